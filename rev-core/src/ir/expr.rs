@@ -1,0 +1,83 @@
+//! Pure expressions.
+
+use super::{Place, Span, Type, VarId};
+use crate::ops::Func;
+
+/// A pure expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// A number or truth value written in a program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer. Takes any number type that its context asks for.
+    Int(i128),
+    /// A decimal number. Takes any non-integer type that its context asks for.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+}
+
+/// The kinds of expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A literal, with its type where it is written or known: `2.0`, `1usize`, `T::zero()`.
+    /// Without one it has the type of the operand beside it.
+    Literal(Number, Option<Type>),
+    /// A named constant, by the path written (`PI`, `consts::MASS`); a value of its own Rust type.
+    Named(String),
+    /// A const parameter of the function, a `usize`.
+    Const(String),
+    /// The value at a place.
+    Read(Place),
+    /// The number of elements of an array along an axis, or of all of it.
+    Len(Place, Option<u32>),
+    /// A function of the table of pure functions, operators among them.
+    Func(Func, Vec<Expr>),
+    /// A `#[pure]` function, by the path written.
+    Pure(String, Vec<Expr>),
+    /// The partial derivatives of a `#[pure]` function at the arguments: a tuple with one element
+    /// for each argument (where the result is a tuple: a tuple of those, one for each result).
+    Partials(String, Vec<Expr>),
+    /// Conversion to a scalar type: `i as f64`, `T::from_usize(n)`. Carries no derivative from an
+    /// integer; between floating-point types it carries it.
+    Cast(Box<Expr>, Type),
+    /// `if c { a } else { b }`: only the branch taken is evaluated.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// Local names, then a value.
+    Block(Vec<(VarId, Expr)>, Box<Expr>),
+    /// An element of a tuple-valued expression.
+    Element(Box<Expr>, u32),
+    /// A tuple.
+    Tuple(Vec<Expr>),
+    /// `[a, b, c]`.
+    Array(Vec<Expr>),
+    /// `[e; N]`: a fixed-size array of equal elements (the length is a literal or const parameter).
+    Repeat(Box<Expr>, Box<Expr>),
+    /// An array of run-time shape with equal elements: `vec![e; n]`, `Array2::zeros((n, m))`.
+    Fill(Box<Expr>, Vec<Expr>),
+    /// The zero of a type: `Camera::<T>::zero()`.
+    Zero(Type),
+    /// A shadow of zeros, shaped like the value at a place.
+    ZeroShadow(Place),
+    /// An empty stack: `Stack::new()`.
+    EmptyStack,
+}
+
+impl Expr {
+    /// An expression without a source.
+    pub fn new(kind: ExprKind) -> Expr {
+        Expr { kind, span: Span::NONE }
+    }
+
+    /// The same expression at a source position.
+    pub fn at(mut self, span: Span) -> Expr {
+        self.span = span;
+        self
+    }
+}

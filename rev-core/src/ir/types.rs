@@ -1,0 +1,384 @@
+//! Modules, functions, variables and types.
+
+use std::collections::BTreeMap;
+
+use super::{Block, Expr};
+
+/// A source position range, 1-based lines and 0-based columns as the Rust compiler counts them.
+/// All zero: no source (made by a pass).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First line, from 1; 0 when there is no source.
+    pub line: u32,
+    /// First column, from 0.
+    pub column: u32,
+    /// Last line.
+    pub end_line: u32,
+    /// One past the last column.
+    pub end_column: u32,
+}
+
+impl Span {
+    /// The span of code that has no source.
+    pub const NONE: Span = Span { line: 0, column: 0, end_line: 0, end_column: 0 };
+
+    /// Whether this span points into a source text.
+    pub fn is_some(&self) -> bool {
+        self.line != 0
+    }
+}
+
+/// A function with all it calls: everything that an interpreter or a GPU needs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module {
+    /// The unique name of the function that the module is about.
+    pub entry: String,
+    /// Reversible functions by unique name.
+    pub functions: BTreeMap<String, Function>,
+    /// Pure functions by unique name.
+    pub pures: BTreeMap<String, Pure>,
+    /// Structs by name.
+    pub structs: BTreeMap<String, StructDef>,
+    /// Values of the named constants ([`ExprKind::Named`](super::ExprKind::Named)), by the path written.
+    pub constants: BTreeMap<String, super::Number>,
+    /// For each function or pure function (unique name): what each path written in it means.
+    pub links: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Module {
+    /// The function that the module is about.
+    pub fn entry(&self) -> Option<&Function> {
+        self.functions.get(&self.entry)
+    }
+
+    /// The unique name of what `path`, written inside `caller`, refers to. A path without a link
+    /// is its own name.
+    pub fn resolve<'a>(&'a self, caller: &str, path: &'a str) -> &'a str {
+        self.links.get(caller).and_then(|l| l.get(path)).map_or(path, |s| s.as_str())
+    }
+}
+
+/// A reversible function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Unique name: the Rust path of the function.
+    pub name: String,
+    /// Type and const parameters.
+    pub generics: Vec<Generic>,
+    /// The parameters, in order; each is a variable of kind [`VarKind::Param`].
+    pub params: Vec<VarId>,
+    /// Every variable of the function.
+    pub vars: Vec<Var>,
+    /// The statements.
+    pub body: Block,
+    /// Whether reversibility checks are made (`#[reversible(unchecked)]` clears it).
+    pub checks: bool,
+    /// The file that the spans point into, empty when unknown.
+    pub file: String,
+    /// The function's name in the source.
+    pub span: Span,
+}
+
+impl Function {
+    /// The variable behind an id.
+    pub fn var(&self, id: VarId) -> &Var {
+        &self.vars[id.0 as usize]
+    }
+
+    /// Adds a variable under a name that no other variable has: `name`, else `name2`, `name3`, ….
+    pub fn add_var(&mut self, mut var: Var) -> VarId {
+        let taken = |n: &str| self.vars.iter().any(|v| v.name == n);
+        if taken(&var.name) {
+            let base = var.name.clone();
+            let mut k = 2;
+            while taken(&var.name) {
+                var.name = format!("{base}{k}");
+                k += 1;
+            }
+        }
+        self.vars.push(var);
+        VarId(self.vars.len() as u32 - 1)
+    }
+
+    /// The variable with a name.
+    pub fn find_var(&self, name: &str) -> Option<VarId> {
+        self.vars.iter().position(|v| v.name == name).map(|i| VarId(i as u32))
+    }
+}
+
+/// A pure function: straight-line code that is called in expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pure {
+    /// Unique name: the Rust path of the function.
+    pub name: String,
+    /// Type parameters.
+    pub generics: Vec<Generic>,
+    /// Parameters, each a variable of kind [`VarKind::Param`] with [`Mode::Read`].
+    pub params: Vec<VarId>,
+    /// The type of the result: a scalar or a tuple of scalars.
+    pub result_type: Type,
+    /// Every variable of the function.
+    pub vars: Vec<Var>,
+    /// The result.
+    pub result: Expr,
+    /// Given partial derivatives of the result, one for each parameter, instead of derived ones.
+    pub partials: Option<Vec<Expr>>,
+    /// The file that the spans point into.
+    pub file: String,
+    /// The function's name in the source.
+    pub span: Span,
+}
+
+/// The fields of a struct that derives rev's places.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructDef {
+    /// The struct's name.
+    pub name: String,
+    /// Its type parameters.
+    pub generics: Vec<Generic>,
+    /// Names and types of its fields, in order.
+    pub fields: Vec<(String, Type)>,
+}
+
+/// A type parameter or const parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generic {
+    /// Its name.
+    pub name: String,
+    /// What it stands for.
+    pub kind: GenericKind,
+}
+
+/// What a generic parameter stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GenericKind {
+    /// A scalar type with the abilities of a class.
+    Scalar(Class),
+    /// A `const N: usize`.
+    Const,
+    /// A reversible function: the types and modes of its parameters.
+    Function(Vec<(Mode, Type)>),
+}
+
+/// What a scalar type can do. Each class has the abilities of the ones before it, except that
+/// [`Class::Integer`] and [`Class::Field`] are separate branches above [`Class::Ring`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Storage, comparison for equality (`bool`, and all below).
+    Scalar,
+    /// `+ - *`, zero, one.
+    Ring,
+    /// Integers: wrapping arithmetic, `^= & | << >> / %`, order. Carries no derivative.
+    Integer,
+    /// Division and the functions that real and complex numbers share. Carries derivatives.
+    Field,
+    /// Real numbers: order, all functions. Carries derivatives.
+    Real,
+}
+
+impl Class {
+    /// Whether a type of this class can do what `needed` asks.
+    pub fn provides(self, needed: Class) -> bool {
+        use Class::*;
+        match needed {
+            Scalar => true,
+            Ring => self != Scalar,
+            Integer => self == Integer,
+            Field => matches!(self, Field | Real),
+            Real => self == Real,
+        }
+    }
+}
+
+/// An index into [`Function::vars`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Var {
+    /// Unique within the function.
+    pub name: String,
+    /// Its type, [`Type::Unknown`] where only the Rust compiler knows it.
+    pub ty: Type,
+    /// What it is.
+    pub kind: VarKind,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VarKind {
+    /// An argument.
+    Param(Mode),
+    /// `let mut a`: storage that returns to its first value.
+    Ancilla,
+    /// `let n`: a name for a value.
+    Binding,
+    /// The variable of a `for` loop.
+    Index,
+}
+
+/// How an argument is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Only read.
+    Read,
+    /// Read and written.
+    Write,
+    /// Only accumulated into (`+=`, `-=`) and never read: what the shadow of a read argument is.
+    Accumulate,
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A built-in scalar.
+    Scalar(ScalarType),
+    /// A scalar type parameter, by name.
+    Generic(String),
+    /// `Complex<R>` over a real scalar.
+    Complex(Box<Type>),
+    /// A slice, vector or n-dimensional array.
+    Array(Box<Type>, Rank),
+    /// `[T; N]`.
+    Fixed(Box<Type>, Length),
+    /// A tuple.
+    Tuple(Vec<Type>),
+    /// A struct that derives rev's places, with its type arguments. The name is the path written.
+    Struct(String, Vec<Type>),
+    /// A stack of values.
+    Stack(Box<Type>),
+    /// A reversible function given as an argument: the name of its [`Generic`].
+    Function(String),
+    /// The shadow of a value of a type.
+    Shadow(Box<Type>),
+    /// Not known from the source alone.
+    Unknown,
+}
+
+/// The number of dimensions of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rank {
+    /// 1 to 4.
+    Fixed(u8),
+    /// Known at run time.
+    Dynamic,
+}
+
+/// The length of a fixed-size array.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Length {
+    /// A number.
+    Literal(u64),
+    /// A const parameter or a named constant.
+    Named(String),
+}
+
+/// The built-in scalar types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum ScalarType {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    I128,
+    Isize,
+    U8,
+    U16,
+    U32,
+    U64,
+    U128,
+    Usize,
+    F32,
+    F64,
+    /// 64-bit fixed point with 43 fraction bits.
+    Fixed43,
+}
+
+impl ScalarType {
+    /// Every built-in scalar type with its Rust name.
+    pub const ALL: [(ScalarType, &'static str); 16] = [
+        (ScalarType::Bool, "bool"),
+        (ScalarType::I8, "i8"),
+        (ScalarType::I16, "i16"),
+        (ScalarType::I32, "i32"),
+        (ScalarType::I64, "i64"),
+        (ScalarType::I128, "i128"),
+        (ScalarType::Isize, "isize"),
+        (ScalarType::U8, "u8"),
+        (ScalarType::U16, "u16"),
+        (ScalarType::U32, "u32"),
+        (ScalarType::U64, "u64"),
+        (ScalarType::U128, "u128"),
+        (ScalarType::Usize, "usize"),
+        (ScalarType::F32, "f32"),
+        (ScalarType::F64, "f64"),
+        (ScalarType::Fixed43, "Fixed43"),
+    ];
+
+    /// The Rust name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(t, _)| *t == self).map_or("", |(_, n)| n)
+    }
+
+    /// The type with a Rust name.
+    pub fn from_name(name: &str) -> Option<ScalarType> {
+        Self::ALL.iter().find(|(_, n)| *n == name).map(|(t, _)| *t)
+    }
+
+    /// What the type can do.
+    pub fn class(self) -> Class {
+        match self {
+            ScalarType::Bool => Class::Scalar,
+            ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43 => Class::Real,
+            _ => Class::Integer,
+        }
+    }
+}
+
+impl Type {
+    /// `usize`, the type of indices and lengths.
+    pub const INDEX: Type = Type::Scalar(ScalarType::Usize);
+    /// `bool`.
+    pub const BOOL: Type = Type::Scalar(ScalarType::Bool);
+
+    /// The class of a scalar type, `None` for anything else or where it isn't known.
+    pub fn class(&self, generics: &[Generic]) -> Option<Class> {
+        match self {
+            Type::Scalar(s) => Some(s.class()),
+            Type::Complex(_) => Some(Class::Field),
+            Type::Generic(name) => generics.iter().find(|g| g.name == *name).and_then(|g| match g.kind {
+                GenericKind::Scalar(c) => Some(c),
+                GenericKind::Const | GenericKind::Function(_) => None,
+            }),
+            Type::Shadow(t) => t.class(generics),
+            Type::Array(..)
+            | Type::Fixed(..)
+            | Type::Tuple(_)
+            | Type::Struct(..)
+            | Type::Stack(_)
+            | Type::Function(_)
+            | Type::Unknown => None,
+        }
+    }
+
+    /// Whether a value of this type surely carries no derivative: integers, `bool`, functions and
+    /// what is made of them only. Structs and unknown types may carry one.
+    pub fn is_inactive(&self, generics: &[Generic]) -> bool {
+        match self {
+            Type::Scalar(_) | Type::Generic(_) => {
+                !matches!(self.class(generics), Some(Class::Field | Class::Real | Class::Ring))
+            }
+            Type::Complex(_) | Type::Struct(..) | Type::Unknown => false,
+            Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => {
+                t.is_inactive(generics)
+            }
+            Type::Tuple(ts) => ts.iter().all(|t| t.is_inactive(generics)),
+            Type::Function(_) => true,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Walking programs: the children of expressions and statements, and what they read and write.
+//!
+//! Every analysis is built on these four walks, so that a new kind of expression or statement is
+//! added to the matches here and nowhere else by accident forgotten (no match has a wildcard arm).
+
+use super::{ArgValue, Block, Expr, ExprKind, Mode, Place, Stmt, StmtKind, VarId};
+
+impl Expr {
+    /// Calls `f` on each direct sub-expression, indices of places included.
+    pub fn each_child<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        match &self.kind {
+            ExprKind::Literal(..)
+            | ExprKind::Named(_)
+            | ExprKind::Const(_)
+            | ExprKind::Zero(_)
+            | ExprKind::EmptyStack => {}
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => p.indices().for_each(f),
+            ExprKind::Func(_, args)
+            | ExprKind::Pure(_, args)
+            | ExprKind::Partials(_, args)
+            | ExprKind::Tuple(args)
+            | ExprKind::Array(args) => args.iter().for_each(f),
+            ExprKind::Cast(e, _) | ExprKind::Element(e, _) => f(e),
+            ExprKind::If(a, b, c) => [a, b, c].into_iter().for_each(|e| f(e)),
+            ExprKind::Block(lets, e) => {
+                lets.iter().for_each(|(_, e)| f(e));
+                f(e)
+            }
+            ExprKind::Repeat(e, n) => [e, n].into_iter().for_each(|e| f(e)),
+            ExprKind::Fill(e, shape) => {
+                f(e);
+                shape.iter().for_each(f)
+            }
+        }
+    }
+
+    /// The same with mutable access.
+    pub fn each_child_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            ExprKind::Literal(..)
+            | ExprKind::Named(_)
+            | ExprKind::Const(_)
+            | ExprKind::Zero(_)
+            | ExprKind::EmptyStack => {}
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => p.each_index_mut(f),
+            ExprKind::Func(_, args)
+            | ExprKind::Pure(_, args)
+            | ExprKind::Partials(_, args)
+            | ExprKind::Tuple(args)
+            | ExprKind::Array(args) => args.iter_mut().for_each(f),
+            ExprKind::Cast(e, _) | ExprKind::Element(e, _) => f(e),
+            ExprKind::If(a, b, c) => [a, b, c].into_iter().for_each(|e| f(e)),
+            ExprKind::Block(lets, e) => {
+                lets.iter_mut().for_each(|(_, e)| f(e));
+                f(e)
+            }
+            ExprKind::Repeat(e, n) => [e, n].into_iter().for_each(|e| f(e)),
+            ExprKind::Fill(e, shape) => {
+                f(e);
+                shape.iter_mut().for_each(f)
+            }
+        }
+    }
+
+    /// Calls `f` on each place whose *value* the expression reads, indices of places included;
+    /// lengths and shapes are not values.
+    pub fn each_read<'a>(&'a self, f: &mut dyn FnMut(&'a Place)) {
+        if let ExprKind::Read(p) = &self.kind {
+            f(p);
+        }
+        self.each_child(&mut |e| e.each_read(f));
+    }
+
+    /// The places whose values the expression reads.
+    pub fn reads(&self) -> Vec<&Place> {
+        let mut out = Vec::new();
+        self.each_read(&mut |p| out.push(p));
+        out
+    }
+
+    /// Whether the expression mentions a variable (its value, its length, as a root of a place).
+    pub fn mentions(&self, var: VarId) -> bool {
+        let own = match &self.kind {
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => p.var == var,
+            _ => false,
+        };
+        let mut found = own;
+        self.each_child(&mut |e| found |= e.mentions(var));
+        found
+    }
+}
+
+impl Place {
+    /// Calls `f` on each index expression.
+    pub fn each_index_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        use super::Step;
+        for step in &mut self.path {
+            match step {
+                Step::Index(es) => es.iter_mut().for_each(&mut *f),
+                Step::Range(a, b) => {
+                    f(a);
+                    f(b)
+                }
+                Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => {}
+            }
+        }
+    }
+}
+
+/// How a statement itself (not its inner blocks) touches a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Its value is read.
+    Read,
+    /// It is accumulated into by `+=` or `-=` and not otherwise read.
+    Accumulate,
+    /// It is written in any other way.
+    Write,
+}
+
+impl Stmt {
+    /// The inner blocks, in order of execution.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match &self.kind {
+            StmtKind::Let { body, .. }
+            | StmtKind::Ancilla { body, .. }
+            | StmtKind::While { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Unchecked { body } => vec![body],
+            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StmtKind::Compute { compute, body } => vec![compute, body],
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. } => Vec::new(),
+        }
+    }
+
+    /// The inner blocks, mutable.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match &mut self.kind {
+            StmtKind::Let { body, .. }
+            | StmtKind::Ancilla { body, .. }
+            | StmtKind::While { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Unchecked { body } => vec![body],
+            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StmtKind::Compute { compute, body } => vec![compute, body],
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. } => Vec::new(),
+        }
+    }
+
+    /// Calls `f` on each expression that the statement itself evaluates: right-hand sides,
+    /// conditions, ranges, initial values, value arguments. Indices of written places are not in it.
+    pub fn each_expr<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        match &self.kind {
+            StmtKind::Update { expr, .. } | StmtKind::Let { expr, .. } => f(expr),
+            StmtKind::Instr { operands, .. } => operands.iter().for_each(f),
+            StmtKind::Ancilla { init, .. } => f(init),
+            StmtKind::If { cond, post, .. } => {
+                f(cond);
+                post.iter().for_each(f)
+            }
+            StmtKind::While { cond, post, .. } => {
+                f(cond);
+                f(post)
+            }
+            StmtKind::For { range, .. } => range.exprs().for_each(f),
+            StmtKind::Call { args, .. } => args.iter().for_each(|a| match &a.value {
+                ArgValue::Expr(e) => f(e),
+                ArgValue::Place(_) => {}
+            }),
+            StmtKind::Release { value, .. } => f(value),
+            StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. } => {}
+        }
+    }
+
+    /// Calls `f` on each place that the statement itself names as a target or argument.
+    pub fn each_place<'a>(&'a self, f: &mut dyn FnMut(&'a Place, Access)) {
+        match &self.kind {
+            StmtKind::Update { op, place, .. } => {
+                use super::UpdateOp::*;
+                f(place, if matches!(op, Add | Sub) { Access::Accumulate } else { Access::Write })
+            }
+            StmtKind::Instr { places, .. } => places.iter().for_each(|p| f(p, Access::Write)),
+            StmtKind::Call { args, .. } => args.iter().for_each(|a| {
+                if let ArgValue::Place(p) = &a.value {
+                    f(
+                        p,
+                        match a.mode {
+                            Mode::Read => Access::Read,
+                            Mode::Accumulate => Access::Accumulate,
+                            Mode::Write => Access::Write,
+                        },
+                    )
+                }
+            }),
+            StmtKind::Push { stack, place } | StmtKind::Pop { stack, place } => {
+                f(stack, Access::Write);
+                f(place, Access::Write)
+            }
+            StmtKind::Let { .. }
+            | StmtKind::Ancilla { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. } => {}
+        }
+    }
+
+    /// Calls `f` on each place that the statement itself reads or writes: its expressions' reads,
+    /// its targets, and the reads in the indices of its targets. Inner blocks are not entered.
+    pub fn each_access<'a>(&'a self, f: &mut dyn FnMut(&'a Place, Access)) {
+        self.each_expr(&mut |e| e.each_read(&mut |p| f(p, Access::Read)));
+        self.each_place(&mut |p, access| {
+            f(p, access);
+            p.indices().for_each(|e| e.each_read(&mut |q| f(q, Access::Read)));
+        });
+    }
+
+    /// The same for the statement and everything inside it.
+    pub fn each_access_deep<'a>(&'a self, f: &mut dyn FnMut(&'a Place, Access)) {
+        self.each_access(f);
+        for block in self.blocks() {
+            for s in block {
+                s.each_access_deep(f);
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The core of rev: the reversible IR, its checks and passes, the scalars, and the reference
+//! interpreter. Independent of both backends.
+
+pub mod ir;
+#[macro_use]
+pub mod ops;

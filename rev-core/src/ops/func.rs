@@ -1,0 +1,230 @@
+//! The table of pure functions, operators among them: one row each.
+//!
+//! A row says: the variant, the name (in the text form, in the source as a function or method, and
+//! of the generic Rust function in [`crate::scalar::rt`] that computes it), the class of scalar
+//! that it needs, the shape of its arguments and result, and its derivative.
+//!
+//! Shapes: `T` a scalar of the row's class, `R` its real part's type, `C` the complex type over it,
+//! `I` an `i32`, `B` a truth value, `S` a shadow (cotangent) of a `T`, `SR` one of an `R`, `SC` one of a `C`.
+//!
+//! Derivatives at points where the function has none (issue of convention): `|x|` and `hypot` at 0
+//! have subgradient 0; `max` and `min` give the whole gradient to the first argument at ties;
+//! `sqrt`, `asin`, `acos` and `powf` have infinite derivatives at the ends of their domains, and a
+//! cotangent of zero stays zero there; `powf(0, y)` has derivative 0 in `y`; `atan2(0, 0)` has
+//! gradient 0. Rounding functions have derivative 0.
+
+use crate::ir::{Class, Expr};
+
+/// How the cotangent of a function's result becomes cotangents of its arguments.
+///
+/// `a` are the argument expressions and `v` the expression of the value itself.
+#[derive(Clone, Copy)]
+pub enum Derivative {
+    /// None: the result or the arguments carry no derivative.
+    Zero,
+    /// The partial derivative for each argument. For complex scalars the function is holomorphic
+    /// and the cotangent is multiplied by the conjugate of the partial derivative.
+    Partials(fn(a: &[Expr], v: &Expr) -> Vec<Expr>),
+    /// The same, where a partial derivative may be infinite at a point at which a zero cotangent
+    /// has to stay zero (multiplied by [`Func::Absorb`]).
+    Singular(fn(a: &[Expr], v: &Expr) -> Vec<Expr>),
+    /// The result is argument `.1` where the condition holds, else argument `.2`.
+    Choice(fn(a: &[Expr]) -> Expr, usize, usize),
+    /// The function isn't holomorphic, or acts on shadows: for each argument its cotangent as an
+    /// expression in the cotangent `c` of the result; `None` for arguments that get none.
+    Pullback(fn(a: &[Expr], v: &Expr, c: &Expr) -> Vec<Option<Expr>>),
+}
+
+/// A type in the signature of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Shape {
+    T,
+    R,
+    C,
+    I,
+    B,
+    S,
+    SR,
+    SC,
+}
+
+/// One row of the table.
+pub struct FuncRow {
+    /// The function.
+    pub func: Func,
+    /// Its name.
+    pub name: &'static str,
+    /// What `T` has to be able to do.
+    pub class: Class,
+    /// The arguments.
+    pub args: &'static [Shape],
+    /// The result.
+    pub result: Shape,
+    /// The derivative.
+    pub derivative: Derivative,
+}
+
+fn int(n: i128) -> Expr {
+    Expr::int(n)
+}
+fn call(f: Func, args: &[&Expr]) -> Expr {
+    Expr::func(f, args.iter().map(|e| (*e).clone()).collect())
+}
+fn sq(e: &Expr) -> Expr {
+    e.clone() * e.clone()
+}
+fn at_zero(x: &Expr, value: Expr, elsewhere: Expr) -> Expr {
+    call(Func::Eq, &[x, &int(0)]).choose(value, elsewhere)
+}
+
+/// Calls a macro with every row of the table: `(Variant name Class (args) result derivative)`.
+#[macro_export]
+macro_rules! func_table {
+    ($callback:ident) => {
+        $callback! {
+            // arithmetic
+            (Add add Ring (T T) T Partials(|_, _| vec![int(1), int(1)]))
+            (Sub sub Ring (T T) T Partials(|_, _| vec![int(1), int(-1)]))
+            (Mul mul Ring (T T) T Partials(|a, _| vec![a[1].clone(), a[0].clone()]))
+            (Div div Field (T T) T Partials(|a, v| vec![int(1) / a[1].clone(), -(v.clone() / a[1].clone())]))
+            (Neg neg Ring (T) T Partials(|_, _| vec![int(-1)]))
+            (MulAdd mul_add Ring (T T T) T Partials(|a, _| vec![a[1].clone(), a[0].clone(), int(1)]))
+            // integers
+            (Quot quot Integer (T T) T Zero)
+            (Rem rem Integer (T T) T Zero)
+            (BitAnd bit_and Integer (T T) T Zero)
+            (BitOr bit_or Integer (T T) T Zero)
+            (BitXor bit_xor Scalar (T T) T Zero)
+            (Shl shl Integer (T I) T Zero)
+            (Shr shr Integer (T I) T Zero)
+            // comparison and logic
+            (Eq eq Scalar (T T) B Zero)
+            (Ne ne Scalar (T T) B Zero)
+            (Lt lt Scalar (T T) B Zero)
+            (Le le Scalar (T T) B Zero)
+            (Gt gt Scalar (T T) B Zero)
+            (Ge ge Scalar (T T) B Zero)
+            (And and Scalar (B B) B Zero)
+            (Or or Scalar (B B) B Zero)
+            (Not not Scalar (B) B Zero)
+            (Select select Scalar (B T T) T Choice(|a| a[0].clone(), 1, 2))
+            // order; also for integers
+            (Min min Scalar (T T) T Choice(|a| call(Func::Le, &[&a[0], &a[1]]), 0, 1))
+            (Max max Scalar (T T) T Choice(|a| call(Func::Ge, &[&a[0], &a[1]]), 0, 1))
+            (Abs abs Ring (T) T Partials(|a, _| vec![call(Func::Unit, &[&a[0]])]))
+            // rounding
+            (Floor floor Real (T) T Zero)
+            (Ceil ceil Real (T) T Zero)
+            (Round round Real (T) T Zero)
+            (Trunc trunc Real (T) T Zero)
+            (CopySign copysign Real (T T) T Partials(|a, _| vec![
+                call(Func::CopySign, &[&int(1), &a[0]]) * call(Func::CopySign, &[&int(1), &a[1]]), int(0)]))
+            // powers and roots
+            (Sqrt sqrt Field (T) T Singular(|_, v| vec![int(1) / (v.clone() + v.clone())]))
+            (Recip recip Field (T) T Partials(|_, v| vec![-sq(v)]))
+            (Powi powi Field (T I) T Partials(|a, _| vec![call(Func::PowiDerivative, &[&a[0], &a[1], &int(1)]), int(0)]))
+            (PowiDerivative powi_derivative Field (T I I) T Partials(|a, _| vec![
+                call(Func::PowiDerivative, &[&a[0], &a[1], &call(Func::Add, &[&a[2], &int(1)])]), int(0), int(0)]))
+            (Powf powf Real (T T) T Singular(|a, v| vec![
+                at_zero(&a[1], int(0), a[1].clone() * call(Func::Powf, &[&a[0], &(a[1].clone() - int(1))])),
+                at_zero(&a[0], int(0), v.clone() * call(Func::Ln, &[&a[0]]))]))
+            (Hypot hypot Real (T T) T Partials(|a, v| vec![
+                at_zero(v, int(0), a[0].clone() / v.clone()), at_zero(v, int(0), a[1].clone() / v.clone())]))
+            // exponentials and logarithms
+            (Exp exp Field (T) T Partials(|_, v| vec![v.clone()]))
+            (Expm1 expm1 Real (T) T Partials(|a, _| vec![call(Func::Exp, &[&a[0]])]))
+            (Ln ln Field (T) T Partials(|a, _| vec![int(1) / a[0].clone()]))
+            (Log2 log2 Real (T) T Partials(|a, _| vec![Expr::float(std::f64::consts::LOG2_E) / a[0].clone()]))
+            (Log10 log10 Real (T) T Partials(|a, _| vec![Expr::float(std::f64::consts::LOG10_E) / a[0].clone()]))
+            (Log1p log1p Real (T) T Partials(|a, _| vec![int(1) / (int(1) + a[0].clone())]))
+            // trigonometric and hyperbolic
+            (Sin sin Field (T) T Partials(|a, _| vec![call(Func::Cos, &[&a[0]])]))
+            (Cos cos Field (T) T Partials(|a, _| vec![-call(Func::Sin, &[&a[0]])]))
+            (Tan tan Field (T) T Partials(|_, v| vec![int(1) + sq(v)]))
+            (Sinh sinh Field (T) T Partials(|a, _| vec![call(Func::Cosh, &[&a[0]])]))
+            (Cosh cosh Field (T) T Partials(|a, _| vec![call(Func::Sinh, &[&a[0]])]))
+            (Tanh tanh Field (T) T Partials(|_, v| vec![int(1) - sq(v)]))
+            (Asin asin Real (T) T Singular(|a, _| vec![
+                int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))])]))
+            (Acos acos Real (T) T Singular(|a, _| vec![
+                -(int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))]))]))
+            (Atan atan Real (T) T Partials(|a, _| vec![int(1) / (int(1) + sq(&a[0]))]))
+            (Atan2 atan2 Real (T T) T Partials(|a, _| {
+                let r2 = sq(&a[0]) + sq(&a[1]);
+                vec![at_zero(&r2, int(0), a[1].clone() / r2.clone()), at_zero(&r2, int(0), -(a[0].clone() / r2.clone()))]
+            }))
+            // special functions
+            (LnGamma ln_gamma Real (T) T Partials(|a, _| vec![call(Func::Polygamma, &[&int(0), &a[0]])]))
+            (Polygamma polygamma Real (I T) T Partials(|a, _| vec![
+                int(0), call(Func::Polygamma, &[&call(Func::Add, &[&a[0], &int(1)]), &a[1]])]))
+            // complex numbers; on real ones the identity, the modulus and so on
+            (Conj conj Field (T) T Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
+            (Re re Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))]))
+            (Im im Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))]))
+            (Complex complex Real (T T) C Pullback(|_, _, c| vec![
+                Some(call(Func::ShadowRe, &[c])), Some(call(Func::ShadowIm, &[c]))]))
+            (Abs2 abs2 Field (T) R Pullback(|a, _, c| vec![
+                Some(call(Func::ScaleReal, &[c, &(a[0].clone() + a[0].clone())]))]))
+            (Norm norm Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::Unit, &[&a[0]])]))]))
+            (Arg arg Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::ArgGradient, &[&a[0]])]))]))
+            (ArgGradient arg_gradient Field (T) T Zero)
+            (Unit unit Ring (T) T Zero)
+            // shadows: what adjoints are made of; all linear in the shadow
+            (Scale scale Ring (S T) S Pullback(|a, _, c| vec![
+                Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[1]])])),
+                Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[0]])]))]))
+            (Absorb absorb Ring (S T) S Pullback(|a, _, c| vec![
+                Some(call(Func::Absorb, &[c, &call(Func::Conj, &[&a[1]])])),
+                Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[0]])]))]))
+            (ScaleReal scale_real Field (SR T) S Pullback(|a, _, c| vec![
+                Some(call(Func::ShadowRe, &[&call(Func::Scale, &[c, &call(Func::Conj, &[&a[1]])])])),
+                Some(call(Func::ScaleReal, &[&a[0], c]))]))
+            (ShadowConj shadow_conj Field (S) S Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
+            (ShadowRe shadow_re Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))]))
+            (ShadowIm shadow_im Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))]))
+            (ShadowFromRe shadow_from_re Field (SR) S Pullback(|_, _, c| vec![Some(call(Func::ShadowRe, &[c]))]))
+            (ShadowFromIm shadow_from_im Field (SR) S Pullback(|_, _, c| vec![Some(call(Func::ShadowIm, &[c]))]))
+        }
+    };
+}
+
+macro_rules! define_funcs {
+    ($(($variant:ident $name:ident $class:ident ($($arg:ident)*) $result:ident $kind:ident $(($($derivative:tt)*))?))*) => {
+        /// A pure function of the table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[allow(missing_docs)]
+        pub enum Func { $($variant),* }
+
+        impl Func {
+            /// Every function.
+            pub const ALL: &'static [Func] = &[$(Func::$variant),*];
+
+            /// The function's row.
+            pub fn row(self) -> FuncRow {
+                match self {
+                    $(Func::$variant => FuncRow {
+                        func: self,
+                        name: stringify!($name),
+                        class: Class::$class,
+                        args: &[$(Shape::$arg),*],
+                        result: Shape::$result,
+                        derivative: Derivative::$kind $(($($derivative)*))?,
+                    },)*
+                }
+            }
+
+            /// The function's name.
+            pub fn name(self) -> &'static str {
+                match self { $(Func::$variant => stringify!($name)),* }
+            }
+
+            /// The function with a name.
+            pub fn from_name(name: &str) -> Option<Func> {
+                match name { $(stringify!($name) => Some(Func::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+func_table!(define_funcs);

@@ -1,0 +1,3 @@
+//! rev: a reversible programming language embedded in Rust.
+
+extern crate self as rev;
