@@ -4,3 +4,4 @@
 pub mod ir;
 #[macro_use]
 pub mod ops;
+pub mod pass;

@@ -24,6 +24,7 @@
 //! | [`Push`](StmtKind::Push)/[`Pop`](StmtKind::Pop) | moves to, from a stack; the place is zero after, before | each other | | each other, on the shadows too |
 //! | [`Release`](StmtKind::Release) `release(a, e0)` | asserts that `a` holds `e0`; `a` may not be used after | itself | | itself on values |
 //! | [`External`](StmtKind::External) | any Rust that leaves the state alone | itself | | nothing |
+//! | [`Inverse`](StmtKind::Inverse) `inverse { S }` | `S⁻¹`; gone after the uncompute pass | `S` | | |
 //! | [`Unchecked`](StmtKind::Unchecked) `{ S }` | `S` without reversibility checks | `{ S⁻¹ }` unchecked | | the same |
 //!
 //! Expressions ([`Expr`]) are pure and total; they read places and bindings only. Integer

@@ -47,6 +47,10 @@ pub enum StmtKind {
     External { code: String },
     /// No reversibility checks inside.
     Unchecked { body: Block },
+    /// The inverse of the body, as the source says it. The uncompute pass replaces it by the
+    /// inverted statements (only then are the body's managed ancillas explicit), so no other pass
+    /// and no backend sees it; the static rules are checked on the body as written.
+    Inverse { body: Block },
 }
 
 /// The operator of an update.

@@ -126,7 +126,8 @@ impl Stmt {
             | StmtKind::Ancilla { body, .. }
             | StmtKind::While { body, .. }
             | StmtKind::For { body, .. }
-            | StmtKind::Unchecked { body } => vec![body],
+            | StmtKind::Unchecked { body }
+            | StmtKind::Inverse { body } => vec![body],
             StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
             StmtKind::Compute { compute, body } => vec![compute, body],
             StmtKind::Update { .. }
@@ -146,7 +147,8 @@ impl Stmt {
             | StmtKind::Ancilla { body, .. }
             | StmtKind::While { body, .. }
             | StmtKind::For { body, .. }
-            | StmtKind::Unchecked { body } => vec![body],
+            | StmtKind::Unchecked { body }
+            | StmtKind::Inverse { body } => vec![body],
             StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
             StmtKind::Compute { compute, body } => vec![compute, body],
             StmtKind::Update { .. }
@@ -184,7 +186,8 @@ impl Stmt {
             | StmtKind::Push { .. }
             | StmtKind::Pop { .. }
             | StmtKind::External { .. }
-            | StmtKind::Unchecked { .. } => {}
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
         }
     }
 
@@ -220,7 +223,8 @@ impl Stmt {
             | StmtKind::Compute { .. }
             | StmtKind::Release { .. }
             | StmtKind::External { .. }
-            | StmtKind::Unchecked { .. } => {}
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
         }
     }
 
