@@ -1,6 +1,8 @@
 //! The core of rev: the reversible IR, its checks and passes, the scalars, and the reference
 //! interpreter. Independent of both backends.
 
+pub mod check;
+pub mod diag;
 pub mod ir;
 #[macro_use]
 pub mod ops;
