@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod diag;
+pub mod facts;
 pub mod ir;
 #[macro_use]
 pub mod ops;
