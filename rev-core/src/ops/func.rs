@@ -159,7 +159,7 @@ macro_rules! func_table {
             (Polygamma polygamma Real (I T) T Partials(|a, _| vec![
                 int(0), call(Func::Polygamma, &[&call(Func::Add, &[&a[0], &int(1)]), &a[1]])]))
             // complex numbers; on real ones the identity, the modulus and so on
-            (Conj conj Field (T) T Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
+            (Conj conj Ring (T) T Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
             (Re re Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))]))
             (Im im Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))]))
             (Complex complex Real (T T) C Pullback(|_, _, c| vec![
@@ -180,7 +180,7 @@ macro_rules! func_table {
             (ScaleReal scale_real Field (SR T) S Pullback(|a, _, c| vec![
                 Some(call(Func::ShadowRe, &[&call(Func::Scale, &[c, &call(Func::Conj, &[&a[1]])])])),
                 Some(call(Func::ScaleReal, &[&a[0], c]))]))
-            (ShadowConj shadow_conj Field (S) S Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
+            (ShadowConj shadow_conj Ring (S) S Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
             (ShadowRe shadow_re Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))]))
             (ShadowIm shadow_im Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))]))
             (ShadowFromRe shadow_from_re Field (SR) S Pullback(|_, _, c| vec![Some(call(Func::ShadowRe, &[c]))]))

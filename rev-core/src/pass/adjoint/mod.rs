@@ -1,0 +1,138 @@
+//! The adjoint of a program: the map from the state after it and the cotangents of that state to
+//! the state before it and its cotangents, itself a reversible program.
+//!
+//! Every statement is replaced by its own rule, in reverse order: its inverse on the values, then
+//! what it does to shadows. Nothing is stored. The rules stand in the table at the head of
+//! [`crate::ir`]; expressions are handled by [`pullback`].
+//!
+//! # Parameters
+//!
+//! Each parameter `p` of type `T` is followed by its shadow `p_bar` of type `Shadow(T)` (integers
+//! too, so that a call needs no types). A written parameter has a written shadow; a read one's
+//! shadow is only accumulated into; an accumulated one's shadow is only read.
+//!
+//! # Shadows that are still zero
+//!
+//! A shadow of an ancilla or binding starts at zero. As long as it surely is zero, contributions
+//! from it are no-ops. [`Adjoint::elide_zero`] leaves them out: the uncomputation `U⁻¹` at the end
+//! of a block then costs its values only. The form with them is palindromic, and only that one can
+//! be inverted and differentiated again: a dropped shadow's value `s̄` is recovered by linearity,
+//! since the inverse runs with `s̄` shifted by a constant which the no-ops then take out again.
+
+mod pullback;
+mod statement;
+
+pub(super) use pullback::elements_used;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ir::{Class, Function, GenericKind, Mode, Place, Type, Var, VarId, VarKind};
+
+const SUFFIX: &str = "::adjoint";
+
+/// Which form of the adjoint is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adjoint {
+    /// Leave out contributions of shadows that are surely zero. For running; a program that is to
+    /// be inverted or differentiated needs them.
+    pub elide_zero: bool,
+}
+
+impl Adjoint {
+    /// The form that is run.
+    pub const LEAN: Adjoint = Adjoint { elide_zero: true };
+    /// The form that has an inverse and an adjoint.
+    pub const REVERSIBLE: Adjoint = Adjoint { elide_zero: false };
+}
+
+/// The adjoint of a function that has been through the uncompute pass.
+pub fn adjoint_function(function: &Function, form: Adjoint) -> Function {
+    let mut builder = Builder::new(function, form);
+    let params = function.params.iter().flat_map(|&p| [p, builder.param_shadow(p)]).collect();
+    let body = builder.block(&function.body);
+    Function { name: format!("{}{SUFFIX}", function.name), params, body, ..builder.out }
+}
+
+/// The adjoint while it is being made.
+struct Builder {
+    /// The function made: its variables are the source's with the same ids, then the new ones.
+    out: Function,
+    /// The shadow of each source variable that has one in scope.
+    shadows: BTreeMap<VarId, VarId>,
+    /// Source variables that carry a derivative.
+    active: BTreeSet<VarId>,
+    /// Shadows that are surely zero where the code being made will stand.
+    zero: BTreeSet<VarId>,
+    form: Adjoint,
+    /// Whether partial derivatives have to be conjugated.
+    complex: bool,
+}
+
+impl Builder {
+    fn new(function: &Function, form: Adjoint) -> Builder {
+        Builder {
+            out: Function { body: Vec::new(), ..function.clone() },
+            shadows: BTreeMap::new(),
+            active: crate::facts::active_vars(function),
+            zero: BTreeSet::new(),
+            form,
+            complex: may_be_complex(function),
+        }
+    }
+
+    fn param_shadow(&mut self, p: VarId) -> VarId {
+        let mode = match self.out.var(p).kind {
+            VarKind::Param(Mode::Write) => Mode::Write,
+            VarKind::Param(Mode::Accumulate) => Mode::Read,
+            VarKind::Param(Mode::Read) | VarKind::Ancilla | VarKind::Binding | VarKind::Index => Mode::Accumulate,
+        };
+        self.new_shadow(p, VarKind::Param(mode))
+    }
+
+    fn new_shadow(&mut self, of: VarId, kind: VarKind) -> VarId {
+        let var = self.out.var(of);
+        let shadow = Var {
+            name: format!("{}_bar", var.name),
+            ty: Type::Shadow(Box::new(var.ty.clone())),
+            kind,
+            span: var.span,
+        };
+        let id = self.out.add_var(shadow);
+        self.shadows.insert(of, id);
+        id
+    }
+
+    /// A new binding for a value or cotangent that is used more than once.
+    fn new_binding(&mut self, name: &str, ty: Type) -> VarId {
+        self.out.add_var(Var { name: name.into(), ty, kind: VarKind::Binding, span: crate::ir::Span::NONE })
+    }
+
+    /// The shadow of a place, if its variable carries a derivative.
+    fn shadow(&self, place: &Place) -> Option<Place> {
+        if !self.active.contains(&place.var) {
+            return None;
+        }
+        self.shadows.get(&place.var).map(|&s| place.rooted_at(s))
+    }
+
+    fn is_zero(&self, shadow: &Place) -> bool {
+        self.form.elide_zero && self.zero.contains(&shadow.var)
+    }
+}
+
+/// Whether a function may compute with complex numbers.
+fn may_be_complex(function: &Function) -> bool {
+    fn complex(ty: &Type, function: &Function) -> bool {
+        match ty {
+            Type::Scalar(_) | Type::Function(_) => false,
+            Type::Generic(_) => matches!(ty.class(&function.generics), Some(Class::Ring | Class::Field)),
+            Type::Complex(_) | Type::Struct(..) | Type::Unknown => true,
+            Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => complex(t, function),
+            Type::Tuple(ts) => ts.iter().any(|t| complex(t, function)),
+        }
+    }
+    let generic = function.generics.iter().any(|g| matches!(g.kind, GenericKind::Scalar(Class::Ring | Class::Field)));
+    // a binding or ancilla of unknown type is computed from the others
+    let known = |v: &Var| !(v.ty == Type::Unknown && !matches!(v.kind, VarKind::Param(_)));
+    generic || function.vars.iter().filter(|v| known(v)).any(|v| complex(&v.ty, function))
+}

@@ -1,0 +1,370 @@
+//! The rule of each statement.
+
+use super::pullback::{elements_used, shadow_scope, Cotangent};
+use super::Builder;
+use crate::ir::{
+    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Place, Range, Release, Stmt, StmtKind, Type, UpdateOp,
+    VarId, VarKind,
+};
+use crate::ops::{Func, Instr, InstrAdjoint};
+use crate::pass::inverse_block;
+
+impl Builder {
+    /// The adjoint of a sequence of statements: in reverse order.
+    pub(super) fn block(&mut self, block: &[Stmt]) -> Block {
+        block.iter().rev().flat_map(|s| self.stmt(s)).collect()
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Block {
+        use StmtKind::*;
+        let made = match &stmt.kind {
+            Update { op, place, expr } => self.update(*op, place, expr),
+            Instr { instr, places, operands } => self.instr(*instr, places, operands),
+            Let { var, expr, body } => self.binding(*var, expr, body),
+            Ancilla { var, init, release, body } => self.ancilla(*var, init, *release, body),
+            If { cond, post, then, otherwise } => self.branch(cond, post.as_ref(), then, otherwise),
+            While { cond, post, body } => {
+                let body = self.repeated(body);
+                vec![Stmt::new(While { cond: post.clone(), post: cond.clone(), body })]
+            }
+            For { var, range, parallel, body } => {
+                let range = Range { reversed: !range.reversed, ..range.clone() };
+                let body = self.repeated(body);
+                vec![Stmt::new(For { var: *var, range, parallel: parallel.clone(), body })]
+            }
+            Call { callee, direction, args } => self.call(callee, *direction, args, stmt),
+            Compute { compute, body } => {
+                let mut out = self.block(&inverse_block(compute));
+                out.extend(self.block(body));
+                out.extend(self.block(compute));
+                out
+            }
+            Push { stack, place } => self.push(stack, place),
+            Pop { stack, place } => self.pop(stack, place),
+            Release { var, value } => vec![Stmt::new(Release { var: *var, value: value.clone() })],
+            External { .. } => Vec::new(),
+            Unchecked { body } => {
+                let body = self.block(body);
+                vec![Stmt::new(Unchecked { body })]
+            }
+            Inverse { body } => self.block(&inverse_block(body)),
+        };
+        made.into_iter().map(|s| if s.span.is_some() { s } else { s.at(stmt.span) }).collect()
+    }
+
+    fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> Block {
+        let undo = StmtKind::Update { op: op.inverse(), place: place.clone(), expr: expr.clone() };
+        let mut out = vec![Stmt::new(undo)];
+        let Some(shadow) = self.shadow(place).filter(|s| !self.is_zero(s)) else { return out };
+        let c = Cotangent::of(Expr::read(shadow.clone()));
+        match op {
+            UpdateOp::Add => out.extend(self.pull(expr, c)),
+            UpdateOp::Sub => out.extend(self.pull(expr, c.negated())),
+            UpdateOp::Xor => {}
+            // y' = y·e: ē += ȳ'·y, ȳ = ȳ'·e
+            UpdateOp::Mul => {
+                out.extend(self.pull(expr, c.times(Expr::read(place.clone()))));
+                out.push(self.scale_shadow(Instr::ScaleBy, shadow, expr.clone()));
+            }
+            // y' = y/e: ē -= ȳ'·y/e², ȳ = ȳ'/e
+            UpdateOp::Div => {
+                let partial = Expr::read(place.clone()) / (expr.clone() * expr.clone());
+                out.extend(self.pull(expr, c.negated().times(partial)));
+                out.push(self.scale_shadow(Instr::UnscaleBy, shadow, expr.clone()));
+            }
+        }
+        out
+    }
+
+    fn scale_shadow(&self, instr: Instr, shadow: Place, by: Expr) -> Stmt {
+        Stmt::new(StmtKind::Instr { instr, places: vec![shadow], operands: vec![self.conjugate(by)] })
+    }
+
+    fn instr(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> Block {
+        let row = instr.row();
+        let on = |instr, places: Vec<Place>, operands: &[Expr]| {
+            Stmt::new(StmtKind::Instr { instr, places, operands: operands.to_vec() })
+        };
+        let undo = on(row.inverse, places.to_vec(), operands);
+        let shadows: Vec<Place> = places.iter().filter_map(|p| self.shadow(p)).collect();
+        if shadows.len() < places.len() || shadows.iter().all(|s| self.is_zero(s)) {
+            return vec![undo];
+        }
+        for s in &shadows {
+            self.zero.remove(&s.var);
+        }
+        let x = || Expr::read(places[0].clone());
+        match row.adjoint {
+            InstrAdjoint::Nothing => vec![undo],
+            InstrAdjoint::InverseOnShadows => vec![undo, on(row.inverse, shadows, operands)],
+            InstrAdjoint::ScaleByOperand => vec![undo, on(Instr::MulInt, shadows, operands)],
+            InstrAdjoint::ScaleByReciprocal => vec![undo, on(Instr::DivInt, shadows, operands)],
+            // the minus sign apart, so that the factor's conjugate is simple
+            InstrAdjoint::Inv => {
+                let factor = -(Expr::func(Func::Recip, vec![x()]) * Expr::func(Func::Recip, vec![x()]));
+                let scale = self.scale_shadow(Instr::ScaleBy, shadows[0].clone(), factor);
+                vec![undo, scale]
+            }
+            InstrAdjoint::Rotation => self.rotation(undo, places, &shadows, operands, true),
+            InstrAdjoint::ReverseRotation => self.rotation(undo, places, &shadows, operands, false),
+            InstrAdjoint::ScaleBy => {
+                let mut out = vec![undo];
+                out.extend(self.pull(&operands[0], Cotangent::of(Expr::read(shadows[0].clone())).times(x())));
+                out.push(self.scale_shadow(Instr::ScaleBy, shadows[0].clone(), operands[0].clone()));
+                out
+            }
+            InstrAdjoint::UnscaleBy => {
+                let by = operands[0].clone();
+                let c = Cotangent::of(Expr::read(shadows[0].clone())).times(x() / (by.clone() * by.clone()));
+                let mut out = vec![undo];
+                out.extend(self.pull(&by, c.negated()));
+                out.push(self.scale_shadow(Instr::UnscaleBy, shadows[0].clone(), by));
+                out
+            }
+        }
+    }
+
+    /// With `a' = a cos θ - b sin θ`, `b' = a sin θ + b cos θ`: `∂a'/∂θ = -b'`, `∂b'/∂θ = a'`, so
+    /// the angle's part comes before the values are rotated back. The reverse rotation has the
+    /// opposite signs.
+    fn rotation(&mut self, undo: Stmt, places: &[Place], shadows: &[Place], operands: &[Expr], forward: bool) -> Block {
+        let part = |shadow: &Place, by: &Place, negative: bool| {
+            let c = Cotangent::of(Expr::read(shadow.clone())).times(Expr::read(by.clone()));
+            if negative {
+                c.negated()
+            } else {
+                c
+            }
+        };
+        let mut out = self.pull(&operands[0], part(&shadows[0], &places[1], forward));
+        out.extend(self.pull(&operands[0], part(&shadows[1], &places[0], !forward)));
+        out.push(undo);
+        let back = if forward { Instr::Irot } else { Instr::Rot };
+        out.push(Stmt::new(StmtKind::Instr { instr: back, places: shadows.to_vec(), operands: operands.to_vec() }));
+        out
+    }
+
+    fn binding(&mut self, var: VarId, expr: &Expr, body: &[Stmt]) -> Block {
+        if !self.active.contains(&var) {
+            let body = self.block(body);
+            return vec![Stmt::new(StmtKind::Let { var, expr: expr.clone(), body })];
+        }
+        let shadow = self.new_shadow(var, VarKind::Ancilla);
+        let place = Place::var(shadow);
+        self.zero.insert(shadow);
+        let mut inner = self.block(body);
+        if !self.is_zero(&place) {
+            let mut places = Vec::new();
+            body.iter().for_each(|s| s.each_access_deep(&mut |p, _| places.push(p)));
+            let results = elements_used(var, places.into_iter());
+            let pull = self.pull_binding(expr, &place, results);
+            if !self.form.elide_zero {
+                inner.splice(0..0, inverse_block(&pull));
+            }
+            inner.extend(pull);
+        }
+        self.zero.remove(&shadow);
+        let inner = shadow_scope(var, shadow, inner);
+        vec![Stmt::new(StmtKind::Let { var, expr: expr.clone(), body: inner })]
+    }
+
+    fn ancilla(&mut self, var: VarId, init: &Expr, release: Release, body: &[Stmt]) -> Block {
+        let body = if self.active.contains(&var) {
+            let shadow = self.new_shadow(var, VarKind::Ancilla);
+            self.zero.insert(shadow);
+            let body = self.block(body);
+            self.zero.remove(&shadow);
+            shadow_scope(var, shadow, body)
+        } else {
+            self.block(body)
+        };
+        vec![Stmt::new(StmtKind::Ancilla { var, init: init.clone(), release, body })]
+    }
+
+    fn branch(&mut self, cond: &Expr, post: Option<&Expr>, then: &[Stmt], otherwise: &[Stmt]) -> Block {
+        let before = self.zero.clone();
+        let then = self.block(then);
+        let after_then = std::mem::replace(&mut self.zero, before);
+        let otherwise = self.block(otherwise);
+        self.zero = self.zero.intersection(&after_then).copied().collect();
+        vec![Stmt::new(StmtKind::If {
+            cond: post.unwrap_or(cond).clone(),
+            post: post.map(|_| cond.clone()),
+            then,
+            otherwise,
+        })]
+    }
+
+    /// The adjoint of a loop's body: a shadow that any iteration may change isn't known to be zero
+    /// in any of them.
+    fn repeated(&mut self, body: &[Stmt]) -> Block {
+        for stmt in body {
+            stmt.each_access_deep(&mut |p, access| {
+                let kept = access == crate::ir::Access::Accumulate;
+                if let Some(s) = self.shadows.get(&p.var).filter(|_| !kept) {
+                    self.zero.remove(s);
+                }
+            });
+        }
+        self.block(body)
+    }
+
+    /// A call: the callee's adjoint, each argument followed by its shadow. A value argument gets a
+    /// name, and a shadow of its own that is then pulled back; so does a place whose variable
+    /// several arguments read, since two arguments may not accumulate into one place.
+    fn call(&mut self, callee: &Callee, direction: Direction, args: &[Arg], stmt: &Stmt) -> Block {
+        let direction = Direction { adjoint: direction.adjoint + 1, ..direction };
+        let mut call_args = Vec::new();
+        let mut scopes = Vec::new();
+        let mut after = Vec::new();
+        for (k, arg) in args.iter().enumerate() {
+            match &arg.value {
+                ArgValue::Place(place) => {
+                    let shadow = self.arg_shadow(place, arg.mode, shares_variable(args, k), &mut scopes, &mut after);
+                    call_args.push(arg.clone());
+                    call_args.push(Arg { mode: shadow_mode(arg.mode), value: ArgValue::Place(shadow) });
+                }
+                ArgValue::Expr(e) => {
+                    let var = self.new_binding("arg", Type::Unknown);
+                    let shadow = self.new_shadow(var, VarKind::Ancilla);
+                    scopes.push(Scope { var, value: e.clone(), shadow });
+                    after.push((shadow, Target::Expr(e.clone())));
+                    call_args.push(Arg { mode: arg.mode, value: ArgValue::Place(Place::var(var)) });
+                    call_args.push(Arg { mode: shadow_mode(arg.mode), value: ArgValue::Place(Place::var(shadow)) });
+                }
+            }
+        }
+        let call = Stmt::new(StmtKind::Call { callee: callee.clone(), direction, args: call_args }).at(stmt.span);
+        let mut pulls = Vec::new();
+        for (shadow, target) in after {
+            let c = Cotangent::of(Expr::read(Place::var(shadow)));
+            pulls.extend(match target {
+                Target::Expr(e) => self.pull(&e, c),
+                Target::Shadow(place) => vec![Stmt::new(StmtKind::Update {
+                    op: UpdateOp::Add,
+                    place,
+                    expr: Expr::read(Place::var(shadow)),
+                })],
+            });
+        }
+        let mut body = Vec::new();
+        if !self.form.elide_zero {
+            body.extend(inverse_block(&pulls));
+        }
+        body.push(call);
+        body.extend(pulls);
+        scopes.into_iter().rev().fold(body, |body, scope| scope.around(body))
+    }
+
+    /// The shadow that is passed for a place.
+    fn arg_shadow(
+        &mut self,
+        place: &Place,
+        mode: Mode,
+        shared: bool,
+        scopes: &mut Vec<Scope>,
+        after: &mut Vec<(VarId, Target)>,
+    ) -> Place {
+        let shadow = match self.shadows.get(&place.var) {
+            Some(&s) => place.rooted_at(s),
+            None => {
+                // no shadow: the place carries no derivative, and what the callee finds is dropped
+                return self.temporary_shadow(place, scopes);
+            }
+        };
+        self.zero.remove(&shadow.var);
+        if mode == Mode::Read && shared {
+            let temporary = self.temporary_shadow(place, scopes);
+            after.push((temporary.var, Target::Shadow(shadow)));
+            return temporary;
+        }
+        shadow
+    }
+
+    fn temporary_shadow(&mut self, place: &Place, scopes: &mut Vec<Scope>) -> Place {
+        let ty = if place.path.is_empty() { self.out.var(place.var).ty.clone() } else { Type::Unknown };
+        let shadow = self.new_binding("arg_bar", Type::Shadow(Box::new(ty)));
+        self.out.vars[shadow.0 as usize].kind = VarKind::Ancilla;
+        scopes.push(Scope { var: shadow, value: Expr::new(ExprKind::ZeroShadow(place.clone())), shadow });
+        Place::var(shadow)
+    }
+
+    fn push(&mut self, stack: &Place, place: &Place) -> Block {
+        let mut out = vec![Stmt::new(StmtKind::Pop { stack: stack.clone(), place: place.clone() })];
+        let (Some(stack_bar), Some(shadow)) = (self.shadow(stack), self.shadow(place)) else { return out };
+        self.zero.remove(&stack_bar.var);
+        let pop = Stmt::new(StmtKind::Pop { stack: stack_bar, place: shadow.clone() });
+        if self.is_zero(&shadow) {
+            self.zero.remove(&shadow.var);
+            out.push(pop);
+            return out;
+        }
+        // the place held a constant zero after the push: its cotangent ends here
+        let dropped = self.new_binding("dropped", Type::Shadow(Box::new(Type::Unknown)));
+        self.out.vars[dropped.0 as usize].kind = VarKind::Ancilla;
+        let swap = StmtKind::Instr {
+            instr: Instr::Swap,
+            places: vec![shadow, Place::var(dropped)],
+            operands: Vec::new(),
+        };
+        let init = Expr::new(ExprKind::ZeroShadow(place.clone()));
+        out.push(Stmt::new(StmtKind::Ancilla {
+            var: dropped,
+            init,
+            release: Release::Dropped,
+            body: vec![Stmt::new(swap), pop],
+        }));
+        out
+    }
+
+    fn pop(&mut self, stack: &Place, place: &Place) -> Block {
+        let mut out = vec![Stmt::new(StmtKind::Push { stack: stack.clone(), place: place.clone() })];
+        if let (Some(stack), Some(place)) = (self.shadow(stack), self.shadow(place)) {
+            self.zero.remove(&stack.var);
+            out.push(Stmt::new(StmtKind::Push { stack, place }));
+        }
+        out
+    }
+}
+
+/// What the shadow made for an argument is added to.
+enum Target {
+    Expr(Expr),
+    Shadow(Place),
+}
+
+/// The scope of names made for an argument.
+struct Scope {
+    var: VarId,
+    value: Expr,
+    shadow: VarId,
+}
+
+impl Scope {
+    fn around(self, body: Block) -> Block {
+        if self.var == self.shadow {
+            let release = Release::Dropped;
+            return vec![Stmt::new(StmtKind::Ancilla { var: self.shadow, init: self.value, release, body })];
+        }
+        let body = shadow_scope(self.var, self.shadow, body);
+        vec![Stmt::new(StmtKind::Let { var: self.var, expr: self.value, body })]
+    }
+}
+
+fn shadow_mode(mode: Mode) -> Mode {
+    match mode {
+        Mode::Read => Mode::Accumulate,
+        Mode::Accumulate => Mode::Read,
+        Mode::Write => Mode::Write,
+    }
+}
+
+/// Whether another argument that is read by reference has the same variable.
+fn shares_variable(args: &[Arg], k: usize) -> bool {
+    let var = |a: &Arg| match (&a.value, a.mode) {
+        (ArgValue::Place(p), Mode::Read) => Some(p.var),
+        _ => None,
+    };
+    let own = var(&args[k]);
+    own.is_some() && args.iter().enumerate().any(|(j, a)| j != k && var(a) == own)
+}
