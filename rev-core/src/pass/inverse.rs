@@ -8,7 +8,7 @@ use crate::ir::{Block, Direction, Expr, Function, Range, Stmt, StmtKind};
 const SUFFIX: &str = "::inverse";
 
 /// The inverse of a function that has been through the uncompute pass.
-pub fn inverse_function(function: &Function) -> Function {
+pub(crate) fn inverse_function(function: &Function) -> Function {
     let name = match function.name.strip_suffix(SUFFIX) {
         Some(name) => name.to_string(),
         None => format!("{}{SUFFIX}", function.name),

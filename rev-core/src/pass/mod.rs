@@ -1,9 +1,50 @@
 //! The passes: small functions from programs to programs.
+//!
+//! The public ones take and give [`Checked`] functions, and need not be able to fail.
 
 mod adjoint;
 mod inverse;
 mod partials;
 
-pub use adjoint::{adjoint_function, Adjoint};
-pub use inverse::{inverse_block, inverse_function};
+use crate::check::Checked;
+use crate::ir::{Function, Module};
+
+pub(crate) use adjoint::adjoint_function;
+pub use adjoint::Adjoint;
+pub use inverse::inverse_block;
+pub(crate) use inverse::inverse_function;
 pub use partials::{partials, NotDifferentiable};
+
+/// The inverse of a function.
+pub fn inverse(function: &Checked) -> Checked {
+    Checked::trust(inverse_function(function))
+}
+
+/// The adjoint of a function: each parameter `p` is followed by its shadow `p_bar`; it takes the
+/// state after the function and that state's cotangents to the state before and its cotangents.
+pub fn adjoint(function: &Checked, form: Adjoint) -> Checked {
+    Checked::trust(adjoint_function(function, form))
+}
+
+impl Module {
+    /// The module about the entry's inverse.
+    pub fn inverse(&self) -> Module {
+        self.derived(inverse_function)
+    }
+
+    /// The module about the entry's adjoint, in the form that can be inverted and differentiated again.
+    pub fn adjoint(&self) -> Module {
+        self.derived(|f| adjoint_function(f, Adjoint::REVERSIBLE))
+    }
+
+    fn derived(&self, pass: impl Fn(&Function) -> Function) -> Module {
+        let mut module = self.clone();
+        if let Some(function) = self.entry().map(pass) {
+            let links = self.links.get(&self.entry).cloned().unwrap_or_default();
+            module.entry = function.name.clone();
+            module.links.insert(function.name.clone(), links);
+            module.functions.insert(function.name.clone(), function);
+        }
+        module
+    }
+}

@@ -48,7 +48,9 @@ pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
     let tuple = |es: Vec<Expr>| Expr::new(ExprKind::Tuple(es));
     out.result = match results {
         None => tuple(columns),
-        Some(n) => tuple((0..n).map(|r| tuple(columns.iter().map(|c| element(c, r as u32)).collect())).collect()),
+        Some(n) => {
+            tuple((0..n).map(|r| tuple(columns.iter().map(|c| element(c, r as u32)).collect())).collect())
+        }
     };
     Ok(out)
 }
@@ -100,10 +102,16 @@ impl Tangent<'_> {
                 }
             }
             ExprKind::Block(lets, value) => self.of_block(lets, value)?,
-            ExprKind::Tuple(es) => Expr::new(ExprKind::Tuple(es.iter().map(|e| self.of(e)).collect::<Result<_, _>>()?)),
-            ExprKind::Array(es) => Expr::new(ExprKind::Array(es.iter().map(|e| self.of(e)).collect::<Result<_, _>>()?)),
+            ExprKind::Tuple(es) => {
+                Expr::new(ExprKind::Tuple(es.iter().map(|e| self.of(e)).collect::<Result<_, _>>()?))
+            }
+            ExprKind::Array(es) => {
+                Expr::new(ExprKind::Array(es.iter().map(|e| self.of(e)).collect::<Result<_, _>>()?))
+            }
             ExprKind::Repeat(inner, n) => Expr::new(ExprKind::Repeat(Box::new(self.of(inner)?), n.clone())),
-            ExprKind::Fill(inner, shape) => Expr::new(ExprKind::Fill(Box::new(self.of(inner)?), shape.clone())),
+            ExprKind::Fill(inner, shape) => {
+                Expr::new(ExprKind::Fill(Box::new(self.of(inner)?), shape.clone()))
+            }
             ExprKind::Literal(..)
             | ExprKind::Named(_)
             | ExprKind::Const(_)
@@ -119,7 +127,9 @@ impl Tangent<'_> {
         if place.var == self.param {
             return if place.path.is_empty() { Expr::int(1) } else { Expr::int(0) };
         }
-        let Some((_, tangent)) = self.tangents.iter().rev().find(|(v, _)| *v == place.var) else { return Expr::int(0) };
+        let Some((_, tangent)) = self.tangents.iter().rev().find(|(v, _)| *v == place.var) else {
+            return Expr::int(0);
+        };
         place.path.iter().fold(tangent.clone(), |t, step| match step {
             Step::Element(k) => element(&t, *k),
             Step::Field(_) | Step::Index(_) | Step::Range(..) | Step::Re | Step::Im => t,
@@ -136,7 +146,11 @@ impl Tangent<'_> {
             }
             Derivative::Partials(partials) => {
                 let tangents = args.iter().map(|a| self.of(a)).collect::<Result<Vec<_>, _>>()?;
-                let terms = partials(args, e).into_iter().zip(tangents).map(|(p, t)| if t.is_number(0) { t } else { t * p });
+                let terms =
+                    partials(args, e)
+                        .into_iter()
+                        .zip(tangents)
+                        .map(|(p, t)| if t.is_number(0) { t } else { t * p });
                 Ok(sum(terms.collect()))
             }
             Derivative::Singular(partials) => {
@@ -205,7 +219,13 @@ impl Tangent<'_> {
 
     /// The tangent of a local name; of each element that is used, where it names the results of a
     /// pure function with several.
-    fn of_local(&mut self, var: VarId, e: &Expr, rest: &[(VarId, Expr)], value: &Expr) -> Result<Expr, NotDifferentiable> {
+    fn of_local(
+        &mut self,
+        var: VarId,
+        e: &Expr,
+        rest: &[(VarId, Expr)],
+        value: &Expr,
+    ) -> Result<Expr, NotDifferentiable> {
         let reads = rest.iter().map(|(_, e)| e).chain([value]).flat_map(|e| e.reads());
         match (&e.kind, super::adjoint::elements_used(var, reads)) {
             (ExprKind::Pure(path, args), Some(n)) => {

@@ -46,7 +46,7 @@ impl Adjoint {
 }
 
 /// The adjoint of a function that has been through the uncompute pass.
-pub fn adjoint_function(function: &Function, form: Adjoint) -> Function {
+pub(crate) fn adjoint_function(function: &Function, form: Adjoint) -> Function {
     let mut builder = Builder::new(function, form);
     let params = function.params.iter().flat_map(|&p| [p, builder.param_shadow(p)]).collect();
     let body = builder.block(&function.body);
@@ -84,7 +84,9 @@ impl Builder {
         let mode = match self.out.var(p).kind {
             VarKind::Param(Mode::Write) => Mode::Write,
             VarKind::Param(Mode::Accumulate) => Mode::Read,
-            VarKind::Param(Mode::Read) | VarKind::Ancilla | VarKind::Binding | VarKind::Index => Mode::Accumulate,
+            VarKind::Param(Mode::Read) | VarKind::Ancilla | VarKind::Binding | VarKind::Index => {
+                Mode::Accumulate
+            }
         };
         self.new_shadow(p, VarKind::Param(mode))
     }
@@ -131,8 +133,9 @@ fn may_be_complex(function: &Function) -> bool {
             Type::Tuple(ts) => ts.iter().any(|t| complex(t, function)),
         }
     }
-    let generic = function.generics.iter().any(|g| matches!(g.kind, GenericKind::Scalar(Class::Ring | Class::Field)));
+    let generic =
+        function.generics.iter().any(|g| matches!(g.kind, GenericKind::Scalar(Class::Ring | Class::Field)));
     // a binding or ancilla of unknown type is computed from the others
-    let known = |v: &Var| !(v.ty == Type::Unknown && !matches!(v.kind, VarKind::Param(_)));
+    let known = |v: &Var| v.ty != Type::Unknown || matches!(v.kind, VarKind::Param(_));
     generic || function.vars.iter().filter(|v| known(v)).any(|v| complex(&v.ty, function))
 }

@@ -8,7 +8,10 @@
 //! so that an infinite derivative in the branch not taken never meets a zero.
 
 use super::Builder;
-use crate::ir::{Block, Expr, ExprKind, Number, Place, Range, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId, VarKind};
+use crate::ir::{
+    Block, Expr, ExprKind, Number, Place, Range, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId,
+    VarKind,
+};
 use crate::ops::{Derivative, Func};
 
 /// A cotangent on its way down an expression.
@@ -246,7 +249,12 @@ impl Builder {
     }
 
     /// Binds the coefficient to a name if it is composite and used more than once.
-    fn with_coef(&mut self, mut c: Cotangent, several: bool, f: impl FnOnce(&mut Builder, Cotangent) -> Block) -> Block {
+    fn with_coef(
+        &mut self,
+        mut c: Cotangent,
+        several: bool,
+        f: impl FnOnce(&mut Builder, Cotangent) -> Block,
+    ) -> Block {
         match c.coef.take() {
             Some(coef) if several && !is_trivial(&coef) => {
                 let var = self.new_binding("k", Type::Unknown);
@@ -265,7 +273,8 @@ impl Builder {
     fn name_args(&mut self, args: &[Expr]) -> Names {
         let vars: Vec<Option<VarId>> =
             args.iter().map(|a| (!is_trivial(a)).then(|| self.new_binding("t", Type::Unknown))).collect();
-        let exprs = args.iter().zip(&vars).map(|(a, v)| v.map_or(a.clone(), |v| Expr::read(Place::var(v)))).collect();
+        let exprs =
+            args.iter().zip(&vars).map(|(a, v)| v.map_or(a.clone(), |v| Expr::read(Place::var(v)))).collect();
         Names { vars, exprs, args: args.to_vec() }
     }
 
@@ -310,7 +319,13 @@ impl Builder {
 
     /// The binding `let t = g(..)` of a pure function with several results, of which the scope uses
     /// those up to `results`.
-    pub(super) fn pull_pure_tuple(&mut self, path: &str, args: &[Expr], results: u32, shadow: &Place) -> Block {
+    pub(super) fn pull_pure_tuple(
+        &mut self,
+        path: &str,
+        args: &[Expr],
+        results: u32,
+        shadow: &Place,
+    ) -> Block {
         let mut out = Vec::new();
         for r in 0..results {
             let c = Cotangent::of(Expr::read(shadow.clone().with(Step::Element(r))));

@@ -3,8 +3,8 @@
 use super::pullback::{elements_used, shadow_scope, Cotangent};
 use super::Builder;
 use crate::ir::{
-    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Place, Range, Release, Stmt, StmtKind, Type, UpdateOp,
-    VarId, VarKind,
+    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Place, Range, Release, Stmt, StmtKind,
+    Type, UpdateOp, VarId, VarKind,
 };
 use crate::ops::{Func, Instr, InstrAdjoint};
 use crate::pass::inverse_block;
@@ -127,7 +127,14 @@ impl Builder {
     /// With `a' = a cos θ - b sin θ`, `b' = a sin θ + b cos θ`: `∂a'/∂θ = -b'`, `∂b'/∂θ = a'`, so
     /// the angle's part comes before the values are rotated back. The reverse rotation has the
     /// opposite signs.
-    fn rotation(&mut self, undo: Stmt, places: &[Place], shadows: &[Place], operands: &[Expr], forward: bool) -> Block {
+    fn rotation(
+        &mut self,
+        undo: Stmt,
+        places: &[Place],
+        shadows: &[Place],
+        operands: &[Expr],
+        forward: bool,
+    ) -> Block {
         let part = |shadow: &Place, by: &Place, negative: bool| {
             let c = Cotangent::of(Expr::read(shadow.clone())).times(Expr::read(by.clone()));
             if negative {
@@ -140,7 +147,11 @@ impl Builder {
         out.extend(self.pull(&operands[0], part(&shadows[1], &places[0], !forward)));
         out.push(undo);
         let back = if forward { Instr::Irot } else { Instr::Rot };
-        out.push(Stmt::new(StmtKind::Instr { instr: back, places: shadows.to_vec(), operands: operands.to_vec() }));
+        out.push(Stmt::new(StmtKind::Instr {
+            instr: back,
+            places: shadows.to_vec(),
+            operands: operands.to_vec(),
+        }));
         out
     }
 
@@ -220,7 +231,8 @@ impl Builder {
         for (k, arg) in args.iter().enumerate() {
             match &arg.value {
                 ArgValue::Place(place) => {
-                    let shadow = self.arg_shadow(place, arg.mode, shares_variable(args, k), &mut scopes, &mut after);
+                    let shadow =
+                        self.arg_shadow(place, arg.mode, shares_variable(args, k), &mut scopes, &mut after);
                     call_args.push(arg.clone());
                     call_args.push(Arg { mode: shadow_mode(arg.mode), value: ArgValue::Place(shadow) });
                 }
@@ -230,11 +242,15 @@ impl Builder {
                     scopes.push(Scope { var, value: e.clone(), shadow });
                     after.push((shadow, Target::Expr(e.clone())));
                     call_args.push(Arg { mode: arg.mode, value: ArgValue::Place(Place::var(var)) });
-                    call_args.push(Arg { mode: shadow_mode(arg.mode), value: ArgValue::Place(Place::var(shadow)) });
+                    call_args.push(Arg {
+                        mode: shadow_mode(arg.mode),
+                        value: ArgValue::Place(Place::var(shadow)),
+                    });
                 }
             }
         }
-        let call = Stmt::new(StmtKind::Call { callee: callee.clone(), direction, args: call_args }).at(stmt.span);
+        let call =
+            Stmt::new(StmtKind::Call { callee: callee.clone(), direction, args: call_args }).at(stmt.span);
         let mut pulls = Vec::new();
         for (shadow, target) in after {
             let c = Cotangent::of(Expr::read(Place::var(shadow)));
