@@ -1,1 +1,16 @@
-//! Programs written in rev.
+//! Programs written in rev, each beside the plain Rust that does the same without being
+//! reversible (`plain`): the twin is the yardstick for values and for time.
+
+pub mod affine;
+pub mod ba;
+pub mod bal;
+pub mod bessel;
+pub mod complex_log;
+pub mod exponential;
+pub mod fibonacci;
+pub mod gmm;
+pub mod io;
+pub mod leapfrog;
+pub mod multiplier;
+pub mod norm;
+pub mod rotation;

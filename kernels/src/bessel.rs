@@ -1,0 +1,69 @@
+//! Bessel functions of the first kind by their power series:
+//!
+//! ```text
+//! J_ν(z) = Σ_k s_k,   s_0 = (z/2)^ν / ν!,   s_k = -s_{k-1} (z/2)² / (k (k + ν))
+//! ```
+
+/// The same as plain Rust.
+pub mod plain {
+    use num_traits::Float;
+
+    /// `J_ν(z)`: terms are added until one isn't larger than `tolerance`.
+    pub fn bessel_j<T: Float>(nu: u32, z: T, tolerance: T) -> T {
+        let half = z / (T::one() + T::one());
+        let square = half * half;
+        let (mut k, mut order) = (T::zero(), T::zero());
+        let mut s = half.powi(nu as i32);
+        for _ in 0..nu {
+            order = order + T::one();
+            s = s / order;
+        }
+        let mut sum = s;
+        while s.abs() > tolerance {
+            k = k + T::one();
+            s = -s * square / (k * (k + order));
+            sum = sum + s;
+        }
+        sum
+    }
+
+    /// `J_ν(z)` and its derivative, the series derived term by term: `s_k' = (ν + 2k) s_k / z`.
+    pub fn gradient<T: Float>(nu: u32, z: T, tolerance: T) -> (T, T) {
+        let half = z / (T::one() + T::one());
+        let square = half * half;
+        let (mut k, mut order) = (T::zero(), T::zero());
+        let mut s = half.powi(nu as i32);
+        for _ in 0..nu {
+            order = order + T::one();
+            s = s / order;
+        }
+        let (mut sum, mut weighted) = (s, s * order);
+        while s.abs() > tolerance {
+            k = k + T::one();
+            s = -s * square / (k * (k + order));
+            sum = sum + s;
+            weighted = weighted + s * (order + k + k);
+        }
+        (sum, weighted / z)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain::*;
+
+    #[test]
+    fn j2_at_one() {
+        let (value, derivative) = gradient(2, 1.0, 1e-16);
+        assert!((value - 0.114_903_484_931_900_47f64).abs() < 1e-15);
+        assert!((derivative - 0.210_243_615_881_132_58).abs() < 1e-15);
+        assert_eq!(bessel_j(2, 1.0, 1e-16), value);
+    }
+
+    #[test]
+    fn other_orders() {
+        assert!((bessel_j(0, 2.0, 1e-17) - 0.223_890_779_141_235_67f64).abs() < 1e-15);
+        assert!((bessel_j(1, 3.5, 1e-17) - 0.137_377_527_362_327_06f64).abs() < 1e-14);
+        assert_eq!(bessel_j(0, 0.0, 1e-17), 1.0f64);
+    }
+}

@@ -1,0 +1,88 @@
+//! File formats for bundle adjustment with ADBench's camera of 11 numbers.
+//!
+//! `adbench` holds one camera, one point, one weight and one feature, which stand for all of them;
+//! observation `i` is of camera `i mod n` and point `i mod m`. `full` holds everything.
+
+use std::path::Path;
+
+use super::words::{room_for, ReadError, Words};
+use super::write::{numbers_line, write_whole, WriteError};
+use crate::ba::{Instance, CAMERA};
+
+const CAMERA_LINE: &str = "the 11 numbers of a camera";
+const POINT_LINE: &str = "the 3 coordinates of a point";
+const WEIGHT_LINE: &str = "a weight";
+const FEATURE_LINE: &str = "the 2 coordinates of a feature";
+
+/// `n m p`, and the check that so much fits.
+fn sizes(words: &mut Words) -> Result<[usize; 3], ReadError> {
+    let names = ["the number of cameras n", "the number of points m", "the number of observations p"];
+    // an observation holds a weight, two coordinates and two indices
+    words.sizes(names, |[n, m, p]| {
+        n.checked_mul(CAMERA)?.checked_add(m.checked_mul(3)?)?.checked_add(p.checked_mul(5)?)
+    })
+}
+
+/// Reads ADBench's format.
+pub fn read_ba_adbench(path: &Path) -> Result<Instance, ReadError> {
+    let mut words = Words::open(path)?;
+    let [n, m, p] = sizes(&mut words)?;
+    let camera = words.line_of(CAMERA_LINE)?;
+    let point = words.line_of(POINT_LINE)?;
+    let [weight] = words.line_of(WEIGHT_LINE)?;
+    let feature = words.line_of(FEATURE_LINE)?;
+    words.end_of_file()?;
+    Ok(Instance {
+        cameras: vec![camera; n],
+        points: vec![point; m],
+        weights: vec![weight; p],
+        camera_of: (0..p).map(|i| i % n).collect(),
+        point_of: (0..p).map(|i| i % m).collect(),
+        features: vec![feature; p],
+    })
+}
+
+/// Reads the format that holds everything: `n m p`, n cameras, m points, p weights, p lines
+/// `camera point`, p features.
+pub fn read_ba_full(path: &Path) -> Result<Instance, ReadError> {
+    let mut words = Words::open(path)?;
+    let [n, m, p] = sizes(&mut words)?;
+    let cameras = lines(n, || words.line_of(CAMERA_LINE))?;
+    let points = lines(m, || words.line_of(POINT_LINE))?;
+    let weights = lines(p, || words.line_of(WEIGHT_LINE).map(|[w]| w))?;
+    let (mut camera_of, mut point_of) = (room_for(p), room_for(p));
+    for _ in 0..p {
+        let [camera, point] = words.indices(2, [(n, "a camera index"), (m, "a point index")])?;
+        camera_of.push(camera);
+        point_of.push(point);
+    }
+    let features = lines(p, || words.line_of(FEATURE_LINE))?;
+    words.end_of_file()?;
+    Ok(Instance { cameras, points, weights, camera_of, point_of, features })
+}
+
+/// `count` lines, each read by `line`.
+pub(super) fn lines<T>(
+    count: usize,
+    mut line: impl FnMut() -> Result<T, ReadError>,
+) -> Result<Vec<T>, ReadError> {
+    let mut all = room_for(count);
+    for _ in 0..count {
+        all.push(line()?);
+    }
+    Ok(all)
+}
+
+/// Writes the format that holds everything.
+pub fn write_ba_full(path: &Path, instance: &Instance) -> Result<(), WriteError> {
+    let [n, m, p] = instance.sizes();
+    write_whole(path, |out| {
+        writeln!(out, "{n} {m} {p}")?;
+        instance.cameras.iter().try_for_each(|camera| numbers_line(out, camera))?;
+        instance.points.iter().try_for_each(|point| numbers_line(out, point))?;
+        instance.weights.iter().try_for_each(|weight| numbers_line(out, &[*weight]))?;
+        let mut pairs = instance.camera_of.iter().zip(&instance.point_of);
+        pairs.try_for_each(|(camera, point)| writeln!(out, "{camera} {point}"))?;
+        instance.features.iter().try_for_each(|feature| numbers_line(out, feature))
+    })
+}

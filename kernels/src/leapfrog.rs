@@ -1,0 +1,29 @@
+//! The leapfrog integrator of a harmonic oscillator, `x'' = -x`: on fixed point it goes forward
+//! and back bit for bit, however long it runs.
+
+/// The same as plain Rust.
+pub mod plain {
+    use std::ops::{AddAssign, Mul, SubAssign};
+
+    /// `steps` kick-drift steps of length `dt`.
+    pub fn leapfrog<T>(x: &mut T, v: &mut T, dt: T, steps: usize)
+    where
+        T: Copy + Mul<Output = T> + AddAssign + SubAssign,
+    {
+        for _ in 0..steps {
+            *v -= *x * dt;
+            *x += *v * dt;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn one_period_returns_close_to_the_start() {
+        let (mut x, mut v) = (1.0f64, 0.0f64);
+        let steps = 10_000;
+        super::plain::leapfrog(&mut x, &mut v, std::f64::consts::TAU / f64::from(steps), steps as usize);
+        assert!((x - 1.0).abs() < 1e-3 && v.abs() < 1e-3);
+    }
+}
