@@ -5,6 +5,8 @@
 mod adjoint;
 mod inverse;
 mod partials;
+mod rename;
+mod uncompute;
 
 use crate::check::Checked;
 use crate::ir::{Function, Module};
@@ -14,6 +16,8 @@ pub use adjoint::Adjoint;
 pub use inverse::inverse_block;
 pub(crate) use inverse::inverse_function;
 pub use partials::{partials, NotDifferentiable};
+pub use rename::fresh_names;
+pub use uncompute::uncompute;
 
 /// The inverse of a function.
 pub fn inverse(function: &Checked) -> Checked {

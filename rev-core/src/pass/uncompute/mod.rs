@@ -1,0 +1,169 @@
+//! Automatic uncomputation: makes every managed ancilla explicit.
+//!
+//! A block `B` with managed ancillas `A` becomes `B; U⁻¹` with `U` the slice of `B` on `A`. Scopes
+//! nest to the right (`anc a { S; anc b { T } }` is one block of the source), so each scope of such
+//! a block undoes at its end what its own statements did to the ancillas that are alive there, the
+//! inner ones first: all the ancillas of the block form one set, and may depend on each other.
+//!
+//! What makes an inverse slice impossible is reported: a statement that changes an ancilla together
+//! with something else (U1), and a write that changes what the slice has read (U2).
+
+mod order;
+mod slice;
+
+use std::collections::BTreeSet;
+
+use super::{fresh_names, inverse_block};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::ir::{Block, Function, Place, Release, Stmt, StmtKind, VarId};
+use order::{ends_with_its_block, writes};
+use slice::{Fault, Role, Slicer};
+
+/// Replaces every managed ancilla by one that is uncomputed explicitly, and inverse blocks by their
+/// inverted statements. Ancillas that can't be uncomputed are reported and left as they are filled.
+pub fn uncompute(function: &mut Function) -> Diagnostics {
+    let body = std::mem::take(&mut function.body);
+    let mut pass = Pass { function, diagnostics: Diagnostics::default() };
+    let body = pass.block(body, &BTreeSet::new());
+    let diagnostics = pass.diagnostics;
+    function.body = body;
+    diagnostics
+}
+
+struct Pass<'f> {
+    function: &'f mut Function,
+    diagnostics: Diagnostics,
+}
+
+impl Pass<'_> {
+    /// A block (or the rest of one) at the end of which the managed ancillas `own` of the block are
+    /// as they were at its start.
+    fn block(&mut self, block: Block, own: &BTreeSet<VarId>) -> Block {
+        let scope_at_end = block.last().is_some_and(ends_with_its_block);
+        let last = block.len().saturating_sub(1);
+        let mut out = Vec::new();
+        for (index, stmt) in block.into_iter().enumerate() {
+            let inherited = if scope_at_end && index == last { own.clone() } else { BTreeSet::new() };
+            self.stmt(stmt, &inherited, &mut out);
+        }
+        if !own.is_empty() {
+            let undo = self.undo(&out, scope_at_end, own);
+            out.extend(undo);
+        }
+        out
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt, inherited: &BTreeSet<VarId>, out: &mut Block) {
+        match &mut stmt.kind {
+            StmtKind::Inverse { body } => {
+                let body = self.block(std::mem::take(body), &BTreeSet::new());
+                return out.extend(inverse_block(&body));
+            }
+            StmtKind::Ancilla { var, release, body, .. } => {
+                let mut own = inherited.clone();
+                if *release == Release::Managed {
+                    own.insert(*var);
+                    *release = Release::Checked;
+                }
+                *body = self.block(std::mem::take(body), &own);
+            }
+            StmtKind::Let { body, .. } => *body = self.block(std::mem::take(body), inherited),
+            StmtKind::Compute { compute, body } => {
+                *compute = self.block(std::mem::take(compute), &BTreeSet::new());
+                *body = self.block(std::mem::take(body), inherited);
+            }
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. } => {
+                for block in stmt.blocks_mut() {
+                    *block = self.block(std::mem::take(block), &BTreeSet::new());
+                }
+            }
+        }
+        out.push(stmt);
+    }
+
+    /// The inverse of what the statements of a block did to the ancillas `own`; a scope at its end
+    /// has undone its part itself.
+    fn undo(&mut self, block: &Block, scope_at_end: bool, own: &BTreeSet<VarId>) -> Block {
+        let slicer = Slicer { writes: writes(block, &|v| own.contains(&v)) };
+        let (statements, scope) = block.split_at(block.len() - usize::from(scope_at_end));
+        let mut slice = slicer.block(statements, own, &mut Vec::new());
+        if let [scope] = scope {
+            slice.faults.extend(slicer.tail(scope, statements.len(), own));
+        }
+        let mut undo = inverse_block(&slice.body);
+        fresh_names(self.function, &mut undo);
+        for fault in &slice.faults {
+            let diagnostic = self.diagnostic(fault);
+            self.diagnostics.push(diagnostic);
+        }
+        undo
+    }
+
+    fn diagnostic(&self, fault: &Fault) -> Diagnostic {
+        match fault {
+            Fault::Mixed { ancilla, span, other, stack } => {
+                let code = if *stack { Code::UncomputeUnsupported } else { Code::AncillaMixed };
+                let (name, other) = (self.name(*ancilla), self.place(other));
+                Diagnostic::new(
+                    code,
+                    *span,
+                    format!("this changes the ancilla `{name}` together with `{other}`"),
+                )
+                .label(self.function.var(*ancilla).span, uncomputed(name))
+                .help(format!("bring `{name}` back to its first value yourself and write `release({name});`"))
+                .help(format!("or put what only prepares `{other}` in a `#[compute] {{ ... }}` block"))
+            }
+            Fault::Changed { ancilla, read, role, write, release, wraps } => {
+                let (name, read_name, write_name) =
+                    (self.name(*ancilla), self.place(read), self.place(write));
+                let does = if *release { "releases" } else { "changes" };
+                let again = if *wraps { " for the next iteration" } else { "" };
+                let message = format!(
+                    "this {does} `{write_name}`{again}, which is needed to uncompute the ancilla `{name}`"
+                );
+                Diagnostic::new(Code::AncillaChangedRead, write.span, message)
+                    .label(read.span, format!("`{read_name}` is read here {}", purpose(*role, name)))
+                    .label(self.function.var(*ancilla).span, uncomputed(name))
+                    .help(format!(
+                        "end the scope of `{name}` before `{write_name}` changes (a block of its own)"
+                    ))
+                    .help(format!(
+                        "or copy `{read_name}` into an ancilla first and compute `{name}` from that"
+                    ))
+                    .help(format!("or keep the old value on a stack: `push(stack, {write_name})`"))
+            }
+        }
+    }
+
+    fn name(&self, var: VarId) -> &str {
+        &self.function.var(var).name
+    }
+
+    fn place(&self, place: &Place) -> String {
+        self.name(place.var).to_string()
+    }
+}
+
+fn uncomputed(name: &str) -> String {
+    format!("`{name}` is uncomputed at the end of its scope")
+}
+
+fn purpose(role: Role, name: &str) -> String {
+    match role {
+        Role::Operand => format!("to compute `{name}`"),
+        Role::Condition | Role::Postcondition => format!("to decide how `{name}` is computed"),
+        Role::Range => format!("for the range of a loop that computes `{name}`"),
+        Role::Binding => format!("for a value that `{name}` is computed from"),
+        Role::Compute => format!("in a compute part that `{name}` is computed from"),
+    }
+}

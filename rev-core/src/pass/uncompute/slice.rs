@@ -1,0 +1,357 @@
+//! The slice of a block on a set of ancillas: the statements that write them, with the loops,
+//! branches and bindings around these, and what makes it impossible to invert it later.
+
+use std::collections::BTreeSet;
+
+use super::order::{each_access, follows, is_clean, may_overlap, shape, Node, Part, Position, Shape, Write};
+use crate::ir::{Access, Block, Expr, Place, Span, Stmt, StmtKind, VarId};
+
+/// A slice, and why it can't be inverted at the end of the block.
+#[derive(Default)]
+pub struct Slice {
+    /// The statements.
+    pub body: Block,
+    /// What stands in the way.
+    pub faults: Vec<Fault>,
+}
+
+/// Why an ancilla can't be uncomputed.
+pub enum Fault {
+    /// A statement writes the ancilla and something outside.
+    Mixed {
+        /// The ancilla.
+        ancilla: VarId,
+        /// The statement.
+        span: Span,
+        /// What else it writes.
+        other: Place,
+        /// Whether the statement moves values to or from a stack.
+        stack: bool,
+    },
+    /// Something that the slice read changes before the ancilla's scope ends.
+    Changed {
+        /// The ancilla.
+        ancilla: VarId,
+        /// What is read.
+        read: Place,
+        /// What it is read for.
+        role: Role,
+        /// The place written afterwards.
+        write: Place,
+        /// Whether the write is a release.
+        release: bool,
+        /// Whether it happens in a later iteration of a loop around both.
+        wraps: bool,
+    },
+}
+
+/// What a place is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The value of an update, an operand or an argument.
+    Operand,
+    /// A condition.
+    Condition,
+    /// A postcondition.
+    Postcondition,
+    /// The range of a loop.
+    Range,
+    /// A binding around the statement.
+    Binding,
+    /// A compute part around the statement.
+    Compute,
+}
+
+impl Slice {
+    fn append(&mut self, other: Slice) {
+        self.body.extend(other.body);
+        self.faults.extend(other.faults);
+    }
+
+    fn wrap(self, stmt: &Stmt, kind: StmtKind) -> Slice {
+        Slice { body: vec![Stmt { kind, span: stmt.span }], faults: self.faults }
+    }
+}
+
+/// Slices a block whose changes of other variables are known.
+pub struct Slicer {
+    /// Every write in the block.
+    pub writes: Vec<Write>,
+}
+
+type Own = BTreeSet<VarId>;
+
+impl Slicer {
+    /// The slice of a sequence of statements on the variables `own`.
+    pub fn block(&self, block: &[Stmt], own: &Own, path: &mut Position) -> Slice {
+        let mut out = Slice::default();
+        for (index, stmt) in block.iter().enumerate() {
+            out.append(self.stmt(stmt, index, own, path));
+        }
+        out
+    }
+
+    fn inner(&self, stmt: &Stmt, index: usize, number: usize, own: &Own, path: &mut Position) -> Slice {
+        path.push(Node { index, part: Part::Inside(number), shape: shape(stmt) });
+        let blocks = stmt.blocks();
+        let out = blocks.get(number).map(|b| self.block(b, own, path)).unwrap_or_default();
+        path.pop();
+        out
+    }
+
+    fn stmt(&self, stmt: &Stmt, index: usize, own: &Own, path: &mut Position) -> Slice {
+        match &stmt.kind {
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. } => self.leaf(stmt, index, own, path),
+            StmtKind::Release { .. } | StmtKind::External { .. } => Slice::default(),
+            StmtKind::Let { var, expr, .. } => {
+                let body = self.inner(stmt, index, 0, own, path);
+                if !mentions(&body.body, *var) {
+                    return body;
+                }
+                self.around(stmt, body, index, path, own, &[(expr, Role::Binding, Part::Before)])
+            }
+            StmtKind::Ancilla { var, .. } => self.ancilla(stmt, *var, index, own, path),
+            StmtKind::If { .. } => self.branch(stmt, index, own, path),
+            StmtKind::While { cond, post, .. } => {
+                let body = self.inner(stmt, index, 0, own, path);
+                let exprs = [(cond, Role::Condition, Part::Before), (post, Role::Postcondition, Part::After)];
+                self.around(stmt, body, index, path, own, &exprs)
+            }
+            StmtKind::For { range, .. } => {
+                let body = self.inner(stmt, index, 0, own, path);
+                let exprs: Vec<_> = range.exprs().map(|e| (e, Role::Range, Part::Before)).collect();
+                self.around(stmt, body, index, path, own, &exprs)
+            }
+            StmtKind::Compute { .. } => self.compute(stmt, index, own, path),
+            StmtKind::Unchecked { .. } | StmtKind::Inverse { .. } => {
+                let body = self.inner(stmt, index, 0, own, path);
+                self.around(stmt, body, index, path, own, &[])
+            }
+        }
+    }
+
+    /// The statement with a sliced body, when that isn't empty; `exprs` are read by the slice.
+    fn around(
+        &self,
+        stmt: &Stmt,
+        mut body: Slice,
+        index: usize,
+        path: &mut Position,
+        own: &Own,
+        exprs: &[(&Expr, Role, Part)],
+    ) -> Slice {
+        let Some(ancilla) = written(&body.body, own) else { return body };
+        for (expr, role, part) in exprs {
+            let shape = match (&stmt.kind, part) {
+                (StmtKind::For { .. }, Part::Before) => Shape::Straight,
+                _ => shape(stmt),
+            };
+            path.push(Node { index, part: *part, shape });
+            expr.each_read(&mut |p| self.read(ancilla, p, *role, own, path, &mut body.faults));
+            path.pop();
+        }
+        let mut copy = stmt.clone();
+        if let [only] = copy.blocks_mut().as_mut_slice() {
+            **only = std::mem::take(&mut body.body);
+        }
+        body.wrap(stmt, copy.kind)
+    }
+
+    /// An inner ancilla is sliced too when the slice reads it.
+    fn ancilla(&self, stmt: &Stmt, var: VarId, index: usize, own: &Own, path: &mut Position) -> Slice {
+        let StmtKind::Ancilla { init, .. } = &stmt.kind else { return Slice::default() };
+        let body = self.inner(stmt, index, 0, own, path);
+        if !mentions(&body.body, var) {
+            return body;
+        }
+        let mut with = own.clone();
+        with.insert(var);
+        let body = self.inner(stmt, index, 0, &with, path);
+        self.around(stmt, body, index, path, &with, &[(init, Role::Binding, Part::Before)])
+    }
+
+    fn leaf(&self, stmt: &Stmt, index: usize, own: &Own, path: &mut Position) -> Slice {
+        let mut inside = None;
+        let mut outside = None;
+        stmt.each_place(&mut |place, access| match (access, own.contains(&place.var)) {
+            (Access::Read, _) => {}
+            (Access::Accumulate | Access::Write, true) => inside = inside.or(Some(place.var)),
+            (Access::Accumulate | Access::Write, false) => outside = outside.or(Some(place)),
+        });
+        let Some(ancilla) = inside else { return Slice::default() };
+        let mut out = Slice { body: vec![stmt.clone()], faults: Vec::new() };
+        if let Some(other) = outside {
+            let stack = matches!(stmt.kind, StmtKind::Push { .. } | StmtKind::Pop { .. });
+            out.faults.push(Fault::Mixed { ancilla, span: stmt.span, other: other.clone(), stack });
+            return out;
+        }
+        path.push(Node { index, part: Part::Before, shape: Shape::Straight });
+        stmt.each_access(&mut |place, access| {
+            if access == Access::Read {
+                self.read(ancilla, place, Role::Operand, own, path, &mut out.faults);
+            }
+        });
+        path.pop();
+        out
+    }
+
+    /// A branch can be inverted by its postcondition or, where the slice leaves alone what it reads,
+    /// by its condition; the one whose reads last is taken.
+    fn branch(&self, stmt: &Stmt, index: usize, own: &Own, path: &mut Position) -> Slice {
+        let StmtKind::If { cond, post, .. } = &stmt.kind else { return Slice::default() };
+        let mut branches = self.inner(stmt, index, 0, own, path);
+        let otherwise = self.inner(stmt, index, 1, own, path);
+        let both: Block = branches.body.iter().chain(&otherwise.body).cloned().collect();
+        let Some(ancilla) = written(&both, own) else { return Slice::default() };
+        branches.faults.extend(otherwise.faults);
+        let mut decided = Vec::new();
+        for (cond, post) in choices(cond, post.as_ref(), &both, own) {
+            let mut faults = Vec::new();
+            let reads = [(Some(cond.0), cond.1, cond.2), (post, Role::Postcondition, Part::After)];
+            for (expr, role, part) in reads {
+                path.push(Node { index, part, shape: Shape::Branch });
+                if let Some(expr) = expr {
+                    expr.each_read(&mut |p| self.read(ancilla, p, role, own, path, &mut faults));
+                }
+                path.pop();
+            }
+            decided.push((faults, cond.0, post));
+        }
+        let best = decided.iter().position(|(faults, ..)| faults.is_empty()).unwrap_or(0);
+        let Some((faults, cond, post)) = decided.into_iter().nth(best) else { return Slice::default() };
+        branches.faults.extend(faults);
+        let then = std::mem::take(&mut branches.body);
+        let kind = StmtKind::If { cond: cond.clone(), post: post.cloned(), then, otherwise: otherwise.body };
+        branches.wrap(stmt, kind)
+    }
+
+    /// The compute part of a compute block is kept when the body's slice needs what it computes. It
+    /// is then run as a whole and undone again, so it isn't itself sliced, unless the body changes
+    /// what it reads or writes.
+    fn compute(&self, stmt: &Stmt, index: usize, own: &Own, path: &mut Position) -> Slice {
+        let StmtKind::Compute { compute, body } = &stmt.kind else { return Slice::default() };
+        let mut sliced = self.inner(stmt, index, 1, own, path);
+        let kept = if is_clean(compute, body, &|_| false) {
+            let Some(ancilla) = written(&sliced.body, own) else { return sliced };
+            if !writes_of(compute).iter().any(|v| mentions(&sliced.body, *v)) {
+                return sliced;
+            }
+            self.reads_of_compute(stmt, ancilla, index, own, path, &mut sliced.faults);
+            compute.clone()
+        } else {
+            let part = self.inner(stmt, index, 0, own, path);
+            sliced.faults.extend(part.faults);
+            part.body
+        };
+        if sliced.body.is_empty() {
+            return sliced;
+        }
+        let body = std::mem::take(&mut sliced.body);
+        sliced.wrap(stmt, StmtKind::Compute { compute: kept, body })
+    }
+
+    /// What stands in the way of the compute part of `stmt` restoring `own`, when the block ends with
+    /// `stmt` and what its body writes of `own` has been undone.
+    pub fn tail(&self, stmt: &Stmt, index: usize, own: &Own) -> Vec<Fault> {
+        match &stmt.kind {
+            StmtKind::Compute { compute, body } if !is_clean(compute, body, &|v| own.contains(&v)) => {
+                self.inner(stmt, index, 0, own, &mut Vec::new()).faults
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Running a compute part again needs all that it reads, and what it writes as it was before.
+    fn reads_of_compute(
+        &self,
+        stmt: &Stmt,
+        ancilla: VarId,
+        index: usize,
+        own: &Own,
+        path: &mut Position,
+        faults: &mut Vec<Fault>,
+    ) {
+        let StmtKind::Compute { compute, .. } = &stmt.kind else { return };
+        path.push(Node { index, part: Part::Inside(0), shape: Shape::Straight });
+        each_access(compute, &mut |place, _| self.read(ancilla, place, Role::Compute, own, path, faults));
+        path.pop();
+    }
+
+    /// Notes the first write that changes a place after the slice has read it.
+    fn read(
+        &self,
+        ancilla: VarId,
+        read: &Place,
+        role: Role,
+        own: &Own,
+        path: &Position,
+        faults: &mut Vec<Fault>,
+    ) {
+        if own.contains(&read.var) {
+            return;
+        }
+        for write in self.writes.iter().filter(|w| may_overlap(&w.place, read)) {
+            let follows = follows(path, &write.at);
+            if follows.later || !follows.loops.is_empty() {
+                faults.push(Fault::Changed {
+                    ancilla,
+                    read: read.clone(),
+                    role,
+                    write: write.place.clone(),
+                    release: write.release,
+                    wraps: !follows.later,
+                });
+                return;
+            }
+        }
+    }
+}
+
+type Choice<'a> = ((&'a Expr, Role, Part), Option<&'a Expr>);
+
+/// The ways to decide a branch in a slice: condition and postcondition.
+fn choices<'a>(cond: &'a Expr, post: Option<&'a Expr>, slice: &[Stmt], own: &Own) -> Vec<Choice<'a>> {
+    let first = (cond, Role::Condition, Part::Before);
+    let Some(last) = post else { return vec![(first, None)] };
+    let written: Vec<VarId> = writes_of(slice).into_iter().filter(|v| own.contains(v)).collect();
+    let stays = |e: &Expr| !written.iter().any(|v| e.mentions(*v));
+    let mut out = Vec::new();
+    if stays(cond) {
+        out.push((first, None));
+    }
+    if stays(last) {
+        out.push(((last, Role::Postcondition, Part::After), None));
+    }
+    out.push((first, Some(last)));
+    out
+}
+
+/// The first variable of `own` that a block writes.
+fn written(block: &[Stmt], own: &Own) -> Option<VarId> {
+    writes_of(block).into_iter().find(|v| own.contains(v))
+}
+
+fn writes_of(block: &[Stmt]) -> Vec<VarId> {
+    let mut out = Vec::new();
+    each_access(block, &mut |p, access| {
+        if access != Access::Read {
+            out.push(p.var)
+        }
+    });
+    out
+}
+
+/// Whether a block names a variable anywhere.
+fn mentions(block: &[Stmt], var: VarId) -> bool {
+    let mut found = false;
+    for stmt in block {
+        stmt.each_expr(&mut |e| found |= e.mentions(var));
+        stmt.each_place(&mut |p, _| found |= p.var == var || p.indices().any(|e| e.mentions(var)));
+        found |= stmt.blocks().into_iter().any(|b| mentions(b, var));
+    }
+    found
+}
