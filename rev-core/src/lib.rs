@@ -8,3 +8,7 @@ pub mod ir;
 #[macro_use]
 pub mod ops;
 pub mod pass;
+pub mod scalar;
+pub mod tolerance;
+pub mod tree;
+pub mod value;

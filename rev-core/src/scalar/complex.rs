@@ -1,0 +1,329 @@
+//! Complex numbers over any real scalar. The formulas are the textbook ones, written on the parts;
+//! division scales by the larger part (Smith 1962), so that it doesn't overflow half-way.
+
+use super::{ComplexShadow, Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
+use crate::ir::Type;
+use crate::tolerance::Tolerances;
+use crate::value::Value;
+use num_complex::Complex;
+
+impl<T: Real> Zero for Complex<T> {
+    #[inline(always)]
+    fn zero() -> Self {
+        Complex { re: T::zero(), im: T::zero() }
+    }
+}
+
+impl<T: Real> Linear for Complex<T> {
+    type Over = Self;
+    type Part = T;
+
+    #[inline(always)]
+    fn accumulate(&mut self, v: &Self) {
+        *self = self.plus(*v);
+    }
+    #[inline(always)]
+    fn deduct(&mut self, v: &Self) {
+        *self = self.minus(*v);
+    }
+    #[inline(always)]
+    fn negate(&mut self) {
+        *self = self.negated();
+    }
+    #[inline(always)]
+    fn set_zero(&mut self) {
+        *self = Self::zero();
+    }
+    #[inline(always)]
+    fn is_zero(&self) -> bool {
+        *self == Self::zero()
+    }
+    #[inline(always)]
+    fn width() -> usize {
+        1
+    }
+    #[inline(always)]
+    fn lane(&self, _: usize) -> Num {
+        self.to_number()
+    }
+    #[inline(always)]
+    fn set_lane(&mut self, _: usize, v: Num) {
+        *self = Self::from_number(v);
+    }
+    #[inline(always)]
+    fn scale(self, c: Self) -> Self {
+        self.times(c)
+    }
+    #[inline(always)]
+    fn absorb(self, c: Self) -> Self {
+        if self.is_zero() {
+            self
+        } else {
+            self.times(c)
+        }
+    }
+    #[inline(always)]
+    fn scale_exact(self, c: Self) -> Option<Self> {
+        self.times_exact(c)
+    }
+    #[inline(always)]
+    fn unscale_exact(self, c: Self) -> Option<Self> {
+        self.over_exact(c)
+    }
+    #[inline(always)]
+    fn conjugate(self) -> Self {
+        Field::conj(self)
+    }
+    #[inline(always)]
+    fn real_part(self) -> T {
+        self.re
+    }
+    #[inline(always)]
+    fn imaginary_part(self) -> T {
+        self.im
+    }
+    #[inline(always)]
+    fn from_real_part(re: T) -> Self {
+        Complex { re, im: T::zero() }
+    }
+    #[inline(always)]
+    fn from_imaginary_part(im: T) -> Self {
+        Complex { re: T::zero(), im }
+    }
+}
+
+impl<T: Real> Scalar for Complex<T> {
+    fn ir_type() -> Type {
+        Type::Complex(Box::new(T::ir_type()))
+    }
+    fn to_value(self) -> Value {
+        let re = self.re.to_value();
+        Value::complex(re, self.im.to_value()).unwrap_or(re)
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        let (re, im) = value.parts()?;
+        Some(Complex { re: T::from_value(&re)?, im: T::from_value(&im)? })
+    }
+    #[inline(always)]
+    fn to_number(self) -> Num {
+        Num::Complex(self.re.to_f64(), self.im.to_f64())
+    }
+    #[inline(always)]
+    fn from_number(num: Num) -> Self {
+        let im = if let Num::Complex(_, im) = num { im } else { 0.0 };
+        Complex { re: T::from_number(num), im: T::from_number(Num::Float(im)) }
+    }
+    #[inline(always)]
+    fn is_close(self, expected: Self, tolerances: &Tolerances, held: Option<f64>) -> bool {
+        self.re.is_close(expected.re, tolerances, held) && self.im.is_close(expected.im, tolerances, held)
+    }
+    #[inline(always)]
+    fn modulus(self) -> f64 {
+        let (re, im) = (self.re.modulus(), self.im.modulus());
+        if re > im || re.is_nan() {
+            re
+        } else {
+            im
+        }
+    }
+}
+
+impl<T: Real> Ring for Complex<T> {
+    #[inline(always)]
+    fn plus(self, b: Self) -> Self {
+        Complex { re: self.re.plus(b.re), im: self.im.plus(b.im) }
+    }
+    #[inline(always)]
+    fn minus(self, b: Self) -> Self {
+        Complex { re: self.re.minus(b.re), im: self.im.minus(b.im) }
+    }
+    #[inline(always)]
+    fn times(self, b: Self) -> Self {
+        Complex {
+            re: self.re.times(b.re).minus(self.im.times(b.im)),
+            im: self.re.times(b.im).plus(self.im.times(b.re)),
+        }
+    }
+    #[inline(always)]
+    fn negated(self) -> Self {
+        Complex { re: self.re.negated(), im: self.im.negated() }
+    }
+    #[inline(always)]
+    fn fused(self, b: Self, c: Self) -> Self {
+        Complex {
+            re: self.im.negated().fused(b.im, self.re.fused(b.re, c.re)),
+            im: self.im.fused(b.re, self.re.fused(b.im, c.im)),
+        }
+    }
+    #[inline(always)]
+    fn absolute(self) -> Self {
+        Self::from_real(Field::norm(self))
+    }
+    #[inline(always)]
+    fn unit(self) -> Self {
+        let r = Field::norm(self);
+        if r == T::zero() {
+            Self::zero()
+        } else {
+            Complex { re: self.re.over(r), im: self.im.over(r) }
+        }
+    }
+    #[inline(always)]
+    fn one() -> Self {
+        Self::from_real(T::one())
+    }
+    #[inline(always)]
+    fn from_int(v: i128) -> Self {
+        Self::from_real(T::from_int(v))
+    }
+    #[inline(always)]
+    fn from_usize(n: usize) -> Self {
+        Self::from_real(T::from_usize(n))
+    }
+    #[inline(always)]
+    fn times_exact(self, k: Self) -> Option<Self> {
+        Some(self.times(k))
+    }
+    #[inline(always)]
+    fn over_exact(self, k: Self) -> Option<Self> {
+        (k != Self::zero()).then(|| self.over(k))
+    }
+    #[inline(always)]
+    fn times_int(self, k: i64) -> Option<Self> {
+        Some(Complex { re: self.re.times_int(k)?, im: self.im.times_int(k)? })
+    }
+    #[inline(always)]
+    fn over_int(self, k: i64) -> Option<Self> {
+        Some(Complex { re: self.re.over_int(k)?, im: self.im.over_int(k)? })
+    }
+}
+
+/// `a/2`.
+#[inline(always)]
+fn half<T: Real>(a: T) -> T {
+    a.times(T::from_f64(0.5))
+}
+
+impl<T: Real> Field for Complex<T> {
+    type Real = T;
+    #[inline(always)]
+    fn from_f64(v: f64) -> Self {
+        Self::from_real(T::from_f64(v))
+    }
+    #[inline(always)]
+    fn from_real(re: T) -> Self {
+        Complex { re, im: T::zero() }
+    }
+    #[inline]
+    fn over(self, b: Self) -> Self {
+        if b.re.absolute() >= b.im.absolute() {
+            let r = b.im.over(b.re);
+            let d = b.re.plus(b.im.times(r));
+            Complex {
+                re: self.re.plus(self.im.times(r)).over(d),
+                im: self.im.minus(self.re.times(r)).over(d),
+            }
+        } else {
+            let r = b.re.over(b.im);
+            let d = b.re.times(r).plus(b.im);
+            Complex {
+                re: self.re.times(r).plus(self.im).over(d),
+                im: self.im.times(r).minus(self.re).over(d),
+            }
+        }
+    }
+    /// The branch with a real part that isn't negative; the half that would cancel is computed from
+    /// the other one.
+    #[inline]
+    fn sqrt(self) -> Self {
+        if self == Self::zero() {
+            return self;
+        }
+        let t = half(self.re.absolute().plus(Field::norm(self))).sqrt();
+        let s = half(self.im.absolute().over(t));
+        let (re, im) = if self.re >= T::zero() { (t, s) } else { (s, t) };
+        Complex { re, im: im.copysign(self.im) }
+    }
+    #[inline(always)]
+    fn recip(self) -> Self {
+        Self::one().over(self)
+    }
+    #[inline]
+    fn exp(self) -> Self {
+        let r = self.re.exp();
+        Complex { re: r.times(self.im.cos()), im: r.times(self.im.sin()) }
+    }
+    #[inline]
+    fn ln(self) -> Self {
+        Complex { re: Field::norm(self).ln(), im: Field::arg(self) }
+    }
+    #[inline]
+    fn sin(self) -> Self {
+        Complex { re: self.re.sin().times(self.im.cosh()), im: self.re.cos().times(self.im.sinh()) }
+    }
+    #[inline]
+    fn cos(self) -> Self {
+        Complex { re: self.re.cos().times(self.im.cosh()), im: self.re.sin().times(self.im.sinh()).negated() }
+    }
+    /// `(sin 2a + i sinh 2b) / (cos 2a + cosh 2b)`; for a large `b` that is `±i`.
+    #[inline]
+    fn tan(self) -> Self {
+        let (a, b) = (self.re.plus(self.re), self.im.plus(self.im));
+        if b.absolute() > T::from_f64(80.0) {
+            return Complex { re: T::zero(), im: T::one().copysign(b) };
+        }
+        let d = a.cos().plus(b.cosh());
+        Complex { re: a.sin().over(d), im: b.sinh().over(d) }
+    }
+    #[inline]
+    fn sinh(self) -> Self {
+        Complex { re: self.re.sinh().times(self.im.cos()), im: self.re.cosh().times(self.im.sin()) }
+    }
+    #[inline]
+    fn cosh(self) -> Self {
+        Complex { re: self.re.cosh().times(self.im.cos()), im: self.re.sinh().times(self.im.sin()) }
+    }
+    /// `tanh z = -i tan(iz)`.
+    #[inline]
+    fn tanh(self) -> Self {
+        let t = Field::tan(Complex { re: self.im.negated(), im: self.re });
+        Complex { re: t.im, im: t.re.negated() }
+    }
+    #[inline(always)]
+    fn conj(self) -> Self {
+        Complex { re: self.re, im: self.im.negated() }
+    }
+    #[inline(always)]
+    fn re(self) -> T {
+        self.re
+    }
+    #[inline(always)]
+    fn im(self) -> T {
+        self.im
+    }
+    #[inline(always)]
+    fn abs2(self) -> T {
+        self.re.times(self.re).plus(self.im.times(self.im))
+    }
+    #[inline(always)]
+    fn norm(self) -> T {
+        self.re.hypot(self.im)
+    }
+    #[inline(always)]
+    fn arg(self) -> T {
+        self.im.atan2(self.re)
+    }
+    #[inline(always)]
+    fn arg_gradient(self) -> Self {
+        let r = Field::norm(self);
+        if r == T::zero() {
+            Self::zero()
+        } else {
+            Complex { re: self.im.negated().over(r).over(r), im: self.re.over(r).over(r) }
+        }
+    }
+    #[inline(always)]
+    fn scale_real<const N: usize>(c: <T as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N> {
+        ComplexShadow { re: c.clone().scale(t.re), im: c.scale(t.im) }
+    }
+}

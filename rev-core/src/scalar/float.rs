@@ -1,0 +1,293 @@
+//! `f32` and `f64` as scalars. The functions are std's; this is where others are put in.
+
+use super::integer::linear_scalar;
+use super::{gamma, Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
+use crate::ir::{ScalarType, Type};
+use crate::tolerance::Tolerances;
+use crate::value::Value;
+
+macro_rules! floats {
+    ($($t:ident $variant:ident;)*) => {$(
+        impl Zero for $t {
+            #[inline(always)]
+            fn zero() -> Self {
+                0.0
+            }
+        }
+
+        impl Linear for $t {
+            linear_scalar!(Self);
+            #[inline(always)]
+            fn real_part(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn from_real_part(re: Self) -> Self {
+                re
+            }
+        }
+
+        impl Scalar for $t {
+            fn ir_type() -> Type {
+                Type::Scalar(ScalarType::$variant)
+            }
+            fn to_value(self) -> Value {
+                Value::$variant(self)
+            }
+            fn from_value(value: &Value) -> Option<Self> {
+                if let Value::$variant(v) = value { Some(*v) } else { None }
+            }
+            #[inline(always)]
+            fn to_number(self) -> Num {
+                Num::Float(self as f64)
+            }
+            #[inline(always)]
+            fn from_number(num: Num) -> Self {
+                match num {
+                    Num::Int(v) => v as $t,
+                    Num::Uint(v) => v as $t,
+                    Num::Wide(v) => v as $t,
+                    Num::WideUint(v) => v as $t,
+                    Num::Float(v) | Num::Complex(v, _) => v as $t,
+                    Num::Fixed(v) => v.to_num(),
+                }
+            }
+            #[inline(always)]
+            fn is_close(self, expected: Self, tolerances: &Tolerances, held: Option<f64>) -> bool {
+                tolerances.$t.admits(self as f64, expected as f64, held)
+            }
+            #[inline(always)]
+            fn modulus(self) -> f64 {
+                self.abs() as f64
+            }
+        }
+
+        impl Ring for $t {
+            #[inline(always)]
+            fn plus(self, b: Self) -> Self {
+                self + b
+            }
+            #[inline(always)]
+            fn minus(self, b: Self) -> Self {
+                self - b
+            }
+            #[inline(always)]
+            fn times(self, b: Self) -> Self {
+                self * b
+            }
+            #[inline(always)]
+            fn negated(self) -> Self {
+                -self
+            }
+            #[inline(always)]
+            fn fused(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
+            }
+            #[inline(always)]
+            fn absolute(self) -> Self {
+                self.abs()
+            }
+            #[inline(always)]
+            fn unit(self) -> Self {
+                if self == 0.0 { 0.0 } else { <$t>::signum(self) }
+            }
+            #[inline(always)]
+            fn one() -> Self {
+                1.0
+            }
+            #[inline(always)]
+            fn from_int(v: i128) -> Self {
+                v as $t
+            }
+            #[inline(always)]
+            fn from_usize(n: usize) -> Self {
+                n as $t
+            }
+            #[inline(always)]
+            fn times_exact(self, k: Self) -> Option<Self> {
+                Some(self * k)
+            }
+            #[inline(always)]
+            fn over_exact(self, k: Self) -> Option<Self> {
+                (k != 0.0).then_some(self / k)
+            }
+            #[inline(always)]
+            fn times_int(self, k: i64) -> Option<Self> {
+                Some(self * k as $t)
+            }
+            #[inline(always)]
+            fn over_int(self, k: i64) -> Option<Self> {
+                (k != 0).then_some(self / k as $t)
+            }
+        }
+
+        impl Field for $t {
+            type Real = Self;
+            #[inline(always)]
+            fn from_f64(v: f64) -> Self {
+                v as $t
+            }
+            #[inline(always)]
+            fn from_real(re: Self) -> Self {
+                re
+            }
+            #[inline(always)]
+            fn over(self, b: Self) -> Self {
+                self / b
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                <$t>::sqrt(self)
+            }
+            #[inline(always)]
+            fn recip(self) -> Self {
+                1.0 / self
+            }
+            #[inline(always)]
+            fn exp(self) -> Self {
+                <$t>::exp(self)
+            }
+            #[inline(always)]
+            fn ln(self) -> Self {
+                <$t>::ln(self)
+            }
+            #[inline(always)]
+            fn sin(self) -> Self {
+                <$t>::sin(self)
+            }
+            #[inline(always)]
+            fn cos(self) -> Self {
+                <$t>::cos(self)
+            }
+            #[inline(always)]
+            fn tan(self) -> Self {
+                <$t>::tan(self)
+            }
+            #[inline(always)]
+            fn sinh(self) -> Self {
+                <$t>::sinh(self)
+            }
+            #[inline(always)]
+            fn cosh(self) -> Self {
+                <$t>::cosh(self)
+            }
+            #[inline(always)]
+            fn tanh(self) -> Self {
+                <$t>::tanh(self)
+            }
+            #[inline(always)]
+            fn conj(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn re(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn im(self) -> Self {
+                0.0
+            }
+            #[inline(always)]
+            fn abs2(self) -> Self {
+                self * self
+            }
+            #[inline(always)]
+            fn norm(self) -> Self {
+                self.abs()
+            }
+            #[inline(always)]
+            fn arg(self) -> Self {
+                <$t>::atan2(0.0, self)
+            }
+            #[inline(always)]
+            fn arg_gradient(self) -> Self {
+                0.0
+            }
+            #[inline(always)]
+            fn scale_real<const N: usize>(c: <Self as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N> {
+                c.scale(t)
+            }
+        }
+
+        impl Real for $t {
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn pi() -> Self {
+                std::$t::consts::PI
+            }
+            #[inline(always)]
+            fn floor(self) -> Self {
+                <$t>::floor(self)
+            }
+            #[inline(always)]
+            fn ceil(self) -> Self {
+                <$t>::ceil(self)
+            }
+            #[inline(always)]
+            fn round(self) -> Self {
+                <$t>::round(self)
+            }
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                <$t>::trunc(self)
+            }
+            #[inline(always)]
+            fn copysign(self, b: Self) -> Self {
+                <$t>::copysign(self, b)
+            }
+            #[inline(always)]
+            fn powf(self, b: Self) -> Self {
+                <$t>::powf(self, b)
+            }
+            #[inline(always)]
+            fn hypot(self, b: Self) -> Self {
+                <$t>::hypot(self, b)
+            }
+            #[inline(always)]
+            fn expm1(self) -> Self {
+                self.exp_m1()
+            }
+            #[inline(always)]
+            fn log2(self) -> Self {
+                <$t>::log2(self)
+            }
+            #[inline(always)]
+            fn log10(self) -> Self {
+                <$t>::log10(self)
+            }
+            #[inline(always)]
+            fn log1p(self) -> Self {
+                self.ln_1p()
+            }
+            #[inline(always)]
+            fn asin(self) -> Self {
+                <$t>::asin(self)
+            }
+            #[inline(always)]
+            fn acos(self) -> Self {
+                <$t>::acos(self)
+            }
+            #[inline(always)]
+            fn atan(self) -> Self {
+                <$t>::atan(self)
+            }
+            #[inline(always)]
+            fn atan2(self, b: Self) -> Self {
+                <$t>::atan2(self, b)
+            }
+            fn ln_gamma(self) -> Self {
+                gamma::ln_gamma(self as f64) as $t
+            }
+            fn polygamma(k: i32, x: Self) -> Self {
+                gamma::polygamma(k, x as f64) as $t
+            }
+        }
+    )*};
+}
+floats! {
+    f32 F32;
+    f64 F64;
+}

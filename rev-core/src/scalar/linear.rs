@@ -1,0 +1,129 @@
+//! What values and shadows have in common: they are added, negated and scaled element by element.
+
+use super::{Field, Num, Ring, Zero};
+use std::fmt::Debug;
+
+/// A vector space's operations, on values and on shadows alike.
+///
+/// The first group is defined for every type, element by element. The second group is for scalars
+/// and the shadows of scalars; its bounds can't hold for anything else, whose methods are therefore
+/// never called and keep their default bodies.
+///
+/// # Implementing for a struct (what the derive writes)
+///
+/// `Over = Self` for the struct itself, the struct for its shadow; `Part = NoShadow<()>`; and each
+/// method of the first group calls the same method of every field.
+pub trait Linear: Zero + Clone + Debug + Send + Sync {
+    /// The type of value this is, or is the shadow of.
+    type Over;
+    /// For a shadow of a scalar: the shadow of its real part. For a scalar: its real part. For
+    /// everything else [`NoShadow<()>`](super::NoShadow).
+    type Part: Zero;
+
+    /// `self += v`, both of one shape.
+    fn accumulate(&mut self, v: &Self);
+    /// `self -= v`, both of one shape.
+    fn deduct(&mut self, v: &Self);
+    /// `self = -self`.
+    fn negate(&mut self);
+    /// `self = 0`, keeping the shape.
+    fn set_zero(&mut self);
+    /// Whether every element is zero.
+    fn is_zero(&self) -> bool;
+
+    /// How many cotangents a scalar's shadow has; 1 for a scalar itself, 0 for everything else.
+    #[inline(always)]
+    fn width() -> usize {
+        0
+    }
+    /// The `k`-th cotangent of a scalar's shadow.
+    #[inline(always)]
+    fn lane(&self, k: usize) -> Num {
+        let _ = k;
+        Num::Int(0)
+    }
+    /// Sets the `k`-th cotangent of a scalar's shadow.
+    #[inline(always)]
+    fn set_lane(&mut self, k: usize, v: Num) {
+        let _ = (k, v);
+    }
+    /// `self · c`.
+    #[inline(always)]
+    fn scale(self, c: Self::Over) -> Self
+    where
+        Self::Over: Ring,
+    {
+        let _ = c;
+        self
+    }
+    /// `self · c`, but 0 where `self` is 0 whatever `c` is: a cotangent of zero stays zero where a
+    /// derivative is infinite.
+    #[inline(always)]
+    fn absorb(self, c: Self::Over) -> Self
+    where
+        Self::Over: Ring,
+    {
+        let _ = c;
+        self
+    }
+    /// `self · c`, `None` where an exact type would lose bits.
+    #[inline(always)]
+    fn scale_exact(self, c: Self::Over) -> Option<Self>
+    where
+        Self::Over: Ring,
+    {
+        let _ = c;
+        Some(self)
+    }
+    /// `self / c`, `None` where `c` is 0 or an exact type would lose bits.
+    #[inline(always)]
+    fn unscale_exact(self, c: Self::Over) -> Option<Self>
+    where
+        Self::Over: Ring,
+    {
+        let _ = c;
+        Some(self)
+    }
+    /// The complex conjugate.
+    #[inline(always)]
+    fn conjugate(self) -> Self
+    where
+        Self::Over: Field,
+    {
+        self
+    }
+    /// The real part.
+    #[inline(always)]
+    fn real_part(self) -> Self::Part
+    where
+        Self::Over: Field,
+    {
+        Self::Part::zero()
+    }
+    /// The imaginary part: 0 for a real number.
+    #[inline(always)]
+    fn imaginary_part(self) -> Self::Part
+    where
+        Self::Over: Field,
+    {
+        Self::Part::zero()
+    }
+    /// The number with this real part and no imaginary one.
+    #[inline(always)]
+    fn from_real_part(re: Self::Part) -> Self
+    where
+        Self::Over: Field,
+    {
+        let _ = re;
+        Self::zero()
+    }
+    /// The number with this imaginary part and no real one; 0 where the type is real.
+    #[inline(always)]
+    fn from_imaginary_part(im: Self::Part) -> Self
+    where
+        Self::Over: Field,
+    {
+        let _ = im;
+        Self::zero()
+    }
+}

@@ -1,0 +1,356 @@
+//! Values of any type: their shadows, their zeros, and whether one may stand for another.
+
+use super::{Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, Zero};
+use crate::tolerance::Tolerances;
+use ndarray::{Array, Dimension};
+use num_complex::Complex;
+use std::fmt::Debug;
+
+/// Two values that should agree and don't.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mismatch {
+    /// Where in the value, as a path to be written behind a variable's name: `[3].re`, or empty.
+    pub path: String,
+    /// What should have been there.
+    pub expected: String,
+    /// What was there.
+    pub found: String,
+}
+
+impl Mismatch {
+    /// The same difference seen from one level further out.
+    pub fn within(mut self, step: impl std::fmt::Display) -> Mismatch {
+        self.path = format!("{step}{}", self.path);
+        self
+    }
+
+    /// Two shapes that differ.
+    fn lengths(expected: impl Debug, found: impl Debug) -> Mismatch {
+        Mismatch {
+            path: ".len()".to_string(),
+            expected: format!("{expected:?}"),
+            found: format!("{found:?}"),
+        }
+    }
+}
+
+/// A type of value: scalars, arrays, tuples, structs, stacks.
+///
+/// # Implementing for a struct (what the derive writes)
+///
+/// `RealPart = ()`, `Shadow<N>` a struct with the fields' shadows under the same names; every method
+/// does the same for each field (`compare` adds `.field` with [`Mismatch::within`]).
+pub trait Primal: Clone + Debug + Send + Sync {
+    /// The type of a scalar's real part (integers: themselves); `()` for everything else.
+    type RealPart: Primal;
+    /// Storage for `N` cotangents of a value.
+    type Shadow<const N: usize>: Linear<Over = Self, Part = <Self::RealPart as Primal>::Shadow<N>>;
+
+    /// Zero cotangents, shaped like this value.
+    fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N>;
+    /// The zero of this value's shape (a stack's is empty).
+    fn zero_like(&self) -> Self;
+    /// The largest absolute value in it, 0 where there is none.
+    fn magnitude(&self) -> f64;
+    /// Whether this value may stand for `expected`: the same shape, each element close as
+    /// [`Scalar::is_close`] says. `held` is the largest magnitude held on the way, where known.
+    fn compare(&self, expected: &Self, tolerances: &Tolerances, held: Option<f64>) -> Result<(), Mismatch>;
+}
+
+macro_rules! scalar_primal {
+    ($real:ty, $shadow:ty) => {
+        type RealPart = $real;
+        type Shadow<const N: usize> = $shadow;
+
+        #[inline(always)]
+        fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
+            Zero::zero()
+        }
+        #[inline(always)]
+        fn zero_like(&self) -> Self {
+            Zero::zero()
+        }
+        #[inline(always)]
+        fn magnitude(&self) -> f64 {
+            self.modulus()
+        }
+        #[inline(always)]
+        fn compare(&self, expected: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
+            if self.is_close(*expected, t, held) {
+                Ok(())
+            } else {
+                Err(Mismatch {
+                    path: String::new(),
+                    expected: format!("{expected:?}"),
+                    found: format!("{self:?}"),
+                })
+            }
+        }
+    };
+}
+
+macro_rules! inactive {
+    ($($t:ty)*) => {$(
+        impl Primal for $t {
+            scalar_primal!($t, NoShadow<$t>);
+        }
+    )*};
+}
+inactive!(bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+
+macro_rules! active {
+    ($($t:ty)*) => {$(
+        impl Primal for $t {
+            scalar_primal!($t, Batch<$t, N>);
+        }
+    )*};
+}
+active!(f32 f64 Fixed43);
+
+impl<T: Real> Primal for Complex<T> {
+    scalar_primal!(T, ComplexShadow<T::Shadow<N>>);
+}
+
+impl Zero for () {
+    fn zero() -> Self {}
+}
+
+impl Primal for () {
+    type RealPart = ();
+    type Shadow<const N: usize> = NoShadow<()>;
+
+    fn zero_shadow<const N: usize>(&self) -> NoShadow<()> {
+        NoShadow::NEW
+    }
+    fn zero_like(&self) -> Self {}
+    fn magnitude(&self) -> f64 {
+        0.0
+    }
+    fn compare(&self, _: &Self, _: &Tolerances, _: Option<f64>) -> Result<(), Mismatch> {
+        Ok(())
+    }
+}
+
+/// Compares element by element what has the same number of elements.
+fn compare_each<'a, P: Primal + 'a>(
+    found: impl Iterator<Item = (String, &'a P)>,
+    expected: impl Iterator<Item = &'a P>,
+    tolerances: &Tolerances,
+    held: Option<f64>,
+) -> Result<(), Mismatch> {
+    for ((path, a), b) in found.zip(expected) {
+        a.compare(b, tolerances, held).map_err(|m| m.within(path))?;
+    }
+    Ok(())
+}
+
+/// The largest of the elements' magnitudes; NaN if any is.
+fn largest<'a, P: Primal + 'a>(elements: impl Iterator<Item = &'a P>) -> f64 {
+    elements.map(P::magnitude).fold(0.0, |a, b| if a > b || a.is_nan() { a } else { b })
+}
+
+/// The element-wise operations of [`Linear`] by iteration over the elements.
+macro_rules! linear_elements {
+    () => {
+        type Part = NoShadow<()>;
+
+        #[inline]
+        fn accumulate(&mut self, v: &Self) {
+            self.iter_mut().zip(v.iter()).for_each(|(a, b)| a.accumulate(b));
+        }
+        #[inline]
+        fn deduct(&mut self, v: &Self) {
+            self.iter_mut().zip(v.iter()).for_each(|(a, b)| a.deduct(b));
+        }
+        #[inline]
+        fn negate(&mut self) {
+            self.iter_mut().for_each(Linear::negate);
+        }
+        #[inline]
+        fn set_zero(&mut self) {
+            self.iter_mut().for_each(Linear::set_zero);
+        }
+        #[inline]
+        fn is_zero(&self) -> bool {
+            self.iter().all(Linear::is_zero)
+        }
+    };
+}
+
+impl<T: Zero, const K: usize> Zero for [T; K] {
+    #[inline]
+    fn zero() -> Self {
+        std::array::from_fn(|_| T::zero())
+    }
+}
+
+impl<S: Linear, const K: usize> Linear for [S; K] {
+    type Over = [S::Over; K];
+    linear_elements!();
+}
+
+impl<P: Primal, const K: usize> Primal for [P; K] {
+    type RealPart = ();
+    type Shadow<const N: usize> = [P::Shadow<N>; K];
+
+    #[inline]
+    fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
+        std::array::from_fn(|k| self[k].zero_shadow())
+    }
+    #[inline]
+    fn zero_like(&self) -> Self {
+        std::array::from_fn(|k| self[k].zero_like())
+    }
+    fn magnitude(&self) -> f64 {
+        largest(self.iter())
+    }
+    fn compare(&self, expected: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
+        let found = self.iter().enumerate().map(|(k, v)| (format!("[{k}]"), v));
+        compare_each(found, expected.iter(), t, held)
+    }
+}
+
+impl<T> Zero for Vec<T> {
+    fn zero() -> Self {
+        Vec::new()
+    }
+}
+
+impl<S: Linear> Linear for Vec<S> {
+    type Over = Vec<S::Over>;
+    linear_elements!();
+}
+
+impl<P: Primal> Primal for Vec<P> {
+    type RealPart = ();
+    type Shadow<const N: usize> = Vec<P::Shadow<N>>;
+
+    fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
+        self.iter().map(P::zero_shadow).collect()
+    }
+    fn zero_like(&self) -> Self {
+        self.iter().map(P::zero_like).collect()
+    }
+    fn magnitude(&self) -> f64 {
+        largest(self.iter())
+    }
+    fn compare(&self, expected: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
+        if self.len() != expected.len() {
+            return Err(Mismatch::lengths(expected.len(), self.len()));
+        }
+        let found = self.iter().enumerate().map(|(k, v)| (format!("[{k}]"), v));
+        compare_each(found, expected.iter(), t, held)
+    }
+}
+
+impl<T: Zero, D: Dimension> Zero for Array<T, D> {
+    fn zero() -> Self {
+        Array::from_shape_simple_fn(D::zeros(D::NDIM.unwrap_or(1)), T::zero)
+    }
+}
+
+impl<S: Linear, D: Dimension> Linear for Array<S, D> {
+    type Over = Array<S::Over, D>;
+    linear_elements!();
+}
+
+impl<P: Primal, D: Dimension> Primal for Array<P, D> {
+    type RealPart = ();
+    type Shadow<const N: usize> = Array<P::Shadow<N>, D>;
+
+    fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
+        self.map(P::zero_shadow)
+    }
+    fn zero_like(&self) -> Self {
+        self.map(P::zero_like)
+    }
+    fn magnitude(&self) -> f64 {
+        largest(self.iter())
+    }
+    fn compare(&self, expected: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
+        if self.shape() != expected.shape() {
+            return Err(Mismatch::lengths(expected.shape(), self.shape()));
+        }
+        let shape = self.shape().to_vec();
+        let found = self.iter().enumerate().map(|(k, v)| (format!("{:?}", position(k, &shape)), v));
+        compare_each(found, expected.iter(), t, held)
+    }
+}
+
+/// The index of the `k`-th element in row-major order.
+fn position(mut k: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (i, n) in index.iter_mut().zip(shape).rev() {
+        *i = k % n;
+        k /= n;
+    }
+    index
+}
+
+macro_rules! tuples {
+    ($(($($name:ident $k:tt)*))*) => {$(
+        impl<$($name: Zero),*> Zero for ($($name,)*) {
+            #[inline]
+            fn zero() -> Self {
+                ($($name::zero(),)*)
+            }
+        }
+
+        impl<$($name: Linear),*> Linear for ($($name,)*) {
+            type Over = ($($name::Over,)*);
+            type Part = NoShadow<()>;
+
+            #[inline]
+            fn accumulate(&mut self, v: &Self) {
+                $(self.$k.accumulate(&v.$k);)*
+            }
+            #[inline]
+            fn deduct(&mut self, v: &Self) {
+                $(self.$k.deduct(&v.$k);)*
+            }
+            #[inline]
+            fn negate(&mut self) {
+                $(self.$k.negate();)*
+            }
+            #[inline]
+            fn set_zero(&mut self) {
+                $(self.$k.set_zero();)*
+            }
+            #[inline]
+            fn is_zero(&self) -> bool {
+                true $(&& self.$k.is_zero())*
+            }
+        }
+
+        impl<$($name: Primal),*> Primal for ($($name,)*) {
+            type RealPart = ();
+            type Shadow<const N: usize> = ($($name::Shadow<N>,)*);
+
+            #[inline]
+            fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
+                ($(self.$k.zero_shadow(),)*)
+            }
+            #[inline]
+            fn zero_like(&self) -> Self {
+                ($(self.$k.zero_like(),)*)
+            }
+            fn magnitude(&self) -> f64 {
+                [$(self.$k.magnitude()),*].into_iter().fold(0.0, |a, b| if a > b || a.is_nan() { a } else { b })
+            }
+            fn compare(&self, e: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
+                $(self.$k.compare(&e.$k, t, held).map_err(|m| m.within(concat!(".", stringify!($k))))?;)*
+                Ok(())
+            }
+        }
+    )*};
+}
+tuples! {
+    (A 0)
+    (A 0 B 1)
+    (A 0 B 1 C 2)
+    (A 0 B 1 C 2 D 3)
+    (A 0 B 1 C 2 D 3 E 4)
+    (A 0 B 1 C 2 D 3 E 4 F 5)
+    (A 0 B 1 C 2 D 3 E 4 F 5 G 6)
+    (A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7)
+}

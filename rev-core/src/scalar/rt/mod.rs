@@ -1,0 +1,454 @@
+//! What a program's expressions and statements compute: one function for each row of the table of
+//! pure functions, under the row's name, and in [`instr`] one for each instruction.
+//!
+//! Every function is generic over the scalar, with the bound that the row's class asks for, and all
+//! arguments of one type `T` so that literals find theirs. Functions of order (`lt`, `max`, `abs`)
+//! ask for `PartialOrd`, which integers, reals and `bool` have. Shadow functions take their type
+//! from the shadow.
+
+use super::{Complex, Field, Integer, Linear, Primal, Real, Ring, Scalar};
+use std::ops::BitXor;
+
+pub mod instr;
+
+/// An integer literal, in the type that its context asks for.
+#[inline(always)]
+pub fn lit_int<T: Ring>(v: i128) -> T {
+    T::from_int(v)
+}
+
+/// A decimal literal, in the type that its context asks for.
+#[inline(always)]
+pub fn lit_f64<T: Field>(v: f64) -> T {
+    T::from_f64(v)
+}
+
+/// `a as B`.
+#[inline(always)]
+pub fn cast<A: Scalar, B: Scalar>(a: A) -> B {
+    B::from_number(a.to_number())
+}
+
+/// The cotangents of a conversion's argument, from those of its result: the same numbers in the
+/// other type. Nothing where either type carries no derivative.
+#[inline(always)]
+pub fn cast_shadow<R: Linear, S: Linear>(s: S) -> R {
+    let mut r = R::zero();
+    for k in 0..R::width().min(S::width()) {
+        r.set_lane(k, s.lane(k));
+    }
+    r
+}
+
+/// Functions that are methods of a class.
+macro_rules! by_method {
+    ($class:ident: $($(#[$doc:meta])* $name:ident = $method:ident ($($arg:ident)*);)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name<T: $class>($($arg: T),*) -> T {
+            <T as $class>::$method($($arg),*)
+        }
+    )*};
+}
+
+by_method! { Ring:
+    /// `a + b`
+    add = plus(a b);
+    /// `a - b`
+    sub = minus(a b);
+    /// `a · b`
+    mul = times(a b);
+    /// `-a`
+    neg = negated(a);
+    /// `a · b + c`, rounded once.
+    mul_add = fused(a b c);
+    /// `x/|x|`, 0 at 0.
+    unit = unit(x);
+}
+
+by_method! { Integer:
+    /// `a & b`
+    bit_and = bits_and(a b);
+    /// `a | b`
+    bit_or = bits_or(a b);
+}
+
+by_method! { Field:
+    /// `a / b`
+    div = over(a b);
+    /// The principal square root.
+    sqrt = sqrt(x);
+    /// `1 / x`
+    recip = recip(x);
+    /// The exponential function.
+    exp = exp(x);
+    /// The natural logarithm.
+    ln = ln(x);
+    /// The sine.
+    sin = sin(x);
+    /// The cosine.
+    cos = cos(x);
+    /// The tangent.
+    tan = tan(x);
+    /// The hyperbolic sine.
+    sinh = sinh(x);
+    /// The hyperbolic cosine.
+    cosh = cosh(x);
+    /// The hyperbolic tangent.
+    tanh = tanh(x);
+    /// The complex conjugate.
+    conj = conj(z);
+    /// The gradient of [`arg`].
+    arg_gradient = arg_gradient(z);
+}
+
+by_method! { Real:
+    /// The largest integer not above.
+    floor = floor(x);
+    /// The smallest integer not below.
+    ceil = ceil(x);
+    /// The nearest integer, halves away from zero.
+    round = round(x);
+    /// The integer part.
+    trunc = trunc(x);
+    /// `|a|` with the sign of `b`.
+    copysign = copysign(a b);
+    /// `a` to a real power.
+    powf = powf(a b);
+    /// `√(a² + b²)`
+    hypot = hypot(a b);
+    /// `exp(x) - 1`
+    expm1 = expm1(x);
+    /// The logarithm to base 2.
+    log2 = log2(x);
+    /// The logarithm to base 10.
+    log10 = log10(x);
+    /// `ln(1 + x)`
+    log1p = log1p(x);
+    /// The inverse sine.
+    asin = asin(x);
+    /// The inverse cosine.
+    acos = acos(x);
+    /// The inverse tangent.
+    atan = atan(x);
+    /// The angle of the point `(b, a)`.
+    atan2 = atan2(a b);
+    /// `ln |Γ(x)|`
+    ln_gamma = ln_gamma(x);
+}
+
+/// `a / b` cut off towards zero. Total: 0 for a zero divisor, which [`try_quot`] tells apart.
+#[inline(always)]
+pub fn quot<T: Integer>(a: T, b: T) -> T {
+    a.quotient(b).unwrap_or_else(T::zero)
+}
+
+/// `a / b` cut off towards zero, `None` for a zero divisor.
+#[inline(always)]
+pub fn try_quot<T: Integer>(a: T, b: T) -> Option<T> {
+    a.quotient(b)
+}
+
+/// The remainder of [`quot`]. Total: 0 for a zero divisor, which [`try_rem`] tells apart.
+#[inline(always)]
+pub fn rem<T: Integer>(a: T, b: T) -> T {
+    a.remainder(b).unwrap_or_else(T::zero)
+}
+
+/// The remainder of [`quot`], `None` for a zero divisor.
+#[inline(always)]
+pub fn try_rem<T: Integer>(a: T, b: T) -> Option<T> {
+    a.remainder(b)
+}
+
+/// `a ^ b`
+#[inline(always)]
+pub fn bit_xor<T: Scalar + BitXor<Output = T>>(a: T, b: T) -> T {
+    a ^ b
+}
+
+/// `a << n`; 0 where `n` is out of range.
+#[inline(always)]
+pub fn shl<T: Integer>(a: T, n: i32) -> T {
+    a.shift_left(n)
+}
+
+/// `a >> n`; copies of the sign where `n` is out of range.
+#[inline(always)]
+pub fn shr<T: Integer>(a: T, n: i32) -> T {
+    a.shift_right(n)
+}
+
+/// `a == b`
+#[inline(always)]
+pub fn eq<T: Scalar>(a: T, b: T) -> bool {
+    a == b
+}
+
+/// `a != b`
+#[inline(always)]
+pub fn ne<T: Scalar>(a: T, b: T) -> bool {
+    a != b
+}
+
+/// `a < b`
+#[inline(always)]
+pub fn lt<T: PartialOrd>(a: T, b: T) -> bool {
+    a < b
+}
+
+/// `a <= b`
+#[inline(always)]
+pub fn le<T: PartialOrd>(a: T, b: T) -> bool {
+    a <= b
+}
+
+/// `a > b`
+#[inline(always)]
+pub fn gt<T: PartialOrd>(a: T, b: T) -> bool {
+    a > b
+}
+
+/// `a >= b`
+#[inline(always)]
+pub fn ge<T: PartialOrd>(a: T, b: T) -> bool {
+    a >= b
+}
+
+/// `a && b`; both sides have been evaluated.
+#[inline(always)]
+pub fn and(a: bool, b: bool) -> bool {
+    a & b
+}
+
+/// `a || b`; both sides have been evaluated.
+#[inline(always)]
+pub fn or(a: bool, b: bool) -> bool {
+    a | b
+}
+
+/// `!a`
+#[inline(always)]
+pub fn not(a: bool) -> bool {
+    !a
+}
+
+/// `a` where `c` holds, else `b`; both have been evaluated.
+#[inline(always)]
+pub fn select<T: Scalar>(c: bool, a: T, b: T) -> T {
+    if c {
+        a
+    } else {
+        b
+    }
+}
+
+/// `a` where `a <= b`, else `b` (so `b` where one of them is NaN).
+#[inline(always)]
+pub fn min<T: Scalar + PartialOrd>(a: T, b: T) -> T {
+    if a <= b {
+        a
+    } else {
+        b
+    }
+}
+
+/// `a` where `a >= b`, else `b` (so `b` where one of them is NaN).
+#[inline(always)]
+pub fn max<T: Scalar + PartialOrd>(a: T, b: T) -> T {
+    if a >= b {
+        a
+    } else {
+        b
+    }
+}
+
+/// `|x|`
+#[inline(always)]
+pub fn abs<T: Ring + PartialOrd>(x: T) -> T {
+    x.absolute()
+}
+
+/// `x` to an integer power.
+#[inline(always)]
+pub fn powi<T: Field>(x: T, n: i32) -> T {
+    x.powi(n)
+}
+
+/// The `k`-th derivative of `xⁿ`: `n (n-1) … (n-k+1) xⁿ⁻ᵏ`, and 0 where that product is 0, also at
+/// `x = 0`.
+#[inline(always)]
+pub fn powi_derivative<T: Field>(x: T, n: i32, k: i32) -> T {
+    let mut c = T::one();
+    for j in 0..k {
+        c = c.times(T::from_int(i128::from(n) - i128::from(j)));
+        if n == j {
+            return T::zero();
+        }
+    }
+    c.times(x.powi(n.wrapping_sub(k)))
+}
+
+/// The `k`-th derivative of the digamma function.
+#[inline(always)]
+pub fn polygamma<T: Real>(k: i32, x: T) -> T {
+    T::polygamma(k, x)
+}
+
+/// The real part.
+#[inline(always)]
+pub fn re<T: Field>(z: T) -> T::Real {
+    z.re()
+}
+
+/// The imaginary part.
+#[inline(always)]
+pub fn im<T: Field>(z: T) -> T::Real {
+    z.im()
+}
+
+/// `a + ib`
+#[inline(always)]
+pub fn complex<T: Real>(a: T, b: T) -> Complex<T> {
+    Complex { re: a, im: b }
+}
+
+/// `|z|²`
+#[inline(always)]
+pub fn abs2<T: Field>(z: T) -> T::Real {
+    z.abs2()
+}
+
+/// `|z|`
+#[inline(always)]
+pub fn norm<T: Field>(z: T) -> T::Real {
+    z.norm()
+}
+
+/// The angle of `z`.
+#[inline(always)]
+pub fn arg<T: Field>(z: T) -> T::Real {
+    z.arg()
+}
+
+/// `s · c`
+#[inline(always)]
+pub fn scale<S: Linear>(s: S, c: S::Over) -> S
+where
+    S::Over: Ring,
+{
+    s.scale(c)
+}
+
+/// `s · c`, and 0 where `s` is 0 whatever `c` is.
+#[inline(always)]
+pub fn absorb<S: Linear>(s: S, c: S::Over) -> S
+where
+    S::Over: Ring,
+{
+    s.absorb(c)
+}
+
+/// A real cotangent times a number.
+#[inline(always)]
+pub fn scale_real<T: Field, const N: usize>(c: <T::Real as Primal>::Shadow<N>, t: T) -> T::Shadow<N> {
+    T::scale_real(c, t)
+}
+
+/// The conjugate of a cotangent.
+#[inline(always)]
+pub fn shadow_conj<S: Linear>(s: S) -> S
+where
+    S::Over: Field,
+{
+    s.conjugate()
+}
+
+/// The real part of a cotangent.
+#[inline(always)]
+pub fn shadow_re<S: Linear>(s: S) -> S::Part
+where
+    S::Over: Field,
+{
+    s.real_part()
+}
+
+/// The imaginary part of a cotangent.
+#[inline(always)]
+pub fn shadow_im<S: Linear>(s: S) -> S::Part
+where
+    S::Over: Field,
+{
+    s.imaginary_part()
+}
+
+/// The cotangent with a real part only.
+#[inline(always)]
+pub fn shadow_from_re<S: Linear>(re: S::Part) -> S
+where
+    S::Over: Field,
+{
+    S::from_real_part(re)
+}
+
+/// The cotangent with an imaginary part only (0 where the variable is real).
+#[inline(always)]
+pub fn shadow_from_im<S: Linear>(im: S::Part) -> S
+where
+    S::Over: Field,
+{
+    S::from_imaginary_part(im)
+}
+
+/// Updates: what `p ⊕= e` does to the place. `+=` and `-=` work on shadows and on whole arrays,
+/// tuples and structs too.
+pub mod update {
+    use super::super::{Linear, ReversibleMul, Scalar};
+    use std::ops::BitXor;
+
+    /// `p += e`
+    #[inline(always)]
+    pub fn add<P: Linear>(p: &mut P, e: P) {
+        p.accumulate(&e);
+    }
+
+    /// `p -= e`
+    #[inline(always)]
+    pub fn sub<P: Linear>(p: &mut P, e: P) {
+        p.deduct(&e);
+    }
+
+    /// `p ^= e`
+    #[inline(always)]
+    pub fn xor<T: Scalar + BitXor<Output = T>>(p: &mut T, e: T) {
+        *p = *p ^ e;
+    }
+
+    /// `p *= e`
+    #[inline(always)]
+    pub fn mul<T: ReversibleMul>(p: &mut T, e: T) {
+        p.multiply(e);
+    }
+
+    /// `p /= e`
+    #[inline(always)]
+    pub fn div<T: ReversibleMul>(p: &mut T, e: T) {
+        p.divide(e);
+    }
+}
+
+/// Every row has its function, and every instruction: a missing one doesn't compile.
+mod complete {
+    macro_rules! all_present {
+        ($(($variant:ident $name:ident $($rest:tt)*))*) => {
+            #[allow(unused_imports, non_snake_case)]
+            mod rows {
+                $(use super::super::$name as $variant;)*
+            }
+        };
+    }
+    crate::func_table!(all_present);
+}
+
+#[cfg(test)]
+mod tests;
