@@ -1,1 +1,78 @@
-//! The attributes of rev.
+//! The attributes `#[reversible]` and `#[pure]` and the derive `Reversible` of rev.
+//!
+//! A function goes through four stages: its tokens are parsed (`parse`, by syn), lowered to rev's
+//! IR (`lower`), checked (by rev-core, where the rules are), and Rust is emitted from what was
+//! checked (`emit`). Errors of all stages are reported together, each at its token
+//! (`diagnostic`); a function with errors is replaced by one with the same signature, so that one
+//! mistake gives one error.
+
+mod diagnostic;
+mod fallback;
+mod generics;
+mod infer;
+mod lower;
+#[allow(dead_code)]
+mod model;
+mod parse;
+#[allow(dead_code)]
+mod spans;
+mod types;
+
+use proc_macro::TokenStream;
+
+/// Makes a function reversible: see the documentation of the language.
+#[proc_macro_attribute]
+pub fn reversible(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    expand_reversible(attribute.into(), item.into()).into()
+}
+
+/// Makes a function pure: its calls may stand in the expressions of reversible functions.
+#[proc_macro_attribute]
+pub fn pure(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    expand_pure(attribute.into(), item.into()).into()
+}
+
+fn expand_reversible(
+    attribute: proc_macro2::TokenStream,
+    item: proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
+    let item = match syn::parse2::<syn::ItemFn>(item) {
+        Ok(item) => item,
+        Err(e) => return e.into_compile_error(),
+    };
+    let (model, mut diagnostics) = lower::lower_function(attribute, item);
+    match rev_core::check::check(model.function.clone()) {
+        Ok(checked) if diagnostics.is_empty() => return emit_reversible(&model, &checked),
+        Ok(_) => {}
+        Err(more) => diagnostics.append(more),
+    }
+    let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
+    out.extend(fallback::reversible(&model));
+    out
+}
+
+fn expand_pure(
+    attribute: proc_macro2::TokenStream,
+    item: proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
+    let item = match syn::parse2::<syn::ItemFn>(item) {
+        Ok(item) => item,
+        Err(e) => return e.into_compile_error(),
+    };
+    let (model, diagnostics) = lower::lower_pure(attribute, item);
+    if diagnostics.is_empty() {
+        return emit_pure(&model);
+    }
+    let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
+    out.extend(fallback::pure(&model));
+    out
+}
+
+// The emitter's entry points until it is there.
+fn emit_reversible(model: &model::Model, _: &rev_core::check::Checked) -> proc_macro2::TokenStream {
+    fallback::reversible(model)
+}
+
+fn emit_pure(model: &model::PureModel) -> proc_macro2::TokenStream {
+    fallback::pure(model)
+}

@@ -1,0 +1,286 @@
+//! Calls as statements: instructions, stacks, releases, and calls of reversible functions.
+
+use rev_core::diag::{Code, Diagnostic};
+use rev_core::ir::{
+    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Place, ScalarType, Span, Step,
+    Stmt, StmtKind, Type, UpdateOp, VarId, VarKind,
+};
+use rev_core::ops::Instr;
+
+use super::{plain_name, strip, Lowerer};
+use crate::spans::Region;
+use crate::types::path_text;
+
+type Args = syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>;
+
+/// What a call's path stands for.
+struct CalleeName {
+    callee: Callee,
+    direction: Direction,
+}
+
+impl Lowerer {
+    /// `f(..);`
+    pub(super) fn call_statement(&mut self, c: &syn::ExprCall) -> Block {
+        let span = self.call_span(c);
+        let syn::Expr::Path(path) = strip(&c.func) else {
+            let _: Option<()> =
+                self.error(Code::UnknownCall, &c.func, "only functions can be called, by their names");
+            return Vec::new();
+        };
+        let name = path.path.get_ident().map(plain_name).unwrap_or_default();
+        let local = self.lookup(&name).is_some();
+        let stmt = match name.as_str() {
+            "release" if !local => return self.release(&c.args, c, span),
+            "push" | "pop" if !local => self.stack(&name, c),
+            _ => match source_instruction(&name).filter(|_| !local) {
+                Some(instr) => self.instruction(instr, c),
+                None => self.call(path, &c.args),
+            },
+        };
+        stmt.map(|kind| Stmt::new(kind).at(span)).into_iter().collect()
+    }
+
+    /// From the function's name to the closing parenthesis.
+    fn call_span(&mut self, c: &syn::ExprCall) -> Span {
+        let region = Region::of(&c.func).to(Region::at(c.paren_token.span.close()));
+        self.source.spans.record(region)
+    }
+
+    /// `f.inverse(..)` of a function parameter; any other method changes what can't be seen.
+    pub(super) fn method_statement(&mut self, m: &syn::ExprMethodCall) -> Option<Stmt> {
+        if let syn::Expr::Path(p) = strip(&m.receiver) {
+            let name = p.path.get_ident().map(plain_name).unwrap_or_default();
+            if self.is_function(&name) && m.method == "inverse" {
+                let span = self.span(m);
+                let var = self.lookup(&name)?;
+                let args = self.arguments(&m.args)?;
+                let callee = Callee::Param(var);
+                let kind = StmtKind::Call { callee, direction: Direction::INVERSE, args };
+                return Some(Stmt::new(kind).at(span));
+            }
+        }
+        let help = match (m.method.to_string().as_str(), m.args.len()) {
+            ("swap", 2) => "name the elements: `swap(x[i], x[j]);`",
+            ("push", 1) => "`push(stack, x);` moves a value to a stack",
+            ("pop", _) => "`pop(stack, x);` moves the top of a stack to a place that is zero",
+            _ => {
+                "call a `#[reversible]` function, or put it in a block if it leaves the program's variables \
+                  alone: `#[external] { ... }`"
+            }
+        };
+        self.error_help(
+            Code::UnknownCall,
+            &m.method,
+            format!("nothing is known about what the method `{}` changes", m.method),
+            help,
+        )
+    }
+
+    fn arity(&mut self, c: &syn::ExprCall, n: usize, usage: &str) -> Option<()> {
+        if c.args.len() == n {
+            return Some(());
+        }
+        let message = format!("{} takes {}, not {}", usage, count(n), c.args.len());
+        self.error(Code::ArgumentCount, &c.func, message)
+    }
+
+    fn instruction(&mut self, instr: Instr, c: &syn::ExprCall) -> Option<StmtKind> {
+        let row = instr.row();
+        self.arity(c, row.places + row.operands, &format!("`{}`", row.name))?;
+        let places: Vec<_> = c.args.iter().take(row.places).map(|e| self.place(e)).collect();
+        let operands: Vec<_> = c.args.iter().skip(row.places).map(|e| self.expr(e)).collect();
+        let places = places.into_iter().collect::<Option<_>>()?;
+        let operands = operands.into_iter().collect::<Option<_>>()?;
+        Some(StmtKind::Instr { instr, places, operands })
+    }
+
+    fn stack(&mut self, name: &str, c: &syn::ExprCall) -> Option<StmtKind> {
+        self.arity(c, 2, &format!("`{name}`"))?;
+        let (stack, place) = (self.place(&c.args[0]), self.place(&c.args[1]));
+        let (stack, place) = (stack?, place?);
+        Some(match name {
+            "push" => StmtKind::Push { stack, place },
+            _ => StmtKind::Pop { stack, place },
+        })
+    }
+
+    /// `release(a)`, or `release(a, e)`: `a -= e; a += e0;`, so that `a` holds its first value `e0`
+    /// again exactly if it held `e`.
+    fn release(&mut self, args: &Args, c: &syn::ExprCall, span: Span) -> Block {
+        if args.is_empty() || args.len() > 2 {
+            let _: Option<()> = self.error(
+                Code::ArgumentCount,
+                &c.func,
+                "`release` takes an ancilla and, if it isn't its first one, its value",
+            );
+            return Vec::new();
+        }
+        let Some(place) = self.place(&args[0]) else { return Vec::new() };
+        let var = self.var(place.var);
+        if !place.path.is_empty() || var.kind != VarKind::Ancilla {
+            let d = Diagnostic::new(Code::ReleaseNotAncilla, place.span, "only an ancilla can be released")
+                .label(var.span, format!("`{}` is declared here", var.name))
+                .help("an ancilla is declared by `let mut`");
+            let _: Option<()> = self.report(d);
+            return Vec::new();
+        }
+        self.released.insert(place.var);
+        let Some(first) = self.first_values.get(&place.var).cloned() else { return Vec::new() };
+        let mut out = Vec::new();
+        if let Some(value) = args.get(1).and_then(|e| self.expr(e)) {
+            out.extend(self.back_to_first(&place, value, &first, span));
+        }
+        out.push(Stmt::new(StmtKind::Release { var: place.var, value: first }).at(span));
+        out
+    }
+
+    fn back_to_first(&self, place: &Place, value: Expr, first: &Expr, span: Span) -> Block {
+        if same(&value, first) {
+            return Vec::new();
+        }
+        let (take, give) = match self.type_of_place(place) {
+            Type::Scalar(ScalarType::Bool) => (UpdateOp::Xor, UpdateOp::Xor),
+            _ => (UpdateOp::Sub, UpdateOp::Add),
+        };
+        let update = |op, expr| Stmt::new(StmtKind::Update { op, place: place.clone(), expr }).at(span);
+        let mut out = vec![update(take, value)];
+        if !first.is_number(0) && first.kind != ExprKind::Literal(Number::Bool(false), None) {
+            out.push(update(give, first.clone()));
+        }
+        out
+    }
+
+    fn call(&mut self, path: &syn::ExprPath, args: &Args) -> Option<StmtKind> {
+        let named = self.callee(path);
+        let args = self.arguments(args);
+        let CalleeName { callee, direction } = named?;
+        Some(StmtKind::Call { callee, direction, args: args? })
+    }
+
+    /// `f`, `f::inverse`, or a parameter.
+    fn callee(&mut self, path: &syn::ExprPath) -> Option<CalleeName> {
+        if path.qself.is_some() {
+            return self.error(Code::UnknownCall, path, "a method of a trait isn't a reversible function");
+        }
+        let mut bare = path.path.clone();
+        let mut direction = Direction::FORWARD;
+        let inverse = bare.segments.len() > 1 && bare.segments.last().is_some_and(|s| s.ident == "inverse");
+        if inverse {
+            direction = Direction::INVERSE;
+            let arguments = bare.segments.pop().map(|s| s.into_value().arguments);
+            bare.segments.pop_punct();
+            if let (Some(last), Some(arguments)) = (bare.segments.last_mut(), arguments) {
+                if last.arguments.is_none() {
+                    last.arguments = arguments;
+                }
+            }
+        }
+        let param = bare.get_ident().map(plain_name).and_then(|n| self.lookup(&n));
+        if let Some(var) = param {
+            return self.param_callee(var, path).map(|callee| CalleeName { callee, direction });
+        }
+        let text = path_text(&bare);
+        self.source.callees.entry(text.clone()).or_insert(bare);
+        Some(CalleeName { callee: Callee::Path(text), direction })
+    }
+
+    fn param_callee(&mut self, var: VarId, at: &syn::ExprPath) -> Option<Callee> {
+        if matches!(self.var(var).ty, Type::Function(_)) {
+            return Some(Callee::Param(var));
+        }
+        let name = self.var(var).name.clone();
+        self.error_help(
+            Code::UnknownCall,
+            at,
+            format!("`{name}` isn't a reversible function"),
+            "a parameter `f: impl Reversible<(&mut T, &T)>` is one",
+        )
+    }
+
+    /// Arguments: `&mut p` is written, `&p` and `e` are read.
+    fn arguments(&mut self, args: &Args) -> Option<Vec<Arg>> {
+        let lowered: Vec<_> = args.iter().map(|a| self.argument(a)).collect();
+        lowered.into_iter().collect()
+    }
+
+    fn argument(&mut self, e: &syn::Expr) -> Option<Arg> {
+        match strip(e) {
+            syn::Expr::Reference(r) if r.mutability.is_some() => self.written(&r.expr),
+            syn::Expr::MethodCall(m) if m.method == "view_mut" && m.args.is_empty() => {
+                self.written(&m.receiver)
+            }
+            syn::Expr::MethodCall(m) if m.method == "view" && m.args.is_empty() => {
+                let place = self.place(&m.receiver)?;
+                Some(Arg { mode: Mode::Read, value: ArgValue::Place(place) })
+            }
+            syn::Expr::Reference(r) => {
+                let value = match self.expr(&r.expr)? {
+                    Expr { kind: ExprKind::Read(place), .. } => ArgValue::Place(place),
+                    e => ArgValue::Expr(e),
+                };
+                Some(Arg { mode: Mode::Read, value })
+            }
+            e => {
+                let value = match self.expr(e)? {
+                    Expr { kind: ExprKind::Read(place), .. } if self.is_array(&place) => {
+                        ArgValue::Place(place)
+                    }
+                    e => ArgValue::Expr(e),
+                };
+                Some(Arg { mode: Mode::Read, value })
+            }
+        }
+    }
+
+    fn written(&mut self, e: &syn::Expr) -> Option<Arg> {
+        let place = self.place(e)?;
+        Some(Arg { mode: Mode::Write, value: ArgValue::Place(place) })
+    }
+
+    /// Arrays, and the parts and stacks of them, are never copied into a call.
+    fn is_array(&self, place: &Place) -> bool {
+        matches!(place.path.last(), Some(Step::Range(..)))
+            || matches!(self.type_of_place(place), Type::Array(..) | Type::Stack(_))
+    }
+}
+
+fn count(n: usize) -> String {
+    match n {
+        1 => "one argument".into(),
+        2 => "two arguments".into(),
+        3 => "three arguments".into(),
+        n => format!("{n} arguments"),
+    }
+}
+
+/// The instructions that a program may write.
+fn source_instruction(name: &str) -> Option<Instr> {
+    Instr::from_name(name).filter(|i| !matches!(i, Instr::ScaleBy | Instr::UnscaleBy))
+}
+
+/// Whether two expressions are the same but for positions and the types of literals.
+fn same(a: &Expr, b: &Expr) -> bool {
+    fn plain(e: &Expr) -> Expr {
+        let mut e = e.clone();
+        erase(&mut e);
+        e
+    }
+    plain(a) == plain(b)
+}
+
+fn erase(e: &mut Expr) {
+    e.span = Span::NONE;
+    if let ExprKind::Literal(n, ty) = &mut e.kind {
+        *ty = None;
+        if let Number::Float(v) = *n {
+            if v.fract() == 0.0 && v.abs() < 1e15 {
+                *n = Number::Int(v as i128);
+            }
+        }
+    }
+    if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) = &mut e.kind {
+        p.span = Span::NONE;
+    }
+    e.each_child_mut(&mut erase);
+}

@@ -1,0 +1,152 @@
+//! A whole `#[reversible]` function: its signature, its parameters, its body.
+
+use proc_macro2::TokenStream;
+use rev_core::diag::{Code, Diagnostic, Diagnostics};
+use rev_core::ir::{self, Mode, VarKind};
+
+use super::Lowerer;
+use crate::generics::{impl_trait, is_differentiable_scalar, mode_of, read_generics};
+use crate::model::{Form, Model, ParamModel, Passing};
+use crate::parse::{self, Options};
+use crate::types::{Declared, TypeReader};
+
+/// Lowers a function. The model is complete only when there are no diagnostics; with some, what
+/// could be read is in it, so that the checks can look at the rest.
+pub fn lower_function(attribute: TokenStream, item: syn::ItemFn) -> (Model, Diagnostics) {
+    let mut lowerer = Lowerer::default();
+    let options = parse::options(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
+    lowerer.signature(&item.sig);
+    if let syn::ReturnType::Type(_, ty) = &item.sig.output {
+        let _: Option<()> = lowerer.error_help(
+            Code::UnsupportedSignature,
+            ty,
+            "a reversible function returns nothing",
+            "give the result through a `&mut` parameter, or write a `#[pure]` function",
+        );
+    }
+    let params = lowerer.parameters(&item.sig);
+    let body = lowerer.block(&item.block);
+    let function = ir::Function {
+        name: super::plain_name(&item.sig.ident),
+        generics: lowerer.generics.clone(),
+        params: params.iter().map(|p| p.var).collect(),
+        vars: lowerer.vars.clone(),
+        body,
+        checks: !options.unchecked,
+        file: item.sig.ident.span().file(),
+        span: lowerer.span(&item.sig.ident),
+    };
+    let loss = lowerer.loss(&options, &params);
+    let Lowerer { source, diagnostics, .. } = lowerer;
+    (Model { item, params, loss, function, source }, diagnostics)
+}
+
+impl Lowerer {
+    /// Reports what a signature may not have, and reads its type parameters.
+    pub(super) fn signature(&mut self, sig: &syn::Signature) {
+        let mut refuse = |at: Option<&dyn quote::ToTokens>, what: &str| {
+            if let Some(at) = at {
+                let tokens = at.to_token_stream();
+                let _: Option<()> = self.error(
+                    Code::UnsupportedSignature,
+                    &tokens,
+                    format!("{what} isn't part of the language"),
+                );
+            }
+        };
+        refuse(sig.asyncness.as_ref().map(|t| t as _), "an `async` function");
+        refuse(sig.unsafety.as_ref().map(|t| t as _), "an `unsafe` function");
+        refuse(sig.constness.as_ref().map(|t| t as _), "a `const` function");
+        refuse(sig.abi.as_ref().map(|t| t as _), "an `extern` function");
+        refuse(sig.variadic.as_ref().map(|t| t as _), "a variadic function");
+        self.generics = read_generics(&sig.generics, &mut self.source, &mut self.diagnostics);
+    }
+
+    pub(super) fn parameters(&mut self, sig: &syn::Signature) -> Vec<ParamModel> {
+        let mut params: Vec<ParamModel> = Vec::new();
+        for input in &sig.inputs {
+            match input {
+                syn::FnArg::Receiver(r) => {
+                    let _: Option<()> = self.error_help(
+                        Code::UnsupportedSignature,
+                        &r.self_token,
+                        "a reversible function is a free function",
+                        "take the struct as an argument",
+                    );
+                }
+                syn::FnArg::Typed(t) => params.extend(self.parameter(t)),
+            }
+        }
+        params
+    }
+
+    fn parameter(&mut self, t: &syn::PatType) -> Option<ParamModel> {
+        let ident = match &*t.pat {
+            syn::Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => p.ident.clone(),
+            other => {
+                return self.error(Code::UnsupportedPattern, other, "a parameter has a name");
+            }
+        };
+        let declared = match self.declared(&ident, &t.ty) {
+            Ok(declared) => declared,
+            Err(d) => {
+                self.diagnostics.push(d);
+                Declared { passing: passing(&t.ty), form: Form::Plain, element: None, ty: ir::Type::Unknown }
+            }
+        };
+        let Declared { passing, form, element, ty } = declared;
+        let mode = mode_of(passing, form);
+        let var = self.declare(&ident, ty, VarKind::Param(mode));
+        Some(ParamModel { var, ident, ty: (*t.ty).clone(), passing, form, element, mode })
+    }
+
+    fn declared(&mut self, ident: &syn::Ident, ty: &syn::Type) -> Result<Declared, Diagnostic> {
+        if let syn::Type::ImplTrait(t) = ty {
+            let name = format!("Impl_{}", super::plain_name(ident));
+            let generic = impl_trait(name.clone(), t, &self.generics, &mut self.source)?;
+            let (form, ty) = match generic.kind {
+                ir::GenericKind::Function(_) => (Form::Function, ir::Type::Function(name)),
+                ir::GenericKind::Scalar(_) | ir::GenericKind::Const => (Form::Plain, ir::Type::Generic(name)),
+            };
+            self.generics.push(generic);
+            return Ok(Declared { passing: Passing::Value, form, element: None, ty });
+        }
+        TypeReader { generics: &self.generics, source: &mut self.source }.parameter(ty)
+    }
+
+    /// The parameter that `gradient` differentiates.
+    fn loss(&mut self, options: &Options, params: &[ParamModel]) -> Option<usize> {
+        let differentiable = |l: &Lowerer, p: &ParamModel| {
+            p.mode == Mode::Write
+                && p.form == Form::Plain
+                && is_differentiable_scalar(&l.var(p.var).ty, &l.generics)
+        };
+        let Some(name) = &options.loss else {
+            return params.iter().position(|p| differentiable(self, p));
+        };
+        let Some(at) = params.iter().position(|p| p.ident == *name) else {
+            return self.error(Code::LossNotFound, name, format!("there is no parameter `{name}`"));
+        };
+        if !differentiable(self, &params[at]) {
+            let ty = &params[at].ty;
+            let at = self.span(ty);
+            let d = Diagnostic::new(
+                Code::LossType,
+                self.source.spans.of(name),
+                format!("`{name}` isn't a differentiable scalar that the function writes"),
+            )
+            .label(at, "its type")
+            .help("the loss is a `&mut` parameter of type `f64`, `f32`, or a type parameter bounded by `Real` or `Field`");
+            return self.report(d);
+        }
+        Some(at)
+    }
+}
+
+fn passing(ty: &syn::Type) -> Passing {
+    match ty {
+        syn::Type::Reference(r) if r.mutability.is_some() => Passing::Exclusive,
+        syn::Type::Reference(_) => Passing::Shared,
+        _ => Passing::Value,
+    }
+}

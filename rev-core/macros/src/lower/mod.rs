@@ -1,0 +1,167 @@
+//! From Rust syntax to the IR.
+//!
+//! Lowering gives names to variables, turns the surface forms into the IR's statements and
+//! expressions, and reports what isn't part of the language. It goes on after an error, so that one
+//! compilation shows everything that is wrong; what couldn't be read is left out.
+
+mod attributes;
+mod block;
+mod call;
+mod expr;
+mod function;
+mod path;
+mod place;
+mod pure;
+mod range;
+mod stmt;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub use function::lower_function;
+pub use pure::lower_pure;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quote::ToTokens;
+use rev_core::diag::{Code, Diagnostic, Diagnostics};
+use rev_core::ir::{Expr, ExprKind, Generic, Place, Span, Type, Var, VarId, VarKind};
+
+use crate::infer;
+use crate::model::Source;
+use crate::types::TypeReader;
+
+/// What lowering knows at a point of the source.
+#[derive(Default)]
+struct Lowerer {
+    generics: Vec<Generic>,
+    vars: Vec<Var>,
+    /// The names in scope, innermost last.
+    scope: Vec<(String, VarId)>,
+    source: Source,
+    diagnostics: Diagnostics,
+    /// The first values of ancillas.
+    first_values: BTreeMap<VarId, Expr>,
+    /// The ancillas that the program releases itself.
+    released: BTreeSet<VarId>,
+}
+
+impl Lowerer {
+    /// The position of some syntax.
+    fn span(&mut self, tokens: &impl ToTokens) -> Span {
+        self.source.spans.of(tokens)
+    }
+
+    /// Reports an error; the `None` stands for what couldn't be read.
+    fn error<T>(&mut self, code: Code, at: &impl ToTokens, message: impl Into<String>) -> Option<T> {
+        let span = self.span(at);
+        self.report(Diagnostic::new(code, span, message))
+    }
+
+    /// The same with a way to repair it.
+    fn error_help<T>(
+        &mut self,
+        code: Code,
+        at: &impl ToTokens,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        let span = self.span(at);
+        self.report(Diagnostic::new(code, span, message).help(help))
+    }
+
+    fn report<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
+        self.diagnostics.push(diagnostic);
+        None
+    }
+
+    /// The IR type of a Rust type.
+    fn read_type(&mut self, ty: &syn::Type) -> Option<Type> {
+        match (TypeReader { generics: &self.generics, source: &mut self.source }).read(ty) {
+            Ok(t) => Some(t),
+            Err(d) => self.report(d),
+        }
+    }
+
+    fn type_of(&self, e: &Expr) -> Type {
+        infer::type_of(e, &self.vars)
+    }
+
+    fn type_of_place(&self, p: &Place) -> Type {
+        infer::type_of_place(p, &self.vars)
+    }
+
+    /// The variable that a name stands for here.
+    fn lookup(&self, name: &str) -> Option<VarId> {
+        self.scope.iter().rev().find(|(n, _)| n == name).map(|(_, v)| *v)
+    }
+
+    fn var(&self, id: VarId) -> &Var {
+        &self.vars[id.0 as usize]
+    }
+
+    /// Brings a new variable into scope. It may take the name of another one, except that of an
+    /// ancilla, which could no longer be named to bring it back.
+    fn declare(&mut self, ident: &syn::Ident, ty: Type, kind: VarKind) -> VarId {
+        let name = plain_name(ident);
+        let span = self.span(ident);
+        let hidden = self.lookup(&name).filter(|v| !self.released.contains(v)).map(|v| self.var(v));
+        if let Some(hidden) = hidden.filter(|v| v.kind == VarKind::Ancilla) {
+            let message = format!("`{name}` hides an ancilla that is still in use");
+            let d = Diagnostic::new(Code::ShadowedAncilla, span, message)
+                .label(hidden.span, format!("the ancilla `{name}` is declared here"))
+                .help("choose another name, or end the ancilla's scope first");
+            self.diagnostics.push(d);
+        }
+        let id = self.add_var(&name, ty, kind, span);
+        self.scope.push((name, id));
+        id
+    }
+
+    /// A name for a value that the source doesn't name.
+    fn temporary(&mut self, ty: Type, span: Span) -> VarId {
+        self.add_var("t", ty, VarKind::Binding, span)
+    }
+
+    fn add_var(&mut self, name: &str, ty: Type, kind: VarKind, span: Span) -> VarId {
+        let taken = |n: &str| self.vars.iter().any(|v| v.name == n);
+        let unique = match taken(name) {
+            false => name.to_string(),
+            true => (2..).map(|k| format!("{name}{k}")).find(|n| !taken(n)).unwrap_or_default(),
+        };
+        self.vars.push(Var { name: unique, ty, kind, span });
+        VarId(self.vars.len() as u32 - 1)
+    }
+}
+
+/// An identifier's text, without `r#`.
+fn plain_name(ident: &syn::Ident) -> String {
+    let name = ident.to_string();
+    name.strip_prefix("r#").map(str::to_string).unwrap_or(name)
+}
+
+/// Stands for an expression that couldn't be read: of any type, and reading nothing.
+fn unreadable() -> Expr {
+    Expr::new(ExprKind::Named(UNREADABLE.into()))
+}
+
+/// The name of [`unreadable`] expressions; no path is spelled like it.
+const UNREADABLE: &str = "?";
+
+/// An expression without parentheses.
+fn strip(e: &syn::Expr) -> &syn::Expr {
+    match e {
+        syn::Expr::Paren(p) => strip(&p.expr),
+        syn::Expr::Group(g) => strip(&g.expr),
+        _ => e,
+    }
+}
+
+/// An expression without parentheses, `&`, `&mut` and `*`.
+fn strip_references(e: &syn::Expr) -> &syn::Expr {
+    match strip(e) {
+        syn::Expr::Reference(r) => strip_references(&r.expr),
+        syn::Expr::Unary(u) if matches!(u.op, syn::UnOp::Deref(_)) => strip_references(&u.expr),
+        e => e,
+    }
+}

@@ -1,0 +1,333 @@
+//! Calls in expressions: functions of the table, associated functions of scalars (`T::zero()`),
+//! lengths, arrays, and `#[pure]` functions.
+
+use rev_core::diag::Code;
+use rev_core::ir::{Expr, ExprKind, GenericKind, Number, Place, ScalarType, Type};
+use rev_core::ops::Func;
+
+use super::{plain_name, strip, Lowerer};
+use crate::types::path_text;
+
+/// Functions of the table that the source spells as operators, or that only adjoints use.
+fn is_named_in_source(f: Func) -> bool {
+    use Func::*;
+    match f {
+        Add | Sub | Mul | Div | Neg | Quot | Rem | BitAnd | BitOr | BitXor | Shl | Shr | Eq | Ne | Lt
+        | Le | Gt | Ge | And | Or | Not | PowiDerivative | ArgGradient | Unit | Scale | Absorb
+        | ScaleReal | ShadowConj | ShadowRe | ShadowIm | ShadowFromRe | ShadowFromIm => false,
+        MulAdd | Select | Min | Max | Abs | Floor | Ceil | Round | Trunc | CopySign | Sqrt | Recip | Powi
+        | Powf | Hypot | Exp | Expm1 | Ln | Log2 | Log10 | Log1p | Sin | Cos | Tan | Sinh | Cosh | Tanh
+        | Asin | Acos | Atan | Atan2 | LnGamma | Polygamma | Conj | Re | Im | Complex | Abs2 | Norm | Arg => {
+            true
+        }
+    }
+}
+
+/// The function of the table that a name in the source means, the standard library's names among them.
+fn table_function(name: &str) -> Option<Func> {
+    match name {
+        "exp_m1" => Some(Func::Expm1),
+        "ln_1p" => Some(Func::Log1p),
+        "norm_sqr" => Some(Func::Abs2),
+        "inv" => Some(Func::Recip),
+        _ => Func::from_name(name).filter(|f| is_named_in_source(*f)),
+    }
+}
+
+/// Methods of integers that are operators here, because integer arithmetic wraps.
+fn wrapping_method(name: &str) -> Option<Func> {
+    match name {
+        "wrapping_add" => Some(Func::Add),
+        "wrapping_sub" => Some(Func::Sub),
+        "wrapping_mul" => Some(Func::Mul),
+        "wrapping_neg" => Some(Func::Neg),
+        _ => None,
+    }
+}
+
+impl Lowerer {
+    /// `f(..)`, `T::f(..)`
+    pub(super) fn call_expr(&mut self, c: &syn::ExprCall) -> Option<Expr> {
+        let syn::Expr::Path(p) = strip(&c.func) else {
+            return match strip(&c.func) {
+                syn::Expr::Closure(_) => self.rejected(&c.func, Code::UnsupportedExpression, ""),
+                f => self.error(Code::UnknownCall, f, "only functions can be called, by their names"),
+            };
+        };
+        if let Some(ident) = p.path.get_ident() {
+            let name = plain_name(ident);
+            if self.lookup(&name).is_some() {
+                return self.error_help(
+                    Code::UnknownCall,
+                    p,
+                    format!("`{name}` can't be called in an expression"),
+                    "call it as a statement, with an ancilla for its result",
+                );
+            }
+            if name == "zeros" && c.args.len() == 1 {
+                let shape = self.shape(&c.args[0])?;
+                return Some(fill(Expr::int(0), shape));
+            }
+            if let Some(func) = table_function(&name) {
+                return self.table_call(func, c.args.iter(), p);
+            }
+        }
+        match self.associated_type(p) {
+            Some((ty, name)) => self.associated(ty, &name, c, p),
+            None if p.qself.is_some() => {
+                self.error(Code::UnknownCall, p, "this function isn't part of the language")
+            }
+            None => {
+                let args = self.exprs(&c.args)?;
+                let text = path_text(&p.path);
+                self.source.pures.entry(text.clone()).or_insert_with(|| p.path.clone());
+                Some(Expr::new(ExprKind::Pure(text, args)))
+            }
+        }
+    }
+
+    /// A function of the table with its arguments.
+    fn table_call<'a>(
+        &mut self,
+        func: Func,
+        args: impl Iterator<Item = &'a syn::Expr>,
+        at: &impl quote::ToTokens,
+    ) -> Option<Expr> {
+        let args = self.exprs(args)?;
+        self.table_apply(func, args, at)
+    }
+
+    fn table_apply(&mut self, func: Func, args: Vec<Expr>, at: &impl quote::ToTokens) -> Option<Expr> {
+        let expected = func.row().args.len();
+        if args.len() != expected {
+            let message = format!(
+                "`{}` takes {expected} argument{}, not {}",
+                func.name(),
+                if expected == 1 { "" } else { "s" },
+                args.len()
+            );
+            return self.error(Code::ArgumentCount, at, message);
+        }
+        Some(Expr::func(func, args))
+    }
+
+    /// The type and the name in `T::zero`, `Complex::<T>::new`, `<T as Ring>::one`.
+    fn associated_type(&mut self, p: &syn::ExprPath) -> Option<(Type, String)> {
+        let name = plain_name(&p.path.segments.last()?.ident);
+        if let Some(q) = &p.qself {
+            return self.read_type(&q.ty).map(|t| (t, name));
+        }
+        if p.path.segments.len() < 2 {
+            return None;
+        }
+        let mut prefix = p.path.clone();
+        prefix.segments.pop();
+        prefix.segments.pop_punct();
+        let last = prefix.segments.last()?.ident.to_string();
+        let generic = prefix.get_ident().is_some_and(|i| self.is_scalar_generic(i));
+        let real =
+            last == "Real" && prefix.segments.len() == 2 && self.is_scalar_generic(&prefix.segments[0].ident);
+        if generic || real || ScalarType::from_name(&last).is_some() {
+            let ty = syn::Type::Path(syn::TypePath { qself: None, path: prefix });
+            return self.read_type(&ty).map(|t| (t, name));
+        }
+        let bare = prefix.segments.last().is_some_and(|s| s.arguments.is_none());
+        match last.as_str() {
+            "Complex" if bare => Some((Type::Complex(Box::new(Type::Unknown)), name)),
+            "Stack" if bare => Some((Type::Stack(Box::new(Type::Unknown)), name)),
+            _ if bare && last.starts_with("Array") && matches!(name.as_str(), "zeros" | "from_elem") => {
+                Some((Type::Array(Box::new(Type::Unknown), rev_core::ir::Rank::Dynamic), name))
+            }
+            _ if is_type_name(&last) => {
+                let ty = syn::Type::Path(syn::TypePath { qself: None, path: prefix });
+                self.read_type(&ty).map(|t| (t, name))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_scalar_generic(&self, ident: &syn::Ident) -> bool {
+        self.generics.iter().any(|g| *ident == g.name && matches!(g.kind, GenericKind::Scalar(_)))
+    }
+
+    /// An associated function of a type.
+    fn associated(&mut self, ty: Type, name: &str, c: &syn::ExprCall, p: &syn::ExprPath) -> Option<Expr> {
+        if let Type::Struct(..) = ty {
+            return match (name, c.args.len()) {
+                ("zero", 0) => Some(Expr::new(ExprKind::Zero(ty))),
+                _ => {
+                    let args = self.exprs(&c.args)?;
+                    let text = path_text(&p.path);
+                    self.source.pures.entry(text.clone()).or_insert_with(|| p.path.clone());
+                    Some(Expr::new(ExprKind::Pure(text, args)))
+                }
+            };
+        }
+        let known = (!matches!(&ty, Type::Complex(r) if **r == Type::Unknown)).then(|| ty.clone());
+        let literal = |n| Some(Expr::new(ExprKind::Literal(n, known.clone())));
+        match (name, c.args.len(), &ty) {
+            ("zero", 0, Type::Tuple(_) | Type::Fixed(..)) => Some(Expr::new(ExprKind::Zero(ty))),
+            ("zero", 0, Type::Scalar(ScalarType::Bool)) => literal(Number::Bool(false)),
+            ("zero", 0, _) => literal(Number::Int(0)),
+            ("one", 0, _) => literal(Number::Int(1)),
+            ("pi", 0, _) => literal(Number::Float(std::f64::consts::PI)),
+            ("e", 0, _) => literal(Number::Float(std::f64::consts::E)),
+            ("infinity", 0, _) => literal(Number::Float(f64::INFINITY)),
+            ("neg_infinity", 0, _) => literal(Number::Float(f64::NEG_INFINITY)),
+            ("i", 0, Type::Complex(r)) => {
+                let part = (**r != Type::Unknown).then(|| (**r).clone());
+                let number = |n| Expr::new(ExprKind::Literal(Number::Int(n), part.clone()));
+                Some(Expr::func(Func::Complex, vec![number(0), number(1)]))
+            }
+            ("new", 0, Type::Stack(_)) => Some(Expr::new(ExprKind::EmptyStack)),
+            ("new", 2, Type::Complex(_)) => self.table_call(Func::Complex, c.args.iter(), p),
+            ("zeros", 1, Type::Array(element, _)) => {
+                let shape = self.shape(&c.args[0])?;
+                let zero = match &**element {
+                    Type::Unknown => Expr::int(0),
+                    Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) => {
+                        Expr::new(ExprKind::Literal(Number::Int(0), Some((**element).clone())))
+                    }
+                    _ => Expr::new(ExprKind::Zero((**element).clone())),
+                };
+                Some(fill(zero, shape))
+            }
+            ("from_elem", 2, Type::Array(..)) => {
+                let shape = self.shape(&c.args[0])?;
+                Some(fill(self.expr(&c.args[1])?, shape))
+            }
+            _ if is_conversion(name) && c.args.len() == 1 => {
+                let value = self.expr(&c.args[0])?;
+                Some(convert(value, ty))
+            }
+            _ => match table_function(name).or_else(|| wrapping_method(name)) {
+                Some(func) => self.table_call(func, c.args.iter(), p),
+                None => self.error_help(
+                    Code::UnknownCall,
+                    p,
+                    format!("`{}` isn't part of the language", path_text(&p.path)),
+                    "`T::zero()`, `T::one()`, `T::pi()`, `T::from_f64(c)` and `T::from_usize(n)` are",
+                ),
+            },
+        }
+    }
+
+    /// The lengths in `n` or `(n, m)`.
+    fn shape(&mut self, e: &syn::Expr) -> Option<Vec<Expr>> {
+        match strip(e) {
+            syn::Expr::Tuple(t) => self.exprs(&t.elems),
+            syn::Expr::Array(a) => self.exprs(&a.elems),
+            e => Some(vec![self.expr(e)?]),
+        }
+    }
+
+    /// `x.f(..)`
+    pub(super) fn method_expr(&mut self, m: &syn::ExprMethodCall) -> Option<Expr> {
+        let name = plain_name(&m.method);
+        if let Some(axis) = self.length_axis(&name, m) {
+            let axis = axis?;
+            let place = self.place(&m.receiver)?;
+            return Some(Expr::new(ExprKind::Len(place, axis)));
+        }
+        if name == "is_empty" && m.args.is_empty() {
+            let place = self.place(&m.receiver)?;
+            let length = Expr::new(ExprKind::Len(place, None));
+            return Some(Expr::func(Func::Eq, vec![length, Expr::index(0)]));
+        }
+        let receiver = self.expr(&m.receiver);
+        let args = self.exprs(&m.args);
+        let (receiver, args) = (receiver?, args?);
+        let func = table_function(&name).or_else(|| wrapping_method(&name)).filter(|f| *f != Func::Select);
+        match (func, name.as_str()) {
+            (Some(func), _) => {
+                let all = std::iter::once(receiver).chain(args).collect();
+                self.table_apply(func, all, &m.method)
+            }
+            (None, "sin_cos") if args.is_empty() => Some(Expr::new(ExprKind::Tuple(vec![
+                Expr::func(Func::Sin, vec![receiver.clone()]),
+                Expr::func(Func::Cos, vec![receiver]),
+            ]))),
+            (None, "signum") if args.is_empty() => {
+                Some(Expr::func(Func::CopySign, vec![Expr::int(1), receiver]))
+            }
+            (None, _) => self.error_help(
+                Code::UnknownCall,
+                &m.method,
+                format!("the method `{name}` isn't part of the language"),
+                "write a `#[pure]` function of what it computes",
+            ),
+        }
+    }
+
+    /// The axis that a length method asks for, `None` for another method; the inner `None` stands
+    /// for an error.
+    #[allow(clippy::option_option)]
+    fn length_axis(&mut self, name: &str, m: &syn::ExprMethodCall) -> Option<Option<Option<u32>>> {
+        match (name, m.args.len()) {
+            ("len", 0) => Some(Some(None)),
+            ("nrows", 0) => Some(Some(Some(0))),
+            ("ncols", 0) => Some(Some(Some(1))),
+            ("dim", 1) => Some(self.axis(&m.args[0]).map(Some)),
+            ("len_of", 1) => match strip(&m.args[0]) {
+                syn::Expr::Call(c) if super::update::is_named(&c.func, "Axis") && c.args.len() == 1 => {
+                    Some(self.axis(&c.args[0]).map(Some))
+                }
+                other => Some(self.error(Code::UnsupportedExpression, other, "an axis is `Axis(k)`")),
+            },
+            _ => None,
+        }
+    }
+
+    fn axis(&mut self, e: &syn::Expr) -> Option<u32> {
+        match strip(e) {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(n), .. }) => n.base10_parse().ok(),
+            _ => None,
+        }
+        .or_else(|| self.error(Code::UnsupportedExpression, e, "an axis is a number: 0, 1, .."))
+    }
+
+    /// `x.shape()[k]` and `x.dim().k`, `None` for anything else.
+    #[allow(clippy::option_option)]
+    pub(super) fn shape_part(&mut self, e: &syn::Expr) -> Option<Option<Expr>> {
+        let (receiver, axis) = match strip(e) {
+            syn::Expr::Index(i) => (shape_receiver(&i.expr, "shape")?, self.axis(&i.index)),
+            syn::Expr::Field(f) => match &f.member {
+                syn::Member::Unnamed(k) => (shape_receiver(&f.base, "dim")?, Some(k.index)),
+                syn::Member::Named(_) => return None,
+            },
+            _ => return None,
+        };
+        let place: Option<Place> = self.place(receiver);
+        Some(place.zip(axis).map(|(p, k)| Expr::new(ExprKind::Len(p, Some(k)))))
+    }
+}
+
+/// The array in `x.shape()` or `x.dim()`.
+fn shape_receiver<'a>(e: &'a syn::Expr, method: &str) -> Option<&'a syn::Expr> {
+    match strip(e) {
+        syn::Expr::MethodCall(m) if m.method == method && m.args.is_empty() => Some(&m.receiver),
+        _ => None,
+    }
+}
+
+fn fill(value: Expr, shape: Vec<Expr>) -> Expr {
+    Expr::new(ExprKind::Fill(Box::new(value), shape))
+}
+
+fn is_conversion(name: &str) -> bool {
+    matches!(name, "from" | "from_index" | "from_int" | "cast_from" | "from_real")
+        || name.strip_prefix("from_").is_some_and(|t| ScalarType::from_name(t).is_some())
+}
+
+/// A literal of a type, or a conversion to it.
+fn convert(value: Expr, ty: Type) -> Expr {
+    match value.kind {
+        ExprKind::Literal(n, None) => Expr::new(ExprKind::Literal(n, Some(ty))),
+        _ => Expr::new(ExprKind::Cast(Box::new(value), ty)),
+    }
+}
+
+/// Types are in camel case, modules in snake case.
+fn is_type_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_uppercase())
+}

@@ -1,0 +1,118 @@
+//! Places: variables, elements, fields, parts. `*`, `&` and `&mut` in front are dropped.
+
+use rev_core::diag::Code;
+use rev_core::ir::{Expr, ExprKind, Place, Step, Type, VarKind};
+
+use super::{plain_name, strip_references, unreadable, Lowerer};
+
+impl Lowerer {
+    /// A place, or an error that says why this isn't one.
+    pub(super) fn place(&mut self, e: &syn::Expr) -> Option<Place> {
+        let e = strip_references(e);
+        match self.try_place(e)? {
+            Some(place) => Some(place),
+            None if unknown_root(e).is_some() => {
+                let name = unknown_root(e).map(|p| crate::types::path_text(&p.path)).unwrap_or_default();
+                self.error_help(
+                    Code::UnknownName,
+                    e,
+                    format!("no variable `{name}` is in scope"),
+                    format!("declare it: `let mut {name} = ...;` for an ancilla, `let {name} = ...;` for a binding"),
+                )
+            }
+            None => self.error_help(
+                Code::NotAPlace,
+                e,
+                "this has no storage that could be changed",
+                "a variable, an element or a field is needed here",
+            ),
+        }
+    }
+
+    /// `Some(None)` for what isn't spelled as a place, `None` after an error.
+    pub(super) fn try_place(&mut self, e: &syn::Expr) -> Option<Option<Place>> {
+        let e = strip_references(e);
+        let span = self.span(e);
+        let step = match e {
+            syn::Expr::Path(p) => return Some(self.variable(p).map(|v| Place { span, ..v })),
+            syn::Expr::Field(f) => {
+                let Some(base) = self.try_place(&f.base)? else { return Some(None) };
+                let step = self.field_step(&base, &f.member);
+                Some((base, step))
+            }
+            syn::Expr::Index(i) => {
+                let Some(base) = self.try_place(&i.expr)? else { return Some(None) };
+                let step = self.index_step(&base, &i.index)?;
+                Some((base, step))
+            }
+            _ => None,
+        };
+        Some(step.map(|(base, step)| Place { span, ..base.with(step) }))
+    }
+
+    fn variable(&self, p: &syn::ExprPath) -> Option<Place> {
+        let ident = p.path.get_ident()?;
+        self.lookup(&plain_name(ident)).map(Place::var)
+    }
+
+    fn field_step(&self, base: &Place, member: &syn::Member) -> Step {
+        match member {
+            syn::Member::Unnamed(k) => Step::Element(k.index),
+            syn::Member::Named(name) => {
+                let complex = matches!(self.type_of_place(base), Type::Complex(_));
+                match plain_name(name).as_str() {
+                    "re" if complex => Step::Re,
+                    "im" if complex => Step::Im,
+                    field => Step::Field(field.to_string()),
+                }
+            }
+        }
+    }
+
+    /// `[i]`, `[[i, j]]`, `[(i, j)]` or `[a..b]`.
+    fn index_step(&mut self, base: &Place, index: &syn::Expr) -> Option<Step> {
+        let indices: Vec<&syn::Expr> = match super::strip(index) {
+            syn::Expr::Range(r) => return self.part_step(base, r),
+            syn::Expr::Array(a) => a.elems.iter().collect(),
+            syn::Expr::Tuple(t) => t.elems.iter().collect(),
+            i => vec![i],
+        };
+        Some(Step::Index(indices.into_iter().map(|i| self.expr(i).unwrap_or_else(unreadable)).collect()))
+    }
+
+    fn part_step(&mut self, base: &Place, r: &syn::ExprRange) -> Option<Step> {
+        let span = self.span(r);
+        let start = match &r.start {
+            Some(e) => self.expr(e).unwrap_or_else(unreadable),
+            None => Expr::index(0).at(span),
+        };
+        let end = match (&r.end, &r.limits) {
+            (Some(e), syn::RangeLimits::HalfOpen(_)) => self.expr(e).unwrap_or_else(unreadable),
+            (Some(e), syn::RangeLimits::Closed(_)) => {
+                let last = self.expr(e).unwrap_or_else(unreadable);
+                let at = last.span;
+                (last + Expr::index(1)).at(at)
+            }
+            (None, _) => Expr::new(ExprKind::Len(base.clone(), None)).at(span),
+        };
+        Some(Step::Range(Box::new(start), Box::new(end)))
+    }
+
+    /// Whether a name stands for a parameter that is a reversible function.
+    pub(super) fn is_function(&self, name: &str) -> bool {
+        self.lookup(name).is_some_and(|v| {
+            let var = self.var(v);
+            matches!(var.kind, VarKind::Param(_)) && matches!(var.ty, Type::Function(_))
+        })
+    }
+}
+
+/// The variable at the root of what is spelled as a place.
+fn unknown_root(e: &syn::Expr) -> Option<&syn::ExprPath> {
+    match strip_references(e) {
+        syn::Expr::Path(p) => p.path.get_ident().map(|_| p),
+        syn::Expr::Field(f) => unknown_root(&f.base),
+        syn::Expr::Index(i) => unknown_root(&i.expr),
+        _ => None,
+    }
+}

@@ -1,0 +1,98 @@
+//! Ranges of `for` loops: `a..b`, `a..=b`, and chains of `.rev()` and `.step_by(k)` on them.
+
+use rev_core::diag::Code;
+use rev_core::ir::{Expr, ExprKind, Number, Range, Type};
+
+use super::{strip, unreadable, Lowerer};
+use crate::spans::Region;
+
+/// A range as a loop spells it.
+pub(super) struct Spelled {
+    pub(super) range: Range,
+    /// Whether it stands in `par(..)`.
+    pub(super) parallel: bool,
+}
+
+impl Lowerer {
+    /// The range of a `for` loop.
+    pub(super) fn range(&mut self, e: &syn::Expr) -> Option<Spelled> {
+        match strip(e) {
+            syn::Expr::Range(r) => self.plain_range(r).map(|range| Spelled { range, parallel: false }),
+            syn::Expr::Call(c) if is_par(&c.func) && c.args.len() == 1 => {
+                let inner = self.range(&c.args[0])?;
+                Some(Spelled { parallel: true, ..inner })
+            }
+            syn::Expr::MethodCall(m) if m.method == "rev" && m.args.is_empty() => {
+                let mut inner = self.range(&m.receiver)?;
+                inner.range.reversed = !inner.range.reversed;
+                Some(inner)
+            }
+            syn::Expr::MethodCall(m) if m.method == "step_by" && m.args.len() == 1 => {
+                let inner = self.range(&m.receiver)?;
+                self.step_by(inner, m)
+            }
+            other => self.error_help(
+                Code::UnsupportedExpression,
+                other,
+                "a `for` loop runs over a range",
+                "`a..b`, `a..=b`, with `.rev()` and `.step_by(k)`, or `par(a..b)`; index an array inside: \
+                 `for i in 0..x.len() { .. x[i] .. }`",
+            ),
+        }
+    }
+
+    fn plain_range(&mut self, r: &syn::ExprRange) -> Option<Range> {
+        let (Some(start), Some(end)) = (&r.start, &r.end) else {
+            return self.error(
+                Code::UnsupportedExpression,
+                r,
+                "the range of a loop needs a start and an end",
+            );
+        };
+        let start = self.expr(start).unwrap_or_else(unreadable);
+        let end = self.expr(end).unwrap_or_else(unreadable);
+        Some(Range { inclusive: matches!(r.limits, syn::RangeLimits::Closed(_)), ..Range::new(start, end) })
+    }
+
+    /// Every `k`-th value, from the first one that is visited now.
+    fn step_by(&mut self, inner: Spelled, m: &syn::ExprMethodCall) -> Option<Spelled> {
+        let step = self.expr(&m.args[0]).unwrap_or_else(unreadable);
+        let Spelled { mut range, parallel } = inner;
+        range.step = Some(match range.step.take() {
+            None => {
+                range.from_end = range.reversed;
+                step
+            }
+            Some(before) if range.from_end == range.reversed => before * step,
+            Some(_) => {
+                let at = Region::of(&m.method).to(Region::of(&m.args));
+                let span = self.source.spans.record(at);
+                return self.report(
+                    rev_core::diag::Diagnostic::new(
+                        Code::UnsupportedExpression,
+                        span,
+                        "a second step counts from the other end than the first one",
+                    )
+                    .help("step once"),
+                );
+            }
+        });
+        Some(Spelled { range, parallel })
+    }
+
+    /// The type of a loop's variable: that of the bounds; of literal bounds `usize`.
+    pub(super) fn range_type(&self, range: &Range) -> Type {
+        let literal = |e: &Expr| matches!(e.kind, ExprKind::Literal(Number::Int(n), None) if n >= 0);
+        let known =
+            [&range.start, &range.end].into_iter().map(|e| self.type_of(e)).find(|t| *t != Type::Unknown);
+        match known {
+            Some(t) => t,
+            None if literal(&range.start) && literal(&range.end) => Type::INDEX,
+            None => Type::Unknown,
+        }
+    }
+}
+
+fn is_par(func: &syn::Expr) -> bool {
+    matches!(strip(func), syn::Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == "par"))
+}

@@ -1,0 +1,260 @@
+//! Statements other than `let`.
+
+use quote::ToTokens;
+use rev_core::diag::Code;
+use rev_core::ir::{Block, Parallel, Stmt, StmtKind, Type, VarKind};
+
+use super::attributes::inner_tokens;
+use super::range::Spelled;
+use super::update::{lossy_op, update_op};
+use super::{plain_name, unreadable, Lowerer};
+use crate::model::External;
+use crate::spans::Region;
+
+impl Lowerer {
+    /// A statement; several for one that the IR spells in parts, none after an error.
+    pub(super) fn statement(&mut self, e: &syn::Expr) -> Block {
+        match e {
+            syn::Expr::Binary(b) => self.compound(b),
+            syn::Expr::Call(c) => {
+                self.attributes(&c.attrs, &[]);
+                self.call_statement(c)
+            }
+            syn::Expr::MethodCall(m) => {
+                self.attributes(&m.attrs, &[]);
+                self.method_statement(m).into_iter().collect()
+            }
+            syn::Expr::If(i) => self.if_statement(i).into_iter().collect(),
+            syn::Expr::While(w) => self.while_statement(w).into_iter().collect(),
+            syn::Expr::ForLoop(f) => self.for_statement(f).into_iter().collect(),
+            syn::Expr::Block(b) => self.block_statement(b),
+            syn::Expr::Paren(p) => self.statement(&p.expr),
+            syn::Expr::Group(g) => self.statement(&g.expr),
+            syn::Expr::Tuple(t) if t.elems.is_empty() => Vec::new(),
+            syn::Expr::Macro(m) => {
+                self.macro_statement(&m.mac);
+                Vec::new()
+            }
+            other => {
+                self.rejected_statement(other);
+                Vec::new()
+            }
+        }
+    }
+
+    fn compound(&mut self, b: &syn::ExprBinary) -> Block {
+        self.attributes(&b.attrs, &[]);
+        let span = self.span(&Bare(b));
+        if let Some(op) = update_op(&b.op) {
+            return self.update(op, &b.left, &b.right, span);
+        }
+        let _: Option<()> = match lossy_op(&b.op) {
+            Some(op) => self.error_help(
+                Code::UnsupportedStatement,
+                &b.op,
+                format!("`{op}` loses what was there before"),
+                "`+=`, `-=`, `^=` and the instructions can be undone",
+            ),
+            None => self.error_help(
+                Code::UnsupportedStatement,
+                b,
+                "this computes a value that nothing takes",
+                "bind it (`let n = ...;`) or accumulate it (`y += ...;`)",
+            ),
+        };
+        Vec::new()
+    }
+
+    fn if_statement(&mut self, i: &syn::ExprIf) -> Option<Stmt> {
+        self.attributes(&i.attrs, &["post"]);
+        let span = self.head(i.attrs.first(), &i.if_token, &i.cond);
+        let post = self.post(&i.attrs).map(|q| self.expr(&q).unwrap_or_else(unreadable));
+        let cond = self.condition(&i.cond);
+        let then = self.block(&i.then_branch);
+        let otherwise = match &i.else_branch {
+            None => Vec::new(),
+            Some((_, e)) => self.statement(e),
+        };
+        Some(Stmt::new(StmtKind::If { cond: cond?, post, then, otherwise }).at(span))
+    }
+
+    fn condition(&mut self, e: &syn::Expr) -> Option<rev_core::ir::Expr> {
+        match e {
+            syn::Expr::Let(l) => self.error_help(
+                Code::Match,
+                l,
+                "a pattern can't be a condition",
+                "compare values: `if x == y`",
+            ),
+            e => Some(self.expr(e).unwrap_or_else(unreadable)),
+        }
+    }
+
+    fn while_statement(&mut self, w: &syn::ExprWhile) -> Option<Stmt> {
+        self.attributes(&w.attrs, &["post"]);
+        self.no_label(&w.label);
+        let span = self.head(w.attrs.first(), &w.while_token, &w.cond);
+        let named = w.attrs.iter().any(|a| a.path().is_ident("post"));
+        let post = self.post(&w.attrs).map(|q| self.expr(&q).unwrap_or_else(unreadable));
+        let cond = self.condition(&w.cond);
+        let body = self.block(&w.body);
+        if !named {
+            return self.error_help(
+                Code::MissingPostcondition,
+                &w.while_token,
+                "a `while` loop needs a postcondition: false before the loop, true after every iteration",
+                "count the iterations in an ancilla: `#[post(k > 0)] while ... { ...; inc(k); }`",
+            );
+        }
+        Some(Stmt::new(StmtKind::While { cond: cond?, post: post.unwrap_or_else(unreadable), body }).at(span))
+    }
+
+    fn for_statement(&mut self, f: &syn::ExprForLoop) -> Option<Stmt> {
+        self.no_label(&f.label);
+        let span = self.head(f.attrs.first(), &f.for_token, &f.expr);
+        let spelled = self.range(&f.expr);
+        let parallel = spelled.as_ref().is_none_or(|s| s.parallel);
+        self.attributes(&f.attrs, if parallel { &["injective", "disjoint"] } else { &[] });
+        let declared = Parallel { injective: self.injective(&f.attrs), disjoint: self.disjoint(&f.attrs) };
+        let ty = spelled.as_ref().map_or(Type::INDEX, |s| self.range_type(&s.range));
+        let mark = self.scope.len();
+        let var = match &*f.pat {
+            syn::Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() && p.mutability.is_none() => {
+                self.declare(&p.ident, ty, VarKind::Index)
+            }
+            syn::Pat::Wild(w) => {
+                let at = self.span(w);
+                self.add_var("i", ty, VarKind::Index, at)
+            }
+            other => {
+                let _: Option<()> =
+                    self.error(Code::UnsupportedPattern, other, "the variable of a loop is a name");
+                let at = self.span(other);
+                self.add_var("i", ty, VarKind::Index, at)
+            }
+        };
+        let body = self.block(&f.body);
+        self.scope.truncate(mark);
+        let Spelled { range, parallel } = spelled?;
+        Some(Stmt::new(StmtKind::For { var, range, parallel: parallel.then_some(declared), body }).at(span))
+    }
+
+    fn no_label(&mut self, label: &Option<syn::Label>) {
+        if let Some(label) = label {
+            let _: Option<()> = self.error(
+                Code::Break,
+                label,
+                "a label is for `break` and `continue`, which aren't part of the language",
+            );
+        }
+    }
+
+    /// From the first attribute, else the keyword, to the end of the condition or range.
+    fn head(
+        &mut self,
+        attr: Option<&syn::Attribute>,
+        keyword: &impl ToTokens,
+        end: &syn::Expr,
+    ) -> rev_core::ir::Span {
+        let start = attr.map_or_else(|| Region::of(keyword), Region::of);
+        self.source.spans.record(start.to(Region::of(end)))
+    }
+
+    fn block_statement(&mut self, b: &syn::ExprBlock) -> Block {
+        self.no_label(&b.label);
+        let span = self.block_head(b);
+        let kind = match self.block_attribute(&b.attrs) {
+            None => return self.block(&b.block),
+            Some("inverse") => StmtKind::Inverse { body: self.block(&b.block) },
+            Some("unchecked") => StmtKind::Unchecked { body: self.block(&b.block) },
+            Some(_) => self.external(&b.block, span),
+        };
+        vec![Stmt::new(kind).at(span)]
+    }
+
+    fn external(&mut self, block: &syn::Block, span: rev_core::ir::Span) -> StmtKind {
+        let tokens = inner_tokens(block);
+        let code = tokens.to_string();
+        let mut names = Vec::new();
+        self.mentioned(tokens.clone(), &mut names);
+        self.source.externals.push(External { code: code.clone(), span, tokens, names });
+        StmtKind::External { code }
+    }
+
+    /// The variables that tokens name.
+    fn mentioned(
+        &self,
+        tokens: proc_macro2::TokenStream,
+        names: &mut Vec<(proc_macro2::Ident, rev_core::ir::VarId)>,
+    ) {
+        for tree in tokens {
+            match tree {
+                proc_macro2::TokenTree::Group(g) => self.mentioned(g.stream(), names),
+                proc_macro2::TokenTree::Ident(ident) => {
+                    let var = self.lookup(&plain_name(&ident));
+                    if let Some(var) = var.filter(|v| names.iter().all(|(_, n)| n != v)) {
+                        names.push((ident, var));
+                    }
+                }
+                proc_macro2::TokenTree::Punct(_) | proc_macro2::TokenTree::Literal(_) => {}
+            }
+        }
+    }
+
+    /// Reports a statement that has no reversible meaning.
+    fn rejected_statement(&mut self, e: &syn::Expr) {
+        let _: Option<()> = match e {
+            syn::Expr::Assign(a) => self.assignment(a),
+            syn::Expr::Loop(l) => self.error_help(
+                Code::UnsupportedStatement,
+                &l.loop_token,
+                "`loop` can only be left by `break`, which isn't part of the language",
+                "use `while` with `#[post(q)]`, or `for`",
+            ),
+            syn::Expr::Unsafe(u) => self.error(
+                Code::UnsupportedStatement,
+                &u.unsafe_token,
+                "an `unsafe` block isn't part of the language",
+            ),
+            e => self.rejected(e, Code::UnsupportedStatement, "this isn't a statement of the language"),
+        };
+    }
+
+    fn assignment(&mut self, a: &syn::ExprAssign) -> Option<()> {
+        let (l, r) = (tidy(&a.left), tidy(&a.right));
+        let help = match l.len() + r.len() < 60 {
+            true => format!(
+                "accumulate where `{l}` is 0 before (`{l} += {r};`), exchange (`swap`), or take a new name (`let n = {r};`)"
+            ),
+            false => "accumulate (`+=`) where it is 0 before, exchange (`swap`), or take a new name (`let`)".into(),
+        };
+        self.error_help(
+            Code::Assignment,
+            &a.eq_token,
+            "an assignment loses the value that was there before",
+            help,
+        )
+    }
+}
+
+/// Short syntax as it is usually spaced.
+fn tidy(e: &syn::Expr) -> String {
+    let mut text = e.to_token_stream().to_string();
+    for (wide, narrow) in
+        [(" . ", "."), (" [", "["), ("[ ", "["), (" ]", "]"), (" (", "("), ("* ", "*"), (" ,", ",")]
+    {
+        text = text.replace(wide, narrow);
+    }
+    text
+}
+
+/// A compound assignment without its attributes.
+struct Bare<'a>(&'a syn::ExprBinary);
+
+impl ToTokens for Bare<'_> {
+    fn to_tokens(&self, tokens: &mut proc_macro2::TokenStream) {
+        self.0.left.to_tokens(tokens);
+        self.0.op.to_tokens(tokens);
+        self.0.right.to_tokens(tokens);
+    }
+}

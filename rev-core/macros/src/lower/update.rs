@@ -1,0 +1,199 @@
+//! Updates: `p += e` and its kin, with views as targets: `-x += e`, `conj(z) += e`,
+//! `(a, b) += (e, f)`.
+
+use quote::ToTokens;
+use rev_core::diag::{Code, Diagnostic};
+use rev_core::ir::{Block, Expr, ExprKind, Place, Span, Step, Stmt, StmtKind, UpdateOp};
+use rev_core::ops::Func;
+
+use super::{strip, strip_references, Lowerer};
+
+/// What stands on the left of an update.
+enum Target {
+    Place(Place),
+    /// `-x`, with its position.
+    Negated(Box<Target>, Span),
+    /// `conj(z)`, with its position.
+    Conjugated(Box<Target>, Span),
+    Tuple(Vec<Target>),
+}
+
+impl Lowerer {
+    /// `left op= right`.
+    pub(super) fn update(&mut self, op: UpdateOp, left: &syn::Expr, right: &syn::Expr, span: Span) -> Block {
+        let target = self.target(left);
+        match (target, strip(right)) {
+            (Some(Target::Tuple(targets)), syn::Expr::Tuple(values))
+                if targets.len() == values.elems.len() =>
+            {
+                let values: Vec<_> = values.elems.iter().map(|e| self.expr(e)).collect();
+                self.update_each(op, targets, values, span)
+            }
+            (Some(Target::Tuple(targets)), _) => self.update_parts(op, targets, right, span),
+            (Some(target), _) => {
+                let value = self.expr(right);
+                value.and_then(|v| self.apply(op, target, v, span)).into_iter().collect()
+            }
+            (None, _) => {
+                self.expr(right);
+                Vec::new()
+            }
+        }
+    }
+
+    fn target(&mut self, e: &syn::Expr) -> Option<Target> {
+        let span = self.span(e);
+        match strip_references(e) {
+            syn::Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => {
+                Some(Target::Negated(Box::new(self.target(&u.expr)?), span))
+            }
+            syn::Expr::Call(c) if c.args.len() == 1 && is_named(&c.func, "conj") => {
+                Some(Target::Conjugated(Box::new(self.target(&c.args[0])?), span))
+            }
+            syn::Expr::MethodCall(m) if m.args.is_empty() && m.method == "conj" => {
+                Some(Target::Conjugated(Box::new(self.target(&m.receiver)?), span))
+            }
+            syn::Expr::Tuple(t) => {
+                let targets: Vec<_> = t.elems.iter().map(|e| self.target(e)).collect();
+                targets.into_iter().collect::<Option<_>>().map(Target::Tuple)
+            }
+            e => self.place(e).map(Target::Place),
+        }
+    }
+
+    fn apply(&mut self, op: UpdateOp, target: Target, value: Expr, span: Span) -> Option<Stmt> {
+        match target {
+            Target::Place(place) => Some(Stmt::new(StmtKind::Update { op, place, expr: value }).at(span)),
+            Target::Negated(inner, at) => {
+                let op = match op {
+                    UpdateOp::Add => UpdateOp::Sub,
+                    UpdateOp::Sub => UpdateOp::Add,
+                    UpdateOp::Mul | UpdateOp::Div => op,
+                    UpdateOp::Xor => return self.no_xor_view(at),
+                };
+                self.apply(op, *inner, value, span)
+            }
+            Target::Conjugated(inner, at) => {
+                if op == UpdateOp::Xor {
+                    return self.no_xor_view(at);
+                }
+                let at = value.span;
+                self.apply(op, *inner, Expr::func(Func::Conj, vec![value]).at(at), span)
+            }
+            Target::Tuple(_) => self.report(Diagnostic::new(
+                Code::UpdateTarget,
+                span,
+                "a tuple inside a tuple can't be updated at once",
+            )),
+        }
+    }
+
+    fn no_xor_view(&mut self, at: Span) -> Option<Stmt> {
+        self.report(Diagnostic::new(
+            Code::XorType,
+            at,
+            "`^=` acts on the bits of a variable, not on a view of it",
+        ))
+    }
+
+    /// `(a, b) += (e, f)`: no value may read a target of the others.
+    fn update_each(
+        &mut self,
+        op: UpdateOp,
+        targets: Vec<Target>,
+        values: Vec<Option<Expr>>,
+        span: Span,
+    ) -> Block {
+        for (i, target) in targets.iter().enumerate() {
+            for (j, value) in values.iter().enumerate().filter(|(j, _)| *j != i) {
+                if let (Some(place), Some(value)) = (root_place(target), value) {
+                    self.check_tuple_read(place, value, j > i);
+                }
+            }
+        }
+        let pairs = targets.into_iter().zip(values);
+        pairs.filter_map(|(t, v)| v.and_then(|v| self.apply(op, t, v, span))).collect()
+    }
+
+    fn check_tuple_read(&mut self, target: &Place, value: &Expr, _later: bool) {
+        let Some(read) = value.reads().into_iter().find(|r| may_overlap(target, r)).cloned() else { return };
+        let name = self.var(target.var).name.clone();
+        self.diagnostics.push(
+            Diagnostic::new(
+                Code::TupleReadsTarget,
+                read.span,
+                format!("this element of the tuple reads `{name}`, which the same statement updates"),
+            )
+            .label(target.span, "it is updated here")
+            .help("bind the values first, when they don't read the targets, or use an instruction (`swap`, `rot`, `hadamard`)"),
+        );
+    }
+
+    /// `(a, b) += e` for a tuple `e`: its value gets a name first.
+    fn update_parts(&mut self, op: UpdateOp, targets: Vec<Target>, right: &syn::Expr, span: Span) -> Block {
+        let Some(value) = self.expr(right) else { return Vec::new() };
+        let whole = self.temporary(self.type_of(&value), value.span);
+        let mut body = Vec::new();
+        for (k, target) in targets.into_iter().enumerate() {
+            let part = Place { span: value.span, ..Place::var(whole).with(Step::Element(k as u32)) };
+            body.extend(self.apply(op, target, Expr::read(part), span));
+        }
+        vec![Stmt::new(StmtKind::Let { var: whole, expr: value, body }).at(span)]
+    }
+}
+
+fn root_place(target: &Target) -> Option<&Place> {
+    match target {
+        Target::Place(p) => Some(p),
+        Target::Negated(t, _) | Target::Conjugated(t, _) => root_place(t),
+        Target::Tuple(_) => None,
+    }
+}
+
+/// Whether two places may be the same or one inside the other: not when fields, tuple elements or
+/// constant indices differ.
+fn may_overlap(a: &Place, b: &Place) -> bool {
+    a.var == b.var && a.path.iter().zip(&b.path).all(|(s, t)| steps_may_meet(s, t))
+}
+
+fn steps_may_meet(a: &Step, b: &Step) -> bool {
+    match (a, b) {
+        (Step::Field(a), Step::Field(b)) => a == b,
+        (Step::Element(a), Step::Element(b)) => a == b,
+        (Step::Re, Step::Im) | (Step::Im, Step::Re) => false,
+        (Step::Index(a), Step::Index(b)) => a.iter().zip(b).all(|(a, b)| match (&a.kind, &b.kind) {
+            (ExprKind::Literal(a, _), ExprKind::Literal(b, _)) => a == b,
+            _ => true,
+        }),
+        _ => true,
+    }
+}
+
+/// Whether an expression is a path that ends in this name.
+pub(super) fn is_named(e: &syn::Expr, name: &str) -> bool {
+    matches!(strip(e), syn::Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == name))
+}
+
+/// The update operator of a compound assignment.
+pub(super) fn update_op(op: &syn::BinOp) -> Option<UpdateOp> {
+    match op {
+        syn::BinOp::AddAssign(_) => Some(UpdateOp::Add),
+        syn::BinOp::SubAssign(_) => Some(UpdateOp::Sub),
+        syn::BinOp::BitXorAssign(_) => Some(UpdateOp::Xor),
+        syn::BinOp::MulAssign(_) => Some(UpdateOp::Mul),
+        syn::BinOp::DivAssign(_) => Some(UpdateOp::Div),
+        _ => None,
+    }
+}
+
+/// A compound assignment that has no inverse: `%=`, `&=`, `|=`, `<<=`, `>>=`.
+pub(super) fn lossy_op(op: &syn::BinOp) -> Option<String> {
+    match op {
+        syn::BinOp::RemAssign(_)
+        | syn::BinOp::BitAndAssign(_)
+        | syn::BinOp::BitOrAssign(_)
+        | syn::BinOp::ShlAssign(_)
+        | syn::BinOp::ShrAssign(_) => Some(op.to_token_stream().to_string()),
+        _ => None,
+    }
+}

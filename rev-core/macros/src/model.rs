@@ -1,0 +1,132 @@
+//! What the emitter gets: the source item, how each parameter is passed, and the lowered program.
+//!
+//! The IR alone can't spell the Rust of the source again (lifetimes, attributes, paths with their
+//! spans, the tokens of external blocks); the model keeps these beside it.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, TokenStream};
+use rev_core::ir;
+
+use crate::spans::Spans;
+
+/// A `#[reversible]` function between lowering and emission.
+pub struct Model {
+    /// The item as written, without the `#[reversible]` attribute. Its other attributes, doc
+    /// comments, visibility, name, generics and where clause are meant for the generated functions.
+    pub item: syn::ItemFn,
+    /// The parameters, in order.
+    pub params: Vec<ParamModel>,
+    /// The parameter that `gradient` differentiates: the first `&mut` scalar that can carry a
+    /// derivative, or the one named by `loss = name`.
+    pub loss: Option<usize>,
+    /// The program, not yet checked.
+    pub function: ir::Function,
+    /// What the paths and blocks of the program look like in the source.
+    pub source: Source,
+}
+
+/// A `#[pure]` function between lowering and emission.
+pub struct PureModel {
+    /// The item as written, without the `#[pure]` attribute.
+    pub item: syn::ItemFn,
+    /// The parameters, in order; all are read.
+    pub params: Vec<ParamModel>,
+    /// The lowered function.
+    pub function: ir::Pure,
+    /// What the paths of the function look like in the source.
+    pub source: Source,
+}
+
+/// How a parameter is declared.
+pub struct ParamModel {
+    /// The variable in the IR. Its name there is the parameter's name, its type the element type
+    /// and shape without references.
+    pub var: ir::VarId,
+    /// The name.
+    pub ident: Ident,
+    /// The type as written, references included.
+    pub ty: syn::Type,
+    /// By value or by reference.
+    pub passing: Passing,
+    /// What stands behind the reference.
+    pub form: Form,
+    /// The element type as written, for slices, vectors, arrays, views and stacks.
+    pub element: Option<syn::Type>,
+    /// What the program may do with it: `Write` for `&mut` and for mutable views, else `Read`.
+    pub mode: ir::Mode,
+}
+
+/// Whether a parameter is a value or a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// `x: T`
+    Value,
+    /// `x: &T`
+    Shared,
+    /// `x: &mut T`
+    Exclusive,
+}
+
+/// The Rust type behind a parameter, as far as it decides how its elements are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A scalar, tuple, fixed-size array or struct.
+    Plain,
+    /// `[T]`
+    Slice,
+    /// `Vec<T>`
+    Vec,
+    /// `ArrayView<T, D>`, or `ArrayViewMut<T, D>` when `mutable`.
+    View {
+        /// Whether its elements may be written.
+        mutable: bool,
+    },
+    /// `Array<T, D>`, owned.
+    Array,
+    /// `Stack<T>`
+    Stack,
+    /// `impl Reversible<..>` or a type parameter bounded by it.
+    Function,
+}
+
+/// The source's own spelling of what the IR holds as text.
+#[derive(Default)]
+pub struct Source {
+    /// Reversible functions that are called, by the path in [`ir::Callee::Path`], without the
+    /// `::inverse` of an uncall.
+    pub callees: BTreeMap<String, syn::Path>,
+    /// Pure functions, by the path in [`ir::ExprKind::Pure`].
+    pub pures: BTreeMap<String, syn::Path>,
+    /// Named constants, by the path in [`ir::ExprKind::Named`]. A reversible function that is
+    /// passed as an argument is one too.
+    pub constants: BTreeMap<String, syn::Path>,
+    /// Struct types as written first, by the name in [`ir::Type::Struct`].
+    pub structs: BTreeMap<String, syn::Type>,
+    /// Type annotations of `let` statements, by variable.
+    pub annotations: BTreeMap<ir::VarId, syn::Type>,
+    /// External blocks.
+    pub externals: Vec<External>,
+    /// Where each span of the IR stands.
+    pub spans: Spans,
+}
+
+/// An external block.
+pub struct External {
+    /// The text in [`ir::StmtKind::External`].
+    pub code: String,
+    /// The span of the statement.
+    pub span: ir::Span,
+    /// The block as written.
+    pub tokens: TokenStream,
+    /// The variables that it mentions, under the names that they have there (a shadowed name is
+    /// another variable in the IR).
+    pub names: Vec<(Ident, ir::VarId)>,
+}
+
+impl Source {
+    /// The external block of a statement.
+    pub fn external(&self, code: &str, span: ir::Span) -> Option<&External> {
+        self.externals.iter().find(|e| e.code == code && e.span == span)
+    }
+}

@@ -1,0 +1,101 @@
+//! The arguments of the attributes.
+
+use proc_macro2::TokenStream;
+use rev_core::diag::{Code, Diagnostic, Diagnostics};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::Token;
+
+use crate::spans::Spans;
+
+/// The arguments of `#[reversible(..)]`.
+#[derive(Default)]
+pub struct Options {
+    /// `unchecked`: no reversibility checks in the whole function.
+    pub unchecked: bool,
+    /// `loss = name`: what `gradient` differentiates.
+    pub loss: Option<syn::Ident>,
+}
+
+/// One argument.
+enum Item {
+    Unchecked,
+    Loss(syn::Ident),
+    Unknown(syn::Ident),
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Item> {
+        let name: syn::Ident = input.parse()?;
+        match name.to_string().as_str() {
+            "unchecked" => Ok(Item::Unchecked),
+            "loss" => {
+                input.parse::<Token![=]>()?;
+                input.parse().map(Item::Loss)
+            }
+            _ => Ok(Item::Unknown(name)),
+        }
+    }
+}
+
+/// Reads the arguments of `#[reversible(..)]`.
+pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnostics) -> Options {
+    let mut options = Options::default();
+    let items = match Punctuated::<Item, Token![,]>::parse_terminated.parse2(tokens.clone()) {
+        Ok(items) => items,
+        Err(_) => {
+            diagnostics.push(unknown(spans.of(&tokens)));
+            return options;
+        }
+    };
+    for item in items {
+        match item {
+            Item::Unchecked => options.unchecked = true,
+            Item::Loss(name) => options.loss = Some(name),
+            Item::Unknown(name) => diagnostics.push(unknown(spans.of(&name))),
+        }
+    }
+    options
+}
+
+fn unknown(span: rev_core::ir::Span) -> Diagnostic {
+    Diagnostic::new(Code::UnsupportedAttribute, span, "this argument of `reversible` isn't known")
+        .help("`#[reversible(unchecked)]` and `#[reversible(loss = name)]` are")
+}
+
+/// A given derivative of a pure function: `d(x) = e`.
+pub struct Partial {
+    /// The parameter.
+    pub name: syn::Ident,
+    /// The derivative.
+    pub value: syn::Expr,
+}
+
+impl Parse for Partial {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Partial> {
+        let d: syn::Ident = input.parse()?;
+        if d != "d" {
+            return Err(syn::Error::new(d.span(), "expected `d(x) = ..`"));
+        }
+        let inner;
+        syn::parenthesized!(inner in input);
+        let name = inner.parse()?;
+        input.parse::<Token![=]>()?;
+        Ok(Partial { name, value: input.parse()? })
+    }
+}
+
+/// Reads the arguments of `#[pure(..)]`.
+pub fn partials(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnostics) -> Vec<Partial> {
+    match Punctuated::<Partial, Token![,]>::parse_terminated.parse2(tokens.clone()) {
+        Ok(list) => list.into_iter().collect(),
+        Err(_) => {
+            let span = spans.of(&tokens);
+            diagnostics.push(
+                Diagnostic::new(Code::UnsupportedAttribute, span, "the arguments of `pure` are derivatives")
+                    .help("`#[pure(d(x) = ..., d(y) = ...)]`"),
+            );
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Source positions: the IR's plain numbers, and the way back to the compiler's spans.
+//!
+//! The stable compiler doesn't join spans, so a region is kept as its first and last token; an
+//! error that names both is underlined from the one to the other.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use rev_core::ir;
+
+/// A stretch of source: its first and its last token.
+#[derive(Clone, Copy)]
+pub struct Region {
+    /// The first token.
+    pub first: Span,
+    /// The last token.
+    pub last: Span,
+}
+
+impl Region {
+    /// The region of a single span.
+    pub fn at(span: Span) -> Region {
+        Region { first: span, last: span }
+    }
+
+    /// The region that some syntax covers.
+    pub fn of(tokens: &impl ToTokens) -> Region {
+        let stream = tokens.to_token_stream();
+        match (first_span(stream.clone()), last_span(stream)) {
+            (Some(first), Some(last)) => Region { first, last },
+            _ => Region::at(Span::call_site()),
+        }
+    }
+
+    /// From the start of this region to the end of another.
+    pub fn to(self, end: Region) -> Region {
+        Region { first: self.first, last: end.last }
+    }
+
+    /// The position in numbers.
+    pub fn position(self) -> ir::Span {
+        let (start, end) = (self.first.start(), self.last.end());
+        ir::Span {
+            line: start.line as u32,
+            column: start.column as u32,
+            end_line: end.line as u32,
+            end_column: end.column as u32,
+        }
+    }
+}
+
+fn first_span(stream: TokenStream) -> Option<Span> {
+    match stream.into_iter().next()? {
+        TokenTree::Group(g) if g.delimiter() == Delimiter::None => first_span(g.stream()),
+        TokenTree::Group(g) => Some(g.span_open()),
+        tree => Some(tree.span()),
+    }
+}
+
+fn last_span(stream: TokenStream) -> Option<Span> {
+    match stream.into_iter().last()? {
+        TokenTree::Group(g) if g.delimiter() == Delimiter::None => last_span(g.stream()),
+        TokenTree::Group(g) => Some(g.span_close()),
+        tree => Some(tree.span()),
+    }
+}
+
+/// From the IR's positions back to tokens.
+#[derive(Default)]
+pub struct Spans {
+    regions: HashMap<ir::Span, Region>,
+}
+
+impl Spans {
+    /// Notes a region and gives its position.
+    pub fn record(&mut self, region: Region) -> ir::Span {
+        let position = region.position();
+        self.regions.entry(position).or_insert(region);
+        position
+    }
+
+    /// Notes where some syntax stands.
+    pub fn of(&mut self, tokens: &impl ToTokens) -> ir::Span {
+        self.record(Region::of(tokens))
+    }
+
+    /// The region at a position that was recorded.
+    pub fn region(&self, position: ir::Span) -> Option<Region> {
+        self.regions.get(&position).copied()
+    }
+
+    /// The first token at a position, or the macro's own span: what emitted tokens carry.
+    pub fn span(&self, position: ir::Span) -> Span {
+        self.region(position).map_or_else(Span::call_site, |r| r.first)
+    }
+}
+
+/// Two tokens, for the region from the one to the other.
+pub struct Until<'a, A, B>(pub &'a A, pub &'a B);
+
+impl<A: ToTokens, B: ToTokens> ToTokens for Until<'_, A, B> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+        self.1.to_tokens(tokens);
+    }
+}

@@ -1,0 +1,260 @@
+//! Rust types to IR types, from the tokens alone: paths are recognised by their last segment.
+
+use rev_core::diag::{Code, Diagnostic};
+use rev_core::ir::{Class, GenericKind, Length, Rank, ScalarType, Type};
+use syn::{Expr, GenericArgument, PathArguments};
+
+use crate::model::{Form, Passing, Source};
+
+/// The type parameters in scope.
+pub type Generics = [rev_core::ir::Generic];
+
+/// A parameter's declared type, taken apart.
+pub struct Declared {
+    /// By value or by reference.
+    pub passing: Passing,
+    /// What stands behind the reference.
+    pub form: Form,
+    /// The element type of array-like forms.
+    pub element: Option<syn::Type>,
+    /// The type in the IR.
+    pub ty: Type,
+}
+
+/// Reads types, noting the structs it meets.
+pub struct TypeReader<'a> {
+    /// The type parameters in scope.
+    pub generics: &'a Generics,
+    /// Where struct types are noted.
+    pub source: &'a mut Source,
+}
+
+type Found<T> = Result<T, Diagnostic>;
+
+impl TypeReader<'_> {
+    /// The type of a parameter.
+    pub fn parameter(&mut self, ty: &syn::Type) -> Found<Declared> {
+        match ty {
+            syn::Type::Paren(t) => self.parameter(&t.elem),
+            syn::Type::Group(t) => self.parameter(&t.elem),
+            syn::Type::Reference(r) => {
+                let passing = if r.mutability.is_some() { Passing::Exclusive } else { Passing::Shared };
+                self.behind(passing, &r.elem)
+            }
+            _ => self.behind(Passing::Value, ty),
+        }
+    }
+
+    fn behind(&mut self, passing: Passing, ty: &syn::Type) -> Found<Declared> {
+        let ir = self.read(ty)?;
+        let (form, element) = form_of(ty, &ir);
+        let declared = Declared { passing, form, element, ty: ir };
+        match (passing, form) {
+            (Passing::Value, Form::Array | Form::Vec | Form::Stack | Form::Slice) => Err(Diagnostic::new(
+                Code::UnsupportedType,
+                self.source.spans.of(ty),
+                "an owned array can't be a parameter: its elements could not be given back",
+            )
+            .help("take `&mut` or `&` of it, or a view of it")),
+            (Passing::Exclusive, Form::View { mutable: false }) => Err(Diagnostic::new(
+                Code::UnsupportedType,
+                self.source.spans.of(ty),
+                "the elements of an `ArrayView` can't be written through a reference to it",
+            )
+            .help("take the view by value to read, or an `ArrayViewMut` to write")),
+            (Passing::Shared | Passing::Exclusive, Form::Function) => Err(Diagnostic::new(
+                Code::UnsupportedType,
+                self.source.spans.of(ty),
+                "a reversible function is passed by value",
+            )),
+            _ => Ok(declared),
+        }
+    }
+
+    /// Any other type.
+    pub fn read(&mut self, ty: &syn::Type) -> Found<Type> {
+        match ty {
+            syn::Type::Paren(t) => self.read(&t.elem),
+            syn::Type::Group(t) => self.read(&t.elem),
+            syn::Type::Path(p) => self.path(p),
+            syn::Type::Slice(s) => Ok(Type::Array(Box::new(self.read(&s.elem)?), Rank::Fixed(1))),
+            syn::Type::Array(a) => Ok(Type::Fixed(Box::new(self.read(&a.elem)?), self.length(&a.len)?)),
+            syn::Type::Tuple(t) => {
+                t.elems.iter().map(|t| self.read(t)).collect::<Found<_>>().map(Type::Tuple)
+            }
+            syn::Type::Reference(r) => Err(self.unsupported(r, "a reference inside a type")),
+            syn::Type::ImplTrait(t) => Err(self.unsupported(t, "`impl Trait` here")),
+            syn::Type::Infer(_) => Ok(Type::Unknown),
+            other => Err(self.unsupported(other, "this type")),
+        }
+    }
+
+    fn path(&mut self, ty: &syn::TypePath) -> Found<Type> {
+        if ty.qself.is_some() {
+            return Ok(Type::Unknown);
+        }
+        let Some(last) = ty.path.segments.last() else { return Err(self.unsupported(ty, "this type")) };
+        let name = last.ident.to_string();
+        let args = type_arguments(&last.arguments);
+        if let Some(generic) = self.generic(&ty.path) {
+            return Ok(generic);
+        }
+        if let (Some(scalar), true) = (ScalarType::from_name(&name), args.is_empty()) {
+            return Ok(Type::Scalar(scalar));
+        }
+        match name.as_str() {
+            "Complex" => Ok(Type::Complex(Box::new(self.argument(ty, &args)?))),
+            "Complex32" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F32)))),
+            "Complex64" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F64)))),
+            "Vec" => Ok(Type::Array(Box::new(self.argument(ty, &args)?), Rank::Fixed(1))),
+            "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.read(t))?))),
+            "Self" => Err(self.unsupported(ty, "`Self`")),
+            _ => match array_rank(&name, &args) {
+                Some(rank) => Ok(Type::Array(Box::new(self.argument(ty, &args)?), rank)),
+                None => self.structure(ty, &args),
+            },
+        }
+    }
+
+    /// `T` for a type parameter, and the unnameable `T::Real`.
+    fn generic(&self, path: &syn::Path) -> Option<Type> {
+        let first = path.segments.first()?;
+        let generic = self.generics.iter().find(|g| first.ident == g.name)?;
+        match (&generic.kind, path.segments.len()) {
+            (GenericKind::Function(_), _) => Some(Type::Function(generic.name.clone())),
+            (GenericKind::Scalar(_), 1) => Some(Type::Generic(generic.name.clone())),
+            (GenericKind::Scalar(Class::Real), 2) if path.segments[1].ident == "Real" => {
+                Some(Type::Generic(generic.name.clone()))
+            }
+            (GenericKind::Scalar(_), _) => Some(Type::Unknown),
+            (GenericKind::Const, _) => None,
+        }
+    }
+
+    fn argument(&mut self, ty: &syn::TypePath, args: &[syn::Type]) -> Found<Type> {
+        match args.first() {
+            Some(t) => self.read(t),
+            None => Err(self.unsupported(ty, "a type whose element type isn't written")),
+        }
+    }
+
+    fn structure(&mut self, ty: &syn::TypePath, args: &[syn::Type]) -> Found<Type> {
+        let args = args.iter().map(|t| self.read(t)).collect::<Found<Vec<_>>>()?;
+        let name = path_name(&ty.path);
+        self.source.structs.entry(name.clone()).or_insert_with(|| syn::Type::Path(ty.clone()));
+        Ok(Type::Struct(name, args))
+    }
+
+    /// The length in `[T; N]`.
+    fn length(&mut self, len: &Expr) -> Found<Length> {
+        match len {
+            Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(n), .. }) => {
+                n.base10_parse().map(Length::Literal).map_err(|_| self.unsupported(len, "this length"))
+            }
+            Expr::Path(p) if p.qself.is_none() => Ok(Length::Named(path_text(&p.path))),
+            Expr::Paren(e) => self.length(&e.expr),
+            Expr::Group(e) => self.length(&e.expr),
+            Expr::Block(syn::ExprBlock { block, .. }) => match block.stmts.as_slice() {
+                [syn::Stmt::Expr(e, None)] => self.length(e),
+                _ => Err(self.unsupported(len, "this length")),
+            },
+            _ => Err(self.unsupported(len, "a length other than a number or the name of a constant")),
+        }
+    }
+
+    fn unsupported(&mut self, ty: &impl quote::ToTokens, what: &str) -> Diagnostic {
+        let span = self.source.spans.of(ty);
+        Diagnostic::new(Code::UnsupportedType, span, format!("{what} isn't part of the language")).help(
+            "scalars, tuples, `[T; N]`, slices, `ndarray` views and arrays, `Stack<T>` and structs that derive `Reversible` are",
+        )
+    }
+}
+
+/// How the elements of a type are reached, and what they are.
+fn form_of(ty: &syn::Type, ir: &Type) -> (Form, Option<syn::Type>) {
+    match ty {
+        syn::Type::Paren(t) => form_of(&t.elem, ir),
+        syn::Type::Group(t) => form_of(&t.elem, ir),
+        syn::Type::Slice(s) => (Form::Slice, Some((*s.elem).clone())),
+        syn::Type::Path(p) => match (ir, p.path.segments.last()) {
+            (Type::Function(_), _) => (Form::Function, None),
+            (Type::Array(..) | Type::Stack(_), Some(last)) => {
+                let name = last.ident.to_string();
+                let element = type_arguments(&last.arguments).into_iter().next();
+                let form = match name.as_str() {
+                    "Vec" => Form::Vec,
+                    "Stack" => Form::Stack,
+                    _ if name.starts_with("ArrayViewMut") => Form::View { mutable: true },
+                    _ if name.starts_with("ArrayView") => Form::View { mutable: false },
+                    _ => Form::Array,
+                };
+                (form, element)
+            }
+            _ => (Form::Plain, None),
+        },
+        _ => (Form::Plain, None),
+    }
+}
+
+/// The rank of `Array2`, `ArrayViewMutD`, `ArrayView<T, Ix3>` and so on.
+fn array_rank(name: &str, args: &[syn::Type]) -> Option<Rank> {
+    let dimension = ["ArrayViewMut", "ArrayView", "Array"].iter().find_map(|p| name.strip_prefix(p))?;
+    match dimension {
+        "D" => Some(Rank::Dynamic),
+        "" => match args.get(1) {
+            Some(syn::Type::Path(p)) => {
+                let name = p.path.segments.last()?.ident.to_string();
+                rank_digit(name.strip_prefix("Ix")?).or((name == "IxDyn").then_some(Rank::Dynamic))
+            }
+            _ => None,
+        },
+        digit => rank_digit(digit),
+    }
+}
+
+fn rank_digit(digit: &str) -> Option<Rank> {
+    match digit {
+        "1" => Some(Rank::Fixed(1)),
+        "2" => Some(Rank::Fixed(2)),
+        "3" => Some(Rank::Fixed(3)),
+        "4" => Some(Rank::Fixed(4)),
+        _ => None,
+    }
+}
+
+/// The type arguments among generic arguments, lifetimes and constants left out.
+pub fn type_arguments(args: &PathArguments) -> Vec<syn::Type> {
+    match args {
+        PathArguments::AngleBracketed(a) => a
+            .args
+            .iter()
+            .filter_map(|a| match a {
+                GenericArgument::Type(t) => Some(t.clone()),
+                _ => None,
+            })
+            .collect(),
+        PathArguments::None | PathArguments::Parenthesized(_) => Vec::new(),
+    }
+}
+
+/// A path as one word, generic arguments included: `m::f::<T>`.
+pub fn path_text(path: &syn::Path) -> String {
+    let mut text = String::new();
+    for word in quote::quote!(#path).to_string().split(' ') {
+        let glued = |c: char| c.is_alphanumeric() || c == '_';
+        if text.ends_with(glued) && word.starts_with(glued) {
+            text.push(' ');
+        }
+        text += word;
+    }
+    text
+}
+
+/// A path without the generic arguments of its last segment: `m::S`.
+pub fn path_name(path: &syn::Path) -> String {
+    let mut bare = path.clone();
+    if let Some(last) = bare.segments.last_mut() {
+        last.arguments = PathArguments::None;
+    }
+    path_text(&bare)
+}
