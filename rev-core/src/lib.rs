@@ -12,3 +12,4 @@ pub mod scalar;
 pub mod tolerance;
 pub mod tree;
 pub mod value;
+pub mod text;
