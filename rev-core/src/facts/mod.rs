@@ -2,5 +2,9 @@
 //! the IR to a plain value; none changes a program.
 
 mod activity;
+mod index;
+mod parallel;
 
 pub use activity::{active_vars, each_derivative_read};
+pub use index::{Apart, Indices, Spread};
+pub use parallel::{classify, Accumulated, Conflict, How, ParallelFacts, PlaceClass, Site, Sum};

@@ -1,0 +1,355 @@
+//! Whether two places are certainly different: at one moment, or in two iterations of a loop.
+//!
+//! Places differ where their paths name different fields or elements whose indices differ. Indices
+//! are compared as [polynomials](polynomial::Polynomial): their difference must not be zero, which
+//! is decided by bounds (loop variables stay in their ranges), by divisibility, and in two
+//! iterations of a loop by the loop variable's change being at least one step. This covers
+//! `a[2*i]` beside `a[2*i + 1]`, `x[[i, j]]`, `x[i*d + j]` for `j` below `d`, `&mut x[3*i..3*i + 3]`, and
+//! index arrays that are declared to hold no value twice.
+
+mod bounds;
+mod polynomial;
+
+use std::collections::BTreeMap;
+
+use crate::ir::{
+    Expr, ExprKind, Function, Number, Place, Range, ScalarType, Span, Step, Stmt, StmtKind, Type, VarId,
+};
+use crate::ops::Func;
+use bounds::Difference;
+use polynomial::{Atom, Base, Polynomial, Term};
+
+/// What the indices of a function's places are, with bindings seen through.
+pub struct Indices<'f> {
+    function: &'f Function,
+    definitions: BTreeMap<VarId, Definition<'f>>,
+}
+
+enum Definition<'f> {
+    Binding(&'f Expr),
+    Index(&'f Range),
+}
+
+/// How the moments lie apart at which two places are evaluated.
+pub struct Apart<'a> {
+    /// The index variable of the loop whose iterations are different ones, if it has one.
+    pub index: Option<VarId>,
+    /// Whether a variable may have another value at the second moment, the index variable included.
+    pub varies: &'a dyn Fn(VarId) -> bool,
+    /// Whether a variable may be another one at the second moment, with another shape.
+    pub rebound: &'a dyn Fn(VarId) -> bool,
+    /// Index arrays that hold no value twice.
+    pub injective: &'a [Place],
+}
+
+/// How the element that an index names depends on what varies between iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Spread {
+    /// Not at all.
+    Uniform,
+    /// By arithmetic on loop variables.
+    Strided,
+    /// Through data: an element of an index array, a counter.
+    Scattered,
+}
+
+/// How many bindings are seen through in one index, which keeps expressions small.
+const FUEL: usize = 64;
+
+impl<'f> Indices<'f> {
+    /// The indices of a function.
+    pub fn new(function: &'f Function) -> Indices<'f> {
+        let mut definitions = BTreeMap::new();
+        function.body.iter().for_each(|s| define(s, &mut definitions));
+        Indices { function, definitions }
+    }
+
+    /// Whether `a` at one moment is certainly another place than `b` at the other.
+    pub fn distinct(&self, a: &Place, b: &Place, apart: &Apart) -> bool {
+        a.var != b.var || a.path.iter().zip(&b.path).any(|(a, b)| self.distinct_step(a, b, apart))
+    }
+
+    fn distinct_step(&self, a: &Step, b: &Step, apart: &Apart) -> bool {
+        match (a, b) {
+            (Step::Index(a), Step::Index(b)) => {
+                a.len() == b.len()
+                    && a.iter().zip(b).any(|(a, b)| self.distinct_element((a, None), (b, None), apart))
+            }
+            (Step::Index(a), Step::Range(from, to)) => {
+                a.len() == 1 && self.distinct_element((&a[0], None), (from, Some(to)), apart)
+            }
+            (Step::Range(from, to), Step::Index(b)) => {
+                b.len() == 1 && self.distinct_element((from, Some(to)), (&b[0], None), apart)
+            }
+            (Step::Range(a, b), Step::Range(c, d)) => {
+                self.distinct_element((a, Some(b)), (c, Some(d)), apart)
+            }
+            (Step::Element(a), Step::Element(b)) => a != b,
+            _ => match (field_name(a), field_name(b)) {
+                (Some(a), Some(b)) => a != b,
+                _ => false,
+            },
+        }
+    }
+
+    /// Whether an element (or each element of a range) differs from another.
+    fn distinct_element(&self, a: (&Expr, Option<&Expr>), b: (&Expr, Option<&Expr>), apart: &Apart) -> bool {
+        let mut difference = Difference::new(self, apart);
+        let a = difference.element(a.0, a.1, false);
+        let b = difference.element(b.0, b.1, true);
+        difference.is_never_zero(a - b)
+    }
+
+    fn atom_varies(&self, atom: &Atom, apart: &Apart) -> bool {
+        match &atom.base {
+            Base::Var(v) => (apart.varies)(*v),
+            Base::Term(t) => term_varies(&t.expr, apart),
+            Base::Made(_) => false,
+        }
+    }
+
+    /// How an index depends on what varies; the variable of an inner loop does as its range does.
+    pub fn spread(&self, e: &Expr, apart: &Apart) -> Spread {
+        let of_atom = |a: &Atom| match &a.base {
+            Base::Var(v) => self.spread_of(*v, apart),
+            Base::Term(t) => self.spread_of_term(&t.expr, apart),
+            Base::Made(_) => Spread::Uniform,
+        };
+        self.polynomial(e).atoms().map(of_atom).max().unwrap_or(Spread::Uniform)
+    }
+
+    fn spread_of(&self, var: VarId, apart: &Apart) -> Spread {
+        match self.definitions.get(&var) {
+            _ if !(apart.varies)(var) => Spread::Uniform,
+            _ if apart.index == Some(var) => Spread::Strided,
+            Some(Definition::Index(range)) => {
+                range.exprs().map(|e| self.spread(e, apart)).max().unwrap_or(Spread::Uniform)
+            }
+            Some(Definition::Binding(_)) | None => Spread::Scattered,
+        }
+    }
+
+    fn spread_of_term(&self, e: &Expr, apart: &Apart) -> Spread {
+        let own = match &e.kind {
+            ExprKind::Read(p) if p.path.is_empty() => self.spread_of(p.var, apart),
+            ExprKind::Read(p) if (apart.varies)(p.var) => Spread::Scattered,
+            ExprKind::Read(p) => {
+                let index = p.indices().map(|e| self.spread_of_term(e, apart)).max();
+                index.filter(|s| *s != Spread::Uniform).map_or(Spread::Uniform, |_| Spread::Scattered)
+            }
+            _ => Spread::Uniform,
+        };
+        let mut spread = own;
+        e.each_child(&mut |e| spread = spread.max(self.spread_of_term(e, apart)));
+        spread
+    }
+
+    fn polynomial(&self, e: &Expr) -> Polynomial {
+        self.polynomial_of(e, &mut FUEL.clone())
+    }
+
+    fn polynomial_of(&self, e: &Expr, fuel: &mut usize) -> Polynomial {
+        let constant = |n: &Number| match n {
+            Number::Int(v) => Some(Polynomial::constant(*v)),
+            Number::Float(_) | Number::Bool(_) => None,
+        };
+        let known = match &e.kind {
+            ExprKind::Literal(n, _) => constant(n),
+            ExprKind::Read(p) if p.path.is_empty() => Some(self.variable(p.var, fuel)),
+            ExprKind::Func(func, args) => self.arithmetic(*func, args, fuel),
+            ExprKind::Cast(inner, Type::Scalar(to)) if is_wide(*to) => self.cast(inner, fuel),
+            _ => None,
+        };
+        known.unwrap_or_else(|| self.term(e, fuel))
+    }
+
+    fn variable(&self, var: VarId, fuel: &mut usize) -> Polynomial {
+        match self.definitions.get(&var) {
+            Some(Definition::Binding(e)) if *fuel > 0 => {
+                *fuel -= 1;
+                self.polynomial_of(e, fuel)
+            }
+            _ => Polynomial::atom(Atom { base: Base::Var(var), primed: false }),
+        }
+    }
+
+    fn arithmetic(&self, func: Func, args: &[Expr], fuel: &mut usize) -> Option<Polynomial> {
+        match (func, args) {
+            (Func::Neg, [a]) => Some(-self.polynomial_of(a, fuel)),
+            (Func::Add, [a, b]) => Some(self.polynomial_of(a, fuel) + self.polynomial_of(b, fuel)),
+            (Func::Sub, [a, b]) => Some(self.polynomial_of(a, fuel) - self.polynomial_of(b, fuel)),
+            (Func::Mul, [a, b]) => Some(self.polynomial_of(a, fuel) * self.polynomial_of(b, fuel)),
+            _ => None,
+        }
+    }
+
+    /// A conversion to a wide integer keeps the value of a wide integer, or of a single variable.
+    fn cast(&self, inner: &Expr, fuel: &mut usize) -> Option<Polynomial> {
+        let p = self.polynomial_of(inner, fuel);
+        let single = p.terms().count() <= 1 && p.terms().all(|(m, c)| c == 1 && m.len() == 1);
+        let integers = p.atoms().all(|a| match &a.base {
+            Base::Var(v) => match self.function.var(*v).ty {
+                Type::Scalar(s) => is_wide(s) || single && is_integer(s),
+                _ => matches!(self.definitions.get(v), Some(Definition::Index(_))),
+            },
+            Base::Term(t) => matches!(t.expr.kind, ExprKind::Len(..) | ExprKind::Const(_)),
+            Base::Made(_) => true,
+        });
+        integers.then_some(p)
+    }
+
+    fn term(&self, e: &Expr, fuel: &mut usize) -> Polynomial {
+        let mut e = e.clone();
+        self.normalize(&mut e, fuel);
+        Polynomial::atom(Atom { base: Base::Term(Term::new(e)), primed: false })
+    }
+
+    /// Takes out positions and the types of integer literals, and sees through bindings.
+    fn normalize(&self, e: &mut Expr, fuel: &mut usize) {
+        if let ExprKind::Read(p) = &e.kind {
+            if let (true, true, Some(Definition::Binding(value))) =
+                (p.path.is_empty(), *fuel > 0, self.definitions.get(&p.var))
+            {
+                *fuel -= 1;
+                *e = (*value).clone();
+                return self.normalize(e, fuel);
+            }
+        }
+        e.span = Span::NONE;
+        match &mut e.kind {
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => p.span = Span::NONE,
+            ExprKind::Literal(Number::Int(_), ty) => *ty = None,
+            _ => {}
+        }
+        e.each_child_mut(&mut |e| self.normalize(e, fuel));
+    }
+
+    /// The first and the last value that a loop variable may have.
+    fn bounds(&self, var: VarId) -> Option<(Polynomial, Polynomial)> {
+        match self.definitions.get(&var) {
+            Some(Definition::Index(range)) => {
+                let last = if range.inclusive { 0 } else { 1 };
+                let end = self.polynomial(&range.end) - Polynomial::constant(last);
+                Some((self.polynomial(&range.start), end))
+            }
+            Some(Definition::Binding(_)) | None => None,
+        }
+    }
+
+    /// The step of a loop variable, where it is a number.
+    fn step(&self, var: VarId) -> i128 {
+        match self.definitions.get(&var) {
+            Some(Definition::Index(Range { step: Some(step), .. })) => {
+                self.polynomial(step).as_constant().filter(|s| *s > 0).unwrap_or(1)
+            }
+            Some(Definition::Index(_) | Definition::Binding(_)) | None => 1,
+        }
+    }
+
+    fn is_natural(&self, atom: &Atom) -> bool {
+        match &atom.base {
+            Base::Var(v) => match self.function.var(*v).ty {
+                Type::Scalar(s) => is_unsigned(s),
+                _ => false,
+            },
+            Base::Term(t) => self.is_natural_expr(&t.expr),
+            Base::Made(_) => true,
+        }
+    }
+
+    fn is_natural_expr(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Len(..) | ExprKind::Const(_) => true,
+            ExprKind::Literal(Number::Int(v), _) => *v >= 0,
+            ExprKind::Cast(_, Type::Scalar(s)) => is_unsigned(*s),
+            ExprKind::Read(p) => scalar_at(&self.function.var(p.var).ty, &p.path).is_some_and(is_unsigned),
+            ExprKind::Func(f, args) => {
+                let keeps = [
+                    Func::Add,
+                    Func::Mul,
+                    Func::Quot,
+                    Func::Rem,
+                    Func::Min,
+                    Func::Max,
+                    Func::BitAnd,
+                    Func::BitOr,
+                    Func::BitXor,
+                    Func::Shr,
+                ];
+                keeps.contains(f) && args.iter().all(|a| self.is_natural_expr(a))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn define<'f>(stmt: &'f Stmt, out: &mut BTreeMap<VarId, Definition<'f>>) {
+    match &stmt.kind {
+        StmtKind::Let { var, expr, .. } => {
+            out.insert(*var, Definition::Binding(expr));
+        }
+        StmtKind::For { var, range, .. } => {
+            out.insert(*var, Definition::Index(range));
+        }
+        StmtKind::Update { .. }
+        | StmtKind::Instr { .. }
+        | StmtKind::Ancilla { .. }
+        | StmtKind::If { .. }
+        | StmtKind::While { .. }
+        | StmtKind::Call { .. }
+        | StmtKind::Compute { .. }
+        | StmtKind::Push { .. }
+        | StmtKind::Pop { .. }
+        | StmtKind::Release { .. }
+        | StmtKind::External { .. }
+        | StmtKind::Unchecked { .. }
+        | StmtKind::Inverse { .. } => {}
+    }
+    stmt.blocks().into_iter().flatten().for_each(|s| define(s, out));
+}
+
+/// Whether an expression that isn't a polynomial may have another value at the second moment.
+fn term_varies(e: &Expr, apart: &Apart) -> bool {
+    let own = match &e.kind {
+        ExprKind::Read(p) => (apart.varies)(p.var),
+        ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => (apart.rebound)(p.var),
+        _ => false,
+    };
+    let mut varies = own;
+    e.each_child(&mut |e| varies |= term_varies(e, apart));
+    varies
+}
+
+fn field_name(step: &Step) -> Option<&str> {
+    match step {
+        Step::Field(name) => Some(name),
+        Step::Re => Some("re"),
+        Step::Im => Some("im"),
+        Step::Element(_) | Step::Index(_) | Step::Range(..) => None,
+    }
+}
+
+/// The scalar type at a path into a type, where arrays and tuples lead to it.
+fn scalar_at(ty: &Type, path: &[Step]) -> Option<ScalarType> {
+    match (ty, path) {
+        (Type::Scalar(s), []) => Some(*s),
+        (Type::Array(t, _) | Type::Fixed(t, _), [Step::Index(_), rest @ ..]) => scalar_at(t, rest),
+        (Type::Tuple(ts), [Step::Element(k), rest @ ..]) => scalar_at(ts.get(*k as usize)?, rest),
+        _ => None,
+    }
+}
+
+fn is_integer(s: ScalarType) -> bool {
+    s.class() == crate::ir::Class::Integer
+}
+
+fn is_unsigned(s: ScalarType) -> bool {
+    use ScalarType::*;
+    matches!(s, U8 | U16 | U32 | U64 | U128 | Usize)
+}
+
+/// An integer type in which indices don't wrap around.
+fn is_wide(s: ScalarType) -> bool {
+    use ScalarType::*;
+    matches!(s, I64 | U64 | I128 | U128 | Isize | Usize)
+}
