@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::words::{room_for, ReadError, Words};
-use super::write::{numbers_line, write_whole, WriteError};
+use super::write::{write_number_line, write_whole, WriteError};
 use crate::ba::{Instance, CAMERA};
 
 const CAMERA_LINE: &str = "the 11 numbers of a camera";
@@ -78,11 +78,11 @@ pub fn write_ba_full(path: &Path, instance: &Instance) -> Result<(), WriteError>
     let [n, m, p] = instance.sizes();
     write_whole(path, |out| {
         writeln!(out, "{n} {m} {p}")?;
-        instance.cameras.iter().try_for_each(|camera| numbers_line(out, camera))?;
-        instance.points.iter().try_for_each(|point| numbers_line(out, point))?;
-        instance.weights.iter().try_for_each(|weight| numbers_line(out, &[*weight]))?;
+        instance.cameras.iter().try_for_each(|camera| write_number_line(out, camera))?;
+        instance.points.iter().try_for_each(|point| write_number_line(out, point))?;
+        instance.weights.iter().try_for_each(|weight| write_number_line(out, &[*weight]))?;
         let mut pairs = instance.camera_of.iter().zip(&instance.point_of);
         pairs.try_for_each(|(camera, point)| writeln!(out, "{camera} {point}"))?;
-        instance.features.iter().try_for_each(|feature| numbers_line(out, feature))
+        instance.features.iter().try_for_each(|feature| write_number_line(out, feature))
     })
 }

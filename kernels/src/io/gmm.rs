@@ -9,7 +9,7 @@ use std::path::Path;
 use ndarray::Array2;
 
 use super::words::{room_for, ReadError, Words};
-use super::write::{numbers_line, write_whole, WriteError};
+use super::write::{write_number_line, write_whole, WriteError};
 use crate::gmm::{icf_len, parameter_count, Instance};
 
 /// Reads a mixture instance.
@@ -43,9 +43,9 @@ pub fn write_gmm(path: &Path, instance: &Instance) -> Result<(), WriteError> {
     let [d, k, n] = instance.sizes();
     write_whole(path, |out| {
         writeln!(out, "{d} {k} {n}")?;
-        instance.alphas.iter().try_for_each(|alpha| numbers_line(out, &[*alpha]))?;
+        instance.alphas.iter().try_for_each(|alpha| write_number_line(out, &[*alpha]))?;
         for table in [&instance.means, &instance.icf, &instance.points] {
-            table.rows().into_iter().try_for_each(|row| numbers_line(out, &row.to_vec()))?;
+            table.rows().into_iter().try_for_each(|row| write_number_line(out, &row.to_vec()))?;
         }
         writeln!(out, "{:.16e} {}", instance.gamma, instance.m)
     })

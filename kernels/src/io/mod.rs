@@ -14,4 +14,4 @@ pub use ba::{read_ba_adbench, read_ba_full, write_ba_full};
 pub use bal::{read_bal, write_bal};
 pub use gmm::{read_gmm, write_gmm};
 pub use words::{ReadError, MAX_LINE, MAX_NUMBERS};
-pub use write::{write_numbers, write_whole, WriteError};
+pub use write::{write_number_line, write_numbers, write_whole, WriteError};

@@ -43,11 +43,11 @@ pub fn write_numbers<R: AsRef<[f64]>>(
     path: &Path,
     rows: impl IntoIterator<Item = R>,
 ) -> Result<(), WriteError> {
-    write_whole(path, |out| rows.into_iter().try_for_each(|row| numbers_line(out, row.as_ref())))
+    write_whole(path, |out| rows.into_iter().try_for_each(|row| write_number_line(out, row.as_ref())))
 }
 
 /// One line of numbers with 17 significant digits.
-pub(super) fn numbers_line(out: &mut dyn Write, numbers: &[f64]) -> io::Result<()> {
+pub fn write_number_line(out: &mut dyn Write, numbers: &[f64]) -> io::Result<()> {
     for (i, x) in numbers.iter().enumerate() {
         let space = if i == 0 { "" } else { " " };
         write!(out, "{space}{x:.16e}")?;

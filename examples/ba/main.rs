@@ -1,0 +1,202 @@
+//! Bundle adjustment: residuals, Jacobian blocks and gradient, on a file or a generated instance.
+
+mod check;
+mod problem;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use problem::{Blocks, Problem, Values};
+use rev_kernels::io::{
+    read_ba_adbench, read_ba_full, read_bal, write_number_line, write_numbers, write_whole, MAX_NUMBERS,
+};
+use rev_kernels::{ba, bal};
+use serde::Serialize;
+use support::{finish, number, positive, Device, Failure, Outcome, Report, RunOptions, Stopwatch, Timing};
+
+/// Residuals, Jacobian blocks and gradient of bundle adjustment.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// An instance, instead of a generated one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cameras", "points", "observations", "seed"])]
+    input: Option<PathBuf>,
+    /// The format of the file; for a generated instance, which camera it has
+    #[arg(long, value_enum, default_value_t = Format::Adbench)]
+    format: Format,
+    /// Number of generated cameras
+    #[arg(long, value_name = "N", default_value_t = 49, value_parser = positive)]
+    cameras: usize,
+    /// Number of generated points
+    #[arg(long, value_name = "M", default_value_t = 7776, value_parser = positive)]
+    points: usize,
+    /// Number of generated observations
+    #[arg(long, value_name = "P", default_value_t = 31_843, value_parser = positive)]
+    observations: usize,
+    /// Seed of the generator
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// ADBench's: one camera of 11 numbers, one point, one weight and one feature stand for all
+    Adbench,
+    /// Cameras of 11 numbers, points, weights, observations and features, all written out
+    Full,
+    /// "Bundle Adjustment in the Large": cameras of 9 numbers, no weights
+    Bal,
+}
+
+/// How many observations' Jacobian blocks are held at a time, so that memory stays bounded.
+const CHUNK: usize = 1 << 19;
+
+impl Options {
+    /// The sizes of a generated instance, when they are few enough.
+    fn generated(&self) -> Result<[usize; 3], Failure> {
+        let [n, m, p] = [self.cameras, self.points, self.observations];
+        let count = n.checked_mul(ba::CAMERA).and_then(|c| c.checked_add(m.checked_mul(3)?));
+        match count.and_then(|c| c.checked_add(p.checked_mul(5)?)) {
+            Some(count) if count <= MAX_NUMBERS => Ok([n, m, p]),
+            _ => Err(Failure::Sizes(format!(
+                "expected sizes that ask for at most {MAX_NUMBERS} numbers, found {n} {m} {p}"
+            ))),
+        }
+    }
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct Record {
+    device: Device,
+    threads: usize,
+    sizes: Sizes,
+    objective: f64,
+    gradient_norm: f64,
+    value_ms: Timing,
+    jacobian_ms: Timing,
+    gradient_ms: Timing,
+}
+
+#[derive(Serialize)]
+struct Sizes {
+    cameras: usize,
+    points: usize,
+    observations: usize,
+}
+
+fn print(record: &Record) -> std::io::Result<()> {
+    let Sizes { cameras, points, observations } = record.sizes;
+    let title = format!(
+        "Bundle adjustment: {cameras} cameras, {points} points, {observations} observations; {:?}, threads: {}",
+        record.device, record.threads
+    );
+    let mut report = Report::new(title, &["", "value", "time, min", "time, median", "of the values'"]);
+    let values = record.value_ms.min;
+    let rows = [
+        ("residuals: ½ sum of squares", number(record.objective), record.value_ms),
+        ("Jacobian blocks", String::new(), record.jacobian_ms),
+        ("gradient: norm", number(record.gradient_norm), record.gradient_ms),
+    ];
+    for (name, value, time) in rows {
+        let [min, median] = time.cells();
+        report.row([name.to_string(), value, min, median, format!("{:.2}", time.min / values)]);
+    }
+    report.print()
+}
+
+/// Visits the Jacobian blocks of all observations, some at a time.
+fn each_chunk<P: Problem>(
+    problem: &P,
+    blocks: &mut Blocks<P::Row>,
+    mut visit: impl FnMut(&Blocks<P::Row>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let [_, _, p] = problem.sizes();
+    for start in (0..p).step_by(CHUNK) {
+        problem.jacobian(start..p.min(start + CHUNK), blocks)?;
+        visit(blocks)?;
+    }
+    Ok(())
+}
+
+/// Writes the text files of `--out`.
+fn write<P: Problem>(folder: &Path, problem: &P, values: &Values, gradient: &[f64]) -> Result<(), Failure> {
+    write_numbers(&folder.join("reprojection_error.txt"), &values.reprojection)?;
+    if !values.weight.is_empty() {
+        write_numbers(&folder.join("weight_error.txt"), values.weight.iter().map(|e| [*e]))?;
+        write_numbers(&folder.join("weight_jacobian.txt"), problem.weight_jacobian().iter().map(|d| [*d]))?;
+    }
+    let mut blocks = Blocks::with_capacity(CHUNK);
+    let mut stopped = Ok(());
+    write_whole(&folder.join("jacobian.txt"), |out| {
+        let visit = |blocks: &Blocks<P::Row>| -> Result<(), Failure> {
+            let mut rows = blocks.rows.iter().flatten();
+            Ok(rows.try_for_each(|row| write_number_line(out, row.as_ref()))?)
+        };
+        match each_chunk(problem, &mut blocks, visit) {
+            Err(Failure::Output(e)) => Err(e),
+            Err(other) => {
+                stopped = Err(other);
+                Err(std::io::Error::other("the Jacobian could not be computed"))
+            }
+            Ok(()) => Ok(()),
+        }
+    })
+    .or_else(|e| stopped.and(Err(e.into())))?;
+    write_numbers(&folder.join("gradient.txt"), gradient.iter().map(|g| [*g]))?;
+    Ok(())
+}
+
+fn run<P: Problem>(options: &RunOptions, problem: &P) -> Result<Outcome, Failure> {
+    let [cameras, points, observations] = problem.sizes();
+    let watch = Stopwatch::new(options.repeat, 3);
+    let (values, value_ms) = watch.time("values", || problem.values())?;
+    let mut blocks = Blocks::with_capacity(observations.min(CHUNK));
+    let ((), jacobian_ms) = watch.time("Jacobian", || each_chunk(problem, &mut blocks, |_| Ok(())))?;
+    let ((_, gradient), gradient_ms) = watch.time("gradient", || problem.gradient())?;
+    drop((watch, blocks));
+    let record = Record {
+        device: options.device,
+        threads: options.threads(),
+        sizes: Sizes { cameras, points, observations },
+        objective: 0.5 * values.errors().map(|e| e * e).sum::<f64>(),
+        gradient_norm: gradient.iter().map(|g| g * g).sum::<f64>().sqrt(),
+        value_ms,
+        jacobian_ms,
+        gradient_ms,
+    };
+    print(&record)?;
+    if let Some(folder) = options.folder()? {
+        write(folder, problem, &values, &gradient)?;
+    }
+    options.write_json(&record)?;
+    if options.check {
+        return check::check(problem, &gradient);
+    }
+    Ok(Outcome::Good)
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let (format, seed) = (options.format, options.seed);
+    let result = || match (&options.input, format) {
+        (Some(file), Format::Adbench) => run(&options.run, &read_ba_adbench(file)?),
+        (Some(file), Format::Full) => run(&options.run, &read_ba_full(file)?),
+        (Some(file), Format::Bal) => run(&options.run, &read_bal(file)?),
+        (None, Format::Adbench | Format::Full) => {
+            let [n, m, p] = options.generated()?;
+            run(&options.run, &ba::Instance::random(n, m, p, seed))
+        }
+        (None, Format::Bal) => {
+            let [n, m, p] = options.generated()?;
+            run(&options.run, &bal::Instance::random(n, m, p, seed))
+        }
+    };
+    finish(result())
+}

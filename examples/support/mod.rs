@@ -1,0 +1,14 @@
+//! What the example programs share: their options, how they end, how they time, how they check
+//! derivatives and how they print.
+
+mod check;
+mod failure;
+mod options;
+mod table;
+mod timing;
+
+pub use check::Checks;
+pub use failure::{finish, Failure, Outcome};
+pub use options::{positive, Device, RunOptions};
+pub use table::{number, Report};
+pub use timing::{Stopwatch, Timing};

@@ -1,0 +1,68 @@
+//! The options that the measuring programs share.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use rev_kernels::io::{write_whole, WriteError};
+use serde::Serialize;
+
+/// Where a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// Native code on the processor.
+    Cpu,
+}
+
+/// How to run, and where results go.
+#[derive(Args)]
+pub struct RunOptions {
+    /// Where to run
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    pub device: Device,
+    /// Number of threads, all of them when not given
+    #[arg(long, value_name = "T", value_parser = positive)]
+    pub threads: Option<usize>,
+    /// How often each time is taken
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = positive)]
+    pub repeat: usize,
+    /// Write the results as text files into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write sizes, results and times to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Compare derivatives with finite differences at 20 random coordinates; exit status 1 when off
+    #[arg(long)]
+    pub check: bool,
+}
+
+impl RunOptions {
+    /// The number of threads to run on.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// The folder for results, made when it isn't there.
+    pub fn folder(&self) -> Result<Option<&PathBuf>, WriteError> {
+        let make = |folder: &PathBuf| {
+            std::fs::create_dir_all(folder).map_err(|cause| WriteError { file: folder.clone(), cause })
+        };
+        self.out.as_ref().map(|folder| make(folder).map(|()| folder)).transpose()
+    }
+
+    /// Writes the record of a run, if it is asked for.
+    pub fn write_json(&self, record: &impl Serialize) -> Result<(), WriteError> {
+        let Some(path) = &self.json else { return Ok(()) };
+        write_whole(path, |out| {
+            serde_json::to_writer_pretty(&mut *out, record).map_err(io::Error::from)?;
+            writeln!(out)
+        })
+    }
+}
+
+/// A whole number above 0.
+pub fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "a whole number above 0 is needed".into())
+}
