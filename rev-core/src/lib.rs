@@ -9,6 +9,7 @@ pub mod ir;
 pub mod ops;
 pub mod pass;
 pub mod scalar;
+pub mod structure;
 pub mod tolerance;
 pub mod tree;
 pub mod value;

@@ -72,6 +72,12 @@ pub fn read_generics(
     out
 }
 
+/// Whether a type parameter's bounds say what it can do.
+pub fn is_bounded(param: &syn::TypeParam, generics: &syn::Generics) -> bool {
+    let bounds = bounds_of(&param.ident.to_string(), generics);
+    scalar_class(&bounds).is_some() || bounds.iter().any(|b| reversible_bound(b).is_some())
+}
+
 /// The generic that `impl Reversible<..>` or `impl Real` in a parameter's type stands for.
 pub fn impl_trait(
     name: String,

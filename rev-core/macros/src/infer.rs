@@ -70,7 +70,7 @@ fn real_part(t: Type) -> Type {
 /// The type of the value at a place.
 pub fn type_of_place(p: &Place, vars: &[Var]) -> Type {
     let root = vars.get(p.var.0 as usize).map_or(Type::Unknown, |v| v.ty.clone());
-    p.path.iter().fold(root, |t, step| type_of_step(t, step))
+    p.path.iter().fold(root, type_of_step)
 }
 
 fn type_of_step(t: Type, step: &Step) -> Type {

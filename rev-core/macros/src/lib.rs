@@ -6,6 +6,7 @@
 //! (`diagnostic`); a function with errors is replaced by one with the same signature, so that one
 //! mistake gives one error.
 
+mod derive;
 mod diagnostic;
 mod fallback;
 mod generics;
@@ -14,6 +15,7 @@ mod lower;
 #[allow(dead_code)]
 mod model;
 mod parse;
+mod runtime;
 #[allow(dead_code)]
 mod spans;
 mod types;
@@ -30,6 +32,15 @@ pub fn reversible(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn pure(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand_pure(attribute.into(), item.into()).into()
+}
+
+/// Makes a struct a value of the language: its fields are places, and it has a shadow.
+#[proc_macro_derive(Reversible)]
+pub fn derive_reversible(item: TokenStream) -> TokenStream {
+    match syn::parse::<syn::DeriveInput>(item) {
+        Ok(item) => derive::derive(item).into(),
+        Err(e) => e.into_compile_error().into(),
+    }
 }
 
 fn expand_reversible(

@@ -1,0 +1,316 @@
+//! The code of the derive: a shadow struct, and the traits of values for the struct and its shadow.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use rev_core::ir::{Class, GenericKind, Length, Rank, Type};
+use syn::parse_quote;
+
+use super::StructModel;
+use crate::runtime;
+
+/// The names that the generated code is made of.
+struct Names<'a> {
+    model: &'a StructModel,
+    /// The runtime's module.
+    p: TokenStream,
+    /// The struct and its shadow.
+    name: &'a Ident,
+    shadow: Ident,
+    /// The shadow's const parameter: the number of cotangents.
+    lanes: Ident,
+    /// The fields.
+    fields: Vec<&'a Ident>,
+    /// The fields' types.
+    types: Vec<&'a syn::Type>,
+}
+
+/// The whole expansion.
+pub fn expand(model: &StructModel) -> TokenStream {
+    let name = &model.item.ident;
+    let names = Names {
+        model,
+        p: runtime::path(),
+        name,
+        shadow: format_ident!("{name}Shadow"),
+        lanes: free_name(model),
+        fields: model.fields.iter().map(|f| &f.ident).collect(),
+        types: model.fields.iter().map(|f| &f.ty).collect(),
+    };
+    [names.shadow_struct(), names.shadow_traits(), names.zero(), names.primal(), names.structure()]
+        .into_iter()
+        .collect()
+}
+
+/// A name for the number of cotangents that no parameter of the struct has.
+fn free_name(model: &StructModel) -> Ident {
+    let taken = |n: &Ident| model.generics.iter().any(|g| *n == g.name);
+    let candidates = ["N", "LANES", "WIDTH", "COTANGENTS"].into_iter().map(|n| format_ident!("{n}"));
+    candidates.into_iter().find(|n| !taken(n)).unwrap_or_else(|| format_ident!("__N"))
+}
+
+impl Names<'_> {
+    /// The struct's parameters with the shadow's one behind them.
+    fn shadow_generics(&self) -> syn::Generics {
+        let lanes = &self.lanes;
+        let mut generics = self.model.item.generics.clone();
+        for param in generics.type_params_mut() {
+            (param.eq_token, param.default) = (None, None);
+        }
+        for param in generics.const_params_mut() {
+            (param.eq_token, param.default) = (None, None);
+        }
+        generics.params.push(parse_quote!(const #lanes: usize));
+        generics
+    }
+
+    fn shadow_struct(&self) -> TokenStream {
+        let Names { p, name, shadow, lanes, fields, types, .. } = self;
+        let (generics, vis) = (self.shadow_generics(), &self.model.item.vis);
+        let clause = &generics.where_clause;
+        let doc = format!("The shadow of [`{name}`]: for each field its `{lanes}` cotangents.");
+        let visibilities = self.model.fields.iter().map(|f| &f.vis);
+        let docs = fields.iter().map(|f| format!("The cotangents of `{f}`."));
+        quote! {
+            #[doc = #doc]
+            #[allow(dead_code)]
+            #vis struct #shadow #generics #clause {
+                #(#[doc = #docs] #visibilities #fields: <#types as #p::Primal>::Shadow<#lanes>,)*
+            }
+        }
+    }
+
+    /// `Clone`, `Debug`, `Zero` and `Linear` of the shadow.
+    fn shadow_traits(&self) -> TokenStream {
+        let Names { p, name, shadow, fields, .. } = self;
+        let generics = self.shadow_generics();
+        let (impl_generics, ty_generics, clause) = generics.split_for_impl();
+        let (_, over, _) = self.model.item.generics.split_for_impl();
+        let text = shadow.to_string();
+        let labels = fields.iter().map(|f| f.to_string());
+        let operations = self.linear_operations();
+        quote! {
+            impl #impl_generics ::core::clone::Clone for #shadow #ty_generics #clause {
+                fn clone(&self) -> Self {
+                    Self { #(#fields: ::core::clone::Clone::clone(&self.#fields)),* }
+                }
+            }
+            impl #impl_generics ::core::fmt::Debug for #shadow #ty_generics #clause {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct(#text) #(.field(#labels, &self.#fields))* .finish()
+                }
+            }
+            impl #impl_generics #p::Zero for #shadow #ty_generics #clause {
+                fn zero() -> Self {
+                    Self { #(#fields: #p::Zero::zero()),* }
+                }
+            }
+            impl #impl_generics #p::Linear for #shadow #ty_generics #clause {
+                type Over = #name #over;
+                #operations
+            }
+        }
+    }
+
+    /// The element-wise operations of `Linear`.
+    fn linear_operations(&self) -> TokenStream {
+        let Names { p, fields, .. } = self;
+        quote! {
+            type Part = #p::NoShadow<()>;
+            #[inline]
+            fn accumulate(&mut self, v: &Self) {
+                #(#p::Linear::accumulate(&mut self.#fields, &v.#fields);)*
+            }
+            #[inline]
+            fn deduct(&mut self, v: &Self) {
+                #(#p::Linear::deduct(&mut self.#fields, &v.#fields);)*
+            }
+            #[inline]
+            fn negate(&mut self) {
+                #(#p::Linear::negate(&mut self.#fields);)*
+            }
+            #[inline]
+            fn set_zero(&mut self) {
+                #(#p::Linear::set_zero(&mut self.#fields);)*
+            }
+            #[inline]
+            fn is_zero(&self) -> bool {
+                true #(&& #p::Linear::is_zero(&self.#fields))*
+            }
+        }
+    }
+
+    fn zero(&self) -> TokenStream {
+        let Names { p, name, fields, .. } = self;
+        let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
+        quote! {
+            impl #impl_generics #p::Zero for #name #ty_generics #clause {
+                fn zero() -> Self {
+                    Self { #(#fields: #p::Zero::zero()),* }
+                }
+            }
+        }
+    }
+
+    fn primal(&self) -> TokenStream {
+        let Names { p, name, shadow, lanes, fields, .. } = self;
+        let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
+        let generics = self.shadow_generics();
+        let (_, shadow_generics, _) = generics.split_for_impl();
+        let paths = fields.iter().map(|f| format!(".{f}"));
+        quote! {
+            impl #impl_generics #p::Primal for #name #ty_generics #clause {
+                type RealPart = ();
+                type Shadow<const #lanes: usize> = #shadow #shadow_generics;
+
+                #[inline]
+                fn zero_shadow<const #lanes: usize>(&self) -> Self::Shadow<#lanes> {
+                    #shadow { #(#fields: #p::Primal::zero_shadow(&self.#fields)),* }
+                }
+                #[inline]
+                fn zero_like(&self) -> Self {
+                    Self { #(#fields: #p::Primal::zero_like(&self.#fields)),* }
+                }
+                fn magnitude(&self) -> f64 {
+                    let parts: &[f64] = &[#(#p::Primal::magnitude(&self.#fields)),*];
+                    parts.iter().fold(0.0, |a, &b| if a > b || a.is_nan() { a } else { b })
+                }
+                fn compare(
+                    &self,
+                    expected: &Self,
+                    tolerances: &#p::Tolerances,
+                    held: ::core::option::Option<f64>,
+                ) -> ::core::result::Result<(), #p::Mismatch> {
+                    #(
+                        #p::Primal::compare(&self.#fields, &expected.#fields, tolerances, held)
+                            .map_err(|m| m.within(#paths))?;
+                    )*
+                    ::core::result::Result::Ok(())
+                }
+            }
+        }
+    }
+
+    /// The struct's definition in the IR.
+    fn structure(&self) -> TokenStream {
+        let Names { p, name, types, .. } = self;
+        let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
+        let text = name.to_string();
+        let labels = self.fields.iter().map(|f| f.to_string());
+        let irs = self.model.fields.iter().map(|f| type_tokens(&f.ir, p));
+        let generics = self.model.generics.iter().map(|g| generic_tokens(&g.name, &g.kind, p));
+        let nested = types.iter().zip(&self.model.fields).map(|(t, f)| nested(t, &f.ir, p));
+        quote! {
+            impl #impl_generics #p::Structure for #name #ty_generics #clause {
+                fn definition() -> #p::ir::StructDef {
+                    #p::ir::StructDef {
+                        name: #text.into(),
+                        generics: ::std::vec![#(#generics),*],
+                        fields: ::std::vec![#((#labels.into(), #irs)),*],
+                    }
+                }
+                fn define_fields(structs: &mut #p::Structs) {
+                    let _ = &structs;
+                    #(#nested)*
+                }
+            }
+        }
+    }
+}
+
+/// The definitions of the structs that a type is made of.
+fn nested(ty: &syn::Type, ir: &Type, p: &TokenStream) -> TokenStream {
+    match (ir, ty) {
+        (Type::Struct(path, _), _) => quote!(<#ty as #p::Structure>::define(#path, structs);),
+        (_, syn::Type::Paren(t)) => nested(&t.elem, ir, p),
+        (_, syn::Type::Group(t)) => nested(&t.elem, ir, p),
+        (Type::Fixed(t, _), syn::Type::Array(a)) => nested(&a.elem, t, p),
+        (Type::Tuple(ts), syn::Type::Tuple(t)) => {
+            t.elems.iter().zip(ts).map(|(ty, ir)| nested(ty, ir, p)).collect()
+        }
+        _ => TokenStream::new(),
+    }
+}
+
+fn generic_tokens(name: &str, kind: &GenericKind, p: &TokenStream) -> TokenStream {
+    let kind = match kind {
+        GenericKind::Scalar(class) => {
+            let class = format_ident!("{}", class_name(*class));
+            quote!(Scalar(#p::ir::Class::#class))
+        }
+        GenericKind::Const => quote!(Const),
+        GenericKind::Function(_) => quote!(Function(::std::vec::Vec::new())),
+    };
+    quote!(#p::ir::Generic { name: #name.into(), kind: #p::ir::GenericKind::#kind })
+}
+
+/// The variant's name.
+fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::Scalar => "Scalar",
+        Class::Ring => "Ring",
+        Class::Integer => "Integer",
+        Class::Field => "Field",
+        Class::Real => "Real",
+    }
+}
+
+/// An IR type as an expression that makes it.
+fn type_tokens(ty: &Type, p: &TokenStream) -> TokenStream {
+    let boxed = |t: &Type| {
+        let t = type_tokens(t, p);
+        quote!(::std::boxed::Box::new(#t))
+    };
+    let list = |ts: &[Type]| {
+        let ts = ts.iter().map(|t| type_tokens(t, p));
+        quote!(::std::vec![#(#ts),*])
+    };
+    let variant = match ty {
+        Type::Scalar(s) => {
+            let name = format_ident!("{s:?}");
+            quote!(Scalar(#p::ir::ScalarType::#name))
+        }
+        Type::Generic(name) => quote!(Generic(#name.into())),
+        Type::Complex(t) => {
+            let t = boxed(t);
+            quote!(Complex(#t))
+        }
+        Type::Array(t, rank) => {
+            let (t, rank) = (boxed(t), rank_tokens(*rank));
+            quote!(Array(#t, #p::ir::Rank::#rank))
+        }
+        Type::Fixed(t, length) => {
+            let t = boxed(t);
+            let length = match length {
+                Length::Literal(n) => quote!(Literal(#n)),
+                Length::Named(name) => quote!(Named(#name.into())),
+            };
+            quote!(Fixed(#t, #p::ir::Length::#length))
+        }
+        Type::Tuple(ts) => {
+            let ts = list(ts);
+            quote!(Tuple(#ts))
+        }
+        Type::Struct(name, args) => {
+            let args = list(args);
+            quote!(Struct(#name.into(), #args))
+        }
+        Type::Stack(t) => {
+            let t = boxed(t);
+            quote!(Stack(#t))
+        }
+        Type::Function(name) => quote!(Function(#name.into())),
+        Type::Shadow(t) => {
+            let t = boxed(t);
+            quote!(Shadow(#t))
+        }
+        Type::Unknown => quote!(Unknown),
+    };
+    quote!(#p::ir::Type::#variant)
+}
+
+fn rank_tokens(rank: Rank) -> TokenStream {
+    match rank {
+        Rank::Fixed(n) => quote!(Fixed(#n)),
+        Rank::Dynamic => quote!(Dynamic),
+    }
+}

@@ -1,0 +1,121 @@
+//! `#[derive(Reversible)]`: a struct becomes a value of the language. Its fields are places, it has
+//! a zero, and a shadow with the same fields in which the gradients of the fields are kept.
+
+mod expand;
+
+use proc_macro2::TokenStream;
+use rev_core::diag::{Code, Diagnostic, Diagnostics};
+use rev_core::ir::{Generic, GenericKind, Type};
+use syn::parse_quote;
+
+use crate::diagnostic::compile_errors;
+use crate::generics::{is_bounded, read_generics};
+use crate::model::Source;
+use crate::runtime;
+use crate::types::TypeReader;
+
+/// A struct that is read.
+struct StructModel {
+    item: syn::DeriveInput,
+    fields: Vec<FieldModel>,
+    generics: Vec<Generic>,
+}
+
+/// One of its fields.
+struct FieldModel {
+    vis: syn::Visibility,
+    ident: syn::Ident,
+    ty: syn::Type,
+    ir: Type,
+}
+
+/// Expands the derive.
+pub fn derive(mut item: syn::DeriveInput) -> TokenStream {
+    bound_parameters(&mut item.generics);
+    let mut source = Source::default();
+    let mut diagnostics = Diagnostics::default();
+    let model = read(item, &mut source, &mut diagnostics);
+    match model {
+        Some(model) if diagnostics.is_empty() => expand::expand(&model),
+        _ => compile_errors(diagnostics, &source.spans),
+    }
+}
+
+/// A type parameter without a scalar trait is taken for a `Field`.
+fn bound_parameters(generics: &mut syn::Generics) {
+    let p = runtime::path();
+    let declared = generics.clone();
+    for param in generics.type_params_mut().filter(|t| !is_bounded(t, &declared)) {
+        param.bounds.push(parse_quote!(#p::Field));
+    }
+}
+
+fn read(item: syn::DeriveInput, source: &mut Source, diagnostics: &mut Diagnostics) -> Option<StructModel> {
+    let generics = read_generics(&item.generics, source, diagnostics);
+    for g in generics.iter().filter(|g| matches!(g.kind, GenericKind::Function(_))) {
+        let message = format!("`{}` is a function, and a field can't hold one", g.name);
+        diagnostics.push(Diagnostic::new(Code::UnsupportedType, source.spans.of(&item.generics), message));
+    }
+    if let Some(lifetime) = item.generics.lifetimes().next() {
+        let span = source.spans.of(lifetime);
+        diagnostics.push(
+            Diagnostic::new(Code::UnsupportedType, span, "a struct with references has no shadow of its own")
+                .help("give it values, or pass the references as arguments of their own"),
+        );
+    }
+    let named = match &item.data {
+        syn::Data::Struct(syn::DataStruct { fields: syn::Fields::Named(named), .. }) => named.named.clone(),
+        _ => {
+            let span = source.spans.of(&item.ident);
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::UnsupportedType,
+                    span,
+                    "only a struct with named fields can be reversible",
+                )
+                .help("`struct S<T> { x: T, y: [T; 3] }`"),
+            );
+            return None;
+        }
+    };
+    let fields = named.into_iter().filter_map(|f| field(f, &generics, source, diagnostics)).collect();
+    Some(StructModel { item, fields, generics })
+}
+
+fn field(
+    field: syn::Field,
+    generics: &[Generic],
+    source: &mut Source,
+    diagnostics: &mut Diagnostics,
+) -> Option<FieldModel> {
+    let ir = match (TypeReader { generics, source }).read(&field.ty) {
+        Ok(ir) => ir,
+        Err(d) => {
+            diagnostics.push(d);
+            return None;
+        }
+    };
+    if has_run_time_shape(&ir) {
+        let span = source.spans.of(&field.ty);
+        diagnostics.push(
+            Diagnostic::new(
+                Code::UnsupportedType,
+                span,
+                "a field is a scalar, a tuple, an array of fixed size, or another reversible struct",
+            )
+            .help("pass arrays of run-time shape as arguments of their own"),
+        );
+        return None;
+    }
+    let ident = field.ident?;
+    Some(FieldModel { vis: field.vis, ident, ty: field.ty, ir })
+}
+
+fn has_run_time_shape(ty: &Type) -> bool {
+    match ty {
+        Type::Array(..) | Type::Stack(_) | Type::Function(_) => true,
+        Type::Fixed(t, _) | Type::Complex(t) | Type::Shadow(t) => has_run_time_shape(t),
+        Type::Tuple(ts) => ts.iter().any(has_run_time_shape),
+        Type::Scalar(_) | Type::Generic(_) | Type::Struct(..) | Type::Unknown => false,
+    }
+}
