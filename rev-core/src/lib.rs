@@ -10,7 +10,7 @@ pub mod ops;
 pub mod pass;
 pub mod scalar;
 pub mod structure;
+pub mod text;
 pub mod tolerance;
 pub mod tree;
 pub mod value;
-pub mod text;
