@@ -2,6 +2,7 @@
 //! interpreter. Independent of both backends.
 
 pub mod check;
+pub mod device;
 pub mod diag;
 pub mod error;
 pub mod facts;
