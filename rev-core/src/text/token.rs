@@ -50,6 +50,8 @@ pub(super) struct Placed {
     pub line: u32,
     /// From 1.
     pub column: u32,
+    /// Line and column, from 1, directly behind it.
+    pub end: (u32, u32),
     /// Whether it stands directly after the token before it.
     pub glued: bool,
 }
@@ -70,7 +72,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, ParseError> {
         let after_dot = out.last().is_some_and(|t| t.token == Token::Symbol("."));
         let token = lexer.token(after_dot)?;
         let end = token == Token::End;
-        out.push(Placed { token, line, column, glued });
+        out.push(Placed { token, line, column, end: lexer.position(), glued });
         if end {
             return Ok(out);
         }

@@ -31,6 +31,7 @@ impl Parser {
     /// Operators that bind at least as strongly as `least`, by precedence climbing.
     fn infix(&mut self, least: u8) -> Parsed<Expr> {
         self.node(|p| {
+            let start = p.at;
             let mut left = p.cast()?;
             let mut compared = false;
             while let Some((func, level)) = p.infix_operator().filter(|(_, level)| *level >= least) {
@@ -42,7 +43,7 @@ impl Parser {
                 let span = p.glued_mark();
                 let right = p.deeper(|p| p.infix(level + 1))?;
                 p.grow()?;
-                left = at(ExprKind::Func(func, vec![left, right]), span);
+                left = at(ExprKind::Func(func, vec![left, right]), span.unwrap_or(p.extent(start)));
             }
             Ok(left)
         })
@@ -59,11 +60,13 @@ impl Parser {
 
     /// `e as T`, which binds more strongly than the infix operators.
     fn cast(&mut self) -> Parsed<Expr> {
+        let start = self.at;
         let mut e = self.prefix()?;
         while self.eat_word("as") {
             let span = self.glued_mark();
             self.grow()?;
-            e = at(ExprKind::Cast(Box::new(e), self.ty()?), span);
+            let ty = self.ty()?;
+            e = at(ExprKind::Cast(Box::new(e), ty), span.unwrap_or(self.extent(start)));
         }
         Ok(e)
     }
@@ -75,11 +78,12 @@ impl Parser {
         if *func == Func::Neg && (self.is_number(1) || matches!(self.ahead(1), Token::LeastMagnitude(_))) {
             return self.postfix();
         }
+        let start = self.at;
         self.advance();
         let span = self.glued_mark();
         let operand = self.deeper(Self::prefix)?;
         self.grow()?;
-        Ok(at(ExprKind::Func(*func, vec![operand]), span))
+        Ok(at(ExprKind::Func(*func, vec![operand]), span.unwrap_or(self.extent(start))))
     }
 
     fn is_number(&self, ahead: usize) -> bool {
@@ -92,11 +96,15 @@ impl Parser {
 
     /// An atom with its position, and elements of it.
     fn postfix(&mut self) -> Parsed<Expr> {
+        let start = self.at;
         let mut e = self.node(|p| {
             let e = p.atom()?;
             p.grow()?;
             Ok(e)
         })?;
+        if self.located && !e.span.is_some() {
+            e.span = self.extent(start);
+        }
         loop {
             if let Some(span) = self.glued_mark() {
                 e.span = span;
@@ -104,7 +112,7 @@ impl Parser {
                 self.advance();
                 let index = self.whole("the number of a tuple's element")?;
                 self.grow()?;
-                e = at(ExprKind::Element(Box::new(e), index), None);
+                e = at(ExprKind::Element(Box::new(e), index), self.extent(start));
             } else {
                 return Ok(e);
             }
@@ -356,6 +364,7 @@ impl Parser {
     }
 
     pub(super) fn place(&mut self) -> Parsed<Place> {
+        let start = self.at;
         let r: Reference = self.reference()?;
         let mut place = Place::var(self.lookup(&r)?);
         loop {
@@ -367,7 +376,7 @@ impl Parser {
                 self.advance();
                 place.path.push(self.index()?);
             } else {
-                return Ok(place);
+                return Ok(Place { span: self.extent(start), ..place });
             }
         }
     }
@@ -407,6 +416,6 @@ impl Parser {
     }
 }
 
-fn at(kind: ExprKind, span: Option<Span>) -> Expr {
-    Expr { kind, span: span.unwrap_or(Span::NONE) }
+fn at(kind: ExprKind, span: Span) -> Expr {
+    Expr { kind, span }
 }

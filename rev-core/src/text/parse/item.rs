@@ -142,7 +142,8 @@ impl Parser {
     fn header(&mut self) -> Parsed<(String, Span, Vec<Param>)> {
         self.forget();
         let name = self.path("the name of a function")?;
-        let span = self.glued_mark().unwrap_or(Span::NONE);
+        let span = self.name_span(self.at - 1);
+        let span = self.glued_mark().unwrap_or(span);
         self.read_generics()?;
         self.expect("(")?;
         let params = self.list(")", |p| {

@@ -35,6 +35,15 @@ pub fn parse_function(text: &str) -> Result<Function, ParseError> {
     Ok(f)
 }
 
+/// The function that a text says, in which everything without a position of its own has the position
+/// of its text: so that diagnostics can point into the text.
+pub fn parse_located(text: &str) -> Result<Function, ParseError> {
+    let mut p = Parser { located: true, ..Parser::new(text)? };
+    let f = p.function()?;
+    p.end()?;
+    Ok(f)
+}
+
 /// The module that a text says, in the clean or the encoded form.
 pub fn parse_module(text: &str) -> Result<Module, ParseError> {
     let mut p = Parser::new(text)?;
@@ -62,6 +71,8 @@ struct Parser {
     generics: Vec<Generic>,
     /// Whether the variables were listed, so that statements only refer to them.
     tabled: bool,
+    /// Whether what has no position gets that of its text.
+    located: bool,
 }
 
 /// A variable as written.
@@ -81,6 +92,7 @@ impl Parser {
             by_name: HashMap::new(),
             generics: Vec::new(),
             tabled: false,
+            located: false,
         })
     }
 
@@ -225,6 +237,19 @@ impl Parser {
         }
     }
 
+    /// The position of what was read from the token `start` on, where positions are wanted.
+    fn extent(&self, start: usize) -> Span {
+        match (self.tokens.get(start), self.tokens.get(self.at.saturating_sub(1))) {
+            (Some(first), Some(last)) if self.located && start < self.at => Span {
+                line: first.line,
+                column: first.column - 1,
+                end_line: last.end.0,
+                end_column: last.end.1 - 1,
+            },
+            _ => Span::NONE,
+        }
+    }
+
     /// `item, item, …` up to and with a closing symbol.
     fn list<T>(&mut self, close: &str, mut read: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut out = Vec::new();
@@ -281,9 +306,18 @@ impl Parser {
             }
             (Err(_), Ok(name)) if !self.tabled => {
                 let name = name.clone();
-                Ok(self.add_var(Var { name, ty: ty.unwrap_or(default), kind, span: Span::NONE }))
+                Ok(self.add_var(Var { name, ty: ty.unwrap_or(default), kind, span: self.name_span(r.at) }))
             }
             (Err(e), _) => Err(e),
+        }
+    }
+
+    fn name_span(&self, at: usize) -> Span {
+        match self.tokens.get(at) {
+            Some(t) if self.located => {
+                Span { line: t.line, column: t.column - 1, end_line: t.end.0, end_column: t.end.1 - 1 }
+            }
+            _ => Span::NONE,
         }
     }
 

@@ -21,7 +21,8 @@ impl Parser {
     }
 
     fn stmt(&mut self) -> Parsed<Stmt> {
-        let span = self.mark().unwrap_or(Span::NONE);
+        let start = self.at;
+        let span = self.mark();
         let word = self.word().unwrap_or_default().to_owned();
         let applied = self.next_is("(");
         let kind = match word.as_str() {
@@ -81,7 +82,7 @@ impl Parser {
                 None => self.update(),
             },
         }?;
-        Ok(Stmt { kind, span })
+        Ok(Stmt { kind, span: span.unwrap_or(self.extent(start)) })
     }
 
     fn let_stmt(&mut self) -> Parsed<StmtKind> {
