@@ -2,9 +2,7 @@
 //! interpreter. Independent of both backends.
 
 pub mod check;
-pub mod device;
 pub mod diag;
-pub mod error;
 pub mod facts;
 pub mod ir;
 #[macro_use]
@@ -16,7 +14,3 @@ pub mod text;
 pub mod tolerance;
 pub mod tree;
 pub mod value;
-
-pub use error::Error;
-pub use tolerance::{Options, Tolerance, Tolerances};
-pub use value::Stack;

@@ -3,15 +3,78 @@
 //! [`check`] takes a function as the front end or the text form gives it, and returns it as a
 //! [`Checked`] function, or everything that is wrong with it. Passes and backends ask for
 //! [`Checked`], so that they can rely on the rules instead of testing them again.
+//!
+//! | file | rule |
+//! | --- | --- |
+//! | [`overlap`], `affine` | whether two places share storage: surely not, surely, or known at run time |
+//! | [`types`] | types, literals, indices, signatures |
+//! | `scope` | variables are used where they are declared |
+//! | `self_reference` | R1: a statement doesn't read what it writes |
+//! | `bindings`, `ancillas` | R2, R3: what a binding or a first value reads stays |
+//! | `branches`, `loops` | R4 to R6: conditions, postconditions, ranges |
+//! | `arguments` | R7: the arguments of a call are apart |
+//! | `writes` | what may be written, and how |
+//! | `releases` | explicit releases |
+//! | `slices` | parts of slices |
+//! | `parallel` | P1 to P3: the iterations of a parallel loop |
+//! | `pure` | pure functions |
+//!
+//! What can't be decided here (`x[i] += x[j]`) is left to the checks at run time where the rule says
+//! so, and rejected where it is about a longer time than a statement.
 
+mod affine;
+mod ancillas;
+mod arguments;
+mod bindings;
+mod branches;
 mod checked;
+mod context;
+mod loops;
+mod parallel;
+mod pure;
+mod releases;
+mod scope;
+mod self_reference;
+mod slices;
+mod writes;
 
+pub mod overlap;
+pub mod types;
+
+pub use affine::{Affine, Comparison};
 pub use checked::Checked;
+pub use pure::check_pure;
+pub use types::{infer, infer_module, infer_pure, type_of, Types};
 
 use crate::diag::Diagnostics;
 use crate::ir::Function;
+use context::Context;
 
-/// Checks every static rule.
-pub fn check(function: Function) -> Result<Checked, Diagnostics> {
-    Diagnostics::default().or(Checked::trust(function))
+/// The rules, each of which looks at the whole function.
+const RULES: &[fn(&Context, &mut Diagnostics)] = &[
+    self_reference::check,
+    arguments::check,
+    writes::check,
+    bindings::check,
+    ancillas::check,
+    releases::check,
+    branches::check,
+    loops::check,
+    slices::check,
+    parallel::check,
+];
+
+/// Checks every static rule, completes types, and makes automatic uncomputation explicit.
+///
+/// # Errors
+/// Everything that is wrong with the function, in the order of the source.
+pub fn check(mut function: Function) -> Result<Checked, Diagnostics> {
+    scope::check(&function).or(())?;
+    let mut found = types::check(&function);
+    infer(&mut function);
+    let cx = Context::new(&function);
+    RULES.iter().for_each(|rule| rule(&cx, &mut found));
+    drop(cx);
+    found.append(crate::pass::uncompute(&mut function));
+    found.or(Checked::trust(function))
 }

@@ -68,9 +68,8 @@ codes! {
             "In `p += e`, neither `e` nor an index in `p` may read `p`; the operands of an instruction \
              may not read the places that it changes."
             "The inverse `p -= e` would compute another `e`, because `p` has changed in between."
-            "Accumulate into an ancilla first (`let mut t = 0.0; t += e; p += t;`), or use an \
-             instruction that does what is meant (`neg(p)`, `mul_int(p, 2)`, `rot(a, b, t)`). Where two \
-             elements are meant that differ, write indices whose difference the compiler can see, or \
+            "Accumulate into another place (`z += p * e`), or use an instruction that does what \
+             is meant (`neg(p)`, `mul_int(p, 2)`, `rot(a, b, t)`). Where two elements are meant that differ, write indices whose difference the compiler can see, or \
              that it can't see at all: then they are compared at run time."
         SamePlace R0102 "an instruction is given one place twice"
             "The places that an instruction changes (`swap(a, b)`, `rot(a, b, t)`, `push(stack, x)`) must be \
@@ -82,13 +81,13 @@ codes! {
              the call reads, indices of the arguments included."
             "Inside the function they are separate variables; if they were one place, neither the \
              function's inverse nor its derivative would be right."
-            "Pass disjoint parts (`&mut a[..k]`, `&mut a[k..]`), or copy one of them into an ancilla."
+            "Pass disjoint parts (`&mut a[0..k]`, `&mut a[k..n]`), or other places."
         TupleReadsTarget R0104 "an element of a tuple update reads one of its targets"
             "`(a, b) += (e, f)` means `a += e; b += f`, so `f` may not read `a`, nor `e` read `b`."
             "All elements are meant to be computed from the values before the statement, and the \
              inverse computes them from the values after it."
-            "Bind the values first (`let n = e; let m = f;`) when they read neither target, or use \
-             the instruction that is meant (`swap`, `rot`, `hadamard`)."
+            "Write the updates one after the other if that is what is meant, or use the instruction that \
+             is (`swap`, `rot`, `hadamard`)."
         WriteReadOnly R0105 "a read-only argument is written"
             "Only arguments declared `&mut` may be written."
             "The caller keeps the value, and the function's derivative with respect to it is accumulated."
@@ -110,8 +109,8 @@ codes! {
         BindingChanged R0201 "something that a binding reads is written in its scope"
             "While `let n = e` is in scope, nothing that `e` reads may be written."
             "The inverse evaluates `e` at the end of the scope, so it must have the same value there."
-            "Make it an ancilla (`let mut n = 0.0; n += e;`) when it can be uncomputed, end its scope before \
-             the write with a block of its own, or write through different elements that the compiler can tell apart."
+            "End the scope of the binding before the write with a block of its own, write the result to another \
+             place, or use indices that the compiler can tell apart (`i` and `i + 1`)."
         AncillaInitActive R0202 "an ancilla starts at a value that carries a derivative"
             "The first value of `let mut a = e` may depend on constants, shapes and integers only."
             "At the end of its scope the ancilla is given up together with its gradient, which is right \
@@ -134,8 +133,9 @@ codes! {
              afterwards, until the scope of the ancilla ends."
             "At the end of the scope the ancilla is uncomputed by the inverses of those statements, \
              which need the values that they read the first time."
-            "Let the ancilla's scope end before the write (a block of its own, a `#[compute]` block), copy \
-             what is read into an ancilla first, or keep the old value on a stack with `push`."
+            "Let the ancilla's scope end before the write (a block of its own, a `#[compute]` block), write \
+             the result to another place, compute the ancilla from a copy that outlives it (an \
+             argument), or keep the old value on a stack with `push`."
         UncomputeUnsupported R0206 "an ancilla is written by a statement that can't be uncomputed automatically"
             "The statements that write an ancilla are inverted at the end of its scope; `push` and `pop` of an \
              outer stack and external code can't be."

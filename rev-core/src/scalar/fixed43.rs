@@ -205,6 +205,10 @@ impl Field for Fixed43 {
         Fixed43::ONE.over(self)
     }
     #[inline(always)]
+    fn conj(self) -> Self {
+        self
+    }
+    #[inline(always)]
     fn re(self) -> Self {
         self
     }

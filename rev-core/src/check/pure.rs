@@ -1,0 +1,122 @@
+//! Pure functions: values of their parameters and nothing else, with a derivative for each
+//! parameter that carries one.
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::ir::{Expr, ExprKind, Function, Mode, Pure, Span, Type, VarKind};
+
+use super::{scope, types};
+
+/// Checks the rules of pure functions.
+pub fn check_pure(pure: &Pure) -> Result<(), Diagnostics> {
+    let mut out = scope::check_expr(&as_function(pure), &pure.result);
+    if out.is_empty() {
+        result_type(pure, &mut out);
+        given_partials(pure, &mut out);
+        values_only(pure, &pure.result, &mut out);
+        out.append(types::check_pure(pure));
+    }
+    out.or(())
+}
+
+/// The function without statements that has the pure function's variables.
+fn as_function(pure: &Pure) -> Function {
+    Function {
+        name: pure.name.clone(),
+        generics: pure.generics.clone(),
+        params: pure.params.clone(),
+        vars: pure.vars.clone(),
+        body: Vec::new(),
+        checks: true,
+        file: pure.file.clone(),
+        span: pure.span,
+    }
+}
+
+fn result_type(pure: &Pure, out: &mut Diagnostics) {
+    if !is_value(&pure.result_type) {
+        let message =
+            format!("a pure function returns a scalar or a tuple of scalars, not a `{}`", pure.result_type);
+        out.push(Diagnostic::new(Code::PureResult, or_name(pure, pure.result.span), message));
+    }
+}
+
+fn is_value(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_)
+        | Type::Generic(_)
+        | Type::Complex(_)
+        | Type::Shadow(_)
+        | Type::Struct(..)
+        | Type::Unknown => true,
+        Type::Tuple(ts) => ts.iter().all(is_value),
+        Type::Array(..) | Type::Fixed(..) | Type::Stack(_) | Type::Function(_) => false,
+    }
+}
+
+fn given_partials(pure: &Pure, out: &mut Diagnostics) {
+    let Some(partials) = &pure.partials else { return };
+    if partials.len() != pure.params.len() {
+        let message = format!(
+            "{} parameters, but derivatives for {} of them are given",
+            pure.params.len(),
+            partials.len()
+        );
+        out.push(Diagnostic::new(Code::PurePartials, pure.span, message));
+    }
+    for partial in partials {
+        out.append(scope::check_expr(&as_function(pure), partial));
+        values_only(pure, partial, out);
+    }
+}
+
+/// The expression, with all in it, makes no storage and writes nothing.
+fn values_only(pure: &Pure, expr: &Expr, out: &mut Diagnostics) {
+    let span = or_name(pure, expr.span);
+    match &expr.kind {
+        ExprKind::Fill(..) | ExprKind::EmptyStack | ExprKind::ZeroShadow(_) => {
+            let message = "a pure function makes no arrays or stacks";
+            out.push(Diagnostic::new(Code::PureBody, span, message));
+        }
+        ExprKind::Pure(path, _) if calls_itself(pure, path) => {
+            let message = format!("`{path}` calls itself");
+            out.push(Diagnostic::new(Code::PureRecursion, span, message));
+        }
+        ExprKind::Read(place) => {
+            if let Some(VarKind::Param(Mode::Write | Mode::Accumulate) | VarKind::Ancilla | VarKind::Index) =
+                pure.vars.get(place.var.0 as usize).map(|v| v.kind)
+            {
+                let message = "a pure function only has parameters that it reads, and bindings";
+                out.push(Diagnostic::new(Code::PureBody, span, message));
+            }
+        }
+        ExprKind::Literal(..)
+        | ExprKind::Named(_)
+        | ExprKind::Const(_)
+        | ExprKind::Len(..)
+        | ExprKind::Func(..)
+        | ExprKind::Pure(..)
+        | ExprKind::Partials(..)
+        | ExprKind::Cast(..)
+        | ExprKind::If(..)
+        | ExprKind::Block(..)
+        | ExprKind::Element(..)
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Repeat(..)
+        | ExprKind::Zero(_) => {}
+    }
+    expr.each_child(&mut |e| values_only(pure, e, out));
+}
+
+/// Whether a path without module is the function's own name.
+fn calls_itself(pure: &Pure, path: &str) -> bool {
+    path.split("::<").next() == pure.name.rsplit("::").next()
+}
+
+fn or_name(pure: &Pure, span: Span) -> Span {
+    if span.is_some() {
+        span
+    } else {
+        pure.span
+    }
+}

@@ -1,0 +1,37 @@
+//! A part of a slice, `a[i..j]`, is only passed to calls, and nothing follows it.
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::ir::{Expr, ExprKind, Place, Step, Stmt, StmtKind};
+
+use super::context::{at, Context};
+
+pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
+    cx.each_stmt(&mut |stmt| {
+        stmt.each_place(&mut |place, _| {
+            let end = place.path.len() - usize::from(is_call(stmt) && !place.path.is_empty());
+            found(cx, stmt, place, end, out);
+            place.indices().for_each(|e| inside(cx, stmt, e, out));
+        });
+        stmt.each_expr(&mut |e| inside(cx, stmt, e, out));
+    })
+}
+
+fn is_call(stmt: &Stmt) -> bool {
+    matches!(stmt.kind, StmtKind::Call { .. })
+}
+
+fn inside(cx: &Context, stmt: &Stmt, expr: &Expr, out: &mut Diagnostics) {
+    // The length of a part is a value like others.
+    if let ExprKind::Read(p) = &expr.kind {
+        found(cx, stmt, p, p.path.len(), out)
+    }
+    expr.each_child(&mut |e| inside(cx, stmt, e, out));
+}
+
+fn found(cx: &Context, stmt: &Stmt, place: &Place, end: usize, out: &mut Diagnostics) {
+    if place.path[..end].iter().any(|s| matches!(s, Step::Range(..))) {
+        let message =
+            format!("`{}` is a part of a slice, which can only be an argument of a call", cx.show(place));
+        out.push(Diagnostic::new(Code::RangePlace, at(place, stmt), message).help("loop over the elements"));
+    }
+}

@@ -1,0 +1,141 @@
+//! Calls of functions whose declarations are at hand: parameters that are functions, and everything
+//! in a module.
+
+use std::collections::BTreeMap;
+
+use crate::diag::{Code, Diagnostic};
+use crate::ir::{
+    Arg, ArgValue, Callee, Direction, Expr, Generic, GenericKind, Mode, Span, Stmt, Type, VarId,
+};
+
+use super::solver::{Need, Solver};
+use super::stmt::shadow_mode;
+use super::term::Term;
+
+/// What a function takes.
+type Parameters = Vec<(Mode, Term)>;
+
+impl Solver<'_> {
+    pub fn call(&mut self, stmt: &Stmt, callee: &Callee, direction: Direction, args: &[Arg]) {
+        let found: Vec<(Term, Span)> = args.iter().map(|a| self.argument(a)).collect();
+        let known = match callee {
+            Callee::Path(path) => self.declared(path, stmt.span),
+            Callee::Param(var) => self.parameter(*var, stmt.span),
+        };
+        let Some(parameters) = known.map(|p| with_shadows(p, direction.adjoint)) else { return };
+        let name = self.callee_name(callee);
+        if parameters.len() != args.len() {
+            return self.arity(stmt.span, &name, parameters.len(), args.len());
+        }
+        for ((mode, wanted), (arg, (term, span))) in parameters.iter().zip(args.iter().zip(found)) {
+            let span = if span.is_some() { span } else { stmt.span };
+            self.expect(wanted, &term, span, None);
+            if *mode != arg.mode {
+                self.out.push(wrong_mode(&name, *mode, span));
+            }
+        }
+    }
+
+    fn argument(&mut self, arg: &Arg) -> (Term, Span) {
+        match &arg.value {
+            ArgValue::Place(p) => (self.place(p), p.span),
+            ArgValue::Expr(e) => (self.expr(e), e.span),
+        }
+    }
+
+    fn callee_name(&self, callee: &Callee) -> String {
+        match callee {
+            Callee::Path(path) => path.clone(),
+            Callee::Param(var) => {
+                self.scope.vars.get(var.0 as usize).map(|v| v.name.clone()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The parameters of a function in the module.
+    fn declared(&mut self, path: &str, span: Span) -> Option<Parameters> {
+        let module = self.scope.module?;
+        let function = module.functions.get(module.resolve(self.scope.name, path))?;
+        let generics = self.generics(&function.generics, path, span);
+        let mut parameters = Vec::new();
+        for id in &function.params {
+            let var = function.vars.get(id.0 as usize)?;
+            let crate::ir::VarKind::Param(mode) = var.kind else { return None };
+            parameters.push((mode, self.terms.instance(&var.ty, &generics)));
+        }
+        Some(parameters)
+    }
+
+    /// The parameters of a parameter that is a function.
+    fn parameter(&mut self, var: VarId, span: Span) -> Option<Parameters> {
+        let declared = self.scope.vars.get(var.0 as usize)?;
+        let generic = match &declared.ty {
+            Type::Function(name) => self.scope.generics.iter().find(|g| g.name == *name)?,
+            Type::Unknown => return None,
+            _ => {
+                let message = format!("`{}` is called, but it isn't a function", declared.name);
+                self.out.push(Diagnostic::new(Code::CallSignature, span, message));
+                return None;
+            }
+        };
+        match &generic.kind {
+            GenericKind::Function(parameters) => {
+                Some(parameters.iter().map(|(mode, ty)| (*mode, self.terms.of(ty))).collect())
+            }
+            GenericKind::Scalar(_) | GenericKind::Const => None,
+        }
+    }
+
+    /// The type of a call of a pure function.
+    pub fn pure(&mut self, expr: &Expr, path: &str, args: &[Expr]) -> Term {
+        let found: Vec<Term> = args.iter().map(|e| self.expr(e)).collect();
+        let pure = self.scope.module.and_then(|m| m.pures.get(m.resolve(self.scope.name, path)));
+        let Some(pure) = pure else { return self.terms.hole() };
+        let generics = self.generics(&pure.generics, path, expr.span);
+        if pure.params.len() != args.len() {
+            self.arity(expr.span, path, pure.params.len(), args.len());
+        }
+        for (id, (term, arg)) in pure.params.iter().zip(found.iter().zip(args)) {
+            if let Some(var) = pure.vars.get(id.0 as usize) {
+                let wanted = self.terms.instance(&var.ty, &generics);
+                self.expect(&wanted, term, arg.span, None);
+            }
+        }
+        self.terms.instance(&pure.result_type, &generics)
+    }
+
+    /// Holes for the type parameters of a callee, each with its class.
+    fn generics(&mut self, generics: &[Generic], callee: &str, span: Span) -> BTreeMap<String, Term> {
+        let mut holes = BTreeMap::new();
+        for g in generics {
+            let hole = self.terms.hole();
+            match g.kind {
+                GenericKind::Scalar(class) => {
+                    let what = format!("`{}` of `{callee}`", g.name);
+                    self.demand(&hole, Need::Class(class), what, Code::FunctionClass, span)
+                }
+                GenericKind::Const | GenericKind::Function(_) => {}
+            }
+            holes.insert(g.name.clone(), hole);
+        }
+        holes
+    }
+}
+
+/// Each adjoint gives every parameter a shadow behind it.
+fn with_shadows(parameters: Parameters, adjoint: u8) -> Parameters {
+    (0..adjoint).fold(parameters, |ps, _| {
+        ps.into_iter()
+            .flat_map(|(mode, t)| [(mode, t.clone()), (shadow_mode(mode), Term::shadow(t))])
+            .collect()
+    })
+}
+
+fn wrong_mode(name: &str, mode: Mode, span: Span) -> Diagnostic {
+    let (message, help) = match mode {
+        Mode::Write => ("changes this argument", "pass a place with `&mut`"),
+        Mode::Read => ("only reads this argument", "pass it with `&` or by value"),
+        Mode::Accumulate => ("accumulates into this argument", "pass a place to accumulate into"),
+    };
+    Diagnostic::new(Code::CallSignature, span, format!("`{name}` {message}")).help(help)
+}

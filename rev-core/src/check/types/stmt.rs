@@ -1,0 +1,154 @@
+//! What statements ask of types.
+
+use crate::diag::{Code, Diagnostic};
+use crate::ir::{Block, Class, Expr, Mode, Place, Range, ScalarType, Span, Stmt, StmtKind, UpdateOp, VarId};
+use crate::ops::Instr;
+
+use super::solver::{Need, Solver};
+use super::term::{Head, Term};
+
+impl Solver<'_> {
+    pub fn block(&mut self, block: &Block) {
+        block.iter().for_each(|s| self.stmt(s));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Update { op, place, expr } => self.update(stmt, *op, place, expr),
+            StmtKind::Instr { instr, places, operands } => self.instr(stmt, *instr, places, operands),
+            StmtKind::Let { var, expr, .. } => self.bind(*var, expr),
+            StmtKind::Ancilla { var, init, .. } => self.bind(*var, init),
+            StmtKind::If { cond, post, .. } => {
+                self.condition(cond);
+                post.iter().for_each(|q| self.condition(q));
+            }
+            StmtKind::While { cond, post, .. } => [cond, post].into_iter().for_each(|c| self.condition(c)),
+            StmtKind::For { var, range, .. } => self.range(*var, range),
+            StmtKind::Call { callee, direction, args } => self.call(stmt, callee, *direction, args),
+            StmtKind::Push { stack, place } | StmtKind::Pop { stack, place } => {
+                self.stack(stmt, stack, place)
+            }
+            StmtKind::Release { var, value } => self.bind(*var, value),
+            StmtKind::Compute { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
+        }
+        self.settle();
+        stmt.blocks().into_iter().for_each(|b| self.block(b));
+    }
+
+    fn update(&mut self, stmt: &Stmt, op: UpdateOp, place: &Place, expr: &Expr) {
+        let (target, value) = (self.place(place), self.expr(expr));
+        let span = if expr.span.is_some() { expr.span } else { stmt.span };
+        self.expect(&target, &value, span, Some((place.span, "this is of type")));
+        let what = format!("`{}`", op.symbol());
+        match op {
+            UpdateOp::Add | UpdateOp::Sub => {
+                self.demand(&target, Need::Class(Class::Ring), what, Code::UpdateTarget, place.span)
+            }
+            UpdateOp::Xor => self.demand(&target, Need::Bits, what, Code::XorType, place.span),
+            UpdateOp::Mul | UpdateOp::Div => self.out.push(multiply(op, place.span)),
+        }
+    }
+
+    fn instr(&mut self, stmt: &Stmt, instr: Instr, places: &[Place], operands: &[Expr]) {
+        let row = instr.row();
+        let targets: Vec<Term> = places.iter().map(|p| self.place(p)).collect();
+        if (places.len(), operands.len()) != (row.places, row.operands) {
+            operands.iter().for_each(|e| drop(self.expr(e)));
+            return self.arity(stmt.span, row.name, row.places + row.operands, places.len() + operands.len());
+        }
+        let label = places.first().map(|p| (p.span, "this is of type"));
+        for (target, place) in targets.iter().zip(places).skip(1) {
+            self.expect(&targets[0], target, place.span, label);
+        }
+        for e in operands {
+            let found = self.expr(e);
+            let (wanted, label) = match instr {
+                Instr::MulInt | Instr::DivInt => (Term::scalar(ScalarType::I64), None),
+                Instr::ScaleBy | Instr::UnscaleBy => (self.unshadowed(&targets[0]), None),
+                _ => (targets[0].clone(), label),
+            };
+            self.expect(&wanted, &found, e.span, label);
+        }
+        let need = match (instr, row.class) {
+            (Instr::Flip, _) => Some(Need::Bool),
+            (_, class) => class.map(Need::Class),
+        };
+        if let (Some(need), Some(target), Some(place)) = (need, targets.first(), places.first()) {
+            self.demand(target, need, format!("`{}`", row.name), Code::FunctionClass, place.span);
+        }
+    }
+
+    /// The scalar that scales values of a type: for a shadow, what it is the shadow of.
+    fn unshadowed(&self, term: &Term) -> Term {
+        match self.terms.shallow(term) {
+            Term::Node(Head::Shadow, parts) => parts.first().cloned().unwrap_or_else(|| term.clone()),
+            other => other,
+        }
+    }
+
+    fn range(&mut self, var: VarId, range: &Range) {
+        let index = self.var(var);
+        for e in [&range.start, &range.end] {
+            let found = self.expr(e);
+            self.expect(&index, &found, e.span, Some((range.start.span, "the range starts at type")));
+        }
+        self.demand(&index, Need::Class(Class::Integer), "a range", Code::IndexType, range.start.span);
+        if let Some(step) = &range.step {
+            let found = self.expr(step);
+            self.demand(&found, Need::Class(Class::Integer), "a step", Code::IndexType, step.span);
+        }
+    }
+
+    fn stack(&mut self, stmt: &Stmt, stack: &Place, place: &Place) {
+        let (found, value) = (self.place(stack), self.place(place));
+        match self.terms.shallow(&found) {
+            Term::Node(Head::Stack, parts) => {
+                self.expect(
+                    &parts[0],
+                    &value,
+                    place.span,
+                    Some((stack.span, "the stack's elements are of type")),
+                );
+            }
+            Term::Hole(_) => {
+                self.terms.unify(&found, &Term::Node(Head::Stack, vec![value]));
+            }
+            Term::Node(Head::Struct(_) | Head::Shadow, _) => {}
+            Term::Leaf(_) | Term::Node(..) => {
+                let message =
+                    format!("a stack is needed here, but this is of type `{}`", self.terms.resolve(&found));
+                let span = if stack.span.is_some() { stack.span } else { stmt.span };
+                self.out.push(
+                    Diagnostic::new(Code::StackType, span, message)
+                        .help("declare one: `let mut stack = Stack::new();`"),
+                );
+            }
+        }
+    }
+}
+
+fn multiply(op: UpdateOp, span: Span) -> Diagnostic {
+    let (message, first) = match op {
+        UpdateOp::Div => ("`/=` can't be undone exactly", "div_int(x, k)"),
+        UpdateOp::Mul | UpdateOp::Add | UpdateOp::Sub | UpdateOp::Xor => (
+            "`*=` can't be undone: a product with 0 or a rounded one doesn't tell its factor",
+            "mul_int(x, k)",
+        ),
+    };
+    Diagnostic::new(Code::MultiplyUpdate, span, message)
+        .help("accumulate the result into another place: `z += x * y`")
+        .help(format!(
+            "or use an instruction: `{first}` for a whole number, `neg(x)`, `inv(x)`, `rot(a, b, angle)`"
+        ))
+}
+
+/// The mode of a shadow beside an argument of a mode.
+pub(super) fn shadow_mode(mode: Mode) -> Mode {
+    match mode {
+        Mode::Write => Mode::Write,
+        Mode::Read | Mode::Accumulate => Mode::Accumulate,
+    }
+}

@@ -1,0 +1,138 @@
+//! The end of inference: whether the types found can do what the program asks of them.
+
+use crate::diag::{Code, Diagnostic};
+use crate::ir::{Class, Number, ScalarType, Span, Type};
+
+use super::solver::{Demand, Need, Solver};
+
+impl Solver<'_> {
+    /// Reports every demand and literal that a known type doesn't satisfy.
+    pub fn verdict(&mut self) {
+        self.settle();
+        for demand in std::mem::take(&mut self.demands) {
+            let ty = self.terms.resolve(&demand.term);
+            if !self.satisfies(&ty, demand.need) {
+                let d = self.unable(&demand, &ty);
+                self.out.push(d);
+            }
+        }
+        for (number, term, span) in std::mem::take(&mut self.literals) {
+            let ty = self.terms.resolve(&term);
+            let found = self.misfit(number, &ty, span);
+            self.out.0.extend(found);
+        }
+    }
+
+    fn satisfies(&self, ty: &Type, need: Need) -> bool {
+        match ty {
+            Type::Unknown | Type::Struct(..) | Type::Shadow(_) => return true,
+            Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) => {}
+            Type::Array(..) | Type::Fixed(..) | Type::Tuple(_) | Type::Stack(_) | Type::Function(_) => {
+                return false
+            }
+        }
+        let Some(class) = self.class(ty) else { return true };
+        match need {
+            Need::Class(needed) => class.provides(needed),
+            Need::Order => *ty == Type::BOOL || matches!(class, Class::Integer | Class::Real),
+            Need::Division => class.provides(Class::Field) || class == Class::Integer,
+            Need::Bits => *ty == Type::BOOL || class == Class::Integer,
+            Need::Bool => *ty == Type::BOOL,
+        }
+    }
+
+    fn unable(&self, demand: &Demand, ty: &Type) -> Diagnostic {
+        let class = self.class(ty);
+        let code = match (demand.code, class) {
+            // A scalar that can't be added is another matter than something that isn't a scalar.
+            (Code::UpdateTarget, Some(_)) => Code::FunctionClass,
+            (code, _) => code,
+        };
+        let bound = match (ty, class) {
+            (Type::Generic(name), Some(class)) => format!("type `{name}: {class:?}`"),
+            _ => format!("type `{ty}`"),
+        };
+        let message = format!("{} needs {}, but this is of {bound}", demand.what, needed(demand.need));
+        let d = Diagnostic::new(code, demand.span, message);
+        match help(demand, ty, class) {
+            Some(help) => d.help(help),
+            None => d,
+        }
+    }
+
+    fn misfit(&self, number: Number, ty: &Type, span: Span) -> Option<Diagnostic> {
+        let class = self.class(ty)?;
+        let what = match (number, class) {
+            (Number::Bool(_), _) => (*ty != Type::BOOL).then_some("a truth value can't be of")?,
+            (Number::Int(_), Class::Scalar) => "a whole number can't be of",
+            (Number::Float(_), Class::Scalar | Class::Integer | Class::Ring) => {
+                "a decimal number can't be of"
+            }
+            (Number::Int(v), _) if !fits(v, ty) => "this number doesn't fit into",
+            (Number::Int(_) | Number::Float(_), _) => return None,
+        };
+        Some(Diagnostic::new(Code::LiteralKind, span, format!("{what} type `{ty}`")))
+    }
+}
+
+fn needed(need: Need) -> &'static str {
+    match need {
+        Need::Class(Class::Scalar) => "a scalar",
+        Need::Class(Class::Ring) => "a number",
+        Need::Class(Class::Integer) => "an integer",
+        Need::Class(Class::Field) => "a real or complex number",
+        Need::Class(Class::Real) => "a real number",
+        Need::Order => "an integer or a real number",
+        Need::Division => "a number that can be divided",
+        Need::Bits => "an integer or a `bool`",
+        Need::Bool => "a `bool`",
+    }
+}
+
+fn help(demand: &Demand, ty: &Type, class: Option<Class>) -> Option<String> {
+    match (ty, class, demand.need) {
+        (Type::Array(..) | Type::Fixed(..), _, _) => Some("loop over the elements".to_string()),
+        (Type::Generic(name), Some(Class::Scalar | Class::Ring | Class::Field), Need::Class(needed)) => {
+            Some(format!("ask more of the type parameter: `{name}: {needed:?}`"))
+        }
+        (Type::Generic(name), Some(Class::Scalar | Class::Ring | Class::Field), Need::Order) => {
+            Some(format!("ask more of the type parameter: `{name}: Real`"))
+        }
+        (Type::Generic(name), Some(Class::Scalar | Class::Ring), Need::Division) => {
+            Some(format!("ask more of the type parameter: `{name}: Field`"))
+        }
+        (_, Some(Class::Integer), Need::Class(Class::Field | Class::Real)) => {
+            Some("convert it: `... as f64`, `T::from_usize(...)`".to_string())
+        }
+        (_, Some(Class::Scalar), Need::Class(Class::Ring)) if *ty == Type::BOOL => {
+            Some("use `^=`, `flip`, `&&` and `||` for a `bool`".to_string())
+        }
+        (_, Some(Class::Scalar), Need::Class(Class::Integer)) if *ty == Type::BOOL => {
+            Some("use `&&`, `||` and `!` for a `bool`".to_string())
+        }
+        (Type::Complex(_), _, Need::Order) => {
+            Some("compare a real value of it: `z.re`, `z.norm()`".to_string())
+        }
+        _ => None,
+    }
+}
+
+/// Whether an integer type holds a value; other types hold every whole number well enough.
+fn fits(v: i128, ty: &Type) -> bool {
+    let Type::Scalar(s) = ty else { return true };
+    let (low, high): (i128, i128) = match s {
+        ScalarType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        ScalarType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        ScalarType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        ScalarType::I64 | ScalarType::Isize => (i64::MIN.into(), i64::MAX.into()),
+        ScalarType::U8 => (0, u8::MAX.into()),
+        ScalarType::U16 => (0, u16::MAX.into()),
+        ScalarType::U32 => (0, u32::MAX.into()),
+        ScalarType::U64 | ScalarType::Usize => (0, u64::MAX.into()),
+        ScalarType::U128 => (0, i128::MAX),
+        ScalarType::I128 | ScalarType::Bool | ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43 => {
+            return true
+        }
+    };
+    (low..=high).contains(&v)
+}

@@ -1,0 +1,89 @@
+//! The static rules: programs that break each of them with the message on file, and programs that
+//! are close to breaking one and are right.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "check/cases.rs"]
+mod cases;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rev_core::diag::Code;
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check").join(folder);
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "rev"));
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn wrong_programs_get_the_messages_on_file() {
+    let mut failures = Vec::new();
+    for file in files("wrong") {
+        let text = fs::read_to_string(&file).unwrap();
+        let found = cases::verdicts(&name(&file), &text);
+        let on_file = fs::read_to_string(file.with_extension("txt")).unwrap_or_default();
+        if found != on_file {
+            failures.push(format!("{}:\n--- on file\n{on_file}\n--- found\n{found}", name(&file)));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_wrong_program_breaks_the_rule_of_its_file() {
+    for file in files("wrong") {
+        let text = fs::read_to_string(&file).unwrap();
+        let code = name(&file).trim_end_matches(".rev").to_string();
+        for (title, program) in cases::programs(&text) {
+            let verdict = cases::verdicts(&name(&file), &format!("// case: {title}\n{program}"));
+            assert!(verdict.contains(&format!("error[{code}]")), "{}: {title}:\n{verdict}", name(&file));
+        }
+    }
+}
+
+#[test]
+fn right_programs_pass() {
+    let mut failures = Vec::new();
+    for file in files("legal") {
+        let text = fs::read_to_string(&file).unwrap();
+        for (title, program) in cases::programs(&text) {
+            let verdict = cases::verdicts(&name(&file), &format!("// case: {title}\n{program}"));
+            if !verdict.ends_with("nothing is wrong\n") {
+                failures.push(format!("{}: {verdict}", name(&file)));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Rules about the source text, which the front end tests.
+const OF_THE_FRONT_END: &[Code] = &[
+    Code::TupleReadsTarget,
+    Code::ShadowedAncilla,
+    Code::MissingPostcondition,
+    Code::LossNotFound,
+    Code::LossType,
+    Code::GradientOfInteger,
+];
+
+#[test]
+fn every_rule_has_a_wrong_program() {
+    let tested: Vec<String> =
+        files("wrong").iter().map(|f| name(f).trim_end_matches(".rev").to_string()).collect();
+    for code in Code::ALL {
+        let family = code.entry().family;
+        let front = OF_THE_FRONT_END.contains(code) || (family == "Syntax" && *code != Code::UnknownName);
+        if !front && family != "Pure functions" {
+            assert!(tested.contains(&code.id().to_string()), "{code} has no test");
+        }
+    }
+}
