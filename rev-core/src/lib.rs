@@ -2,7 +2,9 @@
 //! interpreter. Independent of both backends.
 
 pub mod check;
+pub mod device;
 pub mod diag;
+pub mod error;
 pub mod facts;
 pub mod ir;
 #[macro_use]
@@ -14,3 +16,7 @@ pub mod text;
 pub mod tolerance;
 pub mod tree;
 pub mod value;
+
+pub use error::Error;
+pub use tolerance::{Options, Tolerance, Tolerances};
+pub use value::Stack;

@@ -75,6 +75,25 @@ impl Expr {
         Expr { kind, span: Span::NONE }
     }
 
+    /// Whether this is the same expression, wherever both stand in the source.
+    pub fn same(&self, other: &Expr) -> bool {
+        self.without_spans() == other.without_spans()
+    }
+
+    fn without_spans(&self) -> Expr {
+        let mut e = self.clone();
+        e.strip_spans();
+        e
+    }
+
+    fn strip_spans(&mut self) {
+        self.span = Span::NONE;
+        if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) = &mut self.kind {
+            p.span = Span::NONE;
+        }
+        self.each_child_mut(&mut |e| e.strip_spans());
+    }
+
     /// The same expression at a source position.
     pub fn at(mut self, span: Span) -> Expr {
         self.span = span;

@@ -55,6 +55,11 @@ pub trait Ring: Scalar + Linear<Over = Self> {
     fn absolute(self) -> Self;
     /// `x/|x|`: the sign, the direction of a complex number; 0 at 0.
     fn unit(self) -> Self;
+    /// The complex conjugate; everything else is its own.
+    #[inline(always)]
+    fn conj(self) -> Self {
+        self
+    }
     /// One.
     fn one() -> Self;
     /// An integer literal.
@@ -125,8 +130,6 @@ pub trait Field:
     fn cosh(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
-    /// The complex conjugate.
-    fn conj(self) -> Self;
     /// The real part.
     fn re(self) -> Self::Real;
     /// The imaginary part, 0 for a real number.

@@ -71,8 +71,16 @@ impl<T: Real> Linear for Complex<T> {
         self.over_exact(c)
     }
     #[inline(always)]
+    fn scale_int(self, k: i64) -> Option<Self> {
+        self.times_int(k)
+    }
+    #[inline(always)]
+    fn unscale_int(self, k: i64) -> Option<Self> {
+        self.over_int(k)
+    }
+    #[inline(always)]
     fn conjugate(self) -> Self {
-        Field::conj(self)
+        Ring::conj(self)
     }
     #[inline(always)]
     fn real_part(self) -> T {
@@ -167,6 +175,10 @@ impl<T: Real> Ring for Complex<T> {
         } else {
             Complex { re: self.re.over(r), im: self.im.over(r) }
         }
+    }
+    #[inline(always)]
+    fn conj(self) -> Self {
+        Complex { re: self.re, im: self.im.negated() }
     }
     #[inline(always)]
     fn one() -> Self {
@@ -288,10 +300,6 @@ impl<T: Real> Field for Complex<T> {
     fn tanh(self) -> Self {
         let t = Field::tan(Complex { re: self.im.negated(), im: self.re });
         Complex { re: t.im, im: t.re.negated() }
-    }
-    #[inline(always)]
-    fn conj(self) -> Self {
-        Complex { re: self.re, im: self.im.negated() }
     }
     #[inline(always)]
     fn re(self) -> T {

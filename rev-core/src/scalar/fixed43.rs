@@ -205,10 +205,6 @@ impl Field for Fixed43 {
         Fixed43::ONE.over(self)
     }
     #[inline(always)]
-    fn conj(self) -> Self {
-        self
-    }
-    #[inline(always)]
     fn re(self) -> Self {
         self
     }

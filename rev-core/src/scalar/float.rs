@@ -176,10 +176,6 @@ macro_rules! floats {
                 <$t>::tanh(self)
             }
             #[inline(always)]
-            fn conj(self) -> Self {
-                self
-            }
-            #[inline(always)]
             fn re(self) -> Self {
                 self
             }

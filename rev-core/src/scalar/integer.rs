@@ -60,6 +60,14 @@ macro_rules! linear_scalar {
             self.times_exact(c)
         }
         #[inline(always)]
+        fn scale_int(self, k: i64) -> Option<Self> {
+            self.times_int(k)
+        }
+        #[inline(always)]
+        fn unscale_int(self, k: i64) -> Option<Self> {
+            self.over_int(k)
+        }
+        #[inline(always)]
         fn unscale_exact(self, c: Self) -> Option<Self> {
             self.over_exact(c)
         }

@@ -66,7 +66,7 @@ pub trait Linear: Zero + Clone + Debug + Send + Sync {
         let _ = c;
         self
     }
-    /// `self · c`, `None` where an exact type would lose bits.
+    /// `self · c`, `None` where a value of an exact type would lose bits. Shadows round.
     #[inline(always)]
     fn scale_exact(self, c: Self::Over) -> Option<Self>
     where
@@ -75,7 +75,7 @@ pub trait Linear: Zero + Clone + Debug + Send + Sync {
         let _ = c;
         Some(self)
     }
-    /// `self / c`, `None` where `c` is 0 or an exact type would lose bits.
+    /// `self / c`, `None` where `c` is 0 or a value of an exact type would lose bits. Shadows round.
     #[inline(always)]
     fn unscale_exact(self, c: Self::Over) -> Option<Self>
     where
@@ -84,11 +84,30 @@ pub trait Linear: Zero + Clone + Debug + Send + Sync {
         let _ = c;
         Some(self)
     }
+    /// `self · k` by an integer, `None` where a value of an exact type would overflow. Shadows round.
+    #[inline(always)]
+    fn scale_int(self, k: i64) -> Option<Self>
+    where
+        Self::Over: Ring,
+    {
+        let _ = k;
+        Some(self)
+    }
+    /// `self / k` by an integer, `None` where `k` is 0 or a value of an exact type isn't a multiple
+    /// of it. Shadows round.
+    #[inline(always)]
+    fn unscale_int(self, k: i64) -> Option<Self>
+    where
+        Self::Over: Ring,
+    {
+        let _ = k;
+        Some(self)
+    }
     /// The complex conjugate.
     #[inline(always)]
     fn conjugate(self) -> Self
     where
-        Self::Over: Field,
+        Self::Over: Ring,
     {
         self
     }

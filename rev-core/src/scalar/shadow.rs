@@ -55,15 +55,6 @@ impl<T: Zero + Copy, const N: usize> Default for Batch<T, N> {
     }
 }
 
-/// `[f(a[0]), f(a[1]), …]` or `None` if any is.
-#[inline(always)]
-fn try_map<T: Copy, const N: usize>(mut a: [T; N], f: impl Fn(T) -> Option<T>) -> Option<[T; N]> {
-    for v in &mut a {
-        *v = f(*v)?;
-    }
-    Some(a)
-}
-
 impl<T: Real, const N: usize> Linear for Batch<T, N> {
     type Over = T;
     type Part = Self;
@@ -114,11 +105,19 @@ impl<T: Real, const N: usize> Linear for Batch<T, N> {
     }
     #[inline(always)]
     fn scale_exact(self, c: T) -> Option<Self> {
-        try_map(self.0, |v| v.times_exact(c)).map(Batch)
+        Some(self.scale(c))
     }
     #[inline(always)]
     fn unscale_exact(self, c: T) -> Option<Self> {
-        try_map(self.0, |v| v.over_exact(c)).map(Batch)
+        (c != T::zero()).then(|| Batch(self.0.map(|v| v.over(c))))
+    }
+    #[inline(always)]
+    fn scale_int(self, k: i64) -> Option<Self> {
+        Some(self.scale(T::from_int(k.into())))
+    }
+    #[inline(always)]
+    fn unscale_int(self, k: i64) -> Option<Self> {
+        self.unscale_exact(T::from_int(k.into()))
     }
     #[inline(always)]
     fn real_part(self) -> Self {
@@ -222,6 +221,14 @@ where
     #[inline(always)]
     fn unscale_exact(self, c: Self::Over) -> Option<Self> {
         Complex::one().over_exact(c).map(|r| self.scale(r))
+    }
+    #[inline(always)]
+    fn scale_int(self, k: i64) -> Option<Self> {
+        Some(ComplexShadow { re: self.re.scale_int(k)?, im: self.im.scale_int(k)? })
+    }
+    #[inline(always)]
+    fn unscale_int(self, k: i64) -> Option<Self> {
+        Some(ComplexShadow { re: self.re.unscale_int(k)?, im: self.im.unscale_int(k)? })
     }
     #[inline(always)]
     fn conjugate(mut self) -> Self {

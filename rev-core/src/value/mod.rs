@@ -1,6 +1,12 @@
 //! Dynamic values: what the interpreter computes with, and what crosses into devices that run the
 //! IR instead of emitted code.
 
+mod data;
+mod dynarg;
 mod scalar;
+mod stack;
 
+pub use data::{Array, Data, Record};
+pub use dynarg::DynArg;
 pub use scalar::Value;
+pub use stack::Stack;

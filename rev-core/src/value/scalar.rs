@@ -2,6 +2,7 @@
 
 use crate::ir::{Class, ScalarType, Type};
 use crate::scalar::{Fixed43, Num, Primal, Scalar};
+use crate::tolerance::Tolerances;
 use num_complex::Complex;
 use std::fmt;
 
@@ -139,6 +140,41 @@ impl Value {
             },
             _ => return None,
         })
+    }
+
+    /// A number as a value of this value's type.
+    pub fn same_type(&self, num: Num) -> Option<Value> {
+        Value::from_num(num, &self.ir_type())
+    }
+
+    /// The name of the type in Rust.
+    pub fn type_name(&self) -> String {
+        match self.ir_type() {
+            Type::Scalar(t) => t.name().to_string(),
+            Type::Complex(real) => match *real {
+                Type::Scalar(t) => format!("Complex<{}>", t.name()),
+                _ => "Complex".to_string(),
+            },
+            _ => String::new(),
+        }
+    }
+
+    /// Whether it is an integer or a truth value, which carry no derivative.
+    pub fn is_inactive(&self) -> bool {
+        self.is_integer() || matches!(self, Value::Bool(_))
+    }
+
+    /// The largest absolute value of its parts; 0 for `bool`.
+    pub fn magnitude(&self) -> f64 {
+        with_scalar!(*self, v => v.modulus())
+    }
+
+    /// Whether it may stand for a value of the same type.
+    pub fn is_close(&self, expected: &Value, tolerances: &Tolerances, held: Option<f64>) -> bool {
+        fn close<T: Scalar>(a: T, b: &Value, t: &Tolerances, held: Option<f64>) -> bool {
+            T::from_value(b).is_some_and(|b| a.is_close(b, t, held))
+        }
+        with_scalar!(*self, v => close(v, expected, tolerances, held))
     }
 
     /// The zero of the same type.

@@ -191,7 +191,9 @@ impl Builder {
     ) -> Block {
         let names = self.name_args(args);
         let v = self.new_binding("v", Type::Unknown);
-        let partials = partials(&names.exprs, &Expr::read(Place::var(v)));
+        let mut partials = partials(&names.exprs, &Expr::read(Place::var(v)));
+        let mut args = args.to_vec();
+        merge_equal(&mut args, &mut partials);
         let inner = |b: &mut Builder| {
             let several = args.iter().map(|a| b.active_reads(a)).sum::<usize>() > 1;
             if singular {
@@ -201,13 +203,13 @@ impl Builder {
                         .into_iter()
                         .map(|p| Some(Expr::func(Func::Absorb, vec![base.clone(), b.conjugate(p)])))
                         .collect();
-                    b.pull_each(args, absorbed, |e| Cotangent { negative, ..Cotangent::of(e) })
+                    b.pull_each(&args, absorbed, |e| Cotangent { negative, ..Cotangent::of(e) })
                 };
                 b.with_base(c, if several { 2 } else { 1 }, absorb)
             } else {
                 b.with_coef(c, several, |b, c| {
                     let scaled = partials.into_iter().map(|p| (!p.is_number(0)).then_some(p)).collect();
-                    b.pull_each(args, scaled, |p| c.clone().times(p))
+                    b.pull_each(&args, scaled, |p| c.clone().times(p))
                 })
             }
         };
@@ -420,6 +422,20 @@ struct Names {
     vars: Vec<Option<VarId>>,
     exprs: Vec<Expr>,
     args: Vec<Expr>,
+}
+
+/// Puts the partial derivatives by equal arguments together: `x·x` is pulled back once, by `x + x`.
+fn merge_equal(args: &mut Vec<Expr>, partials: &mut Vec<Expr>) {
+    let mut k = 0;
+    while k < args.len() {
+        if let Some(first) = (0..k).find(|&j| args[j].same(&args[k])) {
+            args.remove(k);
+            let partial = partials.remove(k);
+            partials[first] = partials[first].clone() + partial;
+        } else {
+            k += 1;
+        }
+    }
 }
 
 fn bind(var: VarId, expr: Expr, body: Block) -> Block {

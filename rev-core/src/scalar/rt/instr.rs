@@ -48,7 +48,7 @@ pub fn flip(b: &mut bool) {
 #[inline(always)]
 pub fn conj<P: Linear>(z: &mut P)
 where
-    P::Over: Field,
+    P::Over: Ring,
 {
     *z = z.clone().conjugate();
 }
@@ -106,18 +106,24 @@ where
 
 /// `x → k·x`, where the product fits.
 #[inline(always)]
-pub fn mul_int<T: Ring>(x: &mut T, k: i64) -> Result<(), InstrError> {
+pub fn mul_int<P: Linear>(x: &mut P, k: i64) -> Result<(), InstrError>
+where
+    P::Over: Ring,
+{
     if k == 0 {
         return Err(InstrError::Inexact);
     }
-    *x = x.times_int(k).ok_or(InstrError::Overflow)?;
+    *x = x.clone().scale_int(k).ok_or(InstrError::Overflow)?;
     Ok(())
 }
 
 /// `x → x/k`, where the quotient is exact.
 #[inline(always)]
-pub fn div_int<T: Ring>(x: &mut T, k: i64) -> Result<(), InstrError> {
-    *x = x.over_int(k).ok_or(InstrError::Inexact)?;
+pub fn div_int<P: Linear>(x: &mut P, k: i64) -> Result<(), InstrError>
+where
+    P::Over: Ring,
+{
+    *x = x.clone().unscale_int(k).ok_or(InstrError::Inexact)?;
     Ok(())
 }
 

@@ -64,6 +64,8 @@ by_method! { Ring:
     mul_add = fused(a b c);
     /// `x/|x|`, 0 at 0.
     unit = unit(x);
+    /// The complex conjugate.
+    conj = conj(z);
 }
 
 by_method! { Integer:
@@ -96,8 +98,6 @@ by_method! { Field:
     cosh = cosh(x);
     /// The hyperbolic tangent.
     tanh = tanh(x);
-    /// The complex conjugate.
-    conj = conj(z);
     /// The gradient of [`arg`].
     arg_gradient = arg_gradient(z);
 }
@@ -359,7 +359,7 @@ pub fn scale_real<T: Field, const N: usize>(c: <T::Real as Primal>::Shadow<N>, t
 #[inline(always)]
 pub fn shadow_conj<S: Linear>(s: S) -> S
 where
-    S::Over: Field,
+    S::Over: Ring,
 {
     s.conjugate()
 }

@@ -1,0 +1,339 @@
+//! What can go wrong when a program runs. An error is a value: it says what failed ([`Cause`]) and
+//! where ([`Site`]: function, line, statement and the iterations it was in, for the failing
+//! statement first and then for each call around it).
+//!
+//! # The arguments after an error
+//!
+//! On sequential paths they hold the state in which the failing statement found them; inside a
+//! parallel loop they are unspecified. The interpreter can step back from there.
+
+use crate::ir::Span;
+use crate::scalar::rt::instr::InstrError;
+use crate::scalar::Mismatch;
+use std::borrow::Cow;
+use std::fmt;
+
+/// Text that is usually known at compile time.
+pub type Text = Cow<'static, str>;
+
+/// An error of a run. One pointer wide, so that `Result<(), Error>` costs nothing when all is well.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error(Box<Failure>);
+
+/// What an [`Error`] holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// What failed.
+    pub cause: Cause,
+    /// Where: the failing statement, then the call that led to it, and so on outwards. Empty where
+    /// no statement was run yet.
+    pub trace: Vec<Site>,
+}
+
+/// A statement of a function, in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Site {
+    /// The function's name.
+    pub function: Text,
+    /// The file, empty where unknown.
+    pub file: Text,
+    /// Where the statement stands.
+    pub span: Span,
+    /// The statement's text.
+    pub statement: Text,
+    /// The iteration of each enclosing loop, outermost first.
+    pub iterations: Vec<Iteration>,
+}
+
+/// The iteration of a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Iteration {
+    /// The loop's variable; `while` for a loop without one, which counts its iterations from 0.
+    pub variable: Text,
+    /// Its value.
+    pub value: i128,
+}
+
+/// What failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Cause {
+    /// An ancilla doesn't hold its first value when it is released.
+    #[error("`{place}` must be released as {expected} and holds {found} (tolerance {tolerance:e})")]
+    Release {
+        /// The ancilla, with the element at fault.
+        place: String,
+        /// Its first value.
+        expected: String,
+        /// What it holds.
+        found: String,
+        /// The difference that would have passed; 0 for exact types.
+        tolerance: f64,
+    },
+    /// A condition of a branch or loop doesn't hold where it has to.
+    #[error("{what} `{condition}` must be {expected} {when}")]
+    Condition {
+        /// Which: "the postcondition", "the condition".
+        what: Text,
+        /// Its text.
+        condition: Text,
+        /// What it must be; it was the opposite.
+        expected: bool,
+        /// At which point: "after the branch where the condition was true", ….
+        when: Text,
+    },
+    /// A loop's bounds have changed while it ran.
+    #[error("the loop's range was {expected} and is {found} after it")]
+    RangeChanged {
+        /// The values it visits when it starts.
+        expected: String,
+        /// The values it would visit now.
+        found: String,
+    },
+    /// What a binding stands for has changed within its scope.
+    #[error(
+        "`{name}` stands for {expected}, and what it was computed from gives {found} at the end of its scope"
+    )]
+    BindingChanged {
+        /// The binding.
+        name: Text,
+        /// Its value.
+        expected: String,
+        /// The value now.
+        found: String,
+    },
+    /// A statement reads or writes twice what it may only touch once.
+    #[error("`{first}` and `{second}` are the same element here, and the statement writes one of them")]
+    Alias {
+        /// The place written.
+        first: Text,
+        /// The other place.
+        second: Text,
+    },
+    /// A variable that is popped into must hold zero.
+    #[error("`{place}` must hold zero to be popped into, and holds {found}")]
+    PopTarget {
+        /// The place.
+        place: String,
+        /// What it holds.
+        found: String,
+    },
+    /// A pop from an empty stack.
+    #[error("the stack `{stack}` is empty")]
+    StackUnderflow {
+        /// The stack.
+        stack: Text,
+    },
+    /// An index array that is declared injective holds a value twice.
+    #[error("`{place}` is declared injective and holds {value} at {first} and at {second}")]
+    NotInjective {
+        /// The index array.
+        place: Text,
+        /// The value.
+        value: String,
+        /// Its first position.
+        first: usize,
+        /// Another position.
+        second: usize,
+    },
+    /// An index that isn't in the array, checked or not.
+    #[error("`{place}`: index {index:?} is out of range for the shape {shape:?}")]
+    IndexOutOfRange {
+        /// The place.
+        place: Text,
+        /// The index.
+        index: Vec<i128>,
+        /// The array's shape.
+        shape: Vec<usize>,
+    },
+    /// An integer divided by zero.
+    #[error("an integer is divided by zero")]
+    DivisionByZero,
+    /// An instruction that can't be undone on these values.
+    #[error("{instr} of `{place}`: {reason}")]
+    Instruction {
+        /// The instruction.
+        instr: Text,
+        /// The place.
+        place: Text,
+        /// Why.
+        reason: InstrError,
+    },
+    /// Two shapes that should agree, or a shape that an argument can't have.
+    #[error("`{place}` must have the shape {expected} and has {found}")]
+    Shape {
+        /// The argument or place.
+        place: Text,
+        /// What it should be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// Values of a type that the operation isn't defined for. Emitted code can't have it.
+    #[error("{operation}: expected {expected}, found {found}")]
+    Type {
+        /// The operation.
+        operation: Text,
+        /// What it works on.
+        expected: Text,
+        /// What it was given.
+        found: String,
+    },
+    /// A wrong number of arguments.
+    #[error("`{function}` takes {expected} arguments, not {found}")]
+    Arguments {
+        /// The function.
+        function: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A function, pure function, constant or type argument that the module doesn't have.
+    #[error("the module has no {kind} `{name}`")]
+    Missing {
+        /// What it should be.
+        kind: Text,
+        /// Its name.
+        name: String,
+    },
+    /// A program that isn't reversible as it is written.
+    #[error("{0}")]
+    Rejected(String),
+    /// A derivative that doesn't exist.
+    #[error(transparent)]
+    NotDifferentiable(#[from] crate::pass::NotDifferentiable),
+    /// A device that isn't there, or can't run the program.
+    #[error("{device}: {reason}")]
+    Device {
+        /// The device.
+        device: Text,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Cause {
+    /// A failed release of the variable `name`.
+    pub fn release(name: &str, mismatch: Mismatch, tolerance: f64) -> Cause {
+        Cause::Release {
+            place: format!("{name}{}", mismatch.path),
+            expected: mismatch.expected,
+            found: mismatch.found,
+            tolerance,
+        }
+    }
+}
+
+impl Error {
+    /// An error that isn't at a statement yet.
+    #[cold]
+    pub fn new(cause: Cause) -> Error {
+        Error(Box::new(Failure { cause, trace: Vec::new() }))
+    }
+
+    /// The same error seen from one call further out, or from the failing statement itself where it
+    /// has no site yet.
+    #[cold]
+    pub fn at(mut self, site: Site) -> Error {
+        self.0.trace.push(site);
+        self
+    }
+
+    /// Adds an enclosing loop to the outermost site known so far.
+    #[cold]
+    pub fn in_iteration(mut self, variable: impl Into<Text>, value: i128) -> Error {
+        if let Some(site) = self.0.trace.last_mut() {
+            site.iterations.insert(0, Iteration { variable: variable.into(), value });
+        }
+        self
+    }
+
+    /// What failed.
+    pub fn cause(&self) -> &Cause {
+        &self.0.cause
+    }
+
+    /// Where, the failing statement first.
+    pub fn trace(&self) -> &[Site] {
+        &self.0.trace
+    }
+
+    /// The failing statement.
+    pub fn site(&self) -> Option<&Site> {
+        self.0.trace.first()
+    }
+
+    /// All of it.
+    pub fn into_failure(self) -> Failure {
+        *self.0
+    }
+}
+
+impl From<Cause> for Error {
+    #[cold]
+    fn from(cause: Cause) -> Error {
+        Error::new(cause)
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in `{}`", self.function)?;
+        if self.span.is_some() {
+            let file = if self.file.is_empty() { "line " } else { &self.file };
+            let colon = if self.file.is_empty() { "" } else { ":" };
+            write!(f, " at {file}{colon}{}", self.span.line)?;
+        }
+        if !self.statement.is_empty() {
+            write!(f, ": `{}`", self.statement)?;
+        }
+        for (k, i) in self.iterations.iter().enumerate() {
+            let lead = if k == 0 { " with" } else { "," };
+            write!(f, "{lead} {} = {}", i.variable, i.value)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.cause)?;
+        for (k, site) in self.0.trace.iter().enumerate() {
+            write!(f, "\n  {}{site}", if k == 0 { "" } else { "called " })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_what_and_where() {
+        let mismatch = Mismatch { path: "[2]".into(), expected: "0.0".into(), found: "NaN".into() };
+        let span = Span { line: 12, column: 4, end_line: 12, end_column: 14 };
+        let site = |function: &'static str, file: &'static str, statement: &'static str| Site {
+            function: function.into(),
+            file: file.into(),
+            span,
+            statement: statement.into(),
+            iterations: vec![],
+        };
+        let error = Error::new(Cause::release("p", mismatch, 1e-8))
+            .at(site("dot", "src/a.rs", "let mut p = 0.0"))
+            .in_iteration("j", 3)
+            .in_iteration("i", 1)
+            .at(site("fit", "", "dot(&mut y, &x)"));
+        assert_eq!(
+            error.to_string(),
+            "`p[2]` must be released as 0.0 and holds NaN (tolerance 1e-8)\n  \
+             in `dot` at src/a.rs:12: `let mut p = 0.0` with i = 1, j = 3\n  \
+             called in `fit` at line 12: `dot(&mut y, &x)`"
+        );
+        assert_eq!(error.site().map(|s| s.iterations.len()), Some(2));
+        assert_eq!(std::mem::size_of::<Result<(), Error>>(), std::mem::size_of::<usize>());
+    }
+}
