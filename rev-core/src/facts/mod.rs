@@ -6,5 +6,5 @@ mod index;
 mod parallel;
 
 pub use activity::{active_vars, each_derivative_read};
-pub use index::{Apart, Indices, Spread};
+pub use index::{Apart, Definitions, Indices, Order, Spread};
 pub use parallel::{classify, Accumulated, Conflict, How, ParallelFacts, PlaceClass, Site, Sum};

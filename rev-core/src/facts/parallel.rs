@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::index::{Apart, Indices, Spread};
+use super::index::{Apart, Definitions, Indices, Order, Spread};
 use crate::ir::{Access, Expr, Function, Parallel, Place, Span, Stmt, StmtKind, UpdateOp, VarId};
 
 /// What is known about a parallel loop without conflicts.
@@ -133,38 +133,16 @@ impl ParallelFacts {
 /// isn't declared parallel is judged as if it were; for another statement there is nothing to say.
 pub fn classify(function: &Function, stmt: &Stmt) -> Result<ParallelFacts, Vec<Conflict>> {
     let StmtKind::For { var, parallel, body, .. } = &stmt.kind else { return Ok(ParallelFacts::default()) };
-    let mut bound = BTreeSet::from([*var]);
-    body.iter().for_each(|s| add_bound(s, &mut bound));
-    let indices = Indices::new(function);
+    let mut bound = BTreeSet::new();
+    stmt.add_bound(&mut bound);
+    let definitions = Definitions::of(&function.body);
+    let indices = Indices::new(&function.vars, &definitions);
     let mut accesses = Accesses { bound: &bound, sites: BTreeMap::new(), written: BTreeSet::new() };
     body.iter().for_each(|s| accesses.add(s));
     let Accesses { sites, written, .. } = accesses;
     let declared = parallel.clone().unwrap_or_default();
-    let judge =
-        Judge { indices: &indices, index: *var, bound: &bound, written: &written, declared: &declared };
+    let judge = Judge { indices, index: *var, bound: &bound, written: &written, declared: &declared };
     judge.all(sites)
-}
-
-/// The variables declared in a statement.
-fn add_bound(stmt: &Stmt, bound: &mut BTreeSet<VarId>) {
-    match &stmt.kind {
-        StmtKind::Let { var, .. } | StmtKind::Ancilla { var, .. } | StmtKind::For { var, .. } => {
-            bound.insert(*var);
-        }
-        StmtKind::Update { .. }
-        | StmtKind::Instr { .. }
-        | StmtKind::If { .. }
-        | StmtKind::While { .. }
-        | StmtKind::Call { .. }
-        | StmtKind::Compute { .. }
-        | StmtKind::Push { .. }
-        | StmtKind::Pop { .. }
-        | StmtKind::Release { .. }
-        | StmtKind::External { .. }
-        | StmtKind::Unchecked { .. }
-        | StmtKind::Inverse { .. } => {}
-    }
-    stmt.blocks().into_iter().flatten().for_each(|s| add_bound(s, bound));
 }
 
 /// The accesses of a loop's body, by variable.
@@ -218,7 +196,7 @@ fn how(stmt: &Stmt, place: &Place, access: Access) -> How {
 }
 
 struct Judge<'a> {
-    indices: &'a Indices<'a>,
+    indices: Indices<'a>,
     index: VarId,
     bound: &'a BTreeSet<VarId>,
     written: &'a BTreeSet<VarId>,
@@ -343,6 +321,7 @@ impl Judge<'_> {
     fn apart<R>(&self, index: Option<VarId>, injective: &[Place], f: impl Fn(&Apart) -> R) -> R {
         f(&Apart {
             index,
+            order: Order::Any,
             varies: &|v| self.bound.contains(&v) || self.written.contains(&v),
             rebound: &|v| self.bound.contains(&v),
             injective,

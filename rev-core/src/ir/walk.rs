@@ -3,6 +3,8 @@
 //! Every analysis is built on these four walks, so that a new kind of expression or statement is
 //! added to the matches here and nowhere else by accident forgotten (no match has a wildcard arm).
 
+use std::collections::BTreeSet;
+
 use super::{ArgValue, Block, Expr, ExprKind, Mode, Place, Stmt, StmtKind, VarId};
 
 impl Expr {
@@ -159,6 +161,28 @@ impl Stmt {
             | StmtKind::Release { .. }
             | StmtKind::External { .. } => Vec::new(),
         }
+    }
+
+    /// Adds the variables that are declared in the statement, at any depth.
+    pub fn add_bound(&self, bound: &mut BTreeSet<VarId>) {
+        match &self.kind {
+            StmtKind::Let { var, .. } | StmtKind::Ancilla { var, .. } | StmtKind::For { var, .. } => {
+                bound.insert(*var);
+            }
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
+        }
+        self.blocks().into_iter().flatten().for_each(|s| s.add_bound(bound));
     }
 
     /// Calls `f` on each expression that the statement itself evaluates: right-hand sides,

@@ -1,7 +1,7 @@
 //! Whether the difference of two indices can be zero.
 
 use super::polynomial::{Atom, Base, Polynomial};
-use super::{Apart, Indices};
+use super::{Apart, Indices, Order};
 use crate::ir::{Expr, ExprKind, Place, Step};
 
 /// The difference of an index at one moment and one at another.
@@ -39,10 +39,11 @@ impl<'a> Difference<'a> {
         self.is_indivisible(&d) || self.has_sign(&d) || d.atoms().any(|a| self.moves_past(&d, a))
     }
 
-    /// All coefficients have a divisor that the constant doesn't have: `2i - (2j + 1)`.
+    /// A power of two divides all coefficients, but not the constant: `2i - (2j + 1)`. Unlike other
+    /// divisors it does so in wrapping arithmetic too, so that this holds for indices read from data.
     fn is_indivisible(&self, d: &Polynomial) -> bool {
-        let content = d.content();
-        content > 1 && d.constant_term().checked_rem(content) != Some(0)
+        let twos = d.terms().filter(|(m, _)| !m.is_empty()).map(|(_, c)| c.trailing_zeros()).min();
+        d.constant_term().trailing_zeros() < twos.unwrap_or(0)
     }
 
     fn has_sign(&self, d: &Polynomial) -> bool {
@@ -51,7 +52,8 @@ impl<'a> Difference<'a> {
             || self.is_natural(&(self.extreme(d, false) - one()))
     }
 
-    /// `d = c (v - v') + r` with `v` and `v'` at least `step` apart and `|r| < |c| · step`.
+    /// `d = c (v - v') + r` with `v` and `v'` at least `step` apart and `|r| < |c| · step`; where it is
+    /// known which of the two is greater, one side of that suffices.
     fn moves_past(&self, d: &Polynomial, v: &Atom) -> bool {
         let Some(step) = self.least_change(v).filter(|_| !v.primed) else { return false };
         let moved = Atom { base: v.base.clone(), primed: true };
@@ -61,16 +63,28 @@ impl<'a> Difference<'a> {
         if minus_c != -c.clone() || !free(&c) || !free(&r) {
             return false;
         }
+        let order = if matches!(v.base, Base::Var(_)) { self.apart.order } else { Order::Any };
         match (c.as_constant(), r.as_constant()) {
-            (Some(c), Some(r)) if c != 0 => {
-                let indivisible = r.checked_rem(c.saturating_mul(step)).is_some_and(|rem| rem != 0);
-                r == 0 || indivisible || r.checked_div(c).is_some_and(|n| self.is_too_far(v, n))
-            }
+            (Some(c), Some(r)) if c != 0 => self.misses(v, order, c, r, step),
             _ => {
-                self.is_less(&r, &(c.clone() * Polynomial::constant(step)))
-                    || self.is_less(&r, &(c * Polynomial::constant(-step)))
+                let reach = c * Polynomial::constant(step);
+                self.is_less(&r, &reach, order) || self.is_less(&-r, &-reach, order)
             }
         }
+    }
+
+    /// Whether no values of `v` and `v'` have `c (v' - v) = r`.
+    fn misses(&self, v: &Atom, order: Order, c: i128, r: i128, step: i128) -> bool {
+        if r.checked_rem(c.saturating_mul(step)).is_some_and(|rest| rest != 0) {
+            return true;
+        }
+        let Some(change) = r.checked_div(c) else { return false };
+        let wrong_way = match order {
+            Order::Any => change == 0,
+            Order::Up => change <= 0,
+            Order::Down => change >= 0,
+        };
+        wrong_way || self.is_too_far(v, change)
     }
 
     /// Whether no two values of a loop variable are `distance` apart.
@@ -80,11 +94,17 @@ impl<'a> Difference<'a> {
         (last - first).as_constant().is_some_and(|width| distance.saturating_abs() > width)
     }
 
-    /// Whether `|r| < c`.
-    fn is_less(&self, r: &Polynomial, c: &Polynomial) -> bool {
+    /// Whether `r` is less than `c` where the second value is greater, greater than `-c` where it is smaller.
+    fn is_less(&self, r: &Polynomial, c: &Polynomial, order: Order) -> bool {
         let most = c.clone() - Polynomial::constant(1);
-        self.is_natural(&(most.clone() - self.extreme(r, true)))
-            && self.is_natural(&(most + self.extreme(r, false)))
+        let below = || self.is_natural(&(most.clone() - self.extreme(r, true)));
+        let above = || self.is_natural(&(most.clone() + self.extreme(r, false)));
+        // one-sided bounds need the sign of `c`, which the two together imply
+        match order {
+            Order::Any => below() && above(),
+            Order::Up => self.is_natural(&most) && below(),
+            Order::Down => self.is_natural(&most) && above(),
+        }
     }
 
     /// By how much an atom's two values differ at least, if they certainly differ.

@@ -13,33 +13,89 @@ mod polynomial;
 use std::collections::BTreeMap;
 
 use crate::ir::{
-    Expr, ExprKind, Function, Number, Place, Range, ScalarType, Span, Step, Stmt, StmtKind, Type, VarId,
+    Expr, ExprKind, Number, Place, Range, ScalarType, Span, Step, Stmt, StmtKind, Type, Var, VarId,
 };
 use crate::ops::Func;
 use bounds::Difference;
 use polynomial::{Atom, Base, Polynomial, Term};
 
-/// What the indices of a function's places are, with bindings seen through.
-pub struct Indices<'f> {
-    function: &'f Function,
-    definitions: BTreeMap<VarId, Definition<'f>>,
+/// What the bindings and loop variables of a program stand for.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions(BTreeMap<VarId, Definition>);
+
+#[derive(Clone, Debug)]
+enum Definition {
+    Binding(Expr),
+    Index(Box<Range>),
 }
 
-enum Definition<'f> {
-    Binding(&'f Expr),
-    Index(&'f Range),
+impl Definitions {
+    /// The definitions in a sequence of statements.
+    pub fn of(block: &[Stmt]) -> Definitions {
+        let mut out = Definitions::default();
+        out.add(block);
+        out
+    }
+
+    /// Adds those of more statements.
+    pub fn add(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            match &stmt.kind {
+                StmtKind::Let { var, expr, .. } => {
+                    self.0.insert(*var, Definition::Binding(expr.clone()));
+                }
+                StmtKind::For { var, range, .. } => {
+                    self.0.insert(*var, Definition::Index(Box::new(range.clone())));
+                }
+                StmtKind::Update { .. }
+                | StmtKind::Instr { .. }
+                | StmtKind::Ancilla { .. }
+                | StmtKind::If { .. }
+                | StmtKind::While { .. }
+                | StmtKind::Call { .. }
+                | StmtKind::Compute { .. }
+                | StmtKind::Push { .. }
+                | StmtKind::Pop { .. }
+                | StmtKind::Release { .. }
+                | StmtKind::External { .. }
+                | StmtKind::Unchecked { .. }
+                | StmtKind::Inverse { .. } => {}
+            }
+            stmt.blocks().into_iter().for_each(|b| self.add(b));
+        }
+    }
+}
+
+/// What the indices in a program's places are, with bindings seen through.
+#[derive(Clone, Copy)]
+pub struct Indices<'f> {
+    vars: &'f [Var],
+    definitions: &'f Definitions,
 }
 
 /// How the moments lie apart at which two places are evaluated.
 pub struct Apart<'a> {
     /// The index variable of the loop whose iterations are different ones, if it has one.
     pub index: Option<VarId>,
+    /// Which of the loop's iterations comes first.
+    pub order: Order,
     /// Whether a variable may have another value at the second moment, the index variable included.
     pub varies: &'a dyn Fn(VarId) -> bool,
     /// Whether a variable may be another one at the second moment, with another shape.
     pub rebound: &'a dyn Fn(VarId) -> bool,
     /// Index arrays that hold no value twice.
     pub injective: &'a [Place],
+}
+
+/// How the index variable's values at two moments compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// They differ.
+    Any,
+    /// The second one is greater.
+    Up,
+    /// The second one is smaller.
+    Down,
 }
 
 /// How the element that an index names depends on what varies between iterations.
@@ -57,11 +113,22 @@ pub enum Spread {
 const FUEL: usize = 64;
 
 impl<'f> Indices<'f> {
-    /// The indices of a function.
-    pub fn new(function: &'f Function) -> Indices<'f> {
-        let mut definitions = BTreeMap::new();
-        function.body.iter().for_each(|s| define(s, &mut definitions));
-        Indices { function, definitions }
+    /// The indices of a program with these variables and definitions.
+    pub fn new(vars: &'f [Var], definitions: &'f Definitions) -> Indices<'f> {
+        Indices { vars, definitions }
+    }
+
+    fn definition(&self, var: VarId) -> Option<&'f Definition> {
+        self.definitions.0.get(&var)
+    }
+
+    fn type_of(&self, var: VarId) -> &'f Type {
+        self.vars.get(var.0 as usize).map_or(&Type::Unknown, |v| &v.ty)
+    }
+
+    /// Whether the length of a variable changes with its value.
+    pub fn may_be_stack(&self, var: VarId) -> bool {
+        matches!(self.type_of(var), Type::Stack(_) | Type::Struct(..) | Type::Unknown)
     }
 
     /// Whether `a` at one moment is certainly another place than `b` at the other.
@@ -119,7 +186,7 @@ impl<'f> Indices<'f> {
     }
 
     fn spread_of(&self, var: VarId, apart: &Apart) -> Spread {
-        match self.definitions.get(&var) {
+        match self.definition(var) {
             _ if !(apart.varies)(var) => Spread::Uniform,
             _ if apart.index == Some(var) => Spread::Strided,
             Some(Definition::Index(range)) => {
@@ -164,7 +231,7 @@ impl<'f> Indices<'f> {
     }
 
     fn variable(&self, var: VarId, fuel: &mut usize) -> Polynomial {
-        match self.definitions.get(&var) {
+        match self.definition(var) {
             Some(Definition::Binding(e)) if *fuel > 0 => {
                 *fuel -= 1;
                 self.polynomial_of(e, fuel)
@@ -188,9 +255,9 @@ impl<'f> Indices<'f> {
         let p = self.polynomial_of(inner, fuel);
         let single = p.terms().count() <= 1 && p.terms().all(|(m, c)| c == 1 && m.len() == 1);
         let integers = p.atoms().all(|a| match &a.base {
-            Base::Var(v) => match self.function.var(*v).ty {
-                Type::Scalar(s) => is_wide(s) || single && is_integer(s),
-                _ => matches!(self.definitions.get(v), Some(Definition::Index(_))),
+            Base::Var(v) => match self.type_of(*v) {
+                Type::Scalar(s) => is_wide(*s) || single && is_integer(*s),
+                _ => matches!(self.definition(*v), Some(Definition::Index(_))),
             },
             Base::Term(t) => matches!(t.expr.kind, ExprKind::Len(..) | ExprKind::Const(_)),
             Base::Made(_) => true,
@@ -208,10 +275,10 @@ impl<'f> Indices<'f> {
     fn normalize(&self, e: &mut Expr, fuel: &mut usize) {
         if let ExprKind::Read(p) = &e.kind {
             if let (true, true, Some(Definition::Binding(value))) =
-                (p.path.is_empty(), *fuel > 0, self.definitions.get(&p.var))
+                (p.path.is_empty(), *fuel > 0, self.definition(p.var))
             {
                 *fuel -= 1;
-                *e = (*value).clone();
+                *e = value.clone();
                 return self.normalize(e, fuel);
             }
         }
@@ -226,7 +293,7 @@ impl<'f> Indices<'f> {
 
     /// The first and the last value that a loop variable may have.
     fn bounds(&self, var: VarId) -> Option<(Polynomial, Polynomial)> {
-        match self.definitions.get(&var) {
+        match self.definition(var) {
             Some(Definition::Index(range)) => {
                 let last = if range.inclusive { 0 } else { 1 };
                 let end = self.polynomial(&range.end) - Polynomial::constant(last);
@@ -236,20 +303,30 @@ impl<'f> Indices<'f> {
         }
     }
 
+    /// The order of a loop's iterations.
+    pub fn order(&self, var: VarId) -> Order {
+        match self.definition(var) {
+            Some(Definition::Index(range)) if range.reversed => Order::Down,
+            Some(Definition::Index(_)) => Order::Up,
+            Some(Definition::Binding(_)) | None => Order::Any,
+        }
+    }
+
     /// The step of a loop variable, where it is a number.
     fn step(&self, var: VarId) -> i128 {
-        match self.definitions.get(&var) {
-            Some(Definition::Index(Range { step: Some(step), .. })) => {
-                self.polynomial(step).as_constant().filter(|s| *s > 0).unwrap_or(1)
+        match self.definition(var) {
+            Some(Definition::Index(range)) => {
+                let step = range.step.as_ref().and_then(|e| self.polynomial(e).as_constant());
+                step.filter(|s| *s > 0).unwrap_or(1)
             }
-            Some(Definition::Index(_) | Definition::Binding(_)) | None => 1,
+            Some(Definition::Binding(_)) | None => 1,
         }
     }
 
     fn is_natural(&self, atom: &Atom) -> bool {
         match &atom.base {
-            Base::Var(v) => match self.function.var(*v).ty {
-                Type::Scalar(s) => is_unsigned(s),
+            Base::Var(v) => match self.type_of(*v) {
+                Type::Scalar(s) => is_unsigned(*s),
                 _ => false,
             },
             Base::Term(t) => self.is_natural_expr(&t.expr),
@@ -262,7 +339,7 @@ impl<'f> Indices<'f> {
             ExprKind::Len(..) | ExprKind::Const(_) => true,
             ExprKind::Literal(Number::Int(v), _) => *v >= 0,
             ExprKind::Cast(_, Type::Scalar(s)) => is_unsigned(*s),
-            ExprKind::Read(p) => scalar_at(&self.function.var(p.var).ty, &p.path).is_some_and(is_unsigned),
+            ExprKind::Read(p) => scalar_at(self.type_of(p.var), &p.path).is_some_and(is_unsigned),
             ExprKind::Func(f, args) => {
                 let keeps = [
                     Func::Add,
@@ -281,31 +358,6 @@ impl<'f> Indices<'f> {
             _ => false,
         }
     }
-}
-
-fn define<'f>(stmt: &'f Stmt, out: &mut BTreeMap<VarId, Definition<'f>>) {
-    match &stmt.kind {
-        StmtKind::Let { var, expr, .. } => {
-            out.insert(*var, Definition::Binding(expr));
-        }
-        StmtKind::For { var, range, .. } => {
-            out.insert(*var, Definition::Index(range));
-        }
-        StmtKind::Update { .. }
-        | StmtKind::Instr { .. }
-        | StmtKind::Ancilla { .. }
-        | StmtKind::If { .. }
-        | StmtKind::While { .. }
-        | StmtKind::Call { .. }
-        | StmtKind::Compute { .. }
-        | StmtKind::Push { .. }
-        | StmtKind::Pop { .. }
-        | StmtKind::Release { .. }
-        | StmtKind::External { .. }
-        | StmtKind::Unchecked { .. }
-        | StmtKind::Inverse { .. } => {}
-    }
-    stmt.blocks().into_iter().flatten().for_each(|s| define(s, out));
 }
 
 /// Whether an expression that isn't a polynomial may have another value at the second moment.

@@ -142,23 +142,10 @@ impl Polynomial {
         out
     }
 
-    /// The greatest common divisor of the coefficients of all but the constant term, 0 if there are none.
-    pub fn content(&self) -> i128 {
-        self.terms().filter(|(m, _)| !m.is_empty()).fold(0, |g, (_, c)| gcd(g, c))
-    }
-
     /// The constant term.
     pub fn constant_term(&self) -> i128 {
         self.terms.get(&Vec::new()).copied().unwrap_or(0)
     }
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.saturating_abs(), b.saturating_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 impl Add for Polynomial {
@@ -217,7 +204,7 @@ mod tests {
             i.clone() * i.clone() - d.clone() * d.clone()
         );
         assert_eq!((i.clone() - i).as_constant(), Some(0));
-        assert_eq!((two() * d - Polynomial::constant(3)).content(), 2);
+        assert_eq!((two() * d - Polynomial::constant(3)).constant_term(), -3);
     }
 
     #[test]

@@ -10,20 +10,24 @@
 
 mod order;
 mod slice;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
 use super::{fresh_names, inverse_block};
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::facts::{Definitions, Indices};
 use crate::ir::{Block, Function, Place, Release, Stmt, StmtKind, VarId};
-use order::{ends_with_its_block, writes};
+use order::ends_with_its_block;
 use slice::{Fault, Role, Slicer};
 
 /// Replaces every managed ancilla by one that is uncomputed explicitly, and inverse blocks by their
 /// inverted statements. Ancillas that can't be uncomputed are reported and left as they are filled.
 pub fn uncompute(function: &mut Function) -> Diagnostics {
     let body = std::mem::take(&mut function.body);
-    let mut pass = Pass { function, diagnostics: Diagnostics::default() };
+    let definitions = Definitions::of(&body);
+    let mut pass = Pass { function, definitions, diagnostics: Diagnostics::default() };
     let body = pass.block(body, &BTreeSet::new());
     let diagnostics = pass.diagnostics;
     function.body = body;
@@ -32,6 +36,7 @@ pub fn uncompute(function: &mut Function) -> Diagnostics {
 
 struct Pass<'f> {
     function: &'f mut Function,
+    definitions: Definitions,
     diagnostics: Diagnostics,
 }
 
@@ -94,7 +99,7 @@ impl Pass<'_> {
     /// The inverse of what the statements of a block did to the ancillas `own`; a scope at its end
     /// has undone its part itself.
     fn undo(&mut self, block: &Block, scope_at_end: bool, own: &BTreeSet<VarId>) -> Block {
-        let slicer = Slicer { writes: writes(block, &|v| own.contains(&v)) };
+        let slicer = Slicer::new(block, Indices::new(&self.function.vars, &self.definitions), own);
         let (statements, scope) = block.split_at(block.len() - usize::from(scope_at_end));
         let mut slice = slicer.block(statements, own, &mut Vec::new());
         if let [scope] = scope {
@@ -102,7 +107,11 @@ impl Pass<'_> {
         }
         let mut undo = inverse_block(&slice.body);
         fresh_names(self.function, &mut undo);
-        for fault in &slice.faults {
+        self.definitions.add(&undo);
+        for (k, fault) in slice.faults.iter().enumerate() {
+            if slice.faults[..k].iter().any(|f| f.same_cause(fault)) {
+                continue;
+            }
             let diagnostic = self.diagnostic(fault);
             self.diagnostics.push(diagnostic);
         }
@@ -150,7 +159,7 @@ impl Pass<'_> {
     }
 
     fn place(&self, place: &Place) -> String {
-        self.name(place.var).to_string()
+        crate::text::show(self.function, place).to_string()
     }
 }
 

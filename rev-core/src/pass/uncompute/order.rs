@@ -1,7 +1,7 @@
 //! Which writes of a block may come after a read in it: the order of the statements, in which a
 //! loop wraps around and the branches of an `if` exclude each other.
 
-use crate::ir::{Access, Block, Place, Stmt, StmtKind, VarId};
+use crate::ir::{Access, Place, Stmt, StmtKind, VarId};
 
 /// The way from a block to a statement in it, outermost first.
 pub type Position = Vec<Node>;
@@ -75,20 +75,21 @@ pub struct Write {
 pub struct Follows {
     /// It comes later in the same iteration of all loops around both.
     pub later: bool,
-    /// It comes in a later iteration of one of these loops.
-    pub loops: Vec<Option<VarId>>,
+    /// It comes in a later iteration of one of these loops: how deep each is on the way to both, and
+    /// its index variable.
+    pub loops: Vec<(usize, Option<VarId>)>,
 }
 
 /// How the write at `write` may come after the read at `read`.
 pub fn follows(read: &[Node], write: &[Node]) -> Follows {
     let mut out = Follows::default();
-    for (r, w) in read.iter().zip(write) {
+    for (depth, (r, w)) in read.iter().zip(write).enumerate() {
         if r.index != w.index {
             out.later = r.index < w.index;
             return out;
         }
         if let (Shape::Loop(var), Shape::Loop(_)) = (r.shape, w.shape) {
-            out.loops.push(var);
+            out.loops.push((depth, var));
         }
         if r.part != w.part {
             let exclusive =
@@ -100,24 +101,34 @@ pub fn follows(read: &[Node], write: &[Node]) -> Follows {
     out
 }
 
+/// The statement at the given depth of the way to a position in a block.
+pub fn statement_at<'a>(block: &'a [Stmt], position: &[Node], depth: usize) -> Option<&'a Stmt> {
+    let node = position.first()?;
+    let stmt = block.get(node.index)?;
+    match (depth, node.part) {
+        (0, _) => Some(stmt),
+        (_, Part::Inside(k)) => statement_at(stmt.blocks().get(k)?, &position[1..], depth - 1),
+        (_, Part::Before | Part::After) => None,
+    }
+}
+
+/// Whether two places are certainly different while a block runs.
+pub type Distinct<'d> = &'d dyn Fn(&Place, &Place) -> bool;
+
 /// Every write in a block whose variables `undone` are brought back before it ends, in itself or in
 /// the scopes that end together with it.
-pub fn writes(block: &[Stmt], undone: &dyn Fn(VarId) -> bool) -> Vec<Write> {
-    let mut out = Vec::new();
-    add_block(block, Some(undone), &mut Vec::new(), &mut out);
-    out
+pub fn writes(block: &[Stmt], undone: &dyn Fn(VarId) -> bool, distinct: Distinct) -> Vec<Write> {
+    let mut walk = Walk { distinct, path: Vec::new(), out: Vec::new() };
+    walk.block(block, Some(undone));
+    walk.out
 }
 
 type Undone<'u> = Option<&'u dyn Fn(VarId) -> bool>;
 
-fn add_block(block: &[Stmt], undone: Undone, path: &mut Position, out: &mut Vec<Write>) {
-    for (index, stmt) in block.iter().enumerate() {
-        let undone = undone.filter(|_| index + 1 == block.len() && ends_with_its_block(stmt));
-        path.push(Node { index, part: Part::Before, shape: Shape::Straight });
-        add_own(stmt, path, out);
-        path.pop();
-        add_inner(stmt, index, undone, path, out);
-    }
+struct Walk<'d> {
+    distinct: Distinct<'d>,
+    path: Position,
+    out: Vec<Write>,
 }
 
 /// Whether a statement is a scope that reaches to the end of the block it stands in.
@@ -139,45 +150,58 @@ pub fn ends_with_its_block(stmt: &Stmt) -> bool {
     }
 }
 
-fn add_own(stmt: &Stmt, path: &Position, out: &mut Vec<Write>) {
-    if let StmtKind::Release { var, .. } = &stmt.kind {
-        let place = Place { span: stmt.span, ..Place::var(*var) };
-        out.push(Write { place, at: path.clone(), release: true });
-    }
-    stmt.each_place(&mut |place, access| {
-        if access != Access::Read {
-            out.push(Write { place: place.clone(), at: path.clone(), release: false });
+impl Walk<'_> {
+    fn block(&mut self, block: &[Stmt], undone: Undone) {
+        for (index, stmt) in block.iter().enumerate() {
+            let undone = undone.filter(|_| index + 1 == block.len() && ends_with_its_block(stmt));
+            self.own(stmt, index);
+            self.inner(stmt, index, undone);
         }
-    });
-}
+    }
 
-/// The writes in the inner blocks. A clean compute part restores what it writes and counts for
-/// nothing; another one writes before the body and after it.
-fn add_inner(stmt: &Stmt, index: usize, undone: Undone, path: &mut Position, out: &mut Vec<Write>) {
-    let mut add = |block: &Block, part: Part, undone: Undone| {
-        path.push(Node { index, part, shape: shape(stmt) });
-        add_block(block, undone, path, out);
-        path.pop();
-    };
-    if let StmtKind::Compute { compute, body } = &stmt.kind {
-        if !is_clean(compute, body, &|v| undone.is_some_and(|u| u(v))) {
-            add(compute, Part::Inside(0), None);
-            add(compute, Part::After, None);
+    fn own(&mut self, stmt: &Stmt, index: usize) {
+        self.path.push(Node { index, part: Part::Before, shape: Shape::Straight });
+        let mut add = |place: Place, release| self.out.push(Write { place, at: self.path.clone(), release });
+        if let StmtKind::Release { var, .. } = &stmt.kind {
+            add(Place { span: stmt.span, ..Place::var(*var) }, true);
         }
-        return add(body, Part::Inside(1), undone);
+        stmt.each_place(&mut |place, access| {
+            if access != Access::Read {
+                add(place.clone(), false);
+            }
+        });
+        self.path.pop();
     }
-    for (k, block) in stmt.blocks().into_iter().enumerate() {
-        add(block, Part::Inside(k), undone);
+
+    /// The writes in the inner blocks. A clean compute part restores what it writes and counts for
+    /// nothing; another one writes before the body and after it.
+    fn inner(&mut self, stmt: &Stmt, index: usize, undone: Undone) {
+        if let StmtKind::Compute { compute, body } = &stmt.kind {
+            if !is_clean(compute, body, &|v| undone.is_some_and(|u| u(v)), self.distinct) {
+                self.part(stmt, index, Part::Inside(0), compute, None);
+                self.part(stmt, index, Part::After, compute, None);
+            }
+            return self.part(stmt, index, Part::Inside(1), body, undone);
+        }
+        for (k, block) in stmt.blocks().into_iter().enumerate() {
+            self.part(stmt, index, Part::Inside(k), block, undone);
+        }
+    }
+
+    fn part(&mut self, stmt: &Stmt, index: usize, part: Part, block: &[Stmt], undone: Undone) {
+        self.path.push(Node { index, part, shape: shape(stmt) });
+        self.block(block, undone);
+        self.path.pop();
     }
 }
 
 /// Whether the body of a compute block leaves alone all that the compute part reads and writes, so
 /// that undoing that part restores exactly what it wrote.
-pub fn is_clean(compute: &[Stmt], body: &[Stmt], undone: &dyn Fn(VarId) -> bool) -> bool {
+pub fn is_clean(compute: &[Stmt], body: &[Stmt], undone: &dyn Fn(VarId) -> bool, distinct: Distinct) -> bool {
     let mut clean = true;
     each_access(body, &mut |written, access| {
         if access != Access::Read && !undone(written.var) {
-            each_access(compute, &mut |p, _| clean &= !may_overlap(p, written));
+            each_access(compute, &mut |p, _| clean &= distinct(p, written));
         }
     });
     clean
@@ -186,9 +210,4 @@ pub fn is_clean(compute: &[Stmt], body: &[Stmt], undone: &dyn Fn(VarId) -> bool)
 /// Calls `f` on each place that a block reads or writes, at any depth.
 pub fn each_access<'a>(block: &'a [Stmt], f: &mut dyn FnMut(&'a Place, Access)) {
     block.iter().for_each(|s| s.each_access_deep(f));
-}
-
-/// Whether two places may have a part in common.
-pub fn may_overlap(a: &Place, b: &Place) -> bool {
-    a.var == b.var
 }

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::order::{each_access, follows, is_clean, may_overlap, shape, Node, Part, Position, Shape, Write};
-use crate::ir::{Access, Block, Expr, Place, Span, Stmt, StmtKind, VarId};
+use super::order::{
+    each_access, follows, is_clean, shape, statement_at, writes, Node, Part, Position, Shape, Write,
+};
+use crate::facts::{Apart, Indices, Order};
+use crate::ir::{Access, Block, Expr, ExprKind, Place, Span, Stmt, StmtKind, VarId};
 
 /// A slice, and why it can't be inverted at the end of the block.
 #[derive(Default)]
@@ -16,6 +19,7 @@ pub struct Slice {
 }
 
 /// Why an ancilla can't be uncomputed.
+#[derive(Debug)]
 pub enum Fault {
     /// A statement writes the ancilla and something outside.
     Mixed {
@@ -62,6 +66,23 @@ pub enum Role {
     Compute,
 }
 
+impl Fault {
+    /// Whether another one blames the same statement for the same ancilla.
+    pub fn same_cause(&self, other: &Fault) -> bool {
+        match (self, other) {
+            (Fault::Changed { ancilla: a, write: v, .. }, Fault::Changed { ancilla: b, write: w, .. }) => {
+                a == b && v == w
+            }
+            (Fault::Mixed { ancilla: a, span: s, .. }, Fault::Mixed { ancilla: b, span: t, .. }) => {
+                a == b && s == t
+            }
+            (Fault::Changed { .. }, Fault::Mixed { .. }) | (Fault::Mixed { .. }, Fault::Changed { .. }) => {
+                false
+            }
+        }
+    }
+}
+
 impl Slice {
     fn append(&mut self, other: Slice) {
         self.body.extend(other.body);
@@ -74,14 +95,48 @@ impl Slice {
 }
 
 /// Slices a block whose changes of other variables are known.
-pub struct Slicer {
+pub struct Slicer<'a> {
+    block: &'a [Stmt],
+    indices: Indices<'a>,
     /// Every write in the block.
-    pub writes: Vec<Write>,
+    writes: Vec<Write>,
+    /// Every variable written in the block, restored or not.
+    changed: BTreeSet<VarId>,
 }
 
 type Own = BTreeSet<VarId>;
 
-impl Slicer {
+impl<'a> Slicer<'a> {
+    /// Looks at the writes of a block at the end of which `own` has been undone.
+    pub fn new(block: &'a [Stmt], indices: Indices<'a>, own: &Own) -> Slicer<'a> {
+        let changed = writes_of(block).into_iter().collect();
+        let mut slicer = Slicer { block, indices, writes: Vec::new(), changed };
+        slicer.writes =
+            writes(block, &|v| own.contains(&v), &|a, b| slicer.distinct(a, b, None, &BTreeSet::new()));
+        slicer
+    }
+
+    /// Whether two places are certainly different at two moments of one run of the block, in
+    /// the same iteration of the loops around both or in a later one of one loop, in which the
+    /// variables `bound` are declared.
+    fn distinct(&self, a: &Place, b: &Place, index: Option<VarId>, bound: &BTreeSet<VarId>) -> bool {
+        self.indices.distinct(
+            a,
+            b,
+            &Apart {
+                index,
+                order: index.map_or(Order::Any, |v| self.indices.order(v)),
+                varies: &|v| self.changed.contains(&v) || bound.contains(&v),
+                rebound: &|v| bound.contains(&v),
+                injective: &[],
+            },
+        )
+    }
+
+    fn is_clean(&self, compute: &[Stmt], body: &[Stmt], undone: &dyn Fn(VarId) -> bool) -> bool {
+        is_clean(compute, body, undone, &|a, b| self.distinct(a, b, None, &BTreeSet::new()))
+    }
+
     /// The slice of a sequence of statements on the variables `own`.
     pub fn block(&self, block: &[Stmt], own: &Own, path: &mut Position) -> Slice {
         let mut out = Slice::default();
@@ -151,7 +206,7 @@ impl Slicer {
                 _ => shape(stmt),
             };
             path.push(Node { index, part: *part, shape });
-            expr.each_read(&mut |p| self.read(ancilla, p, *role, own, path, &mut body.faults));
+            self.reads(ancilla, expr, *role, own, path, &mut body.faults);
             path.pop();
         }
         let mut copy = stmt.clone();
@@ -190,7 +245,10 @@ impl Slicer {
             return out;
         }
         path.push(Node { index, part: Part::Before, shape: Shape::Straight });
-        stmt.each_access(&mut |place, access| {
+        let mut reads = |e: &Expr| self.reads(ancilla, e, Role::Operand, own, path, &mut out.faults);
+        stmt.each_expr(&mut reads);
+        stmt.each_place(&mut |place, _| place.indices().for_each(&mut reads));
+        stmt.each_place(&mut |place, access| {
             if access == Access::Read {
                 self.read(ancilla, place, Role::Operand, own, path, &mut out.faults);
             }
@@ -215,7 +273,7 @@ impl Slicer {
             for (expr, role, part) in reads {
                 path.push(Node { index, part, shape: Shape::Branch });
                 if let Some(expr) = expr {
-                    expr.each_read(&mut |p| self.read(ancilla, p, role, own, path, &mut faults));
+                    self.reads(ancilla, expr, role, own, path, &mut faults);
                 }
                 path.pop();
             }
@@ -235,7 +293,7 @@ impl Slicer {
     fn compute(&self, stmt: &Stmt, index: usize, own: &Own, path: &mut Position) -> Slice {
         let StmtKind::Compute { compute, body } = &stmt.kind else { return Slice::default() };
         let mut sliced = self.inner(stmt, index, 1, own, path);
-        let kept = if is_clean(compute, body, &|_| false) {
+        let kept = if self.is_clean(compute, body, &|_| false) {
             let Some(ancilla) = written(&sliced.body, own) else { return sliced };
             if !writes_of(compute).iter().any(|v| mentions(&sliced.body, *v)) {
                 return sliced;
@@ -258,7 +316,7 @@ impl Slicer {
     /// `stmt` and what its body writes of `own` has been undone.
     pub fn tail(&self, stmt: &Stmt, index: usize, own: &Own) -> Vec<Fault> {
         match &stmt.kind {
-            StmtKind::Compute { compute, body } if !is_clean(compute, body, &|v| own.contains(&v)) => {
+            StmtKind::Compute { compute, body } if !self.is_clean(compute, body, &|v| own.contains(&v)) => {
                 self.inner(stmt, index, 0, own, &mut Vec::new()).faults
             }
             _ => Vec::new(),
@@ -281,6 +339,26 @@ impl Slicer {
         path.pop();
     }
 
+    /// Notes what changes of that which an expression reads: values, and the heights of stacks.
+    fn reads(
+        &self,
+        ancilla: VarId,
+        expr: &Expr,
+        role: Role,
+        own: &Own,
+        path: &Position,
+        faults: &mut Vec<Fault>,
+    ) {
+        match &expr.kind {
+            ExprKind::Read(p) => self.read(ancilla, p, role, own, path, faults),
+            ExprKind::Len(p, _) if self.indices.may_be_stack(p.var) => {
+                self.read(ancilla, p, role, own, path, faults)
+            }
+            _ => {}
+        }
+        expr.each_child(&mut |e| self.reads(ancilla, e, role, own, path, faults));
+    }
+
     /// Notes the first write that changes a place after the slice has read it.
     fn read(
         &self,
@@ -294,20 +372,30 @@ impl Slicer {
         if own.contains(&read.var) {
             return;
         }
-        for write in self.writes.iter().filter(|w| may_overlap(&w.place, read)) {
+        for write in self.writes.iter().filter(|w| w.place.var == read.var) {
             let follows = follows(path, &write.at);
-            if follows.later || !follows.loops.is_empty() {
+            let later = follows.later && !self.distinct(read, &write.place, None, &BTreeSet::new());
+            if later || follows.loops.iter().any(|(depth, index)| self.wraps(read, write, *depth, *index)) {
                 faults.push(Fault::Changed {
                     ancilla,
                     read: read.clone(),
                     role,
                     write: write.place.clone(),
                     release: write.release,
-                    wraps: !follows.later,
+                    wraps: !later,
                 });
                 return;
             }
         }
+    }
+
+    /// Whether a later iteration of the loop at `depth` may write what was read.
+    fn wraps(&self, read: &Place, write: &Write, depth: usize, index: Option<VarId>) -> bool {
+        let mut bound = BTreeSet::new();
+        if let Some(stmt) = statement_at(self.block, &write.at, depth) {
+            stmt.add_bound(&mut bound);
+        }
+        !self.distinct(read, &write.place, index, &bound)
     }
 }
 

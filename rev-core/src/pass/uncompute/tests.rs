@@ -1,0 +1,607 @@
+//! Programs before and after uncomputation, and programs that can't be uncomputed.
+
+use super::uncompute;
+use crate::diag::Code;
+use crate::ir::Function;
+use crate::text::{parse_function, print_function};
+
+/// Statements on one line are separated by semicolons here, to keep the programs short.
+fn parse(text: &str) -> Function {
+    parse_function(&text.replace("; ", "\n")).unwrap()
+}
+
+/// The program in the printed form, so that only differences in meaning are seen.
+fn normal(text: &str) -> String {
+    print_function(&parse(text))
+}
+
+/// Uncomputing `before` gives `after`.
+fn becomes(before: &str, after: &str) {
+    let mut f = parse(before);
+    let diagnostics = uncompute(&mut f);
+    assert!(diagnostics.is_empty(), "{diagnostics}");
+    let printed = print_function(&f);
+    assert_eq!(printed, normal(after), "printed:\n{printed}");
+}
+
+fn legal(text: &str) {
+    let mut f = parse(text);
+    let diagnostics = uncompute(&mut f);
+    assert!(diagnostics.is_empty(), "{diagnostics}");
+    normal(&print_function(&f));
+}
+
+/// Uncomputing reports exactly these, each as `CODE message`.
+fn illegal(text: &str, expected: &[&str]) {
+    let mut f = parse(text);
+    let found: Vec<String> = uncompute(&mut f).iter().map(|d| format!("{} {}", d.code, d.message)).collect();
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found}\nshould be\n{expected}");
+    }
+}
+
+#[test]
+fn a_sum_is_undone_by_its_inverse() {
+    becomes(
+        "fn f(y: &mut f64, a: f64, b: f64) {
+            managed anc s: f64 = 0.0 { s += a * b; s += a; y += s * s }
+        }",
+        "fn f(y: &mut f64, a: f64, b: f64) {
+            anc s: f64 = 0.0 { s += a * b; s += a; y += s * s; s -= a; s -= a * b }
+        }",
+    );
+}
+
+#[test]
+fn an_ancilla_that_nobody_writes_needs_nothing() {
+    becomes(
+        "fn f(y: &mut f64) { managed anc s: f64 = 0.0 { y += s } }",
+        "fn f(y: &mut f64) { anc s: f64 = 0.0 { y += s } }",
+    );
+}
+
+#[test]
+fn the_running_sum_keeps_its_loop() {
+    becomes(
+        "fn f(y: &mut [f64], x: [f64]) {
+            managed anc s: f64 = 0.0 { for i in 0..len(x) { s += x[i]; y[i] += s } }
+        }",
+        "fn f(y: &mut [f64], x: [f64]) {
+            anc s: f64 = 0.0 {
+                for i in 0..len(x) { s += x[i]; y[i] += s }
+                for i2 in (0..len(x)).rev() { s -= x[i2] }
+            }
+        }",
+    );
+}
+
+#[test]
+fn the_running_sum_into_what_it_reads_is_illegal() {
+    illegal(
+        "fn f(x: &mut [f64]) {
+            managed anc s: f64 = 0.0 { for i in 0..len(x) { s += x[i]; x[i] += s } }
+        }",
+        &["R0205 this changes `x[i]`, which is needed to uncompute the ancilla `s`"],
+    );
+}
+
+#[test]
+fn a_later_write_of_what_was_read_is_illegal_and_an_earlier_one_is_not() {
+    illegal(
+        "fn f(y: &mut f64) { managed anc s: f64 = 0.0 { s += y; y += s * 2.0 } }",
+        &["R0205 this changes `y`,"],
+    );
+    legal("fn f(y: &mut f64, z: &mut f64) { managed anc s: f64 = 0.0 { y += 1.0; s += y; z += s * 2.0 } }");
+}
+
+#[test]
+fn the_diagnostic_names_the_read_the_write_and_the_repairs() {
+    let mut f = parse("fn f(y: &mut f64) { managed anc s: f64 = 0.0 { s += y; y += s * 2.0 } }");
+    let found = uncompute(&mut f);
+    let d = found.iter().next().unwrap();
+    assert_eq!(d.code, Code::AncillaChangedRead);
+    assert_eq!(d.labels.len(), 2);
+    assert!(d.labels[0].1.contains("`y` is read here to compute `s`"), "{d}");
+    assert_eq!(d.help.len(), 3);
+}
+
+#[test]
+fn a_branch_is_kept_when_its_condition_can_be_evaluated_again() {
+    becomes(
+        "fn f(y: &mut f64, x: f64, c: f64) {
+            managed anc s: f64 = 0.0 { if c < x { s += x } else { y += 1.0 } y += s }
+        }",
+        "fn f(y: &mut f64, x: f64, c: f64) {
+            anc s: f64 = 0.0 { if c < x { s += x } else { y += 1.0 } y += s; if c < x { s -= x } }
+        }",
+    );
+    illegal(
+        "fn f(y: &mut f64, x: f64, c: &mut f64) {
+            managed anc s: f64 = 0.0 { if c < x { s += x } y += s; c += 1.0 }
+        }",
+        &["R0205 this changes `c`"],
+    );
+}
+
+#[test]
+fn a_branch_is_decided_by_the_postcondition_when_the_condition_has_changed() {
+    becomes(
+        "fn f(y: &mut f64, x: f64, n: &mut i64) {
+            managed anc s: f64 = 0.0 {
+                if n == 0 { s += x; n += 5 } else { n += 1 } post n == 5
+                y += s
+            }
+        }",
+        "fn f(y: &mut f64, x: f64, n: &mut i64) {
+            anc s: f64 = 0.0 {
+                if n == 0 { s += x; n += 5 } else { n += 1 } post n == 5
+                y += s
+                if n == 5 { s -= x }
+            }
+        }",
+    );
+}
+
+#[test]
+fn a_branch_on_the_ancillas_themselves_keeps_both_conditions() {
+    becomes(
+        "fn f(y: &mut f64) {
+            managed anc k: i64 = 0 {
+                k += 1
+                if k > 0 { k += 1 } post k > 1
+                y += k as f64
+            }
+        }",
+        "fn f(y: &mut f64) {
+            anc k: i64 = 0 {
+                k += 1
+                if k > 0 { k += 1 } post k > 1
+                y += k as f64
+                if k > 1 { k -= 1 } post k > 0
+                k -= 1
+            }
+        }",
+    );
+}
+
+#[test]
+fn a_while_loop_with_its_counter_in_the_set_is_legal() {
+    becomes(
+        "fn f(y: &mut f64, x: f64, n: i64) {
+            managed anc k: i64 = 0 {
+                managed anc s: f64 = 0.0 {
+                    while k < n post k > 0 { k += 1; s += x; y += s }
+                }
+            }
+        }",
+        "fn f(y: &mut f64, x: f64, n: i64) {
+            anc k: i64 = 0 {
+                anc s: f64 = 0.0 {
+                    while k < n post k > 0 { k += 1; s += x; y += s }
+                    while k > 0 post k < n { s -= x; k -= 1 }
+                }
+            }
+        }",
+    );
+}
+
+#[test]
+fn a_while_loop_with_an_outer_counter_is_illegal() {
+    illegal(
+        "fn f(y: &mut f64, x: f64, n: i64, k: &mut i64) {
+            managed anc s: f64 = 0.0 { while k < n post k > 0 { k += 1; s += x; y += s } }
+        }",
+        &["R0205 this changes `k`"],
+    );
+}
+
+#[test]
+fn ancillas_of_one_block_may_depend_on_each_other() {
+    becomes(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc a: f64 = 0.0 { managed anc b: f64 = 0.0 {
+                a += x; b += a * x; a += b; b += a; y += a * b
+            } }
+        }",
+        "fn f(y: &mut f64, x: f64) {
+            anc a: f64 = 0.0 { anc b: f64 = 0.0 {
+                a += x; b += a * x; a += b; b += a; y += a * b
+                b -= a; a -= b; b -= a * x; a -= x
+            } }
+        }",
+    );
+    legal(
+        "fn f(y: &mut f64, x: f64) {
+        managed anc a: f64 = 0.0 { a += x; managed anc b: f64 = 0.0 { swap(a, b); y += b } }
+    }",
+    );
+}
+
+#[test]
+fn a_scope_undoes_its_own_part() {
+    becomes(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc a: f64 = 0.0 {
+                a += x
+                let r: f64 = a * a {
+                    managed anc b: f64 = 0.0 { b += r; y += b * a }
+                }
+            }
+        }",
+        "fn f(y: &mut f64, x: f64) {
+            anc a: f64 = 0.0 {
+                a += x
+                let r: f64 = a * a {
+                    anc b: f64 = 0.0 { b += r; y += b * a; b -= r }
+                }
+                a -= x
+            }
+        }",
+    );
+}
+
+#[test]
+fn a_statement_that_also_writes_something_else_is_illegal() {
+    illegal(
+        "fn f(y: &mut f64) { managed anc s: f64 = 0.0 { swap(s, y) } }",
+        &["R0204 this changes the ancilla `s` together with `y`"],
+    );
+    illegal(
+        "fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { call g(&mut s, &mut y, x) } }",
+        &["R0204 this changes the ancilla `s` together with `y`"],
+    );
+    illegal(
+        "fn f(st: &mut Stack<f64>, x: f64) { managed anc s: f64 = 0.0 { s += x; push(st, s) } }",
+        &["R0206 this changes the ancilla `s` together with `st`"],
+    );
+    legal("fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { call g(&mut s, x); y += s } }");
+}
+
+#[test]
+fn explicit_ancillas_stay_as_they_are() {
+    becomes(
+        "fn f(y: &mut f64) { anc s: f64 = 0.0 { swap(s, y); swap(s, y); release s = 0.0 } }",
+        "fn f(y: &mut f64) { anc s: f64 = 0.0 { swap(s, y); swap(s, y); release s = 0.0 } }",
+    );
+}
+
+#[test]
+fn reading_an_ancilla_that_has_been_released_since_is_illegal() {
+    illegal(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc s: f64 = 0.0 { anc e: f64 = 0.0 {
+                e += x; s += e; e -= x; release e = 0.0; y += s
+            } }
+        }",
+        &["R0205 this changes `e`"],
+    );
+}
+
+#[test]
+fn an_inner_ancilla_that_the_slice_reads_is_computed_again() {
+    becomes(
+        "fn f(y: &mut f64, x: [f64], w: [f64]) {
+            managed anc s: f64 = 0.0 {
+                for i in 0..len(x) {
+                    managed anc t: f64 = 0.0 { t += x[i]; t += w[i]; s += t * t; y += t }
+                }
+                y += s
+            }
+        }",
+        "fn f(y: &mut f64, x: [f64], w: [f64]) {
+            anc s: f64 = 0.0 {
+                for i in 0..len(x) {
+                    anc t: f64 = 0.0 { t += x[i]; t += w[i]; s += t * t; y += t; t -= w[i]; t -= x[i] }
+                }
+                y += s
+                for i2 in (0..len(x)).rev() {
+                    anc t2: f64 = 0.0 { t2 += x[i2]; t2 += w[i2]; s -= t2 * t2; t2 -= w[i2]; t2 -= x[i2] }
+                }
+            }
+        }",
+    );
+}
+
+#[test]
+fn an_inner_ancilla_that_the_slice_does_not_read_is_left_out() {
+    becomes(
+        "fn f(y: &mut f64, x: [f64]) {
+            managed anc s: f64 = 0.0 {
+                for i in 0..len(x) {
+                    managed anc t: f64 = 0.0 { t += x[i]; s += x[i]; y += t }
+                }
+            }
+        }",
+        "fn f(y: &mut f64, x: [f64]) {
+            anc s: f64 = 0.0 {
+                for i in 0..len(x) {
+                    anc t: f64 = 0.0 { t += x[i]; s += x[i]; y += t; t -= x[i] }
+                }
+                for i2 in (0..len(x)).rev() { s -= x[i2] }
+            }
+        }",
+    );
+}
+
+#[test]
+fn inner_ancillas_that_depend_on_inner_ancillas_come_along() {
+    becomes(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc s: f64 = 0.0 {
+                if x > 0.0 {
+                    managed anc c: f64 = 0.0 {
+                        c += x
+                        managed anc b: f64 = 0.0 { b += c; s += b; y += b }
+                    }
+                }
+                y += s
+            }
+        }",
+        "fn f(y: &mut f64, x: f64) {
+            anc s: f64 = 0.0 {
+                if x > 0.0 {
+                    anc c: f64 = 0.0 {
+                        c += x
+                        anc b: f64 = 0.0 { b += c; s += b; y += b; b -= c }
+                        c -= x
+                    }
+                }
+                y += s
+                if x > 0.0 {
+                    anc c2: f64 = 0.0 {
+                        c2 += x
+                        anc b2: f64 = 0.0 { b2 += c2; s -= b2; b2 -= c2 }
+                        c2 -= x
+                    }
+                }
+            }
+        }",
+    );
+}
+
+#[test]
+fn a_binding_is_evaluated_again_when_the_slice_needs_it() {
+    becomes(
+        "fn f(y: &mut f64, x: [f64]) {
+            managed anc s: f64 = 0.0 {
+                for i in 0..len(x) { let r: f64 = x[i] * 2.0 { let q: f64 = 1.0 { s += r; y += q } } }
+            }
+        }",
+        "fn f(y: &mut f64, x: [f64]) {
+            anc s: f64 = 0.0 {
+                for i in 0..len(x) { let r: f64 = x[i] * 2.0 { let q: f64 = 1.0 { s += r; y += q } } }
+                for i2 in (0..len(x)).rev() { let r2: f64 = x[i2] * 2.0 { s -= r2 } }
+            }
+        }",
+    );
+    illegal(
+        "fn f(y: &mut f64, x: &mut [f64]) {
+            managed anc s: f64 = 0.0 {
+                for i in 0..len(x) { let r: f64 = x[i] { s += r } }
+                x[0] += 1.0
+                y += s
+            }
+        }",
+        &["R0205 this changes `x[0]`"],
+    );
+}
+
+#[test]
+fn a_range_must_be_there_again() {
+    illegal(
+        "fn f(y: &mut f64, n: &mut i64, x: f64) {
+            managed anc s: f64 = 0.0 { for i in 0..n { s += x } y += s; n += 1 }
+        }",
+        &["R0205 this changes `n`"],
+    );
+}
+
+#[test]
+fn the_compute_part_of_a_compute_block_needs_nothing() {
+    becomes(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc t: f64 = 0.0 { compute { t += x } do { y += t } }
+        }",
+        "fn f(y: &mut f64, x: f64) {
+            anc t: f64 = 0.0 { compute { t += x } do { y += t } }
+        }",
+    );
+    illegal(
+        "fn f(x: &mut f64) {
+            managed anc t: f64 = 0.0 { compute { t += x } do { x += t } }
+        }",
+        &["R0205 this changes `x`"],
+    );
+}
+
+#[test]
+fn a_compute_block_inside_is_run_again_around_the_slice() {
+    becomes(
+        "fn f(y: &mut f64, x: [f64]) {
+            managed anc t: f64 = 0.0 { managed anc s: f64 = 0.0 {
+                for i in 0..len(x) { compute { t += x[i] } do { s += t; y += t } }
+                y += s
+            } }
+        }",
+        "fn f(y: &mut f64, x: [f64]) {
+            anc t: f64 = 0.0 { anc s: f64 = 0.0 {
+                for i in 0..len(x) { compute { t += x[i] } do { s += t; y += t } }
+                y += s
+                for i2 in (0..len(x)).rev() { compute { t += x[i2] } do { s -= t } }
+            } }
+        }",
+    );
+}
+
+#[test]
+fn a_compute_block_that_changes_the_basis_is_sliced_whole() {
+    becomes(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc a: f64 = 0.0 { managed anc b: f64 = 0.0 {
+                if x > 0.0 { compute { hadamard(a, b) } do { a += x } }
+                y += a
+            } }
+        }",
+        "fn f(y: &mut f64, x: f64) {
+            anc a: f64 = 0.0 { anc b: f64 = 0.0 {
+                if x > 0.0 { compute { hadamard(a, b) } do { a += x } }
+                y += a
+                if x > 0.0 { compute { hadamard(a, b) } do { a -= x } }
+            } }
+        }",
+    );
+}
+
+#[test]
+fn parallel_loops_stay_parallel_and_arrays_are_ancillas_too() {
+    becomes(
+        "fn f(y: &mut f64, x: [f64]) {
+            managed anc s: [f64] = fill(0.0, len(x)) {
+                par for i in 0..len(x) { s[i] += exp(x[i]) }
+                for i in 0..len(x) { y += s[i] }
+            }
+        }"
+        .replace("for i in 0..len(x) { y", "for j in 0..len(x) { y")
+        .replace("y += s[i]", "y += s[j]")
+        .as_str(),
+        "fn f(y: &mut f64, x: [f64]) {
+            anc s: [f64] = fill(0.0, len(x)) {
+                par for i in 0..len(x) { s[i] += exp(x[i]) }
+                for j in 0..len(x) { y += s[j] }
+                par for i2 in (0..len(x)).rev() { s[i2] -= exp(x[i2]) }
+            }
+        }",
+    );
+}
+
+#[test]
+fn each_iteration_undoes_its_own_ancillas() {
+    becomes(
+        "fn f(y: &mut [f64], x: [f64]) {
+            par for i in 0..len(x) { managed anc s: f64 = 0.0 { s += x[i]; y[i] += s * s } }
+        }",
+        "fn f(y: &mut [f64], x: [f64]) {
+            par for i in 0..len(x) { anc s: f64 = 0.0 { s += x[i]; y[i] += s * s; s -= x[i] } }
+        }",
+    );
+}
+
+#[test]
+fn elements_and_fields_that_certainly_differ_do_not_conflict() {
+    legal("fn f(x: &mut [f64]) { managed anc s: f64 = 0.0 { s += x[0]; x[1] += s } }");
+    legal("fn f(x: &mut Complex<f64>) { managed anc s: f64 = 0.0 { s += x.re; x.im += s } }");
+    legal("fn f(x: &mut [f64], n: i64) { managed anc s: f64 = 0.0 { s += x[n]; x[n + 1] += s } }");
+    illegal(
+        "fn f(x: &mut [f64], n: i64, m: i64) { managed anc s: f64 = 0.0 { s += x[n]; x[m] += s } }",
+        &["R0205 this changes `x[m]`"],
+    );
+    illegal(
+        "fn f(x: &mut [f64]) {
+            managed anc k: i64 = 0 { managed anc s: f64 = 0.0 { s += x[k]; k += 1; x[k + 1] += s } }
+        }",
+        &["R0205 this changes `x[k + 1]`"],
+    );
+}
+
+#[test]
+fn a_write_before_the_read_is_after_it_in_the_next_iteration() {
+    illegal(
+        "fn f(z: &mut f64, y: &mut f64, n: i64) {
+            managed anc s: f64 = 0.0 { for i in 0..n { z += 1.0; s += z; y += s } }
+        }",
+        &["R0205 this changes `z` for the next iteration"],
+    );
+    legal(
+        "fn f(x: &mut [f64], y: &mut f64) {
+        managed anc s: f64 = 0.0 { for i in 0..len(x) { x[i] += 1.0; s += x[i]; y += s } }
+    }",
+    );
+    illegal(
+        "fn f(x: &mut [f64], y: &mut f64, n: i64) {
+            managed anc s: f64 = 0.0 { for i in 1..n { x[i] += 1.0; s += x[i] + x[i + 1]; y += s } }
+        }",
+        &["R0205 this changes `x[i]` for the next iteration"],
+    );
+    legal(
+        "fn f(x: &mut [f64], y: &mut f64, n: i64) {
+        managed anc s: f64 = 0.0 { for i in 1..n { x[i] += 1.0; s += x[i] + x[i - 1]; y += s } }
+    }",
+    );
+    illegal(
+        "fn f(x: &mut [f64], y: &mut f64, n: i64) {
+            managed anc s: f64 = 0.0 { for j in 0..n { for i in 1..n { x[i] += 1.0; s += x[i]; y += s } } }
+        }",
+        &["R0205 this changes `x[i]` for the next iteration"],
+    );
+}
+
+#[test]
+fn branches_exclude_each_other_unless_a_loop_repeats_them() {
+    legal(
+        "fn f(z: &mut f64, y: &mut f64, c: bool) {
+        managed anc s: f64 = 0.0 { if c { s += z } else { z += 1.0 } y += s }
+    }",
+    );
+    illegal(
+        "fn f(z: &mut f64, y: &mut f64, c: [bool]) {
+            managed anc s: f64 = 0.0 { for i in 0..len(c) { if c[i] { s += z } else { z += 1.0 } } y += s }
+        }",
+        &["R0205 this changes `z` for the next iteration"],
+    );
+}
+
+#[test]
+fn the_height_of_a_stack_is_a_value() {
+    illegal(
+        "fn f(st: &mut Stack<f64>, x: &mut f64, y: &mut f64) {
+            managed anc k: usize = 0 { k += len(st); push(st, x); y += k as f64 }
+        }",
+        &["R0205 this changes `st`"],
+    );
+    legal(
+        "fn f(a: &mut [f64], y: &mut f64) {
+        managed anc k: usize = 0 { k += len(a); a[0] += 1.0; y += k as f64 }
+    }",
+    );
+}
+
+#[test]
+fn inverse_blocks_become_statements() {
+    becomes(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc s: f64 = 0.0 { inverse { s += x; y += s } }
+        }",
+        "fn f(y: &mut f64, x: f64) {
+            anc s: f64 = 0.0 { y -= s; s -= x; s += x }
+        }",
+    );
+}
+
+#[test]
+fn blocks_without_checks_stay_without() {
+    becomes(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc s: f64 = 0.0 { unchecked { s += x; y += s } }
+        }",
+        "fn f(y: &mut f64, x: f64) {
+            anc s: f64 = 0.0 { unchecked { s += x; y += s } unchecked { s -= x } }
+        }",
+    );
+}
+
+#[test]
+fn a_stack_and_what_it_holds_can_be_managed_together() {
+    becomes(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc st: Stack<f64> = stack() { managed anc t: f64 = 0.0 {
+                t += x; push(st, t); t += x * x; y += t
+            } }
+        }",
+        "fn f(y: &mut f64, x: f64) {
+            anc st: Stack<f64> = stack() { anc t: f64 = 0.0 {
+                t += x; push(st, t); t += x * x; y += t; t -= x * x; pop(st, t); t -= x
+            } }
+        }",
+    );
+}
