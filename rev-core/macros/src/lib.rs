@@ -8,15 +8,14 @@
 
 mod derive;
 mod diagnostic;
+mod emit;
 mod fallback;
 mod generics;
 mod infer;
 mod lower;
-#[allow(dead_code)]
 mod model;
 mod parse;
 mod runtime;
-#[allow(dead_code)]
 mod spans;
 mod types;
 
@@ -53,7 +52,7 @@ fn expand_reversible(
     };
     let (model, mut diagnostics) = lower::lower_function(attribute, item);
     match rev_core::check::check(model.function.clone()) {
-        Ok(checked) if diagnostics.is_empty() => return emit_reversible(&model, &checked),
+        Ok(checked) if diagnostics.is_empty() => return emit::reversible(&model, &checked),
         Ok(_) => {}
         Err(more) => diagnostics.append(more),
     }
@@ -77,11 +76,6 @@ fn expand_pure(
     let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
     out.extend(fallback::pure(&model));
     out
-}
-
-// The emitter's entry points until it is there.
-fn emit_reversible(model: &model::Model, _: &rev_core::check::Checked) -> proc_macro2::TokenStream {
-    fallback::reversible(model)
 }
 
 fn emit_pure(model: &model::PureModel) -> proc_macro2::TokenStream {

@@ -1,6 +1,7 @@
 //! What values and shadows have in common: they are added, negated and scaled element by element.
 
 use super::{Field, Num, Ring, Zero};
+use crate::value::DynArg;
 use std::fmt::Debug;
 
 /// A vector space's operations, on values and on shadows alike.
@@ -13,7 +14,7 @@ use std::fmt::Debug;
 ///
 /// `Over = Self` for the struct itself, the struct for its shadow; `Part = NoShadow<()>`; and each
 /// method of the first group calls the same method of every field.
-pub trait Linear: Zero + Clone + Debug + Send + Sync {
+pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Send + Sync {
     /// The type of value this is, or is the shadow of.
     type Over;
     /// For a shadow of a scalar: the shadow of its real part. For a scalar: its real part. For

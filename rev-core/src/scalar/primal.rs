@@ -2,6 +2,7 @@
 
 use super::{Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, Zero};
 use crate::tolerance::Tolerances;
+use crate::value::DynArg;
 use ndarray::{Array, Dimension};
 use num_complex::Complex;
 use std::fmt::Debug;
@@ -40,11 +41,17 @@ impl Mismatch {
 ///
 /// `RealPart = ()`, `Shadow<N>` a struct with the fields' shadows under the same names; every method
 /// does the same for each field (`compare` adds `.field` with [`Mismatch::within`]).
-pub trait Primal: Clone + Debug + Send + Sync {
+pub trait Primal: Clone + Debug + Zero + DynArg + Send + Sync {
     /// The type of a scalar's real part (integers: themselves); `()` for everything else.
     type RealPart: Primal;
     /// Storage for `N` cotangents of a value.
     type Shadow<const N: usize>: Linear<Over = Self, Part = <Self::RealPart as Primal>::Shadow<N>>;
+    /// What callers get as its gradient: the scalar itself for scalars, the shadow for a struct, `()`
+    /// for what carries no derivative.
+    type Gradient: Clone + Debug + PartialEq + Send + Sync;
+
+    /// The gradient that a shadow of width 1 holds.
+    fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient;
 
     /// Zero cotangents, shaped like this value.
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N>;
@@ -58,9 +65,15 @@ pub trait Primal: Clone + Debug + Send + Sync {
 }
 
 macro_rules! scalar_primal {
-    ($real:ty, $shadow:ty) => {
+    ($real:ty, $shadow:ty, $gradient:ty, |$s:ident| $get:expr) => {
         type RealPart = $real;
         type Shadow<const N: usize> = $shadow;
+        type Gradient = $gradient;
+
+        #[inline(always)]
+        fn gradient($s: Self::Shadow<1>) -> Self::Gradient {
+            $get
+        }
 
         #[inline(always)]
         fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
@@ -92,7 +105,7 @@ macro_rules! scalar_primal {
 macro_rules! inactive {
     ($($t:ty)*) => {$(
         impl Primal for $t {
-            scalar_primal!($t, NoShadow<$t>);
+            scalar_primal!($t, NoShadow<$t>, (), |_s| ());
         }
     )*};
 }
@@ -101,14 +114,17 @@ inactive!(bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 macro_rules! active {
     ($($t:ty)*) => {$(
         impl Primal for $t {
-            scalar_primal!($t, Batch<$t, N>);
+            scalar_primal!($t, Batch<$t, N>, $t, |s| s.get());
         }
     )*};
 }
 active!(f32 f64 Fixed43);
 
 impl<T: Real> Primal for Complex<T> {
-    scalar_primal!(T, ComplexShadow<T::Shadow<N>>);
+    scalar_primal!(T, ComplexShadow<T::Shadow<N>>, Complex<T::Gradient>, |s| Complex {
+        re: T::gradient(s.re),
+        im: T::gradient(s.im)
+    });
 }
 
 impl Zero for () {
@@ -118,7 +134,9 @@ impl Zero for () {
 impl Primal for () {
     type RealPart = ();
     type Shadow<const N: usize> = NoShadow<()>;
+    type Gradient = ();
 
+    fn gradient(_: NoShadow<()>) {}
     fn zero_shadow<const N: usize>(&self) -> NoShadow<()> {
         NoShadow::NEW
     }
@@ -192,6 +210,11 @@ impl<S: Linear, const K: usize> Linear for [S; K] {
 impl<P: Primal, const K: usize> Primal for [P; K] {
     type RealPart = ();
     type Shadow<const N: usize> = [P::Shadow<N>; K];
+    type Gradient = [P::Gradient; K];
+
+    fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
+        shadow.map(P::gradient)
+    }
 
     #[inline]
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
@@ -224,6 +247,12 @@ impl<S: Linear> Linear for Vec<S> {
 impl<P: Primal> Primal for Vec<P> {
     type RealPart = ();
     type Shadow<const N: usize> = Vec<P::Shadow<N>>;
+    type Gradient = Vec<P::Gradient>;
+
+    /// The vector's memory is used again where the elements have the same layout.
+    fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
+        shadow.into_iter().map(P::gradient).collect()
+    }
 
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
         self.iter().map(P::zero_shadow).collect()
@@ -257,6 +286,11 @@ impl<S: Linear, D: Dimension> Linear for Array<S, D> {
 impl<P: Primal, D: Dimension> Primal for Array<P, D> {
     type RealPart = ();
     type Shadow<const N: usize> = Array<P::Shadow<N>, D>;
+    type Gradient = Array<P::Gradient, D>;
+
+    fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
+        shadow.map(|s| P::gradient(s.clone()))
+    }
 
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
         self.map(P::zero_shadow)
@@ -325,6 +359,11 @@ macro_rules! tuples {
         impl<$($name: Primal),*> Primal for ($($name,)*) {
             type RealPart = ();
             type Shadow<const N: usize> = ($($name::Shadow<N>,)*);
+            type Gradient = ($($name::Gradient,)*);
+
+            fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
+                ($($name::gradient(shadow.$k),)*)
+            }
 
             #[inline]
             fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {

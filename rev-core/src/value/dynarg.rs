@@ -85,6 +85,15 @@ scalars! {
     () f32; () f64; () Fixed43; (<T: Real>) Complex<T>;
 }
 
+impl DynArg for () {
+    fn load(&self) -> Data {
+        Data::None
+    }
+    fn store(&mut self, _: &Data) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 impl<T> DynArg for NoShadow<T> {
     fn load(&self) -> Data {
         Data::None

@@ -90,6 +90,11 @@ impl<S: Linear> Linear for Stack<S> {
 impl<P: Primal> Primal for Stack<P> {
     type RealPart = ();
     type Shadow<const N: usize> = Stack<P::Shadow<N>>;
+    type Gradient = Stack<P::Gradient>;
+
+    fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
+        Stack(shadow.0.into_iter().map(P::gradient).collect())
+    }
 
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
         Stack(self.0.zero_shadow())

@@ -36,9 +36,16 @@ pub fn expand(model: &StructModel) -> TokenStream {
         fields: model.fields.iter().map(|f| &f.ident).collect(),
         types: model.fields.iter().map(|f| &f.ty).collect(),
     };
-    [names.shadow_struct(), names.shadow_traits(), names.zero(), names.primal(), names.structure()]
-        .into_iter()
-        .collect()
+    [
+        names.shadow_struct(),
+        names.shadow_traits(),
+        names.zero(),
+        names.primal(),
+        names.structure(),
+        names.dynamic(),
+    ]
+    .into_iter()
+    .collect()
 }
 
 /// A name for the number of cotangents that no parameter of the struct has.
@@ -97,6 +104,11 @@ impl Names<'_> {
             impl #impl_generics ::core::fmt::Debug for #shadow #ty_generics #clause {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.debug_struct(#text) #(.field(#labels, &self.#fields))* .finish()
+                }
+            }
+            impl #impl_generics ::core::cmp::PartialEq for #shadow #ty_generics #clause {
+                fn eq(&self, other: &Self) -> bool {
+                    true #(&& self.#fields == other.#fields)*
                 }
             }
             impl #impl_generics #p::Zero for #shadow #ty_generics #clause {
@@ -161,6 +173,12 @@ impl Names<'_> {
             impl #impl_generics #p::Primal for #name #ty_generics #clause {
                 type RealPart = ();
                 type Shadow<const #lanes: usize> = #shadow #shadow_generics;
+                type Gradient = Self::Shadow<1>;
+
+                #[inline]
+                fn gradient(shadow: Self::Shadow<1>) -> Self::Shadow<1> {
+                    shadow
+                }
 
                 #[inline]
                 fn zero_shadow<const #lanes: usize>(&self) -> Self::Shadow<#lanes> {
@@ -187,6 +205,29 @@ impl Names<'_> {
                     ::core::result::Result::Ok(())
                 }
             }
+        }
+    }
+
+    /// The struct and its shadow as dynamic values.
+    fn dynamic(&self) -> TokenStream {
+        let Names { p, name, shadow, fields, .. } = self;
+        let text = name.to_string();
+        let labels: Vec<_> = fields.iter().map(|f| f.to_string()).collect();
+        let body = quote! {
+            fn load(&self) -> #p::Data {
+                #p::Data::record(#text, [#((#labels, #p::DynArg::load(&self.#fields))),*])
+            }
+            fn store(&mut self, data: &#p::Data) -> ::core::result::Result<(), #p::Error> {
+                #(#p::DynArg::store(&mut self.#fields, data.field(#labels)?)?;)*
+                ::core::result::Result::Ok(())
+            }
+        };
+        let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
+        let generics = self.shadow_generics();
+        let (shadow_impl, shadow_type, shadow_clause) = generics.split_for_impl();
+        quote! {
+            impl #impl_generics #p::DynArg for #name #ty_generics #clause { #body }
+            impl #shadow_impl #p::DynArg for #shadow #shadow_type #shadow_clause { #body }
         }
     }
 

@@ -1,0 +1,223 @@
+//! The body of one program while it is being emitted: how each variable is held, which loops are
+//! around, whether checks are made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use rev_core::ir::{Block, Function, Place, Span, Type, VarId};
+
+use super::names::{ident, ident_at};
+use super::sites::{Quotes, Sites};
+use super::types::rust_type;
+use crate::model::Source;
+
+/// How a variable is held in the emitted code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repr {
+    /// A value that doesn't change: bindings, loop variables, scalar arguments that are read.
+    Value,
+    /// A local variable that changes.
+    Owned,
+    /// `&P`
+    Ref,
+    /// `&mut P`
+    Mut,
+    /// A handle to an array.
+    Handle,
+    /// A reversible function.
+    Function,
+}
+
+/// What all programs of a function share.
+pub struct Scope<'a> {
+    /// The path of the runtime's module: `::rev::__private`.
+    pub p: &'a TokenStream,
+    /// The source's spelling of paths and external blocks.
+    pub source: &'a Source,
+    /// The source's statements.
+    pub quotes: &'a Quotes,
+}
+
+/// The body of one program.
+pub struct Body<'a> {
+    /// The path of the runtime's module.
+    pub p: &'a TokenStream,
+    /// The program.
+    pub function: &'a Function,
+    /// The source's spelling.
+    pub source: &'a Source,
+    /// Whether checks are emitted here.
+    pub checked: bool,
+    /// The loops around, outermost first.
+    pub loops: Vec<VarId>,
+    /// Ancillas whose largest magnitude is recorded for their release.
+    pub held: BTreeSet<VarId>,
+    /// What may overlap at run time.
+    pub values: rev_core::check::overlap::Values<'a>,
+    quotes: &'a Quotes,
+    sites: Sites,
+    site: Span,
+    reprs: BTreeMap<VarId, Repr>,
+}
+
+impl<'a> Body<'a> {
+    /// An empty body of a program.
+    pub fn new(scope: &Scope<'a>, function: &'a Function) -> Body<'a> {
+        Body {
+            p: scope.p,
+            function,
+            source: scope.source,
+            checked: function.checks,
+            loops: Vec::new(),
+            held: BTreeSet::new(),
+            values: rev_core::check::overlap::Values::of(function),
+            quotes: scope.quotes,
+            sites: Sites::default(),
+            site: function.span,
+            reprs: BTreeMap::new(),
+        }
+    }
+
+    /// The statements with the table of their sites.
+    pub fn finish(mut self, block: &Block) -> TokenStream {
+        let (p, name) = (self.p, &self.function.name);
+        let statements = self.block(block);
+        let sites = self.sites.table(p);
+        quote! {
+            const __FUNCTION: &str = #name;
+            #sites
+            use #p::{Elements as _, Extents as _};
+            #statements
+        }
+    }
+
+    /// Sets how a variable is held from here on.
+    pub fn set(&mut self, var: VarId, repr: Repr) {
+        self.reprs.insert(var, repr);
+    }
+
+    /// How a variable is held.
+    pub fn repr(&self, var: VarId) -> Repr {
+        self.reprs.get(&var).copied().unwrap_or(Repr::Value)
+    }
+
+    /// Emits with some variables held otherwise.
+    pub fn holding<R>(&mut self, reprs: &[(VarId, Repr)], emit: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.reprs.clone();
+        self.reprs.extend(reprs.iter().copied());
+        let out = emit(self);
+        self.reprs = before;
+        out
+    }
+
+    /// The name of a variable.
+    pub fn name(&self, var: VarId) -> Ident {
+        let var = self.function.var(var);
+        ident_at(&var.name, self.source.spans.span(var.span))
+    }
+
+    /// A second name that belongs to a variable.
+    pub fn companion(&self, prefix: &str, var: VarId) -> Ident {
+        ident(&format!("__{prefix}_{}", self.function.var(var).name.trim_start_matches("r#")))
+    }
+
+    /// `: T` where the type of a variable is known.
+    pub fn annotation(&self, var: VarId) -> Option<TokenStream> {
+        let ty = &self.function.var(var).ty;
+        let known = match self.source.annotations.get(&var) {
+            Some(written) if !matches!(ty, Type::Array(..)) => Some(quote!(#written)),
+            Some(_) | None => rust_type(ty, self.p),
+        };
+        known.map(|t| quote!(: #t))
+    }
+
+    /// Stands at a statement from here on.
+    pub fn stand_at(&mut self, span: Span) {
+        if span.is_some() {
+            self.site = span;
+        }
+    }
+
+    /// The statement at which the program stands.
+    pub fn standing(&self) -> Span {
+        self.site
+    }
+
+    /// Where the program stands, as an argument for the functions that make errors.
+    pub fn at(&mut self) -> TokenStream {
+        let p = self.p;
+        let site = self.sites.number(self.site, self.quotes, p);
+        let loops = self.loops.iter().map(|&v| {
+            let (name, shown) = (self.name(v), &self.function.var(v).name);
+            quote!((#shown, #p::number(#name)))
+        });
+        quote!(&#p::At { site: &__SITES[#site], loops: &[#(#loops),*] })
+    }
+
+    /// Leaves the program with an error, made by `make` from where the program stands.
+    pub fn fail(&mut self, make: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
+        let at = self.at();
+        let error = make(at);
+        quote!(return ::core::result::Result::Err(#error))
+    }
+
+    /// A place as messages show it.
+    pub fn show(&self, place: &Place) -> String {
+        let quoted = if place.span.is_some() { self.quotes.line(place.span) } else { String::new() };
+        if quoted.is_empty() {
+            self.function.var(place.var).name.clone()
+        } else {
+            quoted
+        }
+    }
+
+    /// An expression as messages show it.
+    pub fn quote(&self, span: Span) -> String {
+        self.quotes.line(span)
+    }
+
+    /// Code that runs only where checks are on.
+    pub fn if_checked(&self, code: TokenStream) -> TokenStream {
+        if self.checked {
+            quote!(if __C::ON { #code })
+        } else {
+            TokenStream::new()
+        }
+    }
+
+    /// The context that a call passes on.
+    pub fn context(&self) -> TokenStream {
+        if self.checked {
+            quote!(__cx)
+        } else {
+            quote!(__cx.unchecked())
+        }
+    }
+
+    /// The path of a pure function's type.
+    pub fn pure_path(&self, path: &str) -> TokenStream {
+        path_tokens(self.source.pures.get(path), path)
+    }
+
+    /// The path of a constant.
+    pub fn constant_path(&self, path: &str) -> TokenStream {
+        path_tokens(self.source.constants.get(path), path)
+    }
+
+    /// The value of a named reversible function, `None` where the name is a constant: constants
+    /// are in capitals, functions aren't.
+    pub fn function_value(&self, path: &str) -> Option<TokenStream> {
+        let name = path.rsplit("::").next()?;
+        let is_function = name.starts_with(|c: char| c.is_lowercase() || c == '_');
+        let path = path_tokens(self.source.constants.get(path), path);
+        is_function.then(|| quote!((#path {})))
+    }
+}
+
+fn path_tokens(written: Option<&syn::Path>, text: &str) -> TokenStream {
+    match written {
+        Some(path) => quote!(#path),
+        None => text.parse().unwrap_or_default(),
+    }
+}

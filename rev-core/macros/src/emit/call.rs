@@ -1,0 +1,232 @@
+//! Calls.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::check::overlap::{overlap, Overlap};
+use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
+
+use super::body::{Body, Repr};
+use super::expr::Reach;
+use super::names::ident;
+
+impl Body<'_> {
+    /// A call of one of a function's programs.
+    pub fn call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> TokenStream {
+        let checks = self.overlap_checks(args);
+        let handled = self.arrays_used_twice(args);
+        let wraps: TokenStream = handled
+            .iter()
+            .map(|&v| {
+                let (p, name, place) = (self.p, self.name(v), self.place(&Place::var(v), Reach::Write));
+                quote!(let #name = #p::Elements::writer(&mut #place);)
+            })
+            .collect();
+        let reprs: Vec<_> = handled.iter().map(|&v| (v, Repr::Handle)).collect();
+        let call = self.holding(&reprs, |b| b.guarded_call(callee, direction, args));
+        let seen: TokenStream = args.iter().map(|a| self.see_argument(a)).collect();
+        quote!({ { #wraps #checks #call } #seen })
+    }
+
+    /// Fixed-size arrays of which several elements or parts are passed: they need a handle.
+    fn arrays_used_twice(&self, args: &[Arg]) -> Vec<VarId> {
+        let mut found = Vec::new();
+        for (k, (a, mode)) in places(args).enumerate() {
+            let local = matches!(self.repr(a.var), Repr::Owned | Repr::Mut);
+            let fixed = matches!(&self.function.var(a.var).ty, Type::Fixed(..))
+                || matches!(&self.function.var(a.var).ty, Type::Shadow(t) if matches!(**t, Type::Fixed(..)));
+            let others = places(args).enumerate().filter(|(j, (b, _))| *j != k && b.var == a.var);
+            let shared = others.into_iter().any(|(_, (_, m))| m != Mode::Read || mode != Mode::Read);
+            if local && fixed && shared && !a.path.is_empty() && !found.contains(&a.var) {
+                found.push(a.var);
+            }
+        }
+        found
+    }
+
+    /// The comparison of arguments that only the values of indices tell apart. It is made with
+    /// checks off too: two exclusive references to one element can't be let through.
+    fn overlap_checks(&mut self, args: &[Arg]) -> TokenStream {
+        let p = self.p;
+        let all: Vec<_> = places(args).collect();
+        let mut out = TokenStream::new();
+        for (k, (a, mode)) in all.iter().enumerate() {
+            for (b, other) in &all[k + 1..] {
+                let written = *mode != Mode::Read || *other != Mode::Read;
+                if !written || overlap(a, b, &self.values) != Overlap::Unknown {
+                    continue;
+                }
+                let (same, shown) = (self.overlap_condition(a, b), (self.show(a), self.show(b)));
+                let (first, second) = shown;
+                let failure = self.fail(|at| quote!(#p::fail::aliased(#at, #first, #second)));
+                out.extend(quote!(if #same { #failure }));
+            }
+        }
+        out
+    }
+
+    fn guarded_call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> TokenStream {
+        let p = self.p;
+        let mut before = TokenStream::new();
+        let mut after = TokenStream::new();
+        let mut passed = Vec::new();
+        for (k, arg) in args.iter().enumerate() {
+            passed.push(match &arg.value {
+                ArgValue::Place(place) if self.needs_copy(place, k, args) => {
+                    let copy = ident(&format!("__arg{k}"));
+                    let value = self.value(place);
+                    before.extend(quote!(let mut #copy = #value;));
+                    if arg.mode == Mode::Read {
+                        quote!(&#copy)
+                    } else {
+                        let target = self.place(place, Reach::Write);
+                        after.extend(quote!(#target = #copy;));
+                        quote!(&mut #copy)
+                    }
+                }
+                ArgValue::Place(place) => self.place_argument(place, arg.mode),
+                ArgValue::Expr(e) => self.value_argument(e),
+            });
+        }
+        let call = self.invoke(callee, direction, &passed);
+        let failure = self.fail(|at| quote!(#p::fail::called(#at, __e)));
+        quote!({
+            #before
+            let __result = #call;
+            #after
+            if let ::core::result::Result::Err(__e) = __result { #failure }
+        })
+    }
+
+    /// Whether an argument is a part of a variable of which another argument is a part too, in a
+    /// way that Rust's references can't tell apart.
+    fn needs_copy(&self, place: &Place, k: usize, args: &[Arg]) -> bool {
+        if self.repr(place.var) == Repr::Handle || place.path.is_empty() {
+            return false;
+        }
+        let written = |a: &Arg| a.mode != Mode::Read;
+        args.iter().enumerate().any(|(j, other)| match &other.value {
+            ArgValue::Place(q) => {
+                j != k
+                    && q.var == place.var
+                    && (written(other) || written(&args[k]))
+                    && !split_by_fields(place, q)
+            }
+            ArgValue::Expr(_) => false,
+        })
+    }
+
+    fn place_argument(&mut self, place: &Place, mode: Mode) -> TokenStream {
+        let reach = if mode == Mode::Read { Reach::Read } else { Reach::Write };
+        let reached = self.place(place, reach);
+        match (place.path.is_empty() && self.repr(place.var) == Repr::Function, reach) {
+            (true, _) => reached,
+            (false, Reach::Read) if self.is_array(place) => quote!(#reached.share()),
+            (false, Reach::Write) if self.is_array(place) => reached,
+            (false, Reach::Read) => quote!(&#reached),
+            (false, Reach::Write) => quote!(&mut #reached),
+        }
+    }
+
+    fn value_argument(&mut self, e: &Expr) -> TokenStream {
+        match &e.kind {
+            ExprKind::Named(path) => match self.function_value(path) {
+                Some(function) => function,
+                None => {
+                    let value = self.expr(e);
+                    quote!(&#value)
+                }
+            },
+            ExprKind::Read(place) => self.place_argument(place, Mode::Read),
+            _ => {
+                let value = self.expr(e);
+                quote!(&(#value))
+            }
+        }
+    }
+
+    fn invoke(&mut self, callee: &Callee, direction: Direction, args: &[TokenStream]) -> TokenStream {
+        let (p, cx) = (self.p, self.context());
+        match callee {
+            Callee::Path(text) => {
+                let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
+                let program = program_name(direction);
+                let (path, generics) = self.callee_path(text, direction);
+                quote!(#path::#program #generics (#cx, #width #(#args),*))
+            }
+            Callee::Param(var) => {
+                let name = self.name(*var);
+                if direction.adjoint == 0 {
+                    let method = ident(if direction.inverse { "inverse" } else { "forward" });
+                    return quote!(#p::Reversible::#method(#name, #cx, (#(#args,)*)));
+                }
+                let method = ident(if direction.inverse { "adjoint_inverse" } else { "adjoint" });
+                let (values, shadows) = (args.iter().step_by(2), args.iter().skip(1).step_by(2));
+                quote!(#p::Reversible::#method(
+                    #name, #cx, #p::Width::<__N>, (#(#values,)*), (#(#shadows,)*)
+                ))
+            }
+        }
+    }
+
+    /// The path of a function's type, and the generic arguments that the call gives.
+    fn callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
+        let Some(path) = self.source.callees.get(text) else {
+            return (text.parse().unwrap_or_default(), TokenStream::new());
+        };
+        let mut bare = path.clone();
+        let given = bare.segments.last_mut().map(|s| std::mem::take(&mut s.arguments));
+        match given {
+            Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {
+                let args = a.args.iter();
+                let width = (direction.adjoint > 0).then(|| quote!(, __N));
+                (quote!(#bare), quote!(::<#(#args,)* _ #width>))
+            }
+            _ => (quote!(#bare), TokenStream::new()),
+        }
+    }
+
+    /// Records what a call left in an ancilla.
+    fn see_argument(&mut self, arg: &Arg) -> TokenStream {
+        match &arg.value {
+            ArgValue::Place(place) if arg.mode != Mode::Read => match self.repr(place.var) {
+                Repr::Handle => self.lose_sight(place.var),
+                _ => {
+                    let name = self.place(&Place::var(place.var), Reach::Read);
+                    self.see(place.var, quote!(&#name))
+                }
+            },
+            ArgValue::Place(_) | ArgValue::Expr(_) => TokenStream::new(),
+        }
+    }
+}
+
+/// The name of one of a function's programs.
+pub fn program_name(direction: Direction) -> proc_macro2::Ident {
+    ident(match (direction.adjoint > 0, direction.inverse) {
+        (false, false) => "__forward",
+        (false, true) => "__inverse",
+        (true, false) => "__adjoint",
+        (true, true) => "__adjoint_inverse",
+    })
+}
+
+fn places(args: &[Arg]) -> impl Iterator<Item = (&Place, Mode)> {
+    args.iter().filter_map(|a| match &a.value {
+        ArgValue::Place(p) => Some((p, a.mode)),
+        ArgValue::Expr(_) => None,
+    })
+}
+
+/// Whether two places part at a field, with nothing but fields before.
+fn split_by_fields(a: &Place, b: &Place) -> bool {
+    for (s, t) in a.path.iter().zip(&b.path) {
+        match (s, t) {
+            (Step::Field(f), Step::Field(g)) if f != g => return true,
+            (Step::Element(k), Step::Element(l)) if k != l => return true,
+            (Step::Re, Step::Im) | (Step::Im, Step::Re) => return true,
+            (Step::Index(_) | Step::Range(..), _) | (_, Step::Index(_) | Step::Range(..)) => return false,
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,306 @@
+//! Expressions and places.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use rev_core::ir::{Expr, ExprKind, Number, Place, ScalarType, Step, Type, VarId};
+use rev_core::ops::Func;
+
+use super::body::{Body, Repr};
+use super::names::ident;
+use super::types::{is_scalar, rust_type};
+
+/// Whether a place is reached for reading or for writing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Its value is read.
+    Read,
+    /// It is changed.
+    Write,
+}
+
+impl Body<'_> {
+    /// The value of an expression.
+    pub fn expr(&mut self, e: &Expr) -> TokenStream {
+        let p = self.p;
+        match &e.kind {
+            ExprKind::Literal(n, ty) => self.literal(*n, ty.as_ref()),
+            ExprKind::Named(path) => self.named(path),
+            ExprKind::Const(name) => {
+                let name = ident(name);
+                quote!(#name)
+            }
+            ExprKind::Read(place) => self.value(place),
+            ExprKind::Len(place, axis) => self.len(place, *axis),
+            ExprKind::Func(func, args) => self.func(*func, args),
+            ExprKind::Pure(path, args) => {
+                let (path, args) = (self.pure_path(path), self.exprs(args));
+                quote!(#path::__value(#(#args),*))
+            }
+            ExprKind::Partials(path, args) => {
+                let (path, args) = (self.pure_path(path), self.exprs(args));
+                quote!(#path::__partials(#(#args),*))
+            }
+            ExprKind::Cast(e, ty) => self.cast(e, ty),
+            ExprKind::If(c, a, b) => {
+                let (c, a, b) = (self.expr(c), self.expr(a), self.expr(b));
+                quote!(if #c { #a } else { #b })
+            }
+            ExprKind::Block(lets, e) => self.expr_block(lets, e),
+            ExprKind::Element(e, k) => {
+                let (e, k) = (self.expr(e), Literal::u32_unsuffixed(*k));
+                quote!((#e).#k)
+            }
+            ExprKind::Tuple(es) => {
+                let es = self.exprs(es);
+                quote!((#(#es,)*))
+            }
+            ExprKind::Array(es) => {
+                let es = self.exprs(es);
+                quote!([#(#es),*])
+            }
+            ExprKind::Repeat(e, n) => {
+                let (e, n) = (self.expr(e), self.expr(n));
+                quote!([#e; #n])
+            }
+            ExprKind::Zero(ty) => match rust_type(ty, p) {
+                Some(ty) => quote!(<#ty as #p::Zero>::zero()),
+                None => quote!(#p::Zero::zero()),
+            },
+            ExprKind::ZeroShadow(place) => self.zero_shadow(place),
+            ExprKind::EmptyStack => quote!(#p::Stack::new()),
+            // an array of run-time shape is only ever the start of an ancilla
+            ExprKind::Fill(e, _) => self.expr(e),
+        }
+    }
+
+    /// The values of several expressions.
+    pub fn exprs(&mut self, es: &[Expr]) -> Vec<TokenStream> {
+        es.iter().map(|e| self.expr(e)).collect()
+    }
+
+    fn literal(&self, n: Number, ty: Option<&Type>) -> TokenStream {
+        let p = self.p;
+        let of = ty.and_then(|t| rust_type(t, p));
+        let turbofish = of.map(|t| quote!(::<#t>));
+        match (n, ty) {
+            (Number::Bool(b), _) => quote!(#b),
+            (Number::Int(v), Some(Type::Scalar(s))) if is_primitive_int(*s) => {
+                let (digits, suffix) = (v.unsigned_abs().to_string(), s.name());
+                signed(v < 0, &format!("{digits}{suffix}"))
+            }
+            (Number::Int(v), _) => {
+                let v = signed(v < 0, &format!("{}i128", v.unsigned_abs()));
+                quote!(#p::rt::lit_int #turbofish (#v))
+            }
+            (Number::Float(v), ty) => {
+                let v = float(v);
+                match ty {
+                    Some(Type::Scalar(ScalarType::F64)) => v,
+                    _ => quote!(#p::rt::lit_f64 #turbofish (#v)),
+                }
+            }
+        }
+    }
+
+    fn named(&self, path: &str) -> TokenStream {
+        let p = self.p;
+        match (self.function_value(path), self.constant_path(path)) {
+            (Some(function), _) => function,
+            (None, constant) => quote!(#p::rt::named(#constant)),
+        }
+    }
+
+    fn len(&mut self, place: &Place, axis: Option<u32>) -> TokenStream {
+        let p = self.p;
+        let array = self.place(place, Reach::Read);
+        match axis {
+            None => quote!(#p::Extents::count(&#array)),
+            Some(k) => {
+                let k = k as usize;
+                quote!(#p::Extents::extent(&#array, #k))
+            }
+        }
+    }
+
+    fn func(&mut self, func: Func, args: &[Expr]) -> TokenStream {
+        let p = self.p;
+        let values = self.exprs(args);
+        match (func, values.as_slice()) {
+            (Func::And, [a, b]) => quote!((#a && #b)),
+            (Func::Or, [a, b]) => quote!((#a || #b)),
+            (Func::Not, [a]) => quote!((!#a)),
+            (Func::Quot | Func::Rem, [a, b]) => {
+                let name = ident(if func == Func::Quot { "try_quot" } else { "try_rem" });
+                let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
+                quote!(match #p::rt::#name(#a, #b) {
+                    ::core::option::Option::Some(__q) => __q,
+                    ::core::option::Option::None => #failure,
+                })
+            }
+            _ => {
+                let name = ident(func.name());
+                quote!(#p::rt::#name(#(#values),*))
+            }
+        }
+    }
+
+    fn cast(&mut self, e: &Expr, ty: &Type) -> TokenStream {
+        let p = self.p;
+        let value = self.expr(e);
+        let to = rust_type(ty, p).unwrap_or_else(|| quote!(_));
+        match ty {
+            Type::Shadow(_) => quote!(#p::rt::cast_shadow::<#to, _>(#value)),
+            _ => quote!(#p::rt::cast::<_, #to>(#value)),
+        }
+    }
+
+    fn expr_block(&mut self, lets: &[(VarId, Expr)], e: &Expr) -> TokenStream {
+        let mut out = TokenStream::new();
+        for (var, value) in lets {
+            let value = self.expr(value);
+            let (name, ty) = (self.name(*var), self.annotation(*var));
+            self.set(*var, Repr::Value);
+            out.extend(quote!(let #name #ty = #value;));
+        }
+        let e = self.expr(e);
+        quote!({ #out #e })
+    }
+
+    /// A copy of the value at a place.
+    pub fn value(&mut self, place: &Place) -> TokenStream {
+        let reached = self.place(place, Reach::Read);
+        if place.path.is_empty() && self.repr(place.var) == Repr::Function {
+            return reached;
+        }
+        if self.type_of(place).is_some_and(|t| is_scalar(&t)) {
+            return reached;
+        }
+        quote!(::core::clone::Clone::clone(&#reached))
+    }
+
+    fn zero_shadow(&mut self, place: &Place) -> TokenStream {
+        let p = self.p;
+        if place.path.is_empty() && self.repr(place.var) == Repr::Function {
+            return quote!(#p::NoShadow::<()>::NEW);
+        }
+        let reached = self.place(place, Reach::Read);
+        quote!(#p::Primal::zero_shadow::<__N>(&#reached))
+    }
+
+    /// The type of a place as far as the program says it.
+    pub fn type_of(&self, place: &Place) -> Option<Type> {
+        let mut ty = self.function.var(place.var).ty.clone();
+        for step in &place.path {
+            ty = match (step, ty) {
+                (Step::Index(_), Type::Array(t, _) | Type::Fixed(t, _)) => *t,
+                (Step::Element(k), Type::Tuple(ts)) => ts.get(*k as usize)?.clone(),
+                (Step::Re | Step::Im, Type::Complex(t)) => *t,
+                (Step::Range(..), Type::Array(t, rank)) => Type::Array(t, rank),
+                _ => return None,
+            };
+        }
+        Some(ty)
+    }
+
+    /// The Rust place that a place is: what can stand behind `&` or `&mut`, or before `.field`. A
+    /// whole array is its handle.
+    pub fn place(&mut self, place: &Place, reach: Reach) -> TokenStream {
+        let name = self.name(place.var);
+        let mut out = match self.repr(place.var) {
+            Repr::Value | Repr::Owned | Repr::Handle | Repr::Function => quote!(#name),
+            Repr::Ref | Repr::Mut => quote!((*#name)),
+        };
+        for (depth, step) in place.path.iter().enumerate() {
+            out = match step {
+                Step::Field(f) => {
+                    let f = ident(f);
+                    quote!(#out.#f)
+                }
+                Step::Element(k) => {
+                    let k = Literal::u32_unsuffixed(*k);
+                    quote!(#out.#k)
+                }
+                Step::Re => quote!(#out.re),
+                Step::Im => quote!(#out.im),
+                Step::Index(index) => self.element(out, index, place, reach),
+                Step::Range(from, to) => self.part(out, from, to, place, depth, reach),
+            };
+        }
+        out
+    }
+
+    /// An element behind a check of its index.
+    fn element(&mut self, array: TokenStream, index: &[Expr], place: &Place, reach: Reach) -> TokenStream {
+        let p = self.p;
+        let method = ident(if reach == Reach::Write { "wr" } else { "rd" });
+        let index = self.exprs(index);
+        let shown = self.show(place);
+        let absent = self.fail(|at| quote!(#p::fail::out_of_range(#at, #shown, &__i, &#array)));
+        quote!((*{
+            let __i = [#(#index),*];
+            match #array.#method(__i) {
+                ::core::option::Option::Some(__e) => __e,
+                ::core::option::Option::None => #absent,
+            }
+        }))
+    }
+
+    /// A part of a slice, as a handle.
+    fn part(
+        &mut self,
+        array: TokenStream,
+        from: &Expr,
+        to: &Expr,
+        place: &Place,
+        depth: usize,
+        reach: Reach,
+    ) -> TokenStream {
+        let p = self.p;
+        let (from, to) = (self.expr(from), self.expr(to));
+        let shown = self.show(place);
+        let whole = depth == 0 && self.repr(place.var) == Repr::Handle;
+        let array = match (whole, reach) {
+            (true, _) => array,
+            (false, Reach::Read) => quote!(#p::Elements::reader(&#array)),
+            (false, Reach::Write) => quote!(#p::Elements::writer(&mut #array)),
+        };
+        let absent = self.fail(|at| quote!(#p::fail::part_out_of_range(#at, #shown, __i, __j, &__a)));
+        quote!({
+            let (__i, __j, __a) = (#from, #to, #array);
+            match __a.slice(__i, __j) {
+                ::core::option::Option::Some(__s) => __s,
+                ::core::option::Option::None => #absent,
+            }
+        })
+    }
+}
+
+fn is_primitive_int(s: ScalarType) -> bool {
+    !matches!(s, ScalarType::Bool | ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43)
+}
+
+fn signed(negative: bool, digits: &str) -> TokenStream {
+    let literal: TokenStream = digits.parse().unwrap_or_default();
+    if negative {
+        quote!((-#literal))
+    } else {
+        literal
+    }
+}
+
+fn float(v: f64) -> TokenStream {
+    if v.is_nan() {
+        return quote!(::core::f64::NAN);
+    }
+    let magnitude = if v.is_infinite() {
+        quote!(::core::f64::INFINITY)
+    } else {
+        let literal = Literal::f64_suffixed(v.abs());
+        quote!(#literal)
+    };
+    if v.is_sign_negative() {
+        quote!((-#magnitude))
+    } else {
+        magnitude
+    }
+}

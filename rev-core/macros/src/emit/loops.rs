@@ -1,0 +1,67 @@
+//! Counted loops.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::ir::{Block, Range, ScalarType, Type, VarId};
+
+use super::body::{Body, Repr};
+
+impl Body<'_> {
+    /// A loop that runs its iterations in order.
+    pub fn for_loop(&mut self, var: VarId, range: &Range, body: &Block) -> TokenStream {
+        let values = self.range(var, range);
+        let name = self.name(var);
+        let body = self.loop_body(var, body);
+        quote!(for #name in #values { #body })
+    }
+
+    /// The statements of a loop, with its variable.
+    pub fn loop_body(&mut self, var: VarId, body: &Block) -> TokenStream {
+        self.set(var, Repr::Value);
+        self.loops.push(var);
+        let body = self.block(body);
+        self.loops.pop();
+        body
+    }
+
+    /// An iterator over the values of a range: Rust's own where that is enough, so that the
+    /// compiler knows it.
+    fn range(&mut self, var: VarId, range: &Range) -> TokenStream {
+        let plain = range.step.is_none() && !range.inclusive && self.is_machine_integer(var);
+        if !plain {
+            return self.steps(var, range);
+        }
+        let (start, end) = (self.expr(&range.start), self.expr(&range.end));
+        if range.reversed {
+            quote!((#start..#end).rev())
+        } else {
+            quote!(#start..#end)
+        }
+    }
+
+    /// The values of a range as [`Steps`](rev_cpu), which can be split.
+    pub fn steps(&mut self, var: VarId, range: &Range) -> TokenStream {
+        let p = self.p;
+        let (start, end) = (self.expr(&range.start), self.expr(&range.end));
+        let (inclusive, from_end, reversed) = (range.inclusive, range.from_end, range.reversed);
+        let step = match &range.step {
+            Some(step) => self.expr(step),
+            None => quote!(#p::rt::lit_int(1i128)),
+        };
+        let of = super::types::rust_type(&self.function.var(var).ty, p).map(|t| quote!(::<#t>));
+        let failure = self.fail(|at| quote!(#p::fail::step_below_one(#at)));
+        quote!(match #p::Steps #of::new(#start, #end, #inclusive, #step, #from_end, #reversed) {
+            ::core::option::Option::Some(__s) => __s,
+            ::core::option::Option::None => #failure,
+        })
+    }
+
+    fn is_machine_integer(&self, var: VarId) -> bool {
+        match &self.function.var(var).ty {
+            Type::Scalar(s) => {
+                !matches!(s, ScalarType::Bool | ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43)
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! From checked IR to Rust: the programs of a function, and the functions through which they are
+//! called.
+//!
+//! `#[reversible] fn f` becomes a function `f` and a struct `f {}` of the same name (functions and
+//! structs with braces live in different namespaces), whose associated functions are everything
+//! that can be done with `f`: `f::inverse`, `f::gradient`, …. The programs themselves are hidden
+//! associated functions (`__forward`, `__inverse`, `__adjoint`, `__adjoint_inverse`) with one way
+//! of passing arguments for each kind of type, so that a call needs to know nothing about its
+//! callee but its path:
+//!
+//! * a value (scalar, tuple, fixed-size array, struct, stack) goes as `&T` or `&mut T`;
+//! * an array goes as a handle ([`rev_cpu::view`]), which can be copied;
+//! * a reversible function goes as a value;
+//! * in an adjoint every argument is followed by its shadow, exclusively: `&mut T::Shadow<N>`, or a
+//!   handle to elements of that type.
+//!
+//! Every program is generic over `__C: Checks`, whose constant decides whether reversibility is
+//! checked, and adjoints over the number `__N` of cotangents that are carried side by side.
+
+mod api;
+mod body;
+mod call;
+mod expr;
+mod loops;
+mod names;
+mod program;
+mod signature;
+mod sites;
+mod stmt;
+mod types;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::check::Checked;
+use rev_core::ir::Direction;
+use rev_core::pass::{adjoint, inverse, Adjoint};
+
+use crate::model::Model;
+use body::Scope;
+use signature::Signature;
+use sites::Quotes;
+
+/// The items that a `#[reversible]` function becomes. `program` is the model's function, checked.
+pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
+    let p = &crate::runtime::path();
+    let quotes = Quotes::of(&model.item);
+    let scope = Scope { p, source: &model.source, quotes: &quotes };
+    let signature = Signature::of(p, model);
+    let backward = inverse(program);
+    let of = |function: &Checked, adjoint, inverse| {
+        program::program(&scope, &signature, function, Direction { adjoint, inverse })
+    };
+    let programs = [
+        of(program, 0, false),
+        of(&backward, 0, true),
+        of(&adjoint(program, Adjoint::LEAN), 1, false),
+        of(&adjoint(&backward, Adjoint::LEAN), 1, true),
+    ];
+    let name = &model.item.sig.ident;
+    let vis = &model.item.vis;
+    let api = api::functions(model, &signature, p);
+    let run = api::plain_function(model, &signature, p);
+    let passed_on = program::reversible_impl(name, &signature, p);
+    let about = format!("What can be done with the reversible function [`{name}`]({name}()).");
+    let lints = lints();
+    quote! {
+        #run
+
+        #[doc = #about]
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        #vis struct #name {}
+
+        #lints
+        impl #name {
+            #(#programs)*
+            #api
+        }
+
+        #passed_on
+    }
+}
+
+/// Emitted code isn't written by hand, and the lints for code that is don't apply to it.
+fn lints() -> TokenStream {
+    quote! {
+        #[allow(
+            clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction,
+            dead_code, non_snake_case, unreachable_code, unused, unused_braces, unused_parens
+        )]
+    }
+}

@@ -1,0 +1,137 @@
+//! One program of a function: a hidden associated function that runs it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::check::Checked;
+use rev_core::ir::{Direction, Function, Mode, VarKind};
+
+use super::body::{Body, Repr, Scope};
+use super::call::program_name;
+use super::names::ident;
+use super::signature::{Passed, Shape, Signature};
+use super::types::is_scalar;
+
+/// The program of a direction, from the function that it is (the adjoint's parameters are each
+/// followed by their shadows).
+pub fn program(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Checked,
+    direction: Direction,
+) -> TokenStream {
+    let p = scope.p;
+    let name = program_name(direction);
+    let shadowed = direction.adjoint > 0;
+    let passed = passed_params(signature, shadowed, p);
+    let mut body = Body::new(scope, function);
+    let mut params = Vec::new();
+    let mut entry = TokenStream::new();
+    for (&var, param) in function.params.iter().zip(&passed) {
+        let (name, ty) = (body.name(var), param.rust(p));
+        params.push(quote!(#name: #ty));
+        let copied = param.repr() == Repr::Ref && is_scalar(&function.var(var).ty);
+        if copied {
+            entry.extend(quote!(let #name = *#name;));
+        }
+        body.set(var, if copied { Repr::Value } else { param.repr() });
+    }
+    let (declared, conditions) = (signature.declared(), signature.conditions());
+    let (width, width_argument) = if shadowed {
+        (quote!(const __N: usize,), quote!(_: #p::Width<__N>,))
+    } else {
+        (TokenStream::new(), TokenStream::new())
+    };
+    let statements = body.finish(&function.body);
+    let inline = inline_attribute(function);
+    quote! {
+        #[doc(hidden)]
+        #inline
+        pub fn #name<#declared __C: #p::Checks, #width>(
+            __cx: #p::Context<'_, __C>,
+            #width_argument
+            #(#params),*
+        ) -> ::core::result::Result<(), #p::Error>
+        #conditions
+        {
+            #entry
+            #statements
+            ::core::result::Result::Ok(())
+        }
+    }
+}
+
+/// A recursive function can't be inlined; others may be.
+fn inline_attribute(_: &Function) -> TokenStream {
+    quote!(#[inline])
+}
+
+/// How the parameters of a program are passed: each, or each with its shadow.
+pub fn passed_params(signature: &Signature, shadowed: bool, p: &TokenStream) -> Vec<Passed> {
+    let each = |x: &Passed| {
+        let shadow = shadowed.then(|| x.shadow(p));
+        std::iter::once(x.clone()).chain(shadow)
+    };
+    signature.params.iter().flat_map(each).collect()
+}
+
+/// The trait through which a function is passed to others.
+pub fn reversible_impl(name: &proc_macro2::Ident, signature: &Signature, p: &TokenStream) -> TokenStream {
+    if !signature.is_determined() {
+        return TokenStream::new();
+    }
+    let (declared, conditions, given) = (signature.declared(), signature.conditions(), signature.given());
+    let descriptors: Vec<_> = signature.params.iter().map(|x| x.descriptor(p)).collect();
+    let list = quote!((#(#descriptors,)*));
+    let args: Vec<_> = (0..descriptors.len()).map(|k| ident(&format!("__a{k}"))).collect();
+    let bars: Vec<_> = (0..descriptors.len()).map(|k| ident(&format!("__s{k}"))).collect();
+    let plain = |method: &str, program: &str| {
+        let (method, program) = (ident(method), ident(program));
+        quote! {
+            #[inline]
+            fn #method<__C: #p::Checks>(
+                self,
+                __cx: #p::Context<'_, __C>,
+                (#(#args,)*): <#list as #p::Params>::Args<'_>,
+            ) -> ::core::result::Result<(), #p::Error> {
+                #name::#program::<#given _>(__cx, #(#args),*)
+            }
+        }
+    };
+    let adjoint = |method: &str, program: &str| {
+        let (method, program) = (ident(method), ident(program));
+        quote! {
+            #[inline]
+            fn #method<__C: #p::Checks, const __N: usize>(
+                self,
+                __cx: #p::Context<'_, __C>,
+                __width: #p::Width<__N>,
+                (#(#args,)*): <#list as #p::Params>::Args<'_>,
+                (#(#bars,)*): <#list as #p::Params>::Shadows<'_, __N>,
+            ) -> ::core::result::Result<(), #p::Error> {
+                #name::#program::<#given _, __N>(__cx, __width, #(#args, #bars),*)
+            }
+        }
+    };
+    let methods = [
+        plain("forward", "__forward"),
+        plain("inverse", "__inverse"),
+        adjoint("adjoint", "__adjoint"),
+        adjoint("adjoint_inverse", "__adjoint_inverse"),
+    ];
+    quote! {
+        #[automatically_derived]
+        impl<#declared> #p::Reversible<#list> for #name #conditions {
+            #(#methods)*
+        }
+    }
+}
+
+/// Whether a parameter of the IR is written.
+pub fn is_written(function: &Function, index: usize) -> bool {
+    function.params.get(index).is_some_and(|&v| function.var(v).kind != VarKind::Param(Mode::Read))
+}
+
+/// Whether a shape is a function.
+pub fn is_function(passed: &Passed) -> bool {
+    passed.shape == Shape::Function
+}

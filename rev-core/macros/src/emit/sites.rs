@@ -1,0 +1,95 @@
+//! The statements of a function as the errors of its programs show them.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::{quote, ToTokens};
+use rev_core::ir;
+
+/// The words of a source item with their positions, to quote statements from.
+pub struct Quotes {
+    words: Vec<Word>,
+}
+
+struct Word {
+    start: (usize, usize),
+    end: (usize, usize),
+    text: String,
+}
+
+impl Quotes {
+    /// The words of an item.
+    pub fn of(item: &impl ToTokens) -> Quotes {
+        let mut quotes = Quotes { words: Vec::new() };
+        quotes.add(item.to_token_stream());
+        quotes
+    }
+
+    fn add(&mut self, tokens: TokenStream) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Group(g) => self.add_group(&g),
+                TokenTree::Ident(i) => self.push(i.span(), i.to_string()),
+                TokenTree::Punct(c) => self.push(c.span(), c.to_string()),
+                TokenTree::Literal(l) => self.push(l.span(), l.to_string()),
+            }
+        }
+    }
+
+    fn add_group(&mut self, g: &Group) {
+        let (open, close) = match g.delimiter() {
+            Delimiter::Parenthesis => ("(", ")"),
+            Delimiter::Brace => ("{", "}"),
+            Delimiter::Bracket => ("[", "]"),
+            Delimiter::None => return self.add(g.stream()),
+        };
+        self.push(g.span_open(), open.into());
+        self.add(g.stream());
+        self.push(g.span_close(), close.into());
+    }
+
+    fn push(&mut self, span: Span, text: String) {
+        let (start, end) = (span.start(), span.end());
+        self.words.push(Word { start: (start.line, start.column), end: (end.line, end.column), text });
+    }
+
+    /// The first line of what stands at a position.
+    pub fn line(&self, at: ir::Span) -> String {
+        let start = (at.line as usize, at.column as usize);
+        let end = (at.end_line as usize, at.end_column as usize);
+        let mut text = String::new();
+        let mut column = start.1;
+        let on_line = |w: &&Word| w.start >= start && w.end <= end && w.start.0 == start.0;
+        for word in self.words.iter().filter(on_line) {
+            if word.start.1 > column {
+                text.push(' ');
+            }
+            text += &word.text;
+            column = word.end.1;
+        }
+        text
+    }
+}
+
+/// The sites of one program, numbered as they come.
+#[derive(Default)]
+pub struct Sites {
+    entries: Vec<(ir::Span, TokenStream)>,
+}
+
+impl Sites {
+    /// The number of a statement's site.
+    pub fn number(&mut self, at: ir::Span, quotes: &Quotes, p: &TokenStream) -> usize {
+        if let Some(k) = self.entries.iter().position(|(span, _)| *span == at) {
+            return k;
+        }
+        let (line, column, text) = (at.line, at.column, quotes.line(at));
+        self.entries.push((at, quote!(#p::Site::new(__FUNCTION, file!(), #line, #column, #text))));
+        self.entries.len() - 1
+    }
+
+    /// The table that the numbers index.
+    pub fn table(&self, p: &TokenStream) -> TokenStream {
+        let entries = self.entries.iter().map(|(_, e)| e);
+        let count = self.entries.len();
+        quote!(static __SITES: [#p::Site; #count] = [#(#entries),*];)
+    }
+}

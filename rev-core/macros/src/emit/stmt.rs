@@ -1,0 +1,503 @@
+//! Statements.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use rev_core::check::overlap::{overlap, Overlap};
+use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, UpdateOp, VarId};
+use rev_core::ops::{Instr, InstrAdjoint};
+use rev_core::pass::inverse_block;
+
+use super::body::{Body, Repr};
+use super::expr::Reach;
+use super::names::ident;
+use super::types::{is_exact, is_scalar, storage, Storage};
+
+impl Body<'_> {
+    /// A sequence of statements.
+    pub fn block(&mut self, block: &Block) -> TokenStream {
+        block.iter().map(|s| self.stmt(s)).collect()
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> TokenStream {
+        self.stand_at(stmt.span);
+        match &stmt.kind {
+            StmtKind::Update { op, place, expr } => self.update(*op, place, expr),
+            StmtKind::Instr { instr, places, operands } => self.instr(*instr, places, operands),
+            StmtKind::Let { var, expr, body } => self.binding(*var, expr, body),
+            StmtKind::Ancilla { var, init, release, body } => self.ancilla(*var, init, *release, body),
+            StmtKind::If { cond, post, then, otherwise } => self.branch(cond, post.as_ref(), then, otherwise),
+            StmtKind::While { cond, post, body } => self.while_loop(cond, post, body),
+            StmtKind::For { var, range, parallel, body } => match parallel {
+                Some(declared) => {
+                    let _ = declared;
+                    self.for_loop(*var, range, body)
+                }
+                None => self.for_loop(*var, range, body),
+            },
+            StmtKind::Call { callee, direction, args } => self.call(callee, *direction, args),
+            StmtKind::Compute { compute, body } => {
+                let undo = inverse_block(compute);
+                let (compute, body, undo) = (self.block(compute), self.block(body), self.block(&undo));
+                quote!(#compute #body #undo)
+            }
+            StmtKind::Push { stack, place } => self.push(stack, place),
+            StmtKind::Pop { stack, place } => self.pop(stack, place),
+            StmtKind::Release { var, value } => {
+                let value = self.expr(value);
+                self.release(*var, &value)
+            }
+            StmtKind::External { code } => self.external(code, stmt.span),
+            StmtKind::Unchecked { body } => {
+                let checked = std::mem::replace(&mut self.checked, false);
+                let body = self.block(body);
+                self.checked = checked;
+                quote!({ #body })
+            }
+            // gone after the uncompute pass
+            StmtKind::Inverse { body } => self.block(&inverse_block(body)),
+        }
+    }
+
+    fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
+        if self.is_array(place) {
+            return self.array_update(op, place, expr);
+        }
+        let p = self.p;
+        let aliases = self.alias_checks(place, expr);
+        let value = self.expr(expr);
+        let target = self.place(place, Reach::Write);
+        let name = ident(match op {
+            UpdateOp::Add => "add",
+            UpdateOp::Sub => "sub",
+            UpdateOp::Xor => "xor",
+            UpdateOp::Mul => "mul",
+            UpdateOp::Div => "div",
+        });
+        let span = self.source.spans.span(place.span);
+        let apply = quote_spanned!(span=> #p::rt::update::#name);
+        let seen = self.see(place.var, quote!(&*__p));
+        quote!({
+            #aliases
+            let __v = #value;
+            let __p = &mut #target;
+            #apply(__p, __v);
+            #seen
+        })
+    }
+
+    /// `a += b` of arrays, element by element.
+    fn array_update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
+        let p = self.p;
+        let ExprKind::Read(source) = &expr.kind else {
+            return quote!(::core::compile_error! {
+                "whole arrays can only be accumulated from whole arrays"
+            });
+        };
+        let name = ident(match op {
+            UpdateOp::Add => "add_all",
+            UpdateOp::Sub => "sub_all",
+            UpdateOp::Xor | UpdateOp::Mul | UpdateOp::Div => {
+                return quote!(::core::compile_error! { "whole arrays are only updated by `+=` and `-=`" })
+            }
+        });
+        let source = self.place(source, Reach::Read);
+        let target = self.place(place, Reach::Write);
+        let shown = self.show(place);
+        let failure = self.fail(|at| quote!(#p::fail::shapes(#at, #shown, __e)));
+        self.held.remove(&place.var);
+        quote!(if let ::core::result::Result::Err(__e) = #p::arrays::#name(#target, #source) { #failure })
+    }
+
+    /// Whether a place is a whole array or a part of one, behind a handle.
+    pub fn is_array(&self, place: &Place) -> bool {
+        match place.path.last() {
+            None => self.repr(place.var) == Repr::Handle,
+            Some(step) => matches!(step, Step::Range(..)),
+        }
+    }
+
+    /// Comparisons of the written element with those elements that the expression reads and that
+    /// only the values of indices tell apart.
+    fn alias_checks(&mut self, place: &Place, expr: &Expr) -> TokenStream {
+        let mut reads = expr.reads();
+        reads.extend(place.indices().flat_map(|e| e.reads()));
+        let unknown: Vec<Place> = reads
+            .into_iter()
+            .filter(|r| overlap(place, r, &self.values) == Overlap::Unknown)
+            .cloned()
+            .collect();
+        self.distinct(place, &unknown)
+    }
+
+    /// Checks, where checks are on, that a place overlaps none of others.
+    fn distinct(&mut self, place: &Place, others: &[Place]) -> TokenStream {
+        if !self.checked {
+            return TokenStream::new();
+        }
+        let mut checks = TokenStream::new();
+        for other in others {
+            let p = self.p;
+            let same = self.overlap_condition(place, other);
+            let (a, b) = (self.show(place), self.show(other));
+            let failure = self.fail(|at| quote!(#p::fail::aliased(#at, #a, #b)));
+            checks.extend(quote!(if #same { #failure }));
+        }
+        self.if_checked(checks)
+    }
+
+    /// Whether two places of one variable share storage, as a condition on the values of indices.
+    pub fn overlap_condition(&mut self, a: &Place, b: &Place) -> TokenStream {
+        let p = self.p;
+        let mut conditions = Vec::new();
+        for (s, t) in a.path.iter().zip(&b.path) {
+            match (s, t) {
+                (Step::Index(i), Step::Index(j)) => {
+                    let (i, j) = (self.exprs(i), self.exprs(j));
+                    conditions.push(quote!(#p::same_index([#(#i),*], [#(#j),*])));
+                }
+                (Step::Range(a, b), Step::Range(c, d)) => {
+                    let (a, b, c, d) = (self.expr(a), self.expr(b), self.expr(c), self.expr(d));
+                    conditions.push(quote!(#p::ranges_meet((#a, #b), (#c, #d))));
+                    break;
+                }
+                (Step::Range(a, b), Step::Index(i)) | (Step::Index(i), Step::Range(a, b)) => {
+                    let (a, b, i) = (self.expr(a), self.expr(b), self.exprs(i));
+                    conditions.push(quote!(#p::in_range([#(#i),*], (#a, #b))));
+                    break;
+                }
+                _ => {}
+            }
+        }
+        quote!(true #(&& #conditions)*)
+    }
+
+    fn instr(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {
+        if let [a] = places {
+            return self.instr_on_one(instr, a, operands);
+        }
+        if places.iter().any(|q| self.is_array(q)) {
+            return self.instr_on_arrays(instr, places, operands);
+        }
+        let p = self.p;
+        let name = ident(instr.name());
+        let aliases = match places {
+            [a, b] if overlap(a, b, &self.values) == Overlap::Unknown => {
+                self.distinct(a, std::slice::from_ref(b))
+            }
+            _ => TokenStream::new(),
+        };
+        let operands = self.exprs(operands);
+        // values are taken out and put back, so that no two references live at once
+        let values: Vec<TokenStream> = places.iter().map(|q| self.value(q)).collect();
+        let names: Vec<_> = (0..places.len()).map(|k| ident(&format!("__x{k}"))).collect();
+        let targets: Vec<TokenStream> = places.iter().map(|q| self.place(q, Reach::Write)).collect();
+        let seen: TokenStream =
+            places.iter().zip(&names).map(|(q, n)| self.see(q.var, quote!(&#n))).collect();
+        let apply =
+            self.applied(instr, &places[0], quote!(#p::rt::instr::#name(#(&mut #names,)* #(#operands),*)));
+        quote!({
+            #aliases
+            #(let mut #names = #values;)*
+            #apply
+            #seen
+            #(#targets = #names;)*
+        })
+    }
+
+    fn instr_on_one(&mut self, instr: Instr, place: &Place, operands: &[Expr]) -> TokenStream {
+        let p = self.p;
+        let name = ident(instr.name());
+        let operands = self.exprs(operands);
+        if self.is_array(place) {
+            let target = self.place(place, Reach::Write);
+            self.held.remove(&place.var);
+            let apply = self.applied(instr, place, quote!(#p::rt::instr::#name(__x, #(#operands),*)));
+            return quote!(for __x in #p::arrays::elements(#target) { #apply });
+        }
+        let target = self.place(place, Reach::Write);
+        let seen = self.see(place.var, quote!(&*__p));
+        let apply = self.applied(instr, place, quote!(#p::rt::instr::#name(__p, #(#operands),*)));
+        quote!({
+            let __p = &mut #target;
+            #apply
+            #seen
+        })
+    }
+
+    /// Two arrays: only their exchange is an instruction on whole arrays.
+    fn instr_on_arrays(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {
+        let p = self.p;
+        let name = ident(instr.name());
+        let operands = self.exprs(operands);
+        let targets: Vec<TokenStream> = places.iter().map(|q| self.place(q, Reach::Write)).collect();
+        for place in places {
+            self.held.remove(&place.var);
+        }
+        let shown = places.first().map(|q| self.show(q)).unwrap_or_default();
+        let failure = self.fail(|at| quote!(#p::fail::shapes(#at, #shown, __e)));
+        quote!(if let ::core::result::Result::Err(__e) =
+            #p::arrays::pairwise(#(#targets),*, |__a, __b| #p::rt::instr::#name(__a, __b, #(#operands),*))
+        {
+            #failure
+        })
+    }
+
+    /// An instruction, with its failure where it can fail.
+    fn applied(&mut self, instr: Instr, place: &Place, call: TokenStream) -> TokenStream {
+        let p = self.p;
+        match instr.row().adjoint {
+            InstrAdjoint::ScaleByOperand
+            | InstrAdjoint::ScaleByReciprocal
+            | InstrAdjoint::ScaleBy
+            | InstrAdjoint::UnscaleBy => {
+                let (name, shown) = (instr.name(), self.show(place));
+                let failure = self.fail(|at| quote!(#p::fail::inexact(#at, #name, #shown, __e)));
+                quote!(if let ::core::result::Result::Err(__e) = #call { #failure })
+            }
+            InstrAdjoint::Nothing
+            | InstrAdjoint::InverseOnShadows
+            | InstrAdjoint::Inv
+            | InstrAdjoint::Rotation
+            | InstrAdjoint::ReverseRotation => quote!(#call;),
+        }
+    }
+
+    fn binding(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
+        let value = self.expr(expr);
+        let (name, ty) = (self.name(var), self.annotation(var));
+        let repr = match &expr.kind {
+            ExprKind::Named(path) if self.function_value(path).is_some() => Repr::Function,
+            ExprKind::Read(q) if q.path.is_empty() && self.repr(q.var) == Repr::Function => Repr::Function,
+            _ => Repr::Value,
+        };
+        self.set(var, repr);
+        let body = self.block(body);
+        quote!({ let #name #ty = #value; #body })
+    }
+
+    fn ancilla(&mut self, var: VarId, init: &Expr, release: Release, body: &Block) -> TokenStream {
+        let released = self.checked && release != Release::Dropped;
+        if let Some((first, owner)) = self.array_start(var, init) {
+            return self.array_ancilla(var, first, owner, released, body);
+        }
+        let value = self.expr(init);
+        let (name, ty, first) = (self.name(var), self.annotation(var), self.companion("first", var));
+        self.set(var, Repr::Owned);
+        let (keep, watch) = if released {
+            (quote!(let #first = ::core::clone::Clone::clone(&#name);), self.watch(var))
+        } else {
+            (TokenStream::new(), TokenStream::new())
+        };
+        let span = self.standing();
+        let body = self.block(body);
+        self.stand_at(span);
+        let check = if released { self.release(var, &quote!(#first)) } else { TokenStream::new() };
+        self.held.remove(&var);
+        quote!({ let mut #name #ty = #value; #keep #watch #body #check })
+    }
+
+    /// The element and the array that an ancilla of run-time shape starts with.
+    fn array_start(&mut self, var: VarId, init: &Expr) -> Option<(TokenStream, TokenStream)> {
+        let p = self.p;
+        match &init.kind {
+            ExprKind::Fill(e, shape) => {
+                let (e, shape) = (self.expr(e), self.exprs(shape));
+                let element = match &self.function.var(var).ty {
+                    rev_core::ir::Type::Array(t, _) => super::types::rust_type(t, p),
+                    _ => None,
+                };
+                let element = element.map(|t| quote!(: #t));
+                let dynamic = match storage(&self.function.var(var).ty) {
+                    Storage::Array(rev_core::ir::Rank::Dynamic) => quote!(dynamic),
+                    _ => quote!(filled),
+                };
+                let first = self.companion("first", var);
+                Some((quote!(let #first #element = #e;), quote!(#p::arrays::#dynamic([#(#shape),*], #first))))
+            }
+            ExprKind::ZeroShadow(q) if self.is_array(q) => {
+                let like = self.place(q, Reach::Read);
+                Some((TokenStream::new(), quote!(#p::arrays::zero_shadows::<_, __N>(#like))))
+            }
+            _ => None,
+        }
+    }
+
+    fn array_ancilla(
+        &mut self,
+        var: VarId,
+        first: TokenStream,
+        array: TokenStream,
+        released: bool,
+        body: &Block,
+    ) -> TokenStream {
+        let p = self.p;
+        let (name, owner, value) = (self.name(var), self.companion("own", var), self.companion("first", var));
+        let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
+        self.set(var, Repr::Handle);
+        let watch = if released { self.watch(var) } else { TokenStream::new() };
+        let span = self.standing();
+        let body = self.block(body);
+        self.stand_at(span);
+        let check = if released { self.release(var, &quote!(#value)) } else { TokenStream::new() };
+        self.held.remove(&var);
+        quote!({
+            #first
+            let mut #owner = match #array {
+                ::core::option::Option::Some(__a) => __a,
+                ::core::option::Option::None => #no_memory,
+            };
+            let #name = #owner.handle();
+            #watch
+            #body
+            #check
+        })
+    }
+
+    /// Starts to record the largest magnitude that an ancilla holds.
+    fn watch(&mut self, var: VarId) -> TokenStream {
+        let p = self.p;
+        if is_exact(&self.function.var(var).ty, &self.function.generics) {
+            return TokenStream::new();
+        }
+        self.held.insert(var);
+        let (name, held) = (self.name(var), self.companion("held", var));
+        match self.repr(var) {
+            Repr::Handle => {
+                let first = self.companion("first", var);
+                quote!(let mut #held = #p::Held::of::<__C, _>(&#first);)
+            }
+            _ => quote!(let mut #held = #p::Held::of::<__C, _>(&#name);),
+        }
+    }
+
+    /// Records a value that (a part of) an ancilla now has.
+    pub fn see(&self, var: VarId, value: TokenStream) -> TokenStream {
+        if !self.held.contains(&var) {
+            return TokenStream::new();
+        }
+        let held = self.companion("held", var);
+        quote!(if __C::ON { #held.see(#value); })
+    }
+
+    /// Records that an ancilla was changed in ways that weren't seen.
+    pub fn lose_sight(&self, var: VarId) -> TokenStream {
+        if !self.held.contains(&var) {
+            return TokenStream::new();
+        }
+        let held = self.companion("held", var);
+        quote!(if __C::ON { #held.lose(); })
+    }
+
+    /// The check that an ancilla holds a value again.
+    fn release(&mut self, var: VarId, expected: &TokenStream) -> TokenStream {
+        if !self.checked {
+            return TokenStream::new();
+        }
+        let p = self.p;
+        let (name, shown) = (self.name(var), self.function.var(var).name.clone());
+        let held = if self.held.contains(&var) {
+            let held = self.companion("held", var);
+            quote!(#held.largest())
+        } else {
+            quote!(::core::option::Option::None)
+        };
+        let compare = match self.repr(var) {
+            Repr::Handle => quote!(#p::arrays::compare_all(__cx, #name, &#expected, #held)),
+            _ => quote!(#p::compare(__cx, &#name, &#expected, #held)),
+        };
+        let failure = self.fail(|at| {
+            quote! {{
+                let __t = #p::fail::tolerance(__cx.tolerances(), &__e, #held);
+                #p::fail::not_restored(#at, __t, #shown, __e)
+            }}
+        });
+        self.if_checked(quote!(if let ::core::result::Result::Err(__e) = #compare { #failure }))
+    }
+
+    fn branch(&mut self, cond: &Expr, post: Option<&Expr>, then: &Block, otherwise: &Block) -> TokenStream {
+        let p = self.p;
+        let taken = self.expr(cond);
+        let check = match post {
+            Some(post) => {
+                let (value, shown) = (self.expr(post), self.quote(post.span));
+                let failure = self.fail(|at| quote!(#p::fail::after_branch(#at, #shown, __taken)));
+                self.if_checked(quote!(if (#value) != __taken { #failure }))
+            }
+            None => TokenStream::new(),
+        };
+        let (then, otherwise) = (self.block(then), self.block(otherwise));
+        quote!({
+            let __taken = #taken;
+            if __taken { #then } else { #otherwise }
+            #check
+        })
+    }
+
+    fn while_loop(&mut self, cond: &Expr, post: &Expr, body: &Block) -> TokenStream {
+        let p = self.p;
+        let shown = self.quote(post.span);
+        let mut check = |expected: bool| {
+            let value = self.expr(post);
+            let failure = self.fail(|at| quote!(#p::fail::around_iteration(#at, #shown, #expected)));
+            self.if_checked(quote!(if (#value) != #expected { #failure }))
+        };
+        let (before, after) = (check(false), check(true));
+        let cond = self.expr(cond);
+        let body = self.block(body);
+        quote!(#before while #cond { #body #after })
+    }
+
+    fn push(&mut self, stack: &Place, place: &Place) -> TokenStream {
+        let p = self.p;
+        let target = self.place(place, Reach::Write);
+        let stack = self.place(stack, Reach::Write);
+        quote!({
+            let __v = #p::take_value(&mut #target);
+            #stack.push(__v);
+        })
+    }
+
+    fn pop(&mut self, stack: &Place, place: &Place) -> TokenStream {
+        let p = self.p;
+        let target = self.place(place, Reach::Write);
+        let (shown, shown_stack) = (self.show(place), self.show(stack));
+        let stack = self.place(stack, Reach::Write);
+        let empty = self.fail(|at| quote!(#p::fail::stack_empty(#at, #shown_stack)));
+        let not_zero = self.fail(|at| quote!(#p::fail::pop_onto(#at, #shown, __e)));
+        let check = self.if_checked(quote! {
+            if let ::core::result::Result::Err(__e) = #p::vacant(__cx, &*__p) { #not_zero }
+        });
+        let seen = self.see(place.var, quote!(&*__p));
+        quote!({
+            let __p = &mut #target;
+            #check
+            match #stack.pop() {
+                ::core::option::Option::Some(__v) => *__p = __v,
+                ::core::option::Option::None => #empty,
+            }
+            #seen
+        })
+    }
+
+    /// An external block, with the program's variables under the names that it uses.
+    fn external(&mut self, code: &str, span: rev_core::ir::Span) -> TokenStream {
+        match self.source.external(code, span) {
+            Some(external) => {
+                let names = external.names.iter().filter(|(written, var)| *written != self.name(*var));
+                let (written, names): (Vec<_>, Vec<_>) =
+                    names.map(|(written, var)| (written, self.name(*var))).unzip();
+                let tokens = &external.tokens;
+                quote!({ #(let #written = &#names;)* #tokens })
+            }
+            None => {
+                let tokens: TokenStream = code.parse().unwrap_or_default();
+                quote!({ #tokens })
+            }
+        }
+    }
+
+    /// Whether a variable is held as a scalar that can be copied.
+    pub fn copies(&self, var: VarId) -> bool {
+        is_scalar(&self.function.var(var).ty)
+    }
+}

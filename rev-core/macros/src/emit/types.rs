@@ -1,0 +1,116 @@
+//! IR types as Rust types.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::ir::{Generic, GenericKind, Length, Rank, ScalarType, Type};
+
+use super::names::ident;
+
+/// How the values of a type are held while a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// A Rust value: scalars, tuples, fixed-size arrays, structs, stacks.
+    Plain,
+    /// Elements of run-time shape behind a handle.
+    Array(Rank),
+    /// A reversible function: a value without size.
+    Function,
+}
+
+/// How the values of a type are held.
+pub fn storage(ty: &Type) -> Storage {
+    match ty {
+        Type::Array(_, rank) => Storage::Array(*rank),
+        Type::Function(_) => Storage::Function,
+        Type::Shadow(t) => match storage(t) {
+            Storage::Array(rank) => Storage::Array(rank),
+            Storage::Plain | Storage::Function => Storage::Plain,
+        },
+        Type::Scalar(_)
+        | Type::Generic(_)
+        | Type::Complex(_)
+        | Type::Fixed(..)
+        | Type::Tuple(_)
+        | Type::Struct(..)
+        | Type::Stack(_)
+        | Type::Unknown => Storage::Plain,
+    }
+}
+
+/// Whether a type is surely a scalar, which is copied wherever it is read.
+pub fn is_scalar(ty: &Type) -> bool {
+    matches!(ty, Type::Scalar(_) | Type::Generic(_) | Type::Complex(_))
+}
+
+/// Whether values of a type are surely exact, so that no tolerance applies to them.
+pub fn is_exact(ty: &Type, generics: &[Generic]) -> bool {
+    use rev_core::ir::Class;
+    match ty {
+        Type::Scalar(s) => !matches!(s, ScalarType::F32 | ScalarType::F64),
+        Type::Generic(name) => {
+            generics.iter().any(|g| g.name == *name && matches!(g.kind, GenericKind::Scalar(Class::Integer)))
+        }
+        Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) => is_exact(t, generics),
+        Type::Tuple(ts) => ts.iter().all(|t| is_exact(t, generics)),
+        Type::Complex(_) | Type::Struct(..) | Type::Function(_) | Type::Shadow(_) | Type::Unknown => false,
+    }
+}
+
+/// The Rust type of a value, `None` where the source doesn't say it. `p` is the runtime's module.
+pub fn rust_type(ty: &Type, p: &TokenStream) -> Option<TokenStream> {
+    Some(match ty {
+        Type::Scalar(ScalarType::Fixed43) => quote!(#p::Fixed43),
+        Type::Scalar(s) => {
+            let name = ident(s.name());
+            quote!(#name)
+        }
+        Type::Generic(name) => {
+            let name = ident(name);
+            quote!(#name)
+        }
+        Type::Complex(t) => {
+            let t = rust_type(t, p)?;
+            quote!(#p::Complex<#t>)
+        }
+        Type::Fixed(t, len) => {
+            let (t, len) = (rust_type(t, p)?, length(len)?);
+            quote!([#t; #len])
+        }
+        Type::Tuple(ts) => {
+            let ts = ts.iter().map(|t| rust_type(t, p)).collect::<Option<Vec<_>>>()?;
+            quote!((#(#ts,)*))
+        }
+        Type::Struct(path, args) => {
+            let path: syn::Path = syn::parse_str(path).ok()?;
+            let args = args.iter().map(|t| rust_type(t, p)).collect::<Option<Vec<_>>>()?;
+            if args.is_empty() {
+                // its constants, if any, aren't in the IR
+                return None;
+            }
+            quote!(#path::<#(#args),*>)
+        }
+        Type::Stack(t) => {
+            let t = rust_type(t, p)?;
+            quote!(#p::Stack<#t>)
+        }
+        Type::Shadow(t) => {
+            let t = rust_type(t, p)?;
+            quote!(<#t as #p::Primal>::Shadow<__N>)
+        }
+        Type::Array(..) | Type::Function(_) | Type::Unknown => return None,
+    })
+}
+
+/// A length as an expression of Rust.
+pub fn length(len: &Length) -> Option<TokenStream> {
+    Some(match len {
+        Length::Literal(n) => {
+            let n = proc_macro2::Literal::usize_unsuffixed(usize::try_from(*n).ok()?);
+            quote!(#n)
+        }
+        Length::Named(path) => {
+            let path: syn::Path = syn::parse_str(path).ok()?;
+            quote!({ #path })
+        }
+    })
+}

@@ -1,0 +1,241 @@
+//! Whole arrays: ancillas of run-time shape, and the few statements that name an array as a whole.
+
+use rev_core::scalar::{Linear, Mismatch, Primal};
+
+use crate::context::Context;
+use crate::scratch::Scratch;
+use crate::view::{Cells, Dynamic, Exclusive, Extents, Slice, Strided, Whole};
+
+/// Two arrays that should have the same shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shapes {
+    /// The shape of the first.
+    pub first: Vec<usize>,
+    /// The shape of the second.
+    pub second: Vec<usize>,
+}
+
+/// The sizes of an array.
+pub fn shape_of(array: &impl Extents) -> Vec<usize> {
+    (0..array.rank()).map(|k| array.extent(k)).collect()
+}
+
+/// An array of the program's own, with a shape of `R` dimensions.
+pub struct Own<E, const R: usize> {
+    elements: Scratch<E>,
+    shape: [usize; R],
+}
+
+impl<E> Own<E, 1> {
+    /// A handle to it.
+    pub fn handle(&mut self) -> Slice<'_, E, Exclusive> {
+        self.elements.handle()
+    }
+}
+
+macro_rules! own_handles {
+    ($($r:literal)*) => {$(
+        impl<E> Own<E, $r> {
+            /// A handle to it.
+            pub fn handle(&mut self) -> Strided<'_, E, $r, Exclusive> {
+                Strided::row_major(self.elements.handle(), self.shape)
+            }
+        }
+    )*};
+}
+own_handles!(2 3 4);
+
+/// An array of the program's own with any number of dimensions.
+pub struct OwnDynamic<E> {
+    elements: Scratch<E>,
+    shape: Vec<usize>,
+}
+
+impl<E> OwnDynamic<E> {
+    /// A handle to it.
+    pub fn handle(&mut self) -> Dynamic<'_, E, Exclusive> {
+        Dynamic::row_major(self.elements.handle(), &self.shape)
+    }
+}
+
+fn product(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1usize, |n, &s| n.checked_mul(s))
+}
+
+/// An array of equal elements. `None` when there is no memory for it.
+pub fn filled<E: Clone, const R: usize>(shape: [usize; R], value: E) -> Option<Own<E, R>> {
+    Some(Own { elements: Scratch::filled(product(&shape)?, value)?, shape })
+}
+
+/// The same as an array whose number of dimensions isn't part of its type.
+pub fn dynamic<E: Clone, const R: usize>(shape: [usize; R], value: E) -> Option<OwnDynamic<E>> {
+    Some(OwnDynamic { elements: Scratch::filled(product(&shape)?, value)?, shape: shape.to_vec() })
+}
+
+/// Handles whose shadow arrays can be made.
+pub trait Shadowed<const N: usize> {
+    /// The shadow.
+    type Shadow;
+    /// Zero shadows in this array's shape. `None` when there is no memory for them.
+    fn zero_shadows(self) -> Option<Self::Shadow>;
+}
+
+impl<E: Primal, M, const N: usize> Shadowed<N> for Slice<'_, E, M> {
+    type Shadow = Own<E::Shadow<N>, 1>;
+    fn zero_shadows(self) -> Option<Self::Shadow> {
+        let elements = Scratch::from_fn(self.count(), |k| self.elements()[k].zero_shadow())?;
+        Some(Own { elements, shape: [self.count()] })
+    }
+}
+
+impl<'a, E: Primal + 'a, M: Send + Sync, const R: usize, const N: usize> Shadowed<N>
+    for Strided<'a, E, R, M>
+{
+    type Shadow = Own<E::Shadow<N>, R>;
+    fn zero_shadows(self) -> Option<Self::Shadow> {
+        Some(Own { elements: shadows(self)?, shape: self.shape() })
+    }
+}
+
+impl<'a, E: Primal + 'a, M: Send + Sync, const N: usize> Shadowed<N> for Dynamic<'a, E, M> {
+    type Shadow = OwnDynamic<E::Shadow<N>>;
+    fn zero_shadows(self) -> Option<Self::Shadow> {
+        Some(OwnDynamic { elements: shadows(self)?, shape: self.shape().to_vec() })
+    }
+}
+
+fn shadows<'a, H: Whole<'a>, const N: usize>(like: H) -> Option<Scratch<<H::Element as Primal>::Shadow<N>>>
+where
+    H::Element: Primal,
+{
+    let mut elements = Scratch::with_capacity(like.count())?;
+    like.elements_in_order().for_each(|e| elements.push(e.zero_shadow()));
+    Some(elements)
+}
+
+/// Zero shadows in an array's shape. `None` when there is no memory for them.
+pub fn zero_shadows<H: Shadowed<N>, const N: usize>(like: H) -> Option<H::Shadow> {
+    like.zero_shadows()
+}
+
+/// Calls `f` on the elements of two arrays in order.
+///
+/// # Errors
+///
+/// When their shapes differ.
+pub fn pairwise<'a, 'b, A: Cells<'a>, B: Cells<'b>>(
+    a: A,
+    b: B,
+    mut f: impl FnMut(&mut A::Element, &mut B::Element),
+) -> Result<(), Shapes> {
+    same_shape(&a, &b)?;
+    a.cells_in_order().zip(b.cells_in_order()).for_each(|(x, y)| f(x, y));
+    Ok(())
+}
+
+fn same_shape(a: &impl Extents, b: &impl Extents) -> Result<(), Shapes> {
+    let (first, second) = (shape_of(a), shape_of(b));
+    if first == second {
+        Ok(())
+    } else {
+        Err(Shapes { first, second })
+    }
+}
+
+/// `a += b`
+///
+/// # Errors
+///
+/// When their shapes differ.
+pub fn add_all<'a, 'b, A: Cells<'a>, B: Whole<'b, Element = A::Element>>(a: A, b: B) -> Result<(), Shapes>
+where
+    A::Element: Linear,
+{
+    same_shape(&a, &b)?;
+    a.cells_in_order().zip(b.elements_in_order()).for_each(|(x, y)| x.accumulate(y));
+    Ok(())
+}
+
+/// `a -= b`
+///
+/// # Errors
+///
+/// When their shapes differ.
+pub fn sub_all<'a, 'b, A: Cells<'a>, B: Whole<'b, Element = A::Element>>(a: A, b: B) -> Result<(), Shapes>
+where
+    A::Element: Linear,
+{
+    same_shape(&a, &b)?;
+    a.cells_in_order().zip(b.elements_in_order()).for_each(|(x, y)| x.deduct(y));
+    Ok(())
+}
+
+/// The elements, for an instruction on each.
+pub fn elements<'a, A: Cells<'a>>(a: A) -> impl Iterator<Item = &'a mut A::Element> {
+    a.cells_in_order()
+}
+
+/// Whether every element may stand for `expected`.
+///
+/// # Errors
+///
+/// The first element that may not, with its place in row-major order.
+#[inline(never)]
+pub fn compare_all<'a, C, H: Whole<'a>>(
+    cx: Context<'_, C>,
+    array: H,
+    expected: &H::Element,
+    held: Option<f64>,
+) -> Result<(), Mismatch>
+where
+    H::Element: Primal,
+{
+    let shape = shape_of(&array);
+    for (k, e) in array.elements_in_order().enumerate() {
+        e.compare(expected, cx.tolerances(), held)
+            .map_err(|m| m.within(format_args!("{:?}", place(k, &shape))))?;
+    }
+    Ok(())
+}
+
+/// The index of the `k`-th element in row-major order.
+fn place(mut k: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (i, n) in index.iter_mut().zip(shape).rev() {
+        *i = k % n;
+        k /= n;
+    }
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_arrays_have_the_shape_asked_for() {
+        let mut a = filled([2, 3], 1.5).unwrap();
+        let h = a.handle();
+        assert_eq!((h.shape(), h.rd([1, 2]), h.rd([2, 0])), ([2, 3], Some(&1.5), None));
+        assert!(filled([usize::MAX, 2], 0.0).is_none());
+        let mut d = dynamic([0, 3], 1u8).unwrap();
+        assert_eq!(d.handle().count(), 0);
+    }
+
+    #[test]
+    fn whole_arrays_are_added_when_they_agree() {
+        let (mut a, mut b, mut c) = ([1.0, 2.0], [10.0, 20.0], [0.0; 3]);
+        let x = Slice::exclusive(&mut a);
+        add_all(x, Slice::exclusive(&mut b)).unwrap();
+        assert_eq!(add_all(x, Slice::exclusive(&mut c)), Err(Shapes { first: vec![2], second: vec![3] }));
+        assert_eq!(a, [11.0, 22.0]);
+    }
+
+    #[test]
+    fn shadows_have_their_arrays_shape() {
+        let mut a = filled([2, 2], 3.0f64).unwrap();
+        let mut s = zero_shadows::<_, 3>(a.handle()).unwrap();
+        assert_eq!(s.handle().shape(), [2, 2]);
+        assert_eq!(s.handle().rd([1, 1]).unwrap().0, [0.0; 3]);
+    }
+}

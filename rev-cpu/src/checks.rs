@@ -1,0 +1,158 @@
+//! The run-time checks of reversibility: what emitted code calls where checks are on.
+
+use rev_core::scalar::{rt, Linear, Mismatch, Primal, Scalar};
+
+use crate::context::{Checks, Context};
+use crate::view::Whole;
+
+/// The largest magnitude that an ancilla has held, against which rounding is measured when it is
+/// released.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    largest: f64,
+    known: bool,
+}
+
+impl Held {
+    /// Starts with the first value. Costs nothing where checks are off.
+    #[inline(always)]
+    pub fn of<C: Checks, P: Primal>(first: &P) -> Held {
+        Held { largest: if C::ON { first.magnitude() } else { 0.0 }, known: true }
+    }
+
+    /// A value that the ancilla, or a part of it, now has.
+    #[inline(always)]
+    pub fn see<P: Primal>(&mut self, value: &P) {
+        let magnitude = value.magnitude();
+        // a NaN stays: nothing may be released after it
+        if magnitude > self.largest || magnitude.is_nan() {
+            self.largest = magnitude;
+        }
+    }
+
+    /// The ancilla was changed in ways that weren't seen.
+    #[inline(always)]
+    pub fn lose(&mut self) {
+        self.known = false;
+    }
+
+    /// The largest magnitude, `None` where it isn't known.
+    #[inline(always)]
+    pub fn largest(&self) -> Option<f64> {
+        self.known.then_some(self.largest)
+    }
+}
+
+/// Whether a value may stand for another at the release of an ancilla.
+///
+/// # Errors
+///
+/// Where they differ by more than the tolerance.
+#[inline]
+pub fn compare<C, P: Primal>(
+    cx: Context<'_, C>,
+    found: &P,
+    expected: &P,
+    held: Option<f64>,
+) -> Result<(), Mismatch> {
+    found.compare(expected, cx.tolerances(), held)
+}
+
+/// Whether a place is zero, so that a popped value may be moved there.
+///
+/// # Errors
+///
+/// Where it isn't.
+#[inline]
+pub fn vacant<C, P: Primal>(cx: Context<'_, C>, found: &P) -> Result<(), Mismatch> {
+    found.compare(&found.zero_like(), cx.tolerances(), None)
+}
+
+/// Moves a value out and leaves zero: what a push does to its place.
+#[inline(always)]
+pub fn take_value<P: Linear>(place: &mut P) -> P {
+    let value = place.clone();
+    place.set_zero();
+    value
+}
+
+/// Whether two indices are the same element.
+#[inline(always)]
+pub fn same_index<const R: usize>(a: [usize; R], b: [usize; R]) -> bool {
+    a == b
+}
+
+/// Whether an element is in a range.
+#[inline(always)]
+pub fn in_range([i]: [usize; 1], (from, to): (usize, usize)) -> bool {
+    from <= i && i < to
+}
+
+/// Whether two ranges have an element in common.
+#[inline(always)]
+pub fn ranges_meet((a, b): (usize, usize), (c, d): (usize, usize)) -> bool {
+    a.max(c) < b.min(d)
+}
+
+/// A value that an index array holds twice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Twice {
+    /// The value.
+    pub value: i128,
+    /// Where it stands first.
+    pub first: usize,
+    /// Where it stands again.
+    pub second: usize,
+}
+
+/// Whether an index array that is declared injective holds no value twice.
+///
+/// # Errors
+///
+/// The first value that stands twice.
+#[inline(never)]
+pub fn injective<'a, H: Whole<'a>>(array: H) -> Result<(), Twice>
+where
+    H::Element: Scalar,
+{
+    let mut places: Vec<(i128, usize)> =
+        array.elements_in_order().enumerate().map(|(k, v)| (number(*v), k)).collect();
+    places.sort_unstable();
+    let twice = places.windows(2).filter(|w| w[0].0 == w[1].0).min_by_key(|w| w[1].1);
+    match twice {
+        Some(w) => Err(Twice { value: w[0].0, first: w[0].1, second: w[1].1 }),
+        None => Ok(()),
+    }
+}
+
+/// A loop variable's value for messages.
+#[inline(always)]
+pub fn number<I: Scalar>(i: I) -> i128 {
+    rt::cast(i)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        assert!(ranges_meet((0, 3), (2, 5)) && !ranges_meet((0, 2), (2, 5)) && !ranges_meet((1, 1), (0, 5)));
+        assert!(in_range([2], (2, 3)) && !in_range([3], (2, 3)));
+    }
+
+    #[test]
+    fn a_value_that_stands_twice_is_found() {
+        let twice = |values: &[u32]| injective(crate::view::Slice::shared(values));
+        assert_eq!(twice(&[3, 1, 0]), Ok(()));
+        assert_eq!(twice(&[3, 1, 0, 1, 3]), Err(Twice { value: 1, first: 1, second: 3 }));
+    }
+
+    #[test]
+    fn a_nan_is_held_for_ever() {
+        let mut held = Held::of::<crate::context::Checked, _>(&0.0f64);
+        held.see(&f64::NAN);
+        held.see(&1.0f64);
+        assert!(held.largest().unwrap().is_nan());
+    }
+}

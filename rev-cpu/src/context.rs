@@ -1,0 +1,130 @@
+//! What a run carries from call to call: whether checks are made, the tolerances, the threads.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::ThreadPool;
+use rev_core::tolerance::{Options, Tolerances};
+
+/// Whether a program checks reversibility: a type, so that the unchecked program has no trace of
+/// the checks.
+pub trait Checks: Copy + Send + Sync + 'static {
+    /// Whether checks are made.
+    const ON: bool;
+}
+
+/// Checks are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked;
+
+/// No checks are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Unchecked;
+
+impl Checks for Checked {
+    const ON: bool = true;
+}
+
+impl Checks for Unchecked {
+    const ON: bool = false;
+}
+
+/// The number of cotangents that an adjoint carries side by side, as an argument.
+#[derive(Clone, Copy, Debug)]
+pub struct Width<const N: usize>;
+
+/// The options of a run, made ready: the pool of its threads.
+pub struct Run {
+    tolerances: Tolerances,
+    deterministic: bool,
+    workers: usize,
+    pool: Option<Arc<ThreadPool>>,
+}
+
+impl Run {
+    /// A run with options. Without a number of threads it uses rayon's global pool; with one, a
+    /// pool of that many threads, which all runs with this number share. When the system can't
+    /// start the threads the run uses the calling thread alone.
+    pub fn new(options: &Options) -> Run {
+        let (workers, pool) = match options.threads {
+            None => (rayon::current_num_threads(), None),
+            Some(0 | 1) => (1, None),
+            Some(n) => match pool(n) {
+                Some(pool) => (n, Some(pool)),
+                None => (1, None),
+            },
+        };
+        Run { tolerances: options.tolerances, deterministic: options.deterministic, workers, pool }
+    }
+
+    /// The context of a program of this run.
+    pub fn context<C: Checks>(&self) -> Context<'_, C> {
+        Context { run: self, workers: self.workers, checks: PhantomData }
+    }
+}
+
+/// The pool of `n` threads. Threads are costly to start, so pools are kept.
+fn pool(n: usize) -> Option<Arc<ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&n) {
+        return Some(pool.clone());
+    }
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(n).build().ok()?);
+    pools.insert(n, pool.clone());
+    Some(pool)
+}
+
+/// The context that programs pass to each other.
+pub struct Context<'a, C> {
+    run: &'a Run,
+    workers: usize,
+    checks: PhantomData<C>,
+}
+
+impl<C> Copy for Context<'_, C> {}
+impl<C> Clone for Context<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<'a, C> Context<'a, C> {
+    /// The same without checks.
+    #[inline(always)]
+    pub fn unchecked(self) -> Context<'a, Unchecked> {
+        Context { run: self.run, workers: self.workers, checks: PhantomData }
+    }
+
+    /// The same with fewer threads: what a task of a parallel loop has left for loops inside it.
+    pub fn with_workers(self, workers: usize) -> Self {
+        Context { workers: workers.max(1), ..self }
+    }
+
+    /// How many threads a loop may use here.
+    #[inline]
+    pub fn workers(self) -> usize {
+        self.workers
+    }
+
+    /// Whether sums have the order of [`rev_core::tree`].
+    #[inline]
+    pub fn deterministic(self) -> bool {
+        self.run.deterministic
+    }
+
+    /// How far checked values may be off.
+    #[inline]
+    pub fn tolerances(self) -> &'a Tolerances {
+        &self.run.tolerances
+    }
+
+    /// Runs `f` on the run's threads.
+    pub fn install<R: Send>(self, f: impl FnOnce() -> R + Send) -> R {
+        match &self.run.pool {
+            Some(pool) => pool.install(f),
+            None => f(),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The errors of emitted code, made in cold functions so that the programs stay small.
+
+use std::fmt::Debug;
+
+use rev_core::error::{Cause, Error, Iteration, Site as ErrorSite, Text};
+use rev_core::ir::Span;
+use rev_core::scalar::rt::instr::InstrError;
+use rev_core::scalar::Mismatch;
+use rev_core::tolerance::Tolerances;
+
+use crate::arrays::{shape_of, Shapes};
+use crate::view::Extents;
+
+/// A statement of an emitted program.
+#[derive(Debug)]
+pub struct Site {
+    function: &'static str,
+    file: &'static str,
+    span: Span,
+    statement: &'static str,
+}
+
+impl Site {
+    /// The statement at `line` and `column` (from 0) of a file.
+    pub const fn new(
+        function: &'static str,
+        file: &'static str,
+        line: u32,
+        column: u32,
+        statement: &'static str,
+    ) -> Site {
+        let end_column = column + statement.len() as u32;
+        Site { function, file, span: Span { line, column, end_line: line, end_column }, statement }
+    }
+}
+
+/// A statement in a run: its site, and the variables of the loops around it.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    /// The statement.
+    pub site: &'static Site,
+    /// The loops, outermost first.
+    pub loops: &'a [(&'static str, i128)],
+}
+
+impl At<'_> {
+    fn error(&self, cause: Cause) -> Error {
+        Error::new(cause).at(self.site())
+    }
+
+    fn site(&self) -> ErrorSite {
+        let iteration =
+            |&(variable, value): &(&'static str, i128)| Iteration { variable: variable.into(), value };
+        ErrorSite {
+            function: self.site.function.into(),
+            file: self.site.file.into(),
+            span: self.site.span,
+            statement: self.site.statement.into(),
+            iterations: self.loops.iter().map(iteration).collect(),
+        }
+    }
+}
+
+/// An index out of range.
+#[cold]
+#[inline(never)]
+pub fn out_of_range<const R: usize>(
+    at: &At,
+    place: &'static str,
+    index: &[usize; R],
+    array: &impl Extents,
+) -> Error {
+    index_error(at, place, index, shape_of(array))
+}
+
+/// A part of a slice out of range.
+#[cold]
+#[inline(never)]
+pub fn part_out_of_range(
+    at: &At,
+    place: &'static str,
+    from: usize,
+    to: usize,
+    array: &impl Extents,
+) -> Error {
+    index_error(at, place, &[from, to], shape_of(array))
+}
+
+fn index_error(at: &At, place: &'static str, index: &[usize], shape: Vec<usize>) -> Error {
+    let index = index.iter().map(|&i| i as i128).collect();
+    at.error(Cause::IndexOutOfRange { place: place.into(), index, shape })
+}
+
+/// An integer divided by zero.
+#[cold]
+#[inline(never)]
+pub fn zero_divisor(at: &At) -> Error {
+    at.error(Cause::DivisionByZero)
+}
+
+/// A loop whose step isn't positive.
+#[cold]
+#[inline(never)]
+pub fn step_below_one(at: &At) -> Error {
+    at.error(Cause::Rejected("the step of a loop must be at least 1".into()))
+}
+
+/// An ancilla that doesn't hold its first value when it is released.
+#[cold]
+#[inline(never)]
+pub fn not_restored(at: &At, tolerance: f64, name: &'static str, mismatch: Mismatch) -> Error {
+    at.error(Cause::release(name, mismatch, tolerance))
+}
+
+/// A postcondition that differs from the condition of its branch.
+#[cold]
+#[inline(never)]
+pub fn after_branch(at: &At, condition: &'static str, taken: bool) -> Error {
+    let when = match taken {
+        true => "after the branch where the condition was true",
+        false => "after the branch where the condition was false",
+    };
+    at.error(postcondition(condition, taken, when))
+}
+
+/// The postcondition of a loop that holds before it, or doesn't after an iteration.
+#[cold]
+#[inline(never)]
+pub fn around_iteration(at: &At, condition: &'static str, after: bool) -> Error {
+    let when = if after { "after an iteration" } else { "before the first iteration" };
+    at.error(postcondition(condition, after, when))
+}
+
+fn postcondition(condition: &'static str, expected: bool, when: &'static str) -> Cause {
+    Cause::Condition {
+        what: "the postcondition".into(),
+        condition: condition.into(),
+        expected,
+        when: when.into(),
+    }
+}
+
+/// Two places that are one.
+#[cold]
+#[inline(never)]
+pub fn aliased(at: &At, first: &'static str, second: &'static str) -> Error {
+    at.error(Cause::Alias { first: first.into(), second: second.into() })
+}
+
+/// An instruction that can't be undone on its values.
+#[cold]
+#[inline(never)]
+pub fn inexact(at: &At, instr: &'static str, place: &'static str, reason: InstrError) -> Error {
+    at.error(Cause::Instruction { instr: instr.into(), place: place.into(), reason })
+}
+
+/// Two arrays of one statement whose shapes differ.
+#[cold]
+#[inline(never)]
+pub fn shapes(at: &At, place: &'static str, shapes: Shapes) -> Error {
+    at.error(shape(place, &shapes.first, &shapes.second))
+}
+
+fn shape(place: impl Into<Text>, expected: &dyn Debug, found: &dyn Debug) -> Cause {
+    Cause::Shape { place: place.into(), expected: format!("{expected:?}"), found: format!("{found:?}") }
+}
+
+/// An index array that is declared to hold no value twice, and holds one twice.
+#[cold]
+#[inline(never)]
+pub fn not_injective(at: &At, place: &'static str, twice: crate::checks::Twice) -> Error {
+    at.error(Cause::NotInjective {
+        place: place.into(),
+        value: twice.value.to_string(),
+        first: twice.first,
+        second: twice.second,
+    })
+}
+
+/// A pop from an empty stack.
+#[cold]
+#[inline(never)]
+pub fn stack_empty(at: &At, stack: &'static str) -> Error {
+    at.error(Cause::StackUnderflow { stack: stack.into() })
+}
+
+/// A pop onto a place that isn't zero.
+#[cold]
+#[inline(never)]
+pub fn pop_onto(at: &At, place: &'static str, mismatch: Mismatch) -> Error {
+    at.error(Cause::PopTarget { place: format!("{place}{}", mismatch.path), found: mismatch.found })
+}
+
+/// No memory for an array of the program's own.
+#[cold]
+#[inline(never)]
+pub fn no_memory(at: &At) -> Error {
+    at.error(memory())
+}
+
+/// No memory for the private copies of a parallel loop.
+#[cold]
+#[inline(never)]
+pub fn no_copy() -> Error {
+    Error::new(memory())
+}
+
+fn memory() -> Cause {
+    Cause::Device { device: "cpu".into(), reason: "out of memory".into() }
+}
+
+/// An array argument with a number of dimensions that isn't the declared one.
+#[cold]
+#[inline(never)]
+pub fn rank(found: usize, expected: usize) -> Error {
+    let dimensions = |n: usize| format!("{n} dimensions");
+    Error::new(Cause::Shape {
+        place: "an array".into(),
+        expected: dimensions(expected),
+        found: dimensions(found),
+    })
+}
+
+/// An argument whose shape has to be that of another.
+#[cold]
+#[inline(never)]
+pub fn argument_shape(name: &'static str, expected: &[usize], found: &[usize]) -> Error {
+    Error::new(shape(name, &expected, &found))
+}
+
+/// An error of a callee, seen from the call.
+#[cold]
+#[inline(never)]
+pub fn called(at: &At, error: Error) -> Error {
+    error.at(at.site())
+}
+
+/// The difference that would have passed, for messages.
+pub fn tolerance(tolerances: &Tolerances, mismatch: &Mismatch, held: Option<f64>) -> f64 {
+    let number = |text: &str| text.parse::<f64>().ok();
+    match (number(&mismatch.found), number(&mismatch.expected)) {
+        (Some(found), Some(expected)) => tolerances.f64.limit(found, expected, held),
+        _ => 0.0,
+    }
+}

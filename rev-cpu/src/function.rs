@@ -1,0 +1,155 @@
+//! Reversible functions as arguments of reversible functions.
+//!
+//! Every `#[reversible] fn f` has a type `f {}` without fields, and that type implements
+//! [`Reversible`] for the list of `f`'s parameters. A function that takes one is written with a
+//! bound `F: Reversible<(&mut T, &T)>`, calls it as `f(..)` and `f.inverse(..)`, and can be inverted
+//! and differentiated like any other.
+
+use std::marker::PhantomData;
+
+use rev_core::error::Error;
+use rev_core::scalar::{NoShadow, Primal};
+
+use crate::context::{Checks, Context, Width};
+use crate::view::{Dynamic, Exclusive, Shared, Slice, Strided};
+
+/// A way to pass a parameter, as a type: [`Read`] or [`Write`] of a kind of value.
+pub trait Param {
+    /// What is passed.
+    type Arg<'a>
+    where
+        Self: 'a;
+    /// Its shadow in an adjoint.
+    type Shadow<'a, const N: usize>
+    where
+        Self: 'a;
+}
+
+/// A parameter that is read.
+pub struct Read<K>(PhantomData<K>);
+
+/// A parameter that is written.
+pub struct Write<K>(PhantomData<K>);
+
+/// Scalars, tuples, fixed-size arrays, structs, stacks.
+pub struct Value<P>(PhantomData<P>);
+
+/// Slices.
+pub struct Elements1<E>(PhantomData<E>);
+
+/// Arrays of `R` dimensions.
+pub struct ElementsN<E, const R: usize>(PhantomData<E>);
+
+/// Arrays of any number of dimensions.
+pub struct ElementsD<E>(PhantomData<E>);
+
+/// Reversible functions.
+pub struct Function<F>(PhantomData<F>);
+
+macro_rules! param {
+    ([$($generics:tt)*] $kind:ty, $read:ty, $write:ty, $shadow:ty) => {
+        impl<$($generics)*> Param for Read<$kind> {
+            type Arg<'a> = $read where Self: 'a;
+            type Shadow<'a, const N: usize> = $shadow where Self: 'a;
+        }
+        impl<$($generics)*> Param for Write<$kind> {
+            type Arg<'a> = $write where Self: 'a;
+            type Shadow<'a, const N: usize> = $shadow where Self: 'a;
+        }
+    };
+}
+param!([P: Primal] Value<P>, &'a P, &'a mut P, &'a mut P::Shadow<N>);
+param!([E: Primal] Elements1<E>, Slice<'a, E, Shared>, Slice<'a, E, Exclusive>, Slice<'a, E::Shadow<N>, Exclusive>);
+param!([E: Primal, const R: usize] ElementsN<E, R>, Strided<'a, E, R, Shared>, Strided<'a, E, R, Exclusive>, Strided<'a, E::Shadow<N>, R, Exclusive>);
+param!([E: Primal] ElementsD<E>, Dynamic<'a, E, Shared>, Dynamic<'a, E, Exclusive>, Dynamic<'a, E::Shadow<N>, Exclusive>);
+
+impl<F> Param for Read<Function<F>> {
+    type Arg<'a>
+        = F
+    where
+        Self: 'a;
+    type Shadow<'a, const N: usize>
+        = &'a mut NoShadow<()>
+    where
+        Self: 'a;
+}
+
+/// A list of parameters.
+pub trait Params {
+    /// The arguments, as a tuple.
+    type Args<'a>
+    where
+        Self: 'a;
+    /// Their shadows, as a tuple.
+    type Shadows<'a, const N: usize>
+    where
+        Self: 'a;
+}
+
+macro_rules! params {
+    ($(($($name:ident)*))*) => {$(
+        impl<$($name: Param),*> Params for ($($name,)*) {
+            type Args<'a> = ($($name::Arg<'a>,)*) where Self: 'a;
+            type Shadows<'a, const N: usize> = ($($name::Shadow<'a, N>,)*) where Self: 'a;
+        }
+    )*};
+}
+params! {
+    ()
+    (A)
+    (A B)
+    (A B C)
+    (A B C D)
+    (A B C D E)
+    (A B C D E F)
+    (A B C D E F G)
+    (A B C D E F G H)
+    (A B C D E F G H I)
+    (A B C D E F G H I J)
+    (A B C D E F G H I J K)
+    (A B C D E F G H I J K L)
+}
+
+/// A reversible function with a list of parameters. In the source of a reversible function the list
+/// is written with the parameters' own types: `F: Reversible<(&mut T, &[T], usize)>`.
+pub trait Reversible<P: Params>: Copy + Send + Sync {
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// A check that failed, an index out of range, or what else stopped it.
+    fn forward<C: Checks>(self, cx: Context<'_, C>, args: P::Args<'_>) -> Result<(), Error>;
+
+    /// Runs its inverse.
+    ///
+    /// # Errors
+    ///
+    /// As [`forward`](Reversible::forward).
+    fn inverse<C: Checks>(self, cx: Context<'_, C>, args: P::Args<'_>) -> Result<(), Error>;
+
+    /// Runs its adjoint.
+    ///
+    /// # Errors
+    ///
+    /// As [`forward`](Reversible::forward).
+    fn adjoint<C: Checks, const N: usize>(
+        self,
+        cx: Context<'_, C>,
+        width: Width<N>,
+        args: P::Args<'_>,
+        shadows: P::Shadows<'_, N>,
+    ) -> Result<(), Error>;
+
+    /// Runs the adjoint of its inverse.
+    ///
+    /// # Errors
+    ///
+    /// As [`forward`](Reversible::forward).
+    fn adjoint_inverse<C: Checks, const N: usize>(
+        self,
+        cx: Context<'_, C>,
+        width: Width<N>,
+        args: P::Args<'_>,
+        shadows: P::Shadows<'_, N>,
+    ) -> Result<(), Error>;
+}

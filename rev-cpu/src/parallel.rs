@@ -1,0 +1,278 @@
+//! Parallel loops: a tree of tasks over the iterations, with private copies of what they share.
+//!
+//! A loop's range is cut into leaves, and the leaves are run as a binary tree of rayon tasks. What
+//! several iterations accumulate into (class P3: a sum, the gradient of everything that is shared)
+//! is given to each leaf as a private copy that starts at zero; the copies are added up pairwise
+//! along the tree, and at its root to the target. An error in several leaves is reported for the
+//! one that comes first in the range.
+//!
+//! * By default the number of leaves follows the number of threads, and a loop that runs on one
+//!   thread accumulates straight into the target.
+//! * In deterministic mode the leaves and the order of their sums are those of [`rev_core::tree`],
+//!   which depend on the number of iterations alone: the same bits on any number of threads, one
+//!   included, and on every device.
+//!
+//! A target that is large against the number of iterations (a gradient scattered through an index
+//! array) would spend more on zeroing and adding copies than on the loop. Outside the deterministic
+//! mode such a loop gets one leaf for each thread, and fewer where even these cost too much.
+
+use rev_core::error::Error;
+use rev_core::scalar::{Integer, Linear, Primal};
+
+use crate::context::{Checks, Context};
+use crate::fail;
+use crate::scratch::Scratch;
+use crate::steps::Steps;
+use crate::view::{Cells, Dynamic, Exclusive, Extents, Single, Slice, Strided, Whole};
+
+/// Below this much work (iterations times their weight) a loop runs on the thread that reached it.
+const SMALL: usize = 1 << 13;
+
+/// Leaves for each thread, so that threads that finish early find more to do.
+const LEAVES_PER_THREAD: usize = 8;
+
+/// Copies of at most this many scalars are cheap enough for that.
+const SMALL_COPY: usize = 1 << 10;
+
+/// A variable that the iterations of a loop accumulate into: a handle, or several as nested pairs.
+pub trait Target: Copy + Send + Sync {
+    /// A copy's storage.
+    type Copy: Send;
+    /// Whether there is anything to accumulate into.
+    const SHARED: bool;
+    /// How many scalars it has, about.
+    fn cells(self) -> usize;
+    /// A copy that starts at the neutral element. `None` when out of memory.
+    fn neutral(self) -> Option<Self::Copy>;
+    /// The handle of a copy, to be used only while the copy lives.
+    ///
+    /// `None` when the copy doesn't have the target's shape, which it always has.
+    ///
+    /// # Safety
+    ///
+    /// The handle must not be used after `copy` is dropped or moved.
+    unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self>;
+    /// Adds up: `self ⊕= copy`.
+    fn merge(self, copy: &mut Self::Copy);
+}
+
+impl Target for () {
+    const SHARED: bool = false;
+    type Copy = ();
+    fn cells(self) -> usize {
+        0
+    }
+    fn neutral(self) -> Option<()> {
+        Some(())
+    }
+    unsafe fn of(self, (): &mut ()) -> Option<()> {
+        Some(())
+    }
+    fn merge(self, (): &mut ()) {}
+}
+
+impl<A: Target, B: Target> Target for (A, B) {
+    const SHARED: bool = true;
+    type Copy = (A::Copy, B::Copy);
+    fn cells(self) -> usize {
+        self.0.cells().saturating_add(self.1.cells())
+    }
+    fn neutral(self) -> Option<Self::Copy> {
+        Some((self.0.neutral()?, self.1.neutral()?))
+    }
+    unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
+        // SAFETY: as required of the caller.
+        unsafe { Some((self.0.of(&mut copy.0)?, self.1.of(&mut copy.1)?)) }
+    }
+    fn merge(self, copy: &mut Self::Copy) {
+        self.0.merge(&mut copy.0);
+        self.1.merge(&mut copy.1);
+    }
+}
+
+/// The operation by which the copies of an element are put together.
+pub trait Combine<E>: Copy + Send + Sync {
+    /// The neutral element, shaped like another.
+    fn neutral(like: &E) -> E;
+    /// `a ⊕= b`.
+    fn combine(a: &mut E, b: &E);
+}
+
+/// `+=` and `-=`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum;
+
+/// `^=`.
+#[derive(Clone, Copy, Debug)]
+pub struct Parity;
+
+impl<E: Linear> Combine<E> for Sum {
+    #[inline(always)]
+    fn neutral(like: &E) -> E {
+        let mut zero = like.clone();
+        zero.set_zero();
+        zero
+    }
+    #[inline(always)]
+    fn combine(a: &mut E, b: &E) {
+        a.accumulate(b);
+    }
+}
+
+impl<E: Primal + std::ops::BitXor<Output = E>> Combine<E> for Parity {
+    #[inline(always)]
+    fn neutral(like: &E) -> E {
+        like.zero_like()
+    }
+    #[inline(always)]
+    fn combine(a: &mut E, b: &E) {
+        *a = a.clone() ^ b.clone();
+    }
+}
+
+/// A target with its operation: what the emitted code passes and the body takes apart again.
+#[derive(Clone, Copy, Debug)]
+pub struct By<O, H>(pub O, pub H);
+
+fn scalars<E>(n: usize) -> usize {
+    n.saturating_mul(std::mem::size_of::<E>().div_ceil(8))
+}
+
+impl<P: Linear, O: Combine<P>> Target for By<O, Single<'_, P>> {
+    const SHARED: bool = true;
+    type Copy = P;
+    fn cells(self) -> usize {
+        scalars::<P>(1)
+    }
+    fn neutral(self) -> Option<P> {
+        Some(O::neutral(self.1.get()))
+    }
+    unsafe fn of(self, copy: &mut P) -> Option<Self> {
+        // SAFETY: as required of the caller.
+        Some(By(self.0, unsafe { self.1.over(copy) }))
+    }
+    fn merge(self, copy: &mut P) {
+        O::combine(self.1.get(), copy);
+    }
+}
+
+macro_rules! array_target {
+    ($handle:ty $(, const $r:ident: usize)?) => {
+impl<'a, E: Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target for By<O, $handle> {
+    const SHARED: bool = true;
+    type Copy = Scratch<E>;
+    fn cells(self) -> usize {
+        scalars::<E>(self.1.count())
+    }
+    fn neutral(self) -> Option<Self::Copy> {
+        let mut copy = Scratch::with_capacity(self.1.count())?;
+        self.1.elements_in_order().for_each(|like| copy.push(O::neutral(like)));
+        Some(copy)
+    }
+    unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
+        // SAFETY: as required of the caller.
+        unsafe { self.1.over(copy.elements()) }.map(|h| By(self.0, h))
+    }
+    fn merge(self, copy: &mut Self::Copy) {
+        self.1.cells_in_order().zip(copy.elements()).for_each(|(a, b)| O::combine(a, b));
+    }
+}
+    };
+}
+array_target!(Slice<'a, E, Exclusive>);
+array_target!(Strided<'a, E, R, Exclusive>, const R: usize);
+array_target!(Dynamic<'a, E, Exclusive>);
+
+/// Runs a loop: `body` for parts of the range, on one thread or several.
+///
+/// `weight` is a rough count of the operations in one iteration. The body gets the context of its
+/// task, the values to visit in order, and the targets to accumulate into.
+///
+/// # Errors
+///
+/// The error of the first failing iteration in its leaf, of the leaf that comes first in the range;
+/// or that there is no memory for copies.
+#[inline]
+pub fn run<I, A, C, F>(
+    cx: Context<'_, C>,
+    steps: Steps<I>,
+    weight: usize,
+    targets: A,
+    body: F,
+) -> Result<(), Error>
+where
+    I: Integer,
+    A: Target,
+    C: Checks,
+    F: Fn(Context<'_, C>, Steps<I>, A) -> Result<(), Error> + Sync,
+{
+    let count = steps.count();
+    let workers = if count.saturating_mul(weight) < SMALL { 1 } else { cx.workers().min(count) };
+    let fixed = cx.deterministic() && A::SHARED;
+    if workers <= 1 && !fixed {
+        return body(cx, steps, targets);
+    }
+    let leaf = if fixed { rev_core::tree::BLOCK } else { leaf(count, targets.cells(), workers) };
+    let inner = cx.with_workers(cx.workers() / workers.max(1));
+    let tree = Tree { cx: inner, leaf, parallel: workers > 1, targets, body: &body };
+    let mut total = cx.install(|| tree.grow(steps))?;
+    targets.merge(&mut total);
+    Ok(())
+}
+
+/// The number of iterations in a leaf.
+fn leaf(count: usize, cells: usize, workers: usize) -> usize {
+    let leaves = if cells <= SMALL_COPY {
+        workers * LEAVES_PER_THREAD
+    } else {
+        // a copy is zeroed and added up: worth it while that is less than the iterations' own work
+        workers.min(count / cells.div_ceil(4)).max(1)
+    };
+    count.div_ceil(leaves).max(1)
+}
+
+/// A loop on its way through the tree.
+struct Tree<'a, C, A, F> {
+    cx: Context<'a, C>,
+    leaf: usize,
+    parallel: bool,
+    targets: A,
+    body: &'a F,
+}
+
+impl<C: Checks, A: Target, F> Tree<'_, C, A, F> {
+    /// Runs a part of the range into a copy. The left part takes the largest power of two of
+    /// leaves that leaves something over, which makes the sums pairwise.
+    fn grow<I: Integer>(&self, steps: Steps<I>) -> Result<A::Copy, Error>
+    where
+        F: Fn(Context<'_, C>, Steps<I>, A) -> Result<(), Error> + Sync,
+    {
+        let leaves = steps.count().div_ceil(self.leaf);
+        if leaves <= 1 {
+            return self.run_leaf(steps);
+        }
+        let (left, right) = steps.split_at(leaves.next_power_of_two() / 2 * self.leaf);
+        let (left, right) = if self.parallel {
+            rayon::join(|| self.grow(left), || self.grow(right))
+        } else {
+            let left = self.grow(left)?;
+            (Ok(left), self.grow(right))
+        };
+        let (mut left, mut right) = (left?, right?);
+        // SAFETY: the handle is used for this call only.
+        let sum = unsafe { self.targets.of(&mut left) };
+        sum.ok_or_else(fail::no_copy)?.merge(&mut right);
+        Ok(left)
+    }
+
+    fn run_leaf<I: Integer>(&self, steps: Steps<I>) -> Result<A::Copy, Error>
+    where
+        F: Fn(Context<'_, C>, Steps<I>, A) -> Result<(), Error> + Sync,
+    {
+        let mut copy = self.targets.neutral().ok_or_else(fail::no_copy)?;
+        // SAFETY: the copy lives until the body has returned, and the body keeps no handle.
+        let target = unsafe { self.targets.of(&mut copy) };
+        (self.body)(self.cx, steps, target.ok_or_else(fail::no_copy)?)?;
+        Ok(copy)
+    }
+}
