@@ -87,3 +87,37 @@ fn every_rule_has_a_wrong_program() {
         }
     }
 }
+
+/// The legal programs as checked functions, with the files and titles that they come from.
+fn legal() -> Vec<(String, rev_core::check::Checked)> {
+    let mut out = Vec::new();
+    for file in files("legal") {
+        let text = fs::read_to_string(&file).unwrap();
+        for (title, program) in cases::programs(&text) {
+            let function = rev_core::text::parse_located(&program).unwrap();
+            let checked = rev_core::check::check(function).unwrap_or_else(|e| panic!("{title}: {e}"));
+            out.push((format!("{}: {title}", name(&file)), checked));
+        }
+    }
+    out
+}
+
+/// The passes keep the rules: what they make passes the checks again.
+#[test]
+fn what_passes_make_of_right_programs_is_right() {
+    use rev_core::check::check;
+    use rev_core::pass::{adjoint, inverse, Adjoint};
+    let mut failures = Vec::new();
+    // Run backwards, a release comes before the uses, which the rule about releases is against.
+    for (title, function) in legal().into_iter().filter(|(title, _)| !title.starts_with("releases")) {
+        let back = adjoint(&function, Adjoint::REVERSIBLE);
+        let again = [function.clone(), inverse(&function), back.clone(), inverse(&back)];
+        for program in again {
+            let text = rev_core::text::print_function(&program);
+            if let Err(e) = check(program.into_inner()) {
+                failures.push(format!("{title}\n{text}{e}\n"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

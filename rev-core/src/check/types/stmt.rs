@@ -67,8 +67,7 @@ impl Solver<'_> {
             let found = self.expr(e);
             let (wanted, label) = match instr {
                 Instr::MulInt | Instr::DivInt => (Term::scalar(ScalarType::I64), None),
-                Instr::ScaleBy | Instr::UnscaleBy => (self.unshadowed(&targets[0]), None),
-                _ => (targets[0].clone(), label),
+                _ => (self.unshadowed(&targets[0]), label),
             };
             self.expect(&wanted, &found, e.span, label);
         }
@@ -81,7 +80,7 @@ impl Solver<'_> {
         }
     }
 
-    /// The scalar that scales values of a type: for a shadow, what it is the shadow of.
+    /// The type of values that act on places of a type: for a shadow, what it is the shadow of.
     fn unshadowed(&self, term: &Term) -> Term {
         match self.terms.shallow(term) {
             Term::Node(Head::Shadow, parts) => parts.first().cloned().unwrap_or_else(|| term.clone()),
@@ -149,6 +148,7 @@ fn multiply(op: UpdateOp, span: Span) -> Diagnostic {
 pub(super) fn shadow_mode(mode: Mode) -> Mode {
     match mode {
         Mode::Write => Mode::Write,
-        Mode::Read | Mode::Accumulate => Mode::Accumulate,
+        Mode::Read => Mode::Accumulate,
+        Mode::Accumulate => Mode::Read,
     }
 }

@@ -134,10 +134,14 @@ impl Terms {
                 true
             }
             (Term::Leaf(a), Term::Leaf(b)) => a == b,
-            (Term::Node(f, xs), Term::Node(g, ys)) => self.unify_nodes(&f, &xs, &g, &ys),
-            (Term::Node(Head::Struct(_), _), Term::Leaf(_))
-            | (Term::Leaf(_), Term::Node(Head::Struct(_), _)) => true,
-            (Term::Node(..), Term::Leaf(_)) | (Term::Leaf(_), Term::Node(..)) => false,
+            (Term::Node(f, xs), Term::Node(g, ys)) if (f == Head::Shadow) == (g == Head::Shadow) => {
+                self.unify_nodes(&f, &xs, &g, &ys)
+            }
+            // Shadows occur in derived programs only, where in a second derivative the shadow of a
+            // shadow is one of the value.
+            (Term::Node(Head::Shadow, xs), y) | (y, Term::Node(Head::Shadow, xs)) => self.unify(&xs[0], &y),
+            (Term::Node(Head::Struct(_), _), _) | (_, Term::Node(Head::Struct(_), _)) => true,
+            (Term::Node(..), _) | (_, Term::Node(..)) => false,
         }
     }
 

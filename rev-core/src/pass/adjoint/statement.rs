@@ -3,8 +3,8 @@
 use super::pullback::{elements_used, shadow_scope, Cotangent};
 use super::Builder;
 use crate::ir::{
-    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Place, Range, Release, Stmt, StmtKind,
-    Type, UpdateOp, VarId, VarKind,
+    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Parallel, Place, Range, Release, Stmt,
+    StmtKind, Type, UpdateOp, VarId, VarKind,
 };
 use crate::ops::{Func, Instr, InstrAdjoint};
 use crate::pass::inverse_block;
@@ -30,7 +30,8 @@ impl Builder {
             For { var, range, parallel, body } => {
                 let range = Range { reversed: !range.reversed, ..range.clone() };
                 let body = self.repeated(body);
-                vec![Stmt::new(For { var: *var, range, parallel: parallel.clone(), body })]
+                let parallel = parallel.as_ref().map(|p| self.parallel(p));
+                vec![Stmt::new(For { var: *var, range, parallel, body })]
             }
             Call { callee, direction, args } => self.call(callee, *direction, args, stmt),
             Compute { compute, body } => {
@@ -50,6 +51,13 @@ impl Builder {
             Inverse { body } => self.block(&inverse_block(body)),
         };
         made.into_iter().map(|s| if s.span.is_some() { s } else { s.at(stmt.span) }).collect()
+    }
+
+    /// A shadow is accessed where its variable is, so what is declared about one holds for both.
+    fn parallel(&self, declared: &Parallel) -> Parallel {
+        let shadows = declared.disjoint.iter().filter_map(|v| self.shadows.get(v).copied());
+        let disjoint = declared.disjoint.iter().copied().chain(shadows).collect();
+        Parallel { disjoint, injective: declared.injective.clone() }
     }
 
     fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> Block {
