@@ -16,6 +16,7 @@ pub mod text;
 pub mod tolerance;
 pub mod tree;
 pub mod value;
+pub mod verify;
 
 pub use error::Error;
 pub use tolerance::{Options, Tolerance, Tolerances};

@@ -1,0 +1,108 @@
+//! A value as a list of real numbers: what finite differences move and what reports name.
+
+use crate::scalar::Num;
+use crate::value::{Data, Value};
+
+/// Calls `f` on each real coordinate that carries a derivative (both parts of a complex number), in
+/// a fixed order; what `f` returns takes its place.
+pub(super) fn update(data: &mut Data, f: &mut dyn FnMut(f64) -> f64) {
+    match data {
+        Data::Scalar(v) => update_value(v, f),
+        Data::Lanes(lanes) => lanes.iter_mut().for_each(|v| update_value(v, f)),
+        Data::Array(a) => a.elements.iter_mut().for_each(|e| update(e, f)),
+        Data::Tuple(es) | Data::Stack(es) => es.iter_mut().for_each(|e| update(e, f)),
+        Data::Struct(r) => r.fields.iter_mut().for_each(|(_, e)| update(e, f)),
+        Data::Literal(_) | Data::Function(_) | Data::None => {}
+    }
+}
+
+fn update_value(v: &mut Value, f: &mut dyn FnMut(f64) -> f64) {
+    if v.is_inactive() {
+        return;
+    }
+    let changed = match v.parts() {
+        Some((re, im)) => Num::Complex(f(re.to_num().to_f64()), f(im.to_num().to_f64())),
+        None => Num::Float(f(v.to_num().to_f64())),
+    };
+    if let Some(changed) = v.same_type(changed) {
+        *v = changed;
+    }
+}
+
+/// The real coordinates.
+pub(super) fn of(data: &Data) -> Vec<f64> {
+    let mut out = Vec::new();
+    update(&mut data.clone(), &mut |v| {
+        out.push(v);
+        v
+    });
+    out
+}
+
+/// Sets coordinate `k`.
+pub(super) fn set(data: &mut Data, k: usize, to: f64) {
+    let mut at = 0;
+    update(data, &mut |v| {
+        at += 1;
+        if at - 1 == k {
+            to
+        } else {
+            v
+        }
+    });
+}
+
+/// A scalar inside a value with the path to it.
+pub(super) fn leaves(data: &Data) -> Vec<(String, Value)> {
+    let mut out = Vec::new();
+    collect(data, String::new(), &mut out);
+    out
+}
+
+fn collect(data: &Data, path: String, out: &mut Vec<(String, Value)>) {
+    match data {
+        Data::Scalar(v) => out.push((path, *v)),
+        Data::Lanes(lanes) => lanes.iter().for_each(|v| out.push((path.clone(), *v))),
+        Data::Array(a) => {
+            for (k, e) in a.elements.iter().enumerate() {
+                collect(e, format!("{path}{}", index(k, &a.shape)), out);
+            }
+        }
+        Data::Tuple(es) => es.iter().enumerate().for_each(|(k, e)| collect(e, format!("{path}.{k}"), out)),
+        Data::Stack(es) => es.iter().enumerate().for_each(|(k, e)| collect(e, format!("{path}[{k}]"), out)),
+        Data::Struct(r) => r.fields.iter().for_each(|(name, e)| collect(e, format!("{path}.{name}"), out)),
+        Data::Literal(_) | Data::Function(_) | Data::None => {}
+    }
+}
+
+/// Element `k` in row-major order as an index.
+fn index(mut k: usize, shape: &[usize]) -> String {
+    let mut parts = Vec::new();
+    for &n in shape.iter().rev() {
+        parts.push((k % n.max(1)).to_string());
+        k /= n.max(1);
+    }
+    parts.reverse();
+    format!("[{}]", parts.join(", "))
+}
+
+/// The path of each real coordinate, in the order of [`update`].
+pub(super) fn paths(data: &Data) -> Vec<String> {
+    let active = leaves(data).into_iter().filter(|(_, v)| !v.is_inactive());
+    let named = |(path, v): (String, Value)| match v.parts() {
+        Some(_) => vec![format!("{path}.re"), format!("{path}.im")],
+        None => vec![path],
+    };
+    active.flat_map(named).collect()
+}
+
+/// The rounding unit of the coarsest floating-point number in a value; 0 if there is none.
+pub(super) fn rounding_unit(data: &Data) -> f64 {
+    let unit = |v: &Value| match v {
+        Value::F32(_) | Value::Complex32(_) => f64::from(f32::EPSILON),
+        Value::F64(_) | Value::Complex64(_) => f64::EPSILON,
+        Value::Fixed43(_) | Value::ComplexFixed(_) => 1.0 / (1u64 << 43) as f64,
+        _ => 0.0,
+    };
+    leaves(data).iter().map(|(_, v)| unit(v)).fold(0.0, f64::max)
+}

@@ -1,0 +1,36 @@
+//! Checkers for users: does a program's inverse bring its arguments back, and is its gradient right?
+//!
+//! Both work on any device and know the program only through the functions of a [`Subject`], so that
+//! what is checked is what runs.
+
+mod coordinates;
+mod gradient;
+mod inverse;
+
+use crate::error::Error;
+use crate::value::Data;
+
+pub use gradient::{check_gradient, ArgumentRow, DirectionRow, GradientOptions, GradientReport};
+pub use inverse::{check_inverse, InverseReport, Moved};
+
+/// Runs a program on a state: one value for each parameter, changed in place.
+pub type Run<'a> = dyn FnMut(&mut [Data]) -> Result<(), Error> + 'a;
+
+/// Runs an adjoint: state after and cotangents in, state before and cotangents out, both in place.
+pub type RunAdjoint<'a> = dyn FnMut(&mut [Data], &mut [Data]) -> Result<(), Error> + 'a;
+
+/// A program with a state to check it at.
+pub struct Subject<'a> {
+    /// The parameters' names.
+    pub names: &'a [&'a str],
+    /// Which parameters the program writes.
+    pub written: &'a [bool],
+    /// The arguments.
+    pub state: Vec<Data>,
+    /// The program.
+    pub forward: Box<Run<'a>>,
+    /// Its inverse.
+    pub inverse: Box<Run<'a>>,
+    /// Its adjoint.
+    pub adjoint: Box<RunAdjoint<'a>>,
+}
