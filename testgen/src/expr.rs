@@ -1,0 +1,378 @@
+//! Random expressions over the whole table of functions, kept where they are finite and smooth
+//! enough for finite differences.
+//!
+//! Three grades keep values in bounds through loops: a *small* expression stays about within ±1
+//! whatever the variables hold; a *linear* one grows at most in proportion to them; functions that
+//! grow faster are applied to small arguments only.
+
+use rev_core::ir::*;
+use rev_core::ops::Func;
+
+use crate::generator::{Generator, Use};
+use crate::scope::{Element, Permission, What, SHORT};
+
+fn f(func: Func, args: Vec<Expr>) -> Expr {
+    Expr::func(func, args)
+}
+
+fn typed(v: f64) -> Expr {
+    Expr::new(ExprKind::Literal(Number::Float(v), Some(Type::Generic("T".into()))))
+}
+
+fn element(e: Expr, k: u32) -> Expr {
+    Expr::new(ExprKind::Element(Box::new(e), k))
+}
+
+/// Whether the type of an expression follows from its parts, so that a literal may stand beside it.
+fn is_anchored(e: &Expr) -> bool {
+    !matches!(e.kind, ExprKind::Literal(_, None))
+}
+
+impl Generator<'_> {
+    /// A factor or summand: a literal that takes the type of `beside`.
+    fn literal(&mut self, low: f64, high: f64) -> Expr {
+        if self.dice.chance(20) {
+            return Expr::int(1 + self.dice.below(2) as i128);
+        }
+        Expr::float(self.dice.decimal(low, high))
+    }
+
+    fn scaled(&mut self, c: f64, e: Expr) -> Expr {
+        f(Func::Mul, vec![Expr::float(c), e])
+    }
+
+    /// `1.5 + s·s` for a small `s`: at least 1.5.
+    fn positive(&mut self, depth: usize) -> Expr {
+        let s = self.small(depth);
+        f(Func::Add, vec![Expr::float(1.5), f(Func::Mul, vec![s.clone(), s])])
+    }
+
+    /// A real number that grows at most linearly with the variables.
+    pub(crate) fn linear(&mut self, depth: usize) -> Expr {
+        if depth == 0 {
+            return match self.place(Element::Real, Use::Read) {
+                Some(p) => Expr::read(p),
+                None => self.small(0),
+            };
+        }
+        let d = depth - 1;
+        match self.dice.below(20) {
+            0..=3 => self.small(depth),
+            4 | 5 => f(Func::Add, vec![self.linear(d), self.linear(d)]),
+            6 => f(Func::Sub, vec![self.linear(d), self.linear(d)]),
+            7 => {
+                let c = self.literal(0.1, 1.5);
+                f(Func::Mul, vec![c, self.linear(d)])
+            }
+            8 => f(Func::Mul, vec![self.small(d), self.linear(d)]),
+            9 => f(Func::Div, vec![self.linear(d), self.positive(d)]),
+            10 => f(Func::Neg, vec![self.linear(d)]),
+            11 => f(Func::Min, vec![self.linear(d), self.linear(d)]),
+            12 => f(Func::Max, vec![self.linear(d), self.linear(d)]),
+            13 => f(Func::Abs, vec![self.linear(d)]),
+            14 => f(Func::Select, vec![self.condition(d), self.linear(d), self.linear(d)]),
+            15 => f(Func::MulAdd, vec![self.small(d), self.linear(d), self.linear(d)]),
+            16 => f(Func::CopySign, vec![self.linear(d), self.linear(d)]),
+            17 => self.condition(d).choose(self.linear(d), self.linear(d)),
+            18 => self.local(d),
+            _ => {
+                let c = self.literal(0.1, 0.9);
+                f(Func::Add, vec![self.linear(d), c])
+            }
+        }
+    }
+
+    /// `{ let t = e; … t … t … }`
+    fn local(&mut self, depth: usize) -> Expr {
+        let value = self.linear(depth);
+        let t = self.declare("t", What::Real, VarKind::Binding);
+        let known = self.know(t, What::Real, Permission::Read, false);
+        known.scope = None;
+        let result = f(Func::Add, vec![f(Func::Mul, vec![self.small(0), Expr::read(Place::var(t))]), self.linear(0)]);
+        self.scopes.known.pop();
+        Expr::new(ExprKind::Block(vec![(t, value)], Box::new(result)))
+    }
+
+    fn small_leaf(&mut self) -> Expr {
+        match self.dice.below(8) {
+            0 => {
+                let v = self.dice.decimal(0.2, 0.9);
+                typed(v)
+            }
+            1 => match self.counter() {
+                Some(i) => {
+                    let n = Expr::new(ExprKind::Cast(Box::new(i), Type::Generic("T".into())));
+                    self.scaled(0.25, n)
+                }
+                None => typed(1.0),
+            },
+            2 => match self.place(Element::Int, Use::Read) {
+                Some(p) => {
+                    let k = f(Func::Rem, vec![Expr::read(p), Expr::int(3)]);
+                    let n = Expr::new(ExprKind::Cast(Box::new(k), Type::Generic("T".into())));
+                    self.scaled(0.3, n)
+                }
+                None => typed(0.5),
+            },
+            3 => Expr::new(ExprKind::Cast(
+                Box::new(Expr::new(ExprKind::Named("HALF".into()))),
+                Type::Generic("T".into()),
+            )),
+            _ => match self.place(Element::Real, Use::ReadSmall) {
+                Some(p) => Expr::read(p),
+                None => match self.place(Element::Real, Use::Read) {
+                    Some(p) => f(Func::Sin, vec![Expr::read(p)]),
+                    None => typed(0.75),
+                },
+            },
+        }
+    }
+
+    /// A small index or length.
+    fn counter(&mut self) -> Option<Expr> {
+        let of = |k: &&crate::scope::Known| matches!(k.what, What::Index(_));
+        let indices: Vec<VarId> = self.scopes.known.iter().filter(of).map(|k| k.id).collect();
+        if let Some(v) = self.dice.pick(&indices) {
+            return Some(Expr::read(Place::var(*v)));
+        }
+        let arrays = |k: &&crate::scope::Known| k.what.is_array();
+        let arrays: Vec<_> = self.scopes.known.iter().filter(arrays).cloned().collect();
+        let array = self.dice.pick(&arrays)?;
+        let axis = (array.what == What::Matrix).then_some(1);
+        Some(Expr::new(ExprKind::Len(Place::var(array.id), axis)))
+    }
+
+    /// A real number about within ±1.
+    pub(crate) fn small(&mut self, depth: usize) -> Expr {
+        if depth == 0 {
+            return self.small_leaf();
+        }
+        let d = depth - 1;
+        let e = match self.dice.below(40) {
+            0..=2 => return self.small_leaf(),
+            3 => f(Func::Sin, vec![self.linear(d)]),
+            4 => f(Func::Cos, vec![self.linear(d)]),
+            5 => f(Func::Tanh, vec![self.linear(d)]),
+            6 => f(Func::Atan, vec![self.linear(d)]),
+            7 | 8 => f(Func::Mul, vec![self.small(d), self.small(d)]),
+            9 => f(Func::Add, vec![self.small(d), self.small(d)]),
+            10 => f(Func::Sub, vec![self.small(d), self.small(d)]),
+            11 => f(Func::Exp, vec![self.small(d)]),
+            12 => f(Func::Sqrt, vec![self.positive(d)]),
+            13 => f(Func::Ln, vec![self.positive(d)]),
+            14 => f(Func::Log2, vec![self.positive(d)]),
+            15 => f(Func::Log10, vec![self.positive(d)]),
+            16 => f(Func::Log1p, vec![self.positive(d)]),
+            17 => f(Func::Recip, vec![self.positive(d)]),
+            18 => {
+                let n = Expr::int(self.dice.below(5) as i128);
+                f(Func::Powi, vec![self.small(d), n])
+            }
+            19 => f(Func::Powf, vec![self.positive(d), self.small(d)]),
+            20 => f(Func::Hypot, vec![self.small(d), self.positive(0)]),
+            21 => f(Func::Atan2, vec![self.linear(d), self.positive(d)]),
+            22 => {
+                let s = f(Func::Sin, vec![self.linear(d)]);
+                f(Func::Asin, vec![self.scaled(0.9, s)])
+            }
+            23 => {
+                let s = f(Func::Tanh, vec![self.linear(d)]);
+                f(Func::Acos, vec![self.scaled(0.9, s)])
+            }
+            24 => f(Func::Expm1, vec![self.small(d)]),
+            25 => f(Func::Sinh, vec![self.small(d)]),
+            26 => f(Func::Cosh, vec![self.small(d)]),
+            27 => {
+                let s = f(Func::Sin, vec![self.linear(d)]);
+                f(Func::Tan, vec![s])
+            }
+            28 => {
+                let func = [Func::Floor, Func::Ceil, Func::Round, Func::Trunc][self.dice.below(4)];
+                let s = self.small(d);
+                f(func, vec![f(Func::Mul, vec![Expr::int(2), s])])
+            }
+            29 => f(Func::LnGamma, vec![self.positive(d)]),
+            30 => {
+                let k = Expr::int(self.dice.below(2) as i128);
+                f(Func::Polygamma, vec![k, self.positive(d)])
+            }
+            31..=33 => return self.of_complex(d),
+            34 => Expr::new(ExprKind::Pure("given".into(), vec![self.small(d), self.linear(d)])),
+            35 => {
+                let n = match self.counter() {
+                    Some(n) => n,
+                    None => Expr::index(2),
+                };
+                return Expr::new(ExprKind::Pure("bend".into(), vec![self.linear(d), n]));
+            }
+            36 => {
+                let pair = Expr::new(ExprKind::Pure("polar".into(), vec![self.small(d), self.linear(d)]));
+                return element(pair, self.dice.below(2) as u32);
+            }
+            37 => f(Func::Abs2, vec![self.small(d)]),
+            38 => f(Func::Abs, vec![self.small(d)]),
+            _ => self.condition(d).choose(self.small(d), self.small(d)),
+        };
+        let c = self.dice.decimal(0.2, 0.6);
+        self.scaled(c, e)
+    }
+
+    fn of_complex(&mut self, depth: usize) -> Expr {
+        let z = self.small_complex(depth);
+        match self.dice.below(5) {
+            0 => f(Func::Re, vec![z]),
+            1 => f(Func::Im, vec![z]),
+            2 => {
+                let e = f(Func::Abs2, vec![z]);
+                self.scaled(0.5, e)
+            }
+            3 => {
+                let e = f(Func::Norm, vec![f(Func::Add, vec![Expr::float(1.5), z])]);
+                self.scaled(0.3, e)
+            }
+            _ => {
+                let e = f(Func::Arg, vec![f(Func::Add, vec![Expr::float(2.5), z])]);
+                self.scaled(0.5, e)
+            }
+        }
+    }
+
+    /// A complex number whose parts are about within ±1.
+    pub(crate) fn small_complex(&mut self, depth: usize) -> Expr {
+        if depth == 0 {
+            return match self.place(Element::Complex, Use::ReadSmall) {
+                Some(p) if self.dice.chance(70) => Expr::read(p),
+                _ => f(Func::Complex, vec![self.small(0), self.small(0)]),
+            };
+        }
+        let d = depth - 1;
+        let e = match self.dice.below(14) {
+            0 | 1 => return self.small_complex(0),
+            2 => return f(Func::Complex, vec![self.small(d), self.small(d)]),
+            3 => return f(Func::Conj, vec![self.small_complex(d)]),
+            4 | 5 => f(Func::Mul, vec![self.small_complex(d), self.small_complex(d)]),
+            6 => f(Func::Add, vec![self.small_complex(d), self.small_complex(d)]),
+            7 => f(Func::Sub, vec![self.small_complex(d), self.small_complex(d)]),
+            8 => {
+                let func = [Func::Exp, Func::Sin, Func::Cos, Func::Sinh, Func::Cosh][self.dice.below(5)];
+                f(func, vec![self.small_complex(d)])
+            }
+            9 => {
+                let func = [Func::Sqrt, Func::Ln, Func::Recip][self.dice.below(3)];
+                f(func, vec![f(Func::Add, vec![Expr::float(2.5), self.small_complex(d)])])
+            }
+            10 => f(Func::Div, vec![
+                self.small_complex(d),
+                f(Func::Add, vec![Expr::float(2.5), self.small_complex(d)]),
+            ]),
+            11 => {
+                let n = Expr::int(2 + self.dice.below(2) as i128);
+                f(Func::Powi, vec![self.small_complex(d), n])
+            }
+            12 => {
+                let func = [Func::Tan, Func::Tanh][self.dice.below(2)];
+                let z = self.small_complex(d);
+                f(func, vec![self.scaled(0.3, z)])
+            }
+            _ => f(Func::Neg, vec![self.small_complex(d)]),
+        };
+        self.scaled(0.5, e)
+    }
+
+    /// A complex number that grows at most linearly.
+    pub(crate) fn linear_complex(&mut self, depth: usize) -> Expr {
+        let place = self.place(Element::Complex, Use::Read).filter(|_| self.dice.chance(50));
+        match place {
+            Some(p) => f(Func::Add, vec![self.small_complex(depth), Expr::read(p)]),
+            None => self.small_complex(depth),
+        }
+    }
+
+    /// An `i64`; arithmetic wraps.
+    pub(crate) fn int(&mut self, depth: usize) -> Expr {
+        if depth == 0 {
+            return match self.place(Element::Int, Use::Read) {
+                Some(p) if self.dice.chance(75) => Expr::read(p),
+                _ => self.int_leaf(),
+            };
+        }
+        let d = depth - 1;
+        let c = Expr::int(1 + self.dice.below(6) as i128);
+        match self.dice.below(14) {
+            0 | 1 => f(Func::Add, vec![self.int(d), self.int(d)]),
+            2 => f(Func::Sub, vec![self.int(d), self.int(d)]),
+            3 => f(Func::Mul, vec![c, self.int(d)]),
+            4 => f(Func::Quot, vec![self.int(d), c]),
+            5 => f(Func::Rem, vec![self.int(d), c]),
+            6 => f(Func::BitAnd, vec![self.int(d), c]),
+            7 => f(Func::BitOr, vec![self.int(d), c]),
+            8 => f(Func::BitXor, vec![self.int(d), self.int(d)]),
+            9 => f(Func::Shl, vec![self.int(d), Expr::int(self.dice.below(3) as i128)]),
+            10 => f(Func::Shr, vec![self.int(d), Expr::int(self.dice.below(3) as i128)]),
+            11 => f(Func::Min, vec![self.int(d), self.int(d)]),
+            12 => f(Func::Abs, vec![self.int(d)]),
+            _ => self.condition(d).choose(self.int(d), self.int(d)),
+        }
+    }
+
+    fn int_leaf(&mut self) -> Expr {
+        let i64 = Type::Scalar(ScalarType::I64);
+        match self.counter() {
+            Some(i) if self.dice.chance(60) => Expr::new(ExprKind::Cast(Box::new(i), i64)),
+            _ => Expr::new(ExprKind::Literal(Number::Int(1 + self.dice.below(5) as i128), Some(i64))),
+        }
+    }
+
+    /// A truth value.
+    pub(crate) fn condition(&mut self, depth: usize) -> Expr {
+        let d = depth.saturating_sub(1);
+        match self.dice.below(if depth == 0 { 6 } else { 9 }) {
+            0 | 1 => {
+                let func = [Func::Lt, Func::Le, Func::Gt, Func::Ge][self.dice.below(4)];
+                let e = self.linear(d);
+                if self.dice.chance(60) && is_anchored(&e) {
+                    let v = self.dice.decimal(-0.5, 0.5);
+                    return f(func, vec![e, Expr::float(v)]);
+                }
+                f(func, vec![e, self.linear(d)])
+            }
+            2 => {
+                let func = [Func::Lt, Func::Eq, Func::Ne, Func::Ge][self.dice.below(4)];
+                let e = self.int(d);
+                f(func, vec![f(Func::Rem, vec![e, Expr::int(2 + self.dice.below(2) as i128)]), Expr::int(0)])
+            }
+            3 | 4 => match self.counter() {
+                Some(i) => {
+                    let func = [Func::Lt, Func::Eq, Func::Ne, Func::Gt][self.dice.below(4)];
+                    f(func, vec![i, Expr::int(self.dice.below(SHORT) as i128)])
+                }
+                None => self.truth(),
+            },
+            5 => self.truth(),
+            6 => f(Func::And, vec![self.condition(d), self.condition(d)]),
+            7 => f(Func::Or, vec![self.condition(d), self.condition(d)]),
+            _ => f(Func::Not, vec![self.condition(d)]),
+        }
+    }
+
+    fn truth(&mut self) -> Expr {
+        match self.place(Element::Bool, Use::Read) {
+            Some(p) => Expr::read(p),
+            None => {
+                let (a, b) = (self.small(0), self.small(0));
+                f(Func::Lt, vec![a, b])
+            }
+        }
+    }
+
+    /// A value of a kind of scalar, of a random depth.
+    pub(crate) fn value(&mut self, element: Element) -> Expr {
+        let depth = self.dice.below(4);
+        match element {
+            Element::Real => self.linear(depth),
+            Element::Complex => self.linear_complex(depth.min(2)),
+            Element::Int => self.int(depth.min(2)),
+            Element::Bool => self.condition(depth.min(2)),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Random well-formed programs for rev's tests.
+//!
+//! [`Program::generate`] makes the program of a seed: a few functions that call each other, built
+//! from every statement form and the whole table of functions, with [`Program::arguments`] to run it
+//! on and [`Program::rust`] to compile it. Programs satisfy the static rules; they are bijections on
+//! all states up to rounding; and their numbers stay where finite differences mean something.
+
+mod data;
+mod dice;
+mod expr;
+mod generator;
+mod prelude;
+mod program;
+mod rust;
+mod scope;
+mod signature;
+mod stmt;
+
+pub use data::Number;
+pub use dice::Dice;
+pub use program::Program;
+pub use rust::prelude as rust_prelude;
+pub use scope::What;
+pub use signature::{Param, Signature};

@@ -1,0 +1,164 @@
+//! What every generated program may use: pure functions, small reversible functions, a struct and a
+//! constant, in the text form and as Rust source.
+
+use rev_core::ir::{Function, Mode, Module, Number};
+use rev_core::text::{parse_module, ParseError};
+
+use crate::scope::What;
+use crate::signature::{Param, Signature};
+
+/// The prelude as a module in the text form.
+pub const TEXT: &str = "\
+module axpy
+
+const HALF = 0.5
+
+struct Body<T: Real> {
+    mass: T,
+    arm: [T; 2],
+}
+
+pure fn bend<T: Real>(x: T, n: usize) -> T {
+    let t: T = x * x;
+    if n > 1 { 0.5 * sin(x) } else { t / (1 + t) }
+}
+
+pure fn given<T: Real>(x: T, y: T) -> T {
+    x * sin(y)
+} partials (sin(y), x * cos(y))
+
+pure fn polar<T: Real>(r: T, a: T) -> (T, T) {
+    let c: T = cos(a);
+    (0.5 * r * c, 0.5 * r * sin(a))
+}
+
+fn axpy<T: Real>(y: &mut [T], a: T, x: [T]) {
+    for i in 0..len(y) {
+        y[i] += a * x[i]
+    }
+}
+
+fn turn<T: Real>(a: &mut T, b: &mut T, t: T) {
+    rot(a, b, t)
+    a += 0.25 * sin(t)
+}
+
+fn tally<T: Real>(sum: &mut T, count: &mut i64, x: T, n: usize) {
+    for i in 0..n {
+        sum += x
+        count += 1
+    }
+}
+";
+
+/// The same in Rust.
+pub const RUST: &str = "\
+/// A named constant.
+pub const HALF: f64 = 0.5;
+
+/// A struct of numbers.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+pub struct Body<T: Real> {
+    /// A number.
+    pub mass: T,
+    /// Two more.
+    pub arm: [T; 2],
+}
+
+/// A pure function with a branch.
+#[pure]
+pub fn bend<T: Real>(x: T, n: usize) -> T {
+    let t = x * x;
+    if n > 1 {
+        0.5 * sin(x)
+    } else {
+        t / (1 + t)
+    }
+}
+
+/// A pure function with given derivatives.
+#[pure(d(x) = sin(y), d(y) = x * cos(y))]
+pub fn given<T: Real>(x: T, y: T) -> T {
+    x * sin(y)
+}
+
+/// A pure function of two results.
+#[pure]
+pub fn polar<T: Real>(r: T, a: T) -> (T, T) {
+    let c = cos(a);
+    (0.5 * r * c, 0.5 * r * sin(a))
+}
+
+/// `y += a x`
+#[reversible]
+pub fn axpy<T: Real>(y: &mut [T], a: T, x: &[T]) {
+    for i in 0..y.len() {
+        y[i] += a * x[i];
+    }
+}
+
+/// A rotation and a shift.
+#[reversible]
+pub fn turn<T: Real>(a: &mut T, b: &mut T, t: T) {
+    rot(a, b, t);
+    a += 0.25 * sin(t);
+}
+
+/// A sum and a count.
+#[reversible]
+pub fn tally<T: Real>(sum: &mut T, count: &mut i64, x: T, n: usize) {
+    for i in 0..n {
+        sum += x;
+        count += 1;
+    }
+}
+";
+
+/// The prelude.
+pub fn module() -> Result<Module, ParseError> {
+    parse_module(TEXT)
+}
+
+/// The reversible functions of the prelude.
+pub fn signatures() -> Vec<Signature> {
+    let param = |name: &str, what, mode| Param { name: name.into(), what, mode, by_reference: false };
+    let function = |name: &str, exact, params| Signature { name: name.into(), params, exact, loops_allowed: 2 };
+    use Mode::{Read, Write};
+    vec![
+        function(
+            "axpy",
+            true,
+            vec![
+                param("y", What::Reals, Write),
+                param("a", What::Real, Read),
+                param("x", What::Reals, Read),
+            ],
+        ),
+        function(
+            "turn",
+            false,
+            vec![param("a", What::Real, Write), param("b", What::Real, Write), param("t", What::Real, Read)],
+        ),
+        function(
+            "tally",
+            true,
+            vec![
+                param("sum", What::Real, Write),
+                param("count", What::Int, Write),
+                param("x", What::Real, Read),
+                param("n", What::Index(3), Read),
+            ],
+        ),
+    ]
+}
+
+/// A module with functions beside those of the prelude, about the last of them.
+pub fn with(functions: &[Function]) -> Result<Module, ParseError> {
+    let mut m = module()?;
+    for f in functions {
+        m.entry = f.name.clone();
+        m.functions.insert(f.name.clone(), f.clone());
+    }
+    debug_assert!(matches!(m.constants.get("HALF"), Some(Number::Float(_))));
+    Ok(m)
+}

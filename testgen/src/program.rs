@@ -1,0 +1,170 @@
+//! Whole programs: a few functions that call each other, with arguments for the last of them.
+
+use rev_core::ir::*;
+use rev_core::text::ParseError;
+
+use crate::dice::Dice;
+use crate::generator::Generator;
+use crate::prelude;
+use crate::scope::{Permission, Scopes, What, LONG};
+use crate::signature::{Param, Signature};
+
+/// A generated program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The seed that it was made from.
+    pub seed: u64,
+    /// Its functions, callees first; the last one is the program.
+    pub functions: Vec<Function>,
+    /// The parameters of each.
+    pub signatures: Vec<Signature>,
+}
+
+impl Program {
+    /// The program of a seed. Names start with `name`. An *exact* one uses only statements that
+    /// undo themselves bit for bit on integers and fixed-point numbers; it doesn't otherwise differ.
+    pub fn generate(seed: u64, name: &str) -> Program {
+        let mut dice = Dice::new(seed);
+        let exact = seed.is_multiple_of(2);
+        let count = 1 + dice.below(3);
+        let mut program = Program { seed, functions: Vec::new(), signatures: Vec::new() };
+        for k in 0..count {
+            let last = k + 1 == count;
+            let name = if last { name.to_owned() } else { format!("{name}_{k}") };
+            let mut library = prelude::signatures();
+            library.extend(program.signatures.iter().cloned());
+            let budget = if last { 14 } else { 6 };
+            let (function, signature) = function(&mut dice, name, &library, budget, exact);
+            program.functions.push(function);
+            program.signatures.push(signature);
+        }
+        program
+    }
+
+    /// The function that the program is about.
+    pub fn entry(&self) -> &Function {
+        &self.functions[self.functions.len() - 1]
+    }
+
+    /// The parameters of the function that the program is about.
+    pub fn signature(&self) -> &Signature {
+        &self.signatures[self.signatures.len() - 1]
+    }
+
+    /// Whether it undoes itself bit for bit on exact scalars.
+    pub fn is_exact(&self) -> bool {
+        self.signature().exact
+    }
+
+    /// The program with the prelude, as the generator made it: managed ancillas are not explicit yet.
+    pub fn module(&self) -> Result<Module, ParseError> {
+        prelude::with(&self.functions)
+    }
+}
+
+fn function(
+    dice: &mut Dice,
+    name: String,
+    library: &[Signature],
+    budget: usize,
+    exact: bool,
+) -> (Function, Signature) {
+    let mut generics = vec![Generic { name: "T".into(), kind: GenericKind::Scalar(Class::Real) }];
+    let has_const = dice.chance(30);
+    if has_const {
+        generics.push(Generic { name: "N".into(), kind: GenericKind::Const });
+    }
+    let function = Function {
+        name: name.clone(),
+        generics,
+        params: Vec::new(),
+        vars: Vec::new(),
+        body: Vec::new(),
+        checks: true,
+        file: String::new(),
+        span: Span::NONE,
+    };
+    let params = parameters(dice, has_const);
+    let mut g = Generator {
+        dice,
+        function,
+        scopes: Scopes::default(),
+        library,
+        budget,
+        exact,
+        targets: Vec::new(),
+        block: 0,
+    };
+    for p in &params {
+        let ty = p.what.ty();
+        let var = Var { name: p.name.clone(), ty, kind: VarKind::Param(p.mode), span: Span::NONE };
+        let id = g.function.add_var(var);
+        g.function.params.push(id);
+        let permission = if p.mode == Mode::Write { Permission::Full } else { Permission::Read };
+        g.know(id, p.what.clone(), permission, p.mode == Mode::Read);
+    }
+    let n = 3 + g.dice.below(3);
+    let body = g.fresh_block(n);
+    let mut function = g.function;
+    function.body = body;
+    forget_unused(&mut function);
+    (function, Signature { name, params, exact, loops_allowed: 1 })
+}
+
+/// Removes variables that were declared for statements that were then given up.
+fn forget_unused(function: &mut Function) {
+    let text = rev_core::text::print_function(function);
+    if let Ok(tidy) = rev_core::text::parse_function(&text) {
+        *function = tidy;
+    }
+}
+
+fn parameters(dice: &mut Dice, has_const: bool) -> Vec<Param> {
+    let mut out = vec![param("y", 0, What::Real, Mode::Write, false)];
+    let mut add = |what: What, mode, by_reference| {
+        let n = out.len();
+        out.push(param(if mode == Mode::Write { "y" } else { "x" }, n, what, mode, by_reference));
+    };
+    for _ in 0..2 + dice.below(3) {
+        let what = match dice.below(10) {
+            0..=2 => What::Real,
+            3 => What::Complex,
+            4 => What::Int,
+            5 => What::Bool,
+            6 => What::Reals,
+            7 => What::Matrix,
+            8 => What::Duo,
+            _ => What::Body,
+        };
+        add(what, Mode::Write, true);
+    }
+    for _ in 0..2 + dice.below(3) {
+        let what = match dice.below(10) {
+            0..=2 => What::Real,
+            3 => What::Complex,
+            4 => What::Index(LONG - 1),
+            5 => What::Reals,
+            6 => What::Matrix,
+            7 => What::Indices { injective: dice.chance(50) },
+            8 => What::Body,
+            _ => What::Duo,
+        };
+        let scalar = matches!(what, What::Real | What::Complex);
+        let by_reference = !matches!(what, What::Index(_)) && (!scalar || dice.chance(40));
+        add(what, Mode::Read, by_reference);
+    }
+    if has_const {
+        let mode = if dice.chance(60) { Mode::Write } else { Mode::Read };
+        add(What::Triple { named: true }, mode, true);
+    } else if dice.chance(30) {
+        add(What::Triple { named: false }, Mode::Write, true);
+    }
+    if dice.chance(25) {
+        add(What::Ints, Mode::Write, true);
+    }
+    out
+}
+
+fn param(stem: &str, n: usize, what: What, mode: Mode, by_reference: bool) -> Param {
+    Param { name: format!("{stem}{n}"), what, mode, by_reference }
+}

@@ -1,0 +1,565 @@
+//! Random statements, every form of the language, nested.
+//!
+//! Everything that is generated is a bijection on all states (up to rounding): postconditions hold
+//! whichever way the program is run, loops stop in both directions. So any statement may stand in
+//! an inverse block, and any function may be called backwards.
+
+use rev_core::ir::*;
+use rev_core::ops::{Func, Instr};
+
+use crate::generator::{Generator, Use};
+use crate::scope::{effects_of_block, Element, Known, Permission, What, Why, LONG, SHORT};
+
+fn read(v: VarId) -> Expr {
+    Expr::read(Place::var(v))
+}
+
+fn literal(n: Number, ty: Type) -> Expr {
+    Expr::new(ExprKind::Literal(n, Some(ty)))
+}
+
+fn generic(v: i128) -> Expr {
+    literal(Number::Int(v), Type::Generic("T".into()))
+}
+
+fn add(place: Place, expr: Expr) -> StmtKind {
+    StmtKind::Update { op: UpdateOp::Add, place, expr }
+}
+
+impl Generator<'_> {
+    /// About `n` statements, in a block of the source of their own.
+    pub(crate) fn fresh_block(&mut self, n: usize) -> Block {
+        self.in_new_block(|g| g.statements(n))
+    }
+
+    /// About `n` statements; what declares something has the rest as its body.
+    pub(crate) fn statements(&mut self, n: usize) -> Block {
+        let mut out = Vec::new();
+        for done in 0..n {
+            if self.budget == 0 {
+                break;
+            }
+            self.budget -= 1;
+            if self.dice.chance(25) && done + 1 < n + usize::from(self.dice.chance(30)) {
+                if let Some(stmt) = self.declaration(n - done) {
+                    out.push(stmt);
+                    return out;
+                }
+            }
+            out.extend(self.statement());
+        }
+        if out.is_empty() {
+            out.extend((0..5).find_map(|_| self.update()));
+        }
+        out
+    }
+
+    fn statement(&mut self) -> Block {
+        let depth = self.scopes.depth();
+        let deep = depth > 6 || self.budget < 2 || self.scopes.loops() > 1;
+        let one = |s: Option<Stmt>| s.into_iter().collect::<Block>();
+        for _ in 0..4 {
+            let made = match self.dice.below(if deep { 11 } else { 24 }) {
+                0..=5 => one(self.update()),
+                6..=8 => one(self.instruction()),
+                9 | 10 => one(self.call()),
+                11..=13 => one(self.for_loop()),
+                14 | 15 => one(self.parallel_loop()),
+                16 | 17 => one(self.branch()),
+                18 | 19 => one(self.decided_branch()),
+                20 => {
+                    let body = self.within(Why::Inverse, Default::default(), |g| g.fresh_block(2));
+                    vec![Stmt::new(StmtKind::Inverse { body })]
+                }
+                21 => vec![Stmt::new(StmtKind::Unchecked { body: self.fresh_block(2) })],
+                22 => one(self.stack_detour()),
+                _ => vec![Stmt::new(StmtKind::External { code: "let _outside = 1 ;".into() })],
+            };
+            if !made.is_empty() {
+                return made;
+            }
+        }
+        Vec::new()
+    }
+
+    /// A statement whose scope is the rest of the block, about `rest` statements.
+    fn declaration(&mut self, rest: usize) -> Option<Stmt> {
+        match self.dice.below(12) {
+            0..=3 => self.binding(rest),
+            4..=6 => self.managed(rest),
+            7 => self.released(rest),
+            8 | 9 if self.scopes.loops() < 2 => self.counted(rest),
+            10 | 11 => self.computed(rest),
+            _ => self.managed(rest),
+        }
+    }
+
+    fn element(&mut self) -> Element {
+        [Element::Real, Element::Real, Element::Real, Element::Real, Element::Complex, Element::Int, Element::Bool]
+            [self.dice.below(7)]
+    }
+
+    /// `p += e` and its kin.
+    pub(crate) fn update(&mut self) -> Option<Stmt> {
+        let element = self.element();
+        let place = self.place(element, Use::Accumulate)?;
+        let accumulated = self.scopes.get(place.var)?.permission == Permission::Accumulate;
+        let signed = [UpdateOp::Add, UpdateOp::Sub][self.dice.below(2)];
+        let op = match element {
+            Element::Bool if accumulated => return None,
+            Element::Bool => UpdateOp::Xor,
+            Element::Int if !accumulated && self.dice.chance(30) => UpdateOp::Xor,
+            Element::Int | Element::Real | Element::Complex => signed,
+        };
+        self.targets = vec![place.clone()];
+        let expr = self.value(element);
+        self.targets.clear();
+        self.leaf(StmtKind::Update { op, place, expr })
+    }
+
+    fn instruction(&mut self) -> Option<Stmt> {
+        let (instr, element) = match self.dice.below(14) {
+            0..=2 => (Instr::Swap, self.element()),
+            3 => (Instr::Neg, [Element::Real, Element::Int, Element::Complex][self.dice.below(3)]),
+            4 => (Instr::Inc, [Element::Real, Element::Int][self.dice.below(2)]),
+            5 => (Instr::Dec, [Element::Real, Element::Int][self.dice.below(2)]),
+            6 => (Instr::Flip, Element::Bool),
+            7 | 8 => (Instr::Conj, Element::Complex),
+            _ if self.exact => return None,
+            9 => (Instr::Rot, Element::Real),
+            10 => (Instr::Irot, Element::Real),
+            11 => (Instr::Hadamard, Element::Real),
+            _ if self.scopes.loops() > 0 => return None,
+            12 => (Instr::MulInt, Element::Real),
+            _ => (Instr::DivInt, Element::Real),
+        };
+        let row = instr.row();
+        let mut places: Vec<Place> = Vec::new();
+        for _ in 0..row.places {
+            self.targets = places.clone();
+            let place = self.place(element, Use::Write);
+            self.targets.clear();
+            places.push(place?);
+        }
+        self.targets = places.clone();
+        let operands = match instr {
+            Instr::Rot | Instr::Irot => vec![self.small(1)],
+            Instr::MulInt | Instr::DivInt => vec![Expr::int([2, 3, -2][self.dice.below(3)])],
+            _ => Vec::new(),
+        };
+        self.targets.clear();
+        self.leaf(StmtKind::Instr { instr, places, operands })
+    }
+
+    fn call(&mut self) -> Option<Stmt> {
+        let fits = |s: &&crate::signature::Signature| !self.exact || s.exact;
+        let library: Vec<_> = self.library.iter().filter(fits).cloned().collect();
+        let signature = self.dice.pick(&library)?.clone();
+        if self.scopes.loops() > signature.loops_allowed {
+            return None;
+        }
+        let mut args: Vec<Option<Arg>> = vec![None; signature.params.len()];
+        // written arguments first, so that the others don't read them
+        for pass in [Mode::Write, Mode::Read] {
+            for (k, param) in signature.params.iter().enumerate().filter(|(_, p)| p.mode == pass) {
+                let arg = match pass {
+                    Mode::Write => self.written_argument(&param.what),
+                    Mode::Read | Mode::Accumulate => self.read_argument(&param.what, param.by_reference),
+                };
+                let Some(arg) = arg else {
+                    self.targets.clear();
+                    return None;
+                };
+                if let (Mode::Write, ArgValue::Place(p)) = (pass, &arg.value) {
+                    self.targets.push(p.clone());
+                }
+                args[k] = Some(arg);
+            }
+        }
+        self.targets.clear();
+        let direction = if self.dice.chance(30) { Direction::INVERSE } else { Direction::FORWARD };
+        let args = args.into_iter().collect::<Option<Vec<_>>>()?;
+        self.leaf(StmtKind::Call { callee: Callee::Path(signature.name), direction, args })
+    }
+
+    fn written_argument(&mut self, what: &What) -> Option<Arg> {
+        let place = match what {
+            What::Real => self.place(Element::Real, Use::Write)?,
+            What::Complex => self.place(Element::Complex, Use::Write)?,
+            What::Int => self.place(Element::Int, Use::Write)?,
+            What::Bool => self.place(Element::Bool, Use::Write)?,
+            What::Reals => self.part(Use::Write)?,
+            What::Matrix | What::Triple { .. } | What::Ints | What::Duo | What::Body | What::Stack => {
+                Place::var(self.whole(what, Use::Write)?)
+            }
+            What::Index(_) | What::Indices { .. } => return None,
+        };
+        Some(Arg { mode: Mode::Write, value: ArgValue::Place(place) })
+    }
+
+    /// A whole slice. (Parts of slices are passed to functions of the prelude only, see [`Self::part`].)
+    fn part(&mut self, usage: Use) -> Option<Place> {
+        Some(Place::var(self.whole(&What::Reals, usage)?))
+    }
+
+    fn read_argument(&mut self, what: &What, by_reference: bool) -> Option<Arg> {
+        let value = match what {
+            What::Real if by_reference => ArgValue::Place(self.place(Element::Real, Use::ReadSmall)?),
+            What::Real => ArgValue::Expr(self.small(1)),
+            What::Complex if by_reference => ArgValue::Place(self.place(Element::Complex, Use::ReadSmall)?),
+            What::Complex => ArgValue::Expr(self.small_complex(1)),
+            What::Int => ArgValue::Expr(self.int(1)),
+            What::Bool => ArgValue::Expr(self.condition(1)),
+            What::Index(_) => {
+                let counts = |k: &&Known| matches!(k.what, What::Index(most) if most < LONG);
+                let counts: Vec<VarId> = self.scopes.known.iter().filter(counts).map(|k| k.id).collect();
+                match self.dice.pick(&counts) {
+                    Some(v) => ArgValue::Expr(read(*v)),
+                    None => ArgValue::Expr(Expr::index(2)),
+                }
+            }
+            What::Reals => ArgValue::Place(self.part(Use::Read)?),
+            What::Matrix
+            | What::Triple { .. }
+            | What::Ints
+            | What::Indices { .. }
+            | What::Duo
+            | What::Body
+            | What::Stack => ArgValue::Place(Place::var(self.whole(what, Use::Read)?)),
+        };
+        Some(Arg { mode: Mode::Read, value })
+    }
+
+    /// `let n = e { … }`
+    fn binding(&mut self, rest: usize) -> Option<Stmt> {
+        let (what, expr, small) = match self.dice.below(9) {
+            0..=2 => (What::Real, self.linear(2), false),
+            3 => (What::Real, self.small(2), true),
+            4 => (What::Int, self.int(1), false),
+            5 => (What::Bool, self.condition(1), false),
+            6 => (What::Complex, self.small_complex(1), true),
+            7 => {
+                let args = vec![self.small(1), self.linear(1)];
+                (What::Duo, Expr::new(ExprKind::Pure("polar".into(), args)), true)
+            }
+            _ => (What::Index(LONG - 1), self.index(LONG), false),
+        };
+        if matches!(expr.kind, ExprKind::Literal(_, None)) {
+            return None;
+        }
+        let var = self.declare("n", what.clone(), VarKind::Binding);
+        let reads = self.reads(&[&expr]);
+        let body = self.within(Why::Declaration, reads.clone(), |g| {
+            g.know(var, what, Permission::Read, small).sources = reads;
+            g.statements(rest)
+        });
+        Some(Stmt::new(StmtKind::Let { var, expr, body }))
+    }
+
+    /// A kind of ancilla and its first value.
+    fn storage(&mut self) -> (What, Expr) {
+        match self.dice.below(9) {
+            0..=3 => (What::Real, generic(self.dice.below(2) as i128)),
+            4 => (What::Complex, {
+                let zero = literal(Number::Int(0), Type::Complex(Box::new(Type::Generic("T".into()))));
+                zero
+            }),
+            5 => (What::Int, literal(Number::Int(self.dice.below(3) as i128), Type::Scalar(ScalarType::I64))),
+            6 => (What::Bool, Expr::bool(false)),
+            7 => {
+                let (zero, n) = (Box::new(generic(0)), Box::new(Expr::int(SHORT as i128)));
+                (What::Triple { named: false }, Expr::new(ExprKind::Repeat(zero, n)))
+            }
+            _ => {
+                let n = vec![Expr::int(LONG as i128)];
+                (What::Reals, Expr::new(ExprKind::Fill(Box::new(generic(0)), n)))
+            }
+        }
+    }
+
+    /// `let mut a = e0;`, uncomputed by the compiler.
+    fn managed(&mut self, rest: usize) -> Option<Stmt> {
+        let (what, init) = self.storage();
+        let var = self.declare("a", what.clone(), VarKind::Ancilla);
+        let body = self.within(Why::Declaration, Default::default(), |g| {
+            g.know(var, what.clone(), Permission::Full, false).managed = true;
+            let mut body: Block = g.fill(var, &what).into_iter().collect();
+            body.extend(g.statements(rest.max(2)));
+            body
+        });
+        Some(Stmt::new(StmtKind::Ancilla { var, init, release: Release::Managed, body }))
+    }
+
+    /// A first update of an ancilla, so that it is worth having.
+    fn fill(&mut self, var: VarId, what: &What) -> Option<Stmt> {
+        let (place, element) = match what {
+            What::Real => (Place::var(var), Element::Real),
+            What::Complex => (Place::var(var), Element::Complex),
+            What::Int => (Place::var(var), Element::Int),
+            What::Triple { .. } => (Place::var(var).with(Step::Index(vec![self.index(SHORT)])), Element::Real),
+            What::Reals => (Place::var(var).with(Step::Index(vec![self.index(LONG)])), Element::Real),
+            _ => return None,
+        };
+        self.targets = vec![place.clone()];
+        let expr = self.value(element);
+        self.targets.clear();
+        self.leaf(add(place, expr))
+    }
+
+    /// `let mut e = 0; e += x; …; e -= x; release(e);`
+    fn released(&mut self, rest: usize) -> Option<Stmt> {
+        let init = generic(0);
+        let var = self.declare("e", What::Real, VarKind::Ancilla);
+        let expr = self.linear(2);
+        let body = self.within(Why::Declaration, self.reads(&[&expr]), |g| {
+            let first = g.leaf(add(Place::var(var), expr.clone()))?;
+            let reads = g.reads(&[&expr]);
+            g.know(var, What::Real, Permission::Read, false).sources = reads;
+            let mut body = vec![first];
+            body.extend(g.fresh_block(rest));
+            let undo = StmtKind::Update { op: UpdateOp::Sub, place: Place::var(var), expr };
+            body.push(Stmt::new(undo));
+            body.push(Stmt::new(StmtKind::Release { var, value: init.clone() }));
+            Some(body)
+        })?;
+        Some(Stmt::new(StmtKind::Ancilla { var, init, release: Release::Checked, body }))
+    }
+
+    /// A `while` loop over a counter.
+    fn counted(&mut self, rest: usize) -> Option<Stmt> {
+        let managed = self.dice.chance(70);
+        let i64 = Type::Scalar(ScalarType::I64);
+        let init = literal(Number::Int(0), i64.clone());
+        let var = self.declare("k", What::Int, VarKind::Ancilla);
+        let most = literal(Number::Int(2 + self.dice.below(2) as i128), i64);
+        let cond = Expr::func(Func::Lt, vec![read(var), most.clone()]);
+        let post = Expr::func(Func::Gt, vec![read(var), Expr::int(0)]);
+        let release = if managed { Release::Managed } else { Release::Checked };
+        let body = self.within(Why::Declaration, Default::default(), |g| {
+            let block = g.block;
+            g.know(var, What::Int, Permission::Read, false).managed = managed;
+            let reads = g.reads(&[&cond]);
+            let why = if managed { Why::While(block) } else { Why::Decided };
+            let body = g.within(why, reads, |g| {
+                let mut body = g.fresh_block(2);
+                let count = StmtKind::Instr { instr: Instr::Inc, places: vec![Place::var(var)], operands: vec![] };
+                body.extend(g.leaf(count));
+                body
+            });
+            let mut out = vec![Stmt::new(StmtKind::While { cond, post, body })];
+            if managed {
+                out.extend(g.statements(rest.saturating_sub(1)));
+            } else {
+                // `release(k, most)`
+                out.push(Stmt::new(StmtKind::Update { op: UpdateOp::Sub, place: Place::var(var), expr: most }));
+                out.push(Stmt::new(StmtKind::Release { var, value: init.clone() }));
+            }
+            out
+        });
+        Some(Stmt::new(StmtKind::Ancilla { var, init, release, body }))
+    }
+
+    /// `let mut a = 0; #[compute] { a += …; … } rest`, with a managed ancilla.
+    fn computed(&mut self, rest: usize) -> Option<Stmt> {
+        let (what, init) = self.storage();
+        let var = self.declare("c", what.clone(), VarKind::Ancilla);
+        let body = self.within(Why::Declaration, Default::default(), |g| {
+            g.know(var, what.clone(), Permission::Full, false).managed = true;
+            let compute = g.within(Why::Compute, Default::default(), |g| {
+                g.in_new_block(|g| {
+                    let mut block: Block = g.fill(var, &what).into_iter().collect();
+                    block.extend(g.statements(1));
+                    block
+                })
+            });
+            let (reads, writes) = effects_of_block(&compute);
+            let body = g.within(Why::After(reads, writes), Default::default(), |g| g.statements(rest.max(1)));
+            vec![Stmt::new(StmtKind::Compute { compute, body })]
+        });
+        Some(Stmt::new(StmtKind::Ancilla { var, init, release: Release::Managed, body }))
+    }
+
+    /// A range within `0..most`, and the largest value in it.
+    fn range(&mut self) -> (Range, usize) {
+        let arrays: Vec<Known> = self.scopes.known.iter().filter(|k| k.what.is_array()).cloned().collect();
+        let counts = |k: &&Known| matches!(k.what, What::Index(most) if most < LONG) && k.scope.is_none();
+        let counts: Vec<VarId> = self.scopes.known.iter().filter(counts).map(|k| k.id).collect();
+        let has_const = !self.function.generics.iter().all(|g| g.kind != GenericKind::Const);
+        let (end, most) = match self.dice.below(6) {
+            0 | 1 => match self.dice.pick(&arrays) {
+                Some(k) if k.what == What::Matrix && self.dice.chance(50) => {
+                    (Expr::new(ExprKind::Len(Place::var(k.id), Some(1))), SHORT - 1)
+                }
+                Some(k) => {
+                    let axis = (k.what == What::Matrix).then_some(0);
+                    (Expr::new(ExprKind::Len(Place::var(k.id), axis)), LONG - 1)
+                }
+                None => (Expr::int(3), 2),
+            },
+            2 => match self.dice.pick(&counts) {
+                Some(v) => (read(*v), LONG - 2),
+                None => (Expr::int(2), 1),
+            },
+            3 if has_const => (Expr::new(ExprKind::Const("N".into())), SHORT - 1),
+            _ => {
+                let n = 2 + self.dice.below(2);
+                (Expr::int(n as i128), n - 1)
+            }
+        };
+        let mut range = Range::new(Expr::int(self.dice.below(2) as i128), end);
+        if self.dice.chance(15) && most + 1 < LONG {
+            range.inclusive = true;
+            range.reversed = self.dice.chance(30);
+            return (range, most + 1);
+        }
+        range.reversed = self.dice.chance(25);
+        if self.dice.chance(20) {
+            range.step = Some(Expr::int(2));
+            range.from_end = self.dice.chance(50);
+        }
+        (range, most)
+    }
+
+    fn for_loop(&mut self) -> Option<Stmt> {
+        let (range, most) = self.range();
+        let var = self.declare("i", What::Index(most), VarKind::Index);
+        let reads = self.reads(&range.exprs().collect::<Vec<_>>());
+        let body = self.within(Why::Loop, reads, |g| {
+            g.know(var, What::Index(most), Permission::Read, false);
+            let n = 1 + g.dice.below(2);
+            g.fresh_block(n)
+        });
+        Some(Stmt::new(StmtKind::For { var, range, parallel: None, body }))
+    }
+
+    /// A parallel loop: each variable from outside is read, or owned by index, or accumulated into.
+    fn parallel_loop(&mut self) -> Option<Stmt> {
+        let restricted = |k: &Known| matches!(k.permission, Permission::Owned(_) | Permission::Accumulate);
+        if self.scopes.known.iter().any(restricted) {
+            return None;
+        }
+        let (range, most) = self.range();
+        let var = self.declare("p", What::Index(most), VarKind::Index);
+        let reads = self.reads(&range.exprs().collect::<Vec<_>>());
+        let tables = |k: &&Known| k.what == What::Indices { injective: true };
+        let tables: Vec<VarId> = self.scopes.known.iter().filter(tables).map(|k| k.id).collect();
+        let table = self.dice.pick(&tables).copied().filter(|_| self.dice.chance(40));
+        let saved: Vec<Permission> = self.scopes.known.iter().map(|k| k.permission.clone()).collect();
+        let owners = [
+            Some(read(var)),
+            Some(Expr::func(Func::Sub, vec![Expr::int(LONG as i128 - 1), read(var)])),
+            table.map(|t| Expr::read(Place::var(t).with(Step::Index(vec![read(var)])))),
+        ];
+        for at in 0..self.scopes.known.len() {
+            let permission = self.share(at, &owners);
+            self.scopes.known[at].permission = permission;
+        }
+        let body = self.within(Why::Loop, reads, |g| {
+            g.know(var, What::Index(most), Permission::Read, false);
+            let n = 1 + g.dice.below(3);
+            g.fresh_block(n)
+        });
+        for (k, permission) in self.scopes.known.iter_mut().zip(saved) {
+            k.permission = permission;
+        }
+        let used = |t: VarId| {
+            let mut found = false;
+            body.iter().for_each(|s| s.each_access_deep(&mut |p, a| found |= a != Access::Read && p.indices().any(|e| e.mentions(t))));
+            found
+        };
+        let injective = table.filter(|t| used(*t)).map(Place::var).into_iter().collect();
+        let parallel = Some(Parallel { injective, disjoint: Vec::new() });
+        Some(Stmt::new(StmtKind::For { var, range, parallel, body }))
+    }
+
+    /// What the iterations of a parallel loop may do with a variable from outside.
+    fn share(&mut self, at: usize, owners: &[Option<Expr>; 3]) -> Permission {
+        let k = self.scopes.known[at].clone();
+        let writable = k.permission == Permission::Full && self.scopes.is_free(k.id) && k.what != What::Stack;
+        let accumulates = !matches!(k.what, What::Bool | What::Stack);
+        let owner = owners[self.dice.below(3)].clone();
+        match self.dice.below(3) {
+            _ if !writable => Permission::Read,
+            0 if accumulates => Permission::Accumulate,
+            1 | 2 if k.what.is_array() => owner.map_or(Permission::Read, Permission::Owned),
+            _ => Permission::Read,
+        }
+    }
+
+    /// A branch that leaves its condition alone.
+    fn branch(&mut self) -> Option<Stmt> {
+        let cond = self.condition(2);
+        let reads = self.reads(&[&cond]);
+        let then = self.within(Why::Branch, reads.clone(), |g| g.fresh_block(2));
+        let otherwise = match self.dice.chance(60) {
+            true => self.within(Why::Branch, reads, |g| g.fresh_block(2)),
+            false => Vec::new(),
+        };
+        Some(Stmt::new(StmtKind::If { cond, post: None, then, otherwise }))
+    }
+
+    /// A branch that changes its condition in a way that its postcondition tells apart.
+    fn decided_branch(&mut self) -> Option<Stmt> {
+        let element = [Element::Bool, Element::Real, Element::Int][self.dice.below(3)];
+        let place = self.place(element, Use::Write)?;
+        let known = self.scopes.get(place.var)?;
+        if known.managed || known.permission != Permission::Full {
+            return None;
+        }
+        let value = Expr::read(place.clone());
+        let one = |instr| StmtKind::Instr { instr, places: vec![place.clone()], operands: vec![] };
+        let (cond, first, second, post) = match element {
+            Element::Bool => (value.clone(), one(Instr::Flip), one(Instr::Flip), Expr::func(Func::Not, vec![value])),
+            Element::Int => {
+                let even = Expr::func(Func::Rem, vec![value, Expr::int(2)]);
+                let test = |func| Expr::func(func, vec![even.clone(), Expr::int(0)]);
+                (test(Func::Eq), one(Instr::Inc), one(Instr::Dec), test(Func::Ne))
+            }
+            Element::Real | Element::Complex => {
+                let test = |func| Expr::func(func, vec![value.clone(), Expr::float(0.0)]);
+                (test(Func::Gt), one(Instr::Neg), one(Instr::Neg), test(Func::Lt))
+            }
+        };
+        let kept = [place.var];
+        // the place's own indices don't change either
+        let indices = self.reads(&place.indices().collect::<Vec<_>>());
+        let branch = |g: &mut Self, change: StmtKind| {
+            g.within(Why::Decided, indices.clone(), |g| {
+                g.with_kept(&kept, |g| {
+                    let mut body: Block = g.leaf(change).into_iter().collect();
+                    body.extend(g.fresh_block(2));
+                    body
+                })
+            })
+        };
+        let then = branch(self, first);
+        let otherwise = branch(self, second);
+        if then.is_empty() || otherwise.is_empty() {
+            return None;
+        }
+        Some(Stmt::new(StmtKind::If { cond, post: Some(post), then, otherwise }))
+    }
+
+    /// Moves a value to a stack for a while: it is zero in between.
+    fn stack_detour(&mut self) -> Option<Stmt> {
+        let place = self.place(Element::Real, Use::Write)?;
+        let known = self.scopes.get(place.var)?;
+        if known.managed || known.permission != Permission::Full {
+            return None;
+        }
+        let indices = self.reads(&place.indices().collect::<Vec<_>>());
+        let var = self.declare("s", What::Stack, VarKind::Ancilla);
+        let empty = Expr::new(ExprKind::EmptyStack);
+        let body = self.within(Why::Declaration, indices, |g| {
+            g.know(var, What::Stack, Permission::Full, false);
+            let stack = Place::var(var);
+            let push = g.leaf(StmtKind::Push { stack: stack.clone(), place: place.clone() })?;
+            let mut body = vec![push];
+            body.extend(g.with_kept(&[place.var, var], |g| g.fresh_block(2)));
+            body.push(Stmt::new(StmtKind::Pop { stack, place }));
+            body.push(Stmt::new(StmtKind::Release { var, value: empty.clone() }));
+            Some(body)
+        })?;
+        Some(Stmt::new(StmtKind::Ancilla { var, init: empty, release: Release::Checked, body }))
+    }
+}
