@@ -88,7 +88,8 @@ impl Generator<'_> {
         let t = self.declare("t", What::Real, VarKind::Binding);
         let known = self.know(t, What::Real, Permission::Read, false);
         known.scope = None;
-        let result = f(Func::Add, vec![f(Func::Mul, vec![self.small(0), Expr::read(Place::var(t))]), self.linear(0)]);
+        let result =
+            f(Func::Add, vec![f(Func::Mul, vec![self.small(0), Expr::read(Place::var(t))]), self.linear(0)]);
         self.scopes.known.pop();
         Expr::new(ExprKind::Block(vec![(t, value)], Box::new(result)))
     }
@@ -261,10 +262,10 @@ impl Generator<'_> {
                 let func = [Func::Sqrt, Func::Ln, Func::Recip][self.dice.below(3)];
                 f(func, vec![f(Func::Add, vec![Expr::float(2.5), self.small_complex(d)])])
             }
-            10 => f(Func::Div, vec![
-                self.small_complex(d),
-                f(Func::Add, vec![Expr::float(2.5), self.small_complex(d)]),
-            ]),
+            10 => f(
+                Func::Div,
+                vec![self.small_complex(d), f(Func::Add, vec![Expr::float(2.5), self.small_complex(d)])],
+            ),
             11 => {
                 let n = Expr::int(2 + self.dice.below(2) as i128);
                 f(Func::Powi, vec![self.small_complex(d), n])

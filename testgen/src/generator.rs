@@ -55,7 +55,12 @@ impl Generator<'_> {
     }
 
     /// Runs `make` in a scope; what it declares is forgotten afterwards.
-    pub(crate) fn within<R>(&mut self, why: Why, reads: BTreeSet<VarId>, make: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn within<R>(
+        &mut self,
+        why: Why,
+        reads: BTreeSet<VarId>,
+        make: impl FnOnce(&mut Self) -> R,
+    ) -> R {
         let count = self.scopes.known.len();
         self.scopes.enter(why, reads);
         let out = make(self);

@@ -122,17 +122,14 @@ pub fn module() -> Result<Module, ParseError> {
 /// The reversible functions of the prelude.
 pub fn signatures() -> Vec<Signature> {
     let param = |name: &str, what, mode| Param { name: name.into(), what, mode, by_reference: false };
-    let function = |name: &str, exact, params| Signature { name: name.into(), params, exact, loops_allowed: 2 };
+    let function =
+        |name: &str, exact, params| Signature { name: name.into(), params, exact, loops_allowed: 2 };
     use Mode::{Read, Write};
     vec![
         function(
             "axpy",
             true,
-            vec![
-                param("y", What::Reals, Write),
-                param("a", What::Real, Read),
-                param("x", What::Reals, Read),
-            ],
+            vec![param("y", What::Reals, Write), param("a", What::Real, Read), param("x", What::Reals, Read)],
         ),
         function(
             "turn",

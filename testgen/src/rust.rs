@@ -28,16 +28,26 @@ impl Program {
 
 fn function(f: &Function, signature: &Signature) -> String {
     let mut p = Source { f, out: String::new(), indent: 1 };
-    let generics: Vec<String> = f.generics.iter().map(|g| match g.kind {
-        GenericKind::Const => format!("const {}: usize", g.name),
-        GenericKind::Scalar(_) | GenericKind::Function(_) => format!("{}: Real", g.name),
-    }).collect();
+    let generics: Vec<String> = f
+        .generics
+        .iter()
+        .map(|g| match g.kind {
+            GenericKind::Const => format!("const {}: usize", g.name),
+            GenericKind::Scalar(_) | GenericKind::Function(_) => format!("{}: Real", g.name),
+        })
+        .collect();
     let params: Vec<String> = signature
         .params
         .iter()
         .map(|q| format!("{}: {}", q.name, parameter_type(&q.what, q.mode == Mode::Write, q.by_reference)))
         .collect();
-    let _ = writeln!(p.out, "/// Generated.\n#[reversible]\npub fn {}<{}>({}) {{", f.name, generics.join(", "), params.join(", "));
+    let _ = writeln!(
+        p.out,
+        "/// Generated.\n#[reversible]\npub fn {}<{}>({}) {{",
+        f.name,
+        generics.join(", "),
+        params.join(", ")
+    );
     p.block(&f.body);
     p.out.push_str("}\n\n");
     p.out
@@ -88,10 +98,8 @@ impl Source<'_> {
     /// Statements; a scope that ends before the block does gets braces of its own.
     fn block(&mut self, block: &[Stmt]) {
         for (k, s) in block.iter().enumerate() {
-            let scope = matches!(
-                s.kind,
-                StmtKind::Let { .. } | StmtKind::Ancilla { .. } | StmtKind::Compute { .. }
-            );
+            let scope =
+                matches!(s.kind, StmtKind::Let { .. } | StmtKind::Ancilla { .. } | StmtKind::Compute { .. });
             if scope && k + 1 < block.len() {
                 self.line("{");
                 self.indent += 1;
@@ -290,7 +298,9 @@ impl Source<'_> {
         const ATOM: u8 = 20;
         const UNARY: u8 = 15;
         let text = match &e.kind {
-            ExprKind::Literal(n, ty) => return (literal(*n, ty.as_ref()), if is_negative(*n) { UNARY } else { ATOM }),
+            ExprKind::Literal(n, ty) => {
+                return (literal(*n, ty.as_ref()), if is_negative(*n) { UNARY } else { ATOM })
+            }
             ExprKind::Named(path) | ExprKind::Const(path) => path.clone(),
             ExprKind::Read(p) => self.place(p),
             ExprKind::Len(p, None) => format!("{}.len()", self.place(p)),
@@ -299,11 +309,18 @@ impl Source<'_> {
             ExprKind::Len(p, Some(k)) => format!("{}.shape()[{k}]", self.place(p)),
             ExprKind::Func(func, args) => return self.func(*func, args),
             ExprKind::Pure(path, args) => format!("{path}({})", self.exprs(args)),
-            ExprKind::Cast(e, Type::Generic(t)) => format!("{t}::from_{}({})", self.scalar_name(e), self.expr(e, 0)),
+            ExprKind::Cast(e, Type::Generic(t)) => {
+                format!("{t}::from_{}({})", self.scalar_name(e), self.expr(e, 0))
+            }
             ExprKind::Cast(e, ty) => return (format!("{} as {ty}", self.expr(e, UNARY)), 14),
             ExprKind::If(c, a, b) => {
                 return (
-                    format!("if {} {{ {} }} else {{ {} }}", self.expr(c, 0), self.expr(a, 0), self.expr(b, 0)),
+                    format!(
+                        "if {} {{ {} }} else {{ {} }}",
+                        self.expr(c, 0),
+                        self.expr(a, 0),
+                        self.expr(b, 0)
+                    ),
                     0,
                 )
             }
@@ -322,7 +339,9 @@ impl Source<'_> {
             ExprKind::Fill(e, shape) => format!("vec![{}; {}]", self.expr(e, 0), self.exprs(shape)),
             ExprKind::EmptyStack => "Stack::new()".to_owned(),
             // only passes make these
-            ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_) => text::show(self.f, e).to_string(),
+            ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_) => {
+                text::show(self.f, e).to_string()
+            }
         };
         (text, ATOM)
     }

@@ -188,7 +188,9 @@ impl Scopes {
             || self.open[scope + 1..].iter().all(|s| match &s.why {
                 Why::Decided => false,
                 Why::While(block) => *block == known.block,
-                Why::Declaration | Why::Branch | Why::Loop | Why::Inverse | Why::Compute | Why::After(..) => true,
+                Why::Declaration | Why::Branch | Why::Loop | Why::Inverse | Why::Compute | Why::After(..) => {
+                    true
+                }
             })
     }
 
@@ -277,7 +279,8 @@ impl Scopes {
         let inside = |v: &VarId| self.get(*v).is_some_and(|k| k.scope > Some(scope));
         all.retain(|v| !joint(v));
         let repeated = |s: &&Scope| matches!(s.why, Why::Loop | Why::While(_) | Why::Inverse);
-        let changed = inner.iter().filter(repeated).any(|s| all.iter().any(|v| !inside(v) && s.written.contains(v)));
+        let changed =
+            inner.iter().filter(repeated).any(|s| all.iter().any(|v| !inside(v) && s.written.contains(v)));
         (!changed).then_some(Some(all))
     }
 }

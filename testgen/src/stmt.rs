@@ -95,8 +95,15 @@ impl Generator<'_> {
     }
 
     fn element(&mut self) -> Element {
-        [Element::Real, Element::Real, Element::Real, Element::Real, Element::Complex, Element::Int, Element::Bool]
-            [self.dice.below(7)]
+        [
+            Element::Real,
+            Element::Real,
+            Element::Real,
+            Element::Real,
+            Element::Complex,
+            Element::Int,
+            Element::Bool,
+        ][self.dice.below(7)]
     }
 
     /// `p += e` and its kin.
@@ -260,10 +267,10 @@ impl Generator<'_> {
     fn storage(&mut self) -> (What, Expr) {
         match self.dice.below(9) {
             0..=3 => (What::Real, generic(self.dice.below(2) as i128)),
-            4 => (What::Complex, {
-                let zero = literal(Number::Int(0), Type::Complex(Box::new(Type::Generic("T".into()))));
-                zero
-            }),
+            4 => {
+                let complex = Type::Complex(Box::new(Type::Generic("T".into())));
+                (What::Complex, literal(Number::Int(0), complex))
+            }
             5 => (What::Int, literal(Number::Int(self.dice.below(3) as i128), Type::Scalar(ScalarType::I64))),
             6 => (What::Bool, Expr::bool(false)),
             7 => {
@@ -296,7 +303,9 @@ impl Generator<'_> {
             What::Real => (Place::var(var), Element::Real),
             What::Complex => (Place::var(var), Element::Complex),
             What::Int => (Place::var(var), Element::Int),
-            What::Triple { .. } => (Place::var(var).with(Step::Index(vec![self.index(SHORT)])), Element::Real),
+            What::Triple { .. } => {
+                (Place::var(var).with(Step::Index(vec![self.index(SHORT)])), Element::Real)
+            }
             What::Reals => (Place::var(var).with(Step::Index(vec![self.index(LONG)])), Element::Real),
             _ => return None,
         };
@@ -311,10 +320,10 @@ impl Generator<'_> {
         let init = generic(0);
         let var = self.declare("e", What::Real, VarKind::Ancilla);
         let expr = self.linear(2);
-        let body = self.within(Why::Declaration, self.reads(&[&expr]), |g| {
+        // `e` is written again at the end, as in a loop
+        let body = self.within(Why::Inverse, self.reads(&[&expr]), |g| {
             let first = g.leaf(add(Place::var(var), expr.clone()))?;
-            let reads = g.reads(&[&expr]);
-            g.know(var, What::Real, Permission::Read, false).sources = reads;
+            g.know(var, What::Real, Permission::Read, false).scope = None;
             let mut body = vec![first];
             body.extend(g.fresh_block(rest));
             let undo = StmtKind::Update { op: UpdateOp::Sub, place: Place::var(var), expr };
@@ -342,7 +351,8 @@ impl Generator<'_> {
             let why = if managed { Why::While(block) } else { Why::Decided };
             let body = g.within(why, reads, |g| {
                 let mut body = g.fresh_block(2);
-                let count = StmtKind::Instr { instr: Instr::Inc, places: vec![Place::var(var)], operands: vec![] };
+                let count =
+                    StmtKind::Instr { instr: Instr::Inc, places: vec![Place::var(var)], operands: vec![] };
                 body.extend(g.leaf(count));
                 body
             });
@@ -351,7 +361,11 @@ impl Generator<'_> {
                 out.extend(g.statements(rest.saturating_sub(1)));
             } else {
                 // `release(k, most)`
-                out.push(Stmt::new(StmtKind::Update { op: UpdateOp::Sub, place: Place::var(var), expr: most }));
+                out.push(Stmt::new(StmtKind::Update {
+                    op: UpdateOp::Sub,
+                    place: Place::var(var),
+                    expr: most,
+                }));
                 out.push(Stmt::new(StmtKind::Release { var, value: init.clone() }));
             }
             out
@@ -464,7 +478,11 @@ impl Generator<'_> {
         }
         let used = |t: VarId| {
             let mut found = false;
-            body.iter().for_each(|s| s.each_access_deep(&mut |p, a| found |= a != Access::Read && p.indices().any(|e| e.mentions(t))));
+            body.iter().for_each(|s| {
+                s.each_access_deep(&mut |p, a| {
+                    found |= a != Access::Read && p.indices().any(|e| e.mentions(t))
+                })
+            });
             found
         };
         let injective = table.filter(|t| used(*t)).map(Place::var).into_iter().collect();
@@ -509,7 +527,9 @@ impl Generator<'_> {
         let value = Expr::read(place.clone());
         let one = |instr| StmtKind::Instr { instr, places: vec![place.clone()], operands: vec![] };
         let (cond, first, second, post) = match element {
-            Element::Bool => (value.clone(), one(Instr::Flip), one(Instr::Flip), Expr::func(Func::Not, vec![value])),
+            Element::Bool => {
+                (value.clone(), one(Instr::Flip), one(Instr::Flip), Expr::func(Func::Not, vec![value]))
+            }
             Element::Int => {
                 let even = Expr::func(Func::Rem, vec![value, Expr::int(2)]);
                 let test = |func| Expr::func(func, vec![even.clone(), Expr::int(0)]);
@@ -550,8 +570,9 @@ impl Generator<'_> {
         let indices = self.reads(&place.indices().collect::<Vec<_>>());
         let var = self.declare("s", What::Stack, VarKind::Ancilla);
         let empty = Expr::new(ExprKind::EmptyStack);
-        let body = self.within(Why::Declaration, indices, |g| {
-            g.know(var, What::Stack, Permission::Full, false);
+        // what the push has written is written again by the pop, as in a loop
+        let body = self.within(Why::Inverse, indices, |g| {
+            g.know(var, What::Stack, Permission::Full, false).scope = None;
             let stack = Place::var(var);
             let push = g.leaf(StmtKind::Push { stack: stack.clone(), place: place.clone() })?;
             let mut body = vec![push];
