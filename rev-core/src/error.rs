@@ -89,6 +89,12 @@ pub enum Cause {
         /// The values it would visit now.
         found: String,
     },
+    /// A range whose step isn't positive.
+    #[error("the step of a range must be at least 1 and is {found}")]
+    Step {
+        /// The step.
+        found: i128,
+    },
     /// What a binding stands for has changed within its scope.
     #[error(
         "`{name}` stands for {expected}, and what it was computed from gives {found} at the end of its scope"

@@ -6,6 +6,7 @@ pub mod device;
 pub mod diag;
 pub mod error;
 pub mod facts;
+pub mod interp;
 pub mod ir;
 #[macro_use]
 pub mod ops;

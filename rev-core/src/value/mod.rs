@@ -6,6 +6,7 @@ mod dynarg;
 mod scalar;
 mod stack;
 
+pub(crate) use data::literal_number;
 pub use data::{Array, Data, Record};
 pub use dynarg::DynArg;
 pub use scalar::Value;

@@ -1,0 +1,378 @@
+//! Branches and loops, in either direction. From behind, each operation does what it does in the
+//! inverse program: condition and postcondition have changed places.
+
+use super::eval::Watch;
+use super::frame::{Loop, TreeSum, Visits};
+use super::machine::Machine;
+use super::update::update;
+use crate::error::Cause;
+use crate::ir::{Expr, Range, Type, UpdateOp, VarId};
+use crate::scalar::Num;
+use crate::text;
+use crate::tree;
+use crate::value::{Data, Value};
+use std::collections::HashMap;
+
+use super::code::ParallelLoop;
+
+/// The first and the last operation of a loop.
+type Ends = (usize, usize);
+
+impl Machine<'_> {
+    fn truth(&self, e: &Expr) -> Result<bool, Cause> {
+        self.evaluator(Watch::Nothing)?.truth(e)
+    }
+
+    /// Asserts a condition, where checks are on.
+    fn assert(&self, e: &Expr, expected: bool, when: &'static str, checked: bool) -> Result<(), Cause> {
+        if !checked || self.truth(e)? == expected {
+            return Ok(());
+        }
+        let condition = text::show(&self.frame()?.program.function, e).to_string();
+        Err(Cause::Condition {
+            what: "the condition".into(),
+            condition: condition.into(),
+            expected,
+            when: when.into(),
+        })
+    }
+
+    pub(super) fn if_begin(
+        &mut self,
+        cond: &Expr,
+        at: usize,
+        middle: usize,
+        forward: bool,
+        checked: bool,
+    ) -> Result<(), Cause> {
+        if forward {
+            let pc = if self.truth(cond)? { at } else { middle } + 1;
+            self.set_pc(pc);
+        } else {
+            self.assert(cond, true, "before the branch that is taken where it is true", checked)?;
+            self.set_pc(at);
+        }
+        Ok(())
+    }
+
+    /// Forward it ends the first branch, backward it begins the second.
+    pub(super) fn if_middle(
+        &mut self,
+        cond: &Expr,
+        post: &Expr,
+        (begin, end): Ends,
+        forward: bool,
+        checked: bool,
+    ) -> Result<(), Cause> {
+        if forward {
+            self.assert(post, true, "after the branch where the condition was true", checked)?;
+            self.set_pc(end + 1);
+        } else {
+            self.assert(cond, false, "before the branch that is taken where it is false", checked)?;
+            self.set_pc(begin);
+        }
+        Ok(())
+    }
+
+    pub(super) fn if_end(
+        &mut self,
+        post: &Expr,
+        middle: usize,
+        at: usize,
+        forward: bool,
+        checked: bool,
+    ) -> Result<(), Cause> {
+        if forward {
+            self.assert(post, false, "after the branch where the condition was false", checked)?;
+            self.set_pc(at + 1);
+        } else {
+            let pc = if self.truth(post)? { middle } else { at };
+            self.set_pc(pc);
+        }
+        Ok(())
+    }
+
+    pub(super) fn while_begin(
+        &mut self,
+        cond: &Expr,
+        post: &Expr,
+        (begin, end): Ends,
+        forward: bool,
+        checked: bool,
+    ) -> Result<(), Cause> {
+        if forward {
+            self.assert(post, false, "before the loop", checked)?;
+            self.iterate(self.truth(cond)?, 0, begin + 1, end + 1)
+        } else {
+            self.assert(cond, true, "before each iteration", checked)?;
+            self.iterate_again(self.truth(post)?, -1, end, begin)
+        }
+    }
+
+    pub(super) fn while_end(
+        &mut self,
+        cond: &Expr,
+        post: &Expr,
+        (begin, end): Ends,
+        forward: bool,
+        checked: bool,
+    ) -> Result<(), Cause> {
+        if forward {
+            self.assert(post, true, "after each iteration", checked)?;
+            self.iterate_again(self.truth(cond)?, 1, begin + 1, end + 1)
+        } else {
+            self.assert(cond, false, "after the loop", checked)?;
+            self.iterate(self.truth(post)?, -1, end, begin)
+        }
+    }
+
+    /// Enters a `while` loop or passes it by.
+    fn iterate(&mut self, enter: bool, first: i128, inside: usize, past: usize) -> Result<(), Cause> {
+        if enter {
+            let visits = Visits::default();
+            self.frame_mut()?.loops.push(Loop { var: None, value: first, visits, k: 0, sums: Vec::new() });
+        }
+        self.set_pc(if enter { inside } else { past });
+        Ok(())
+    }
+
+    /// Begins another iteration of a `while` loop or leaves it.
+    fn iterate_again(&mut self, again: bool, by: i128, inside: usize, past: usize) -> Result<(), Cause> {
+        let loops = &mut self.frame_mut()?.loops;
+        if again {
+            loops.last_mut().into_iter().for_each(|l| l.value += by);
+        } else {
+            loops.pop();
+        }
+        self.set_pc(if again { inside } else { past });
+        Ok(())
+    }
+
+    /// The values of a range, and one of its bounds for the type.
+    fn visits(&self, range: &Range) -> Result<(Visits, Option<Value>), Cause> {
+        let mut eval = self.evaluator(Watch::Nothing)?;
+        let bounds = [eval.eval(&range.start)?, eval.eval(&range.end)?];
+        let sample = bounds.iter().find_map(Data::as_value);
+        let (start, end) = (integer(eval.number(&range.start)?), integer(eval.number(&range.end)?));
+        let step = match &range.step {
+            Some(e) => integer(eval.number(e)?),
+            None => 1,
+        };
+        let visits = Visits::new(start, end, range.inclusive, step, range.from_end, range.reversed);
+        let visits = visits.ok_or(Cause::Step { found: step })?;
+        Ok((visits, sample))
+    }
+
+    /// The range visits what it visited when the loop was entered.
+    fn assert_range(&self, range: &Range, checked: bool) -> Result<(), Cause> {
+        if !checked {
+            return Ok(());
+        }
+        let now = self.visits(range)?.0;
+        match self.frame()?.loops.last() {
+            Some(l) if l.visits != now => {
+                Err(Cause::RangeChanged { expected: l.visits.to_string(), found: now.to_string() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn for_begin(
+        &mut self,
+        var: VarId,
+        range: &Range,
+        parallel: Option<&ParallelLoop>,
+        (begin, end): Ends,
+        forward: bool,
+        checked: bool,
+    ) -> Result<(), Cause> {
+        if forward {
+            if let Some(parallel) = parallel.filter(|_| checked) {
+                self.assert_injective(parallel)?;
+            }
+            let entered = self.enter_loop(var, range, true)?;
+            if let Some(parallel) = parallel.filter(|_| entered && self.options.deterministic) {
+                self.open_sums(parallel)?;
+            }
+            self.set_pc(if entered { begin } else { end } + 1);
+            return Ok(());
+        }
+        if self.advance_loop(var, -1)? {
+            self.reopen_block()?;
+            self.set_pc(end);
+            return Ok(());
+        }
+        self.assert_range(range, checked)?;
+        self.leave_loop(var)?;
+        self.set_pc(begin);
+        Ok(())
+    }
+
+    pub(super) fn for_end(
+        &mut self,
+        var: VarId,
+        range: &Range,
+        (begin, end): Ends,
+        forward: bool,
+        checked: bool,
+    ) -> Result<(), Cause> {
+        if !forward {
+            let entered = self.enter_loop(var, range, false)?;
+            self.set_pc(if entered { end } else { begin });
+            return Ok(());
+        }
+        if self.advance_loop(var, 1)? {
+            self.close_block()?;
+            self.set_pc(begin + 1);
+            return Ok(());
+        }
+        self.assert_range(range, checked)?;
+        self.add_sums()?;
+        self.leave_loop(var)?;
+        self.set_pc(end + 1);
+        Ok(())
+    }
+
+    /// Enters a counted loop from the front or from behind; whether there is anything to visit.
+    fn enter_loop(&mut self, var: VarId, range: &Range, forward: bool) -> Result<bool, Cause> {
+        let (visits, sample) = self.visits(range)?;
+        if visits.count == 0 {
+            return Ok(false);
+        }
+        let k = if forward { 0 } else { visits.count - 1 };
+        let value = visits.value(k);
+        let frame = self.frame()?;
+        let ty = match (&frame.program.function.var(var).ty, sample) {
+            (Type::Unknown, Some(v)) => v.ir_type(),
+            (ty, _) => ty.clone(),
+        };
+        let literal = Data::Literal(crate::ir::Number::Int(value));
+        let data = frame.generics.settle(self.globals.module, &ty, literal);
+        self.open(var, data)?;
+        self.frame_mut()?.loops.push(Loop { var: Some(var), value, visits, k, sums: Vec::new() });
+        Ok(true)
+    }
+
+    /// Goes to the next or the previous value; whether there is one.
+    fn advance_loop(&mut self, var: VarId, by: i128) -> Result<bool, Cause> {
+        let Some(l) = self.frame_mut()?.loops.last_mut() else { return Ok(false) };
+        let k = l.k + by;
+        if !(0..l.visits.count).contains(&k) {
+            return Ok(false);
+        }
+        l.k = k;
+        l.value = l.visits.value(k);
+        let value = l.value;
+        let at = self.evaluator(Watch::Nothing)?.slot(var)?;
+        let data = match &*self.memory.read(&at) {
+            Data::Scalar(v) => v.same_type(Num::Wide(value)).map(Data::Scalar),
+            _ => None,
+        };
+        self.memory.write(&at, data.unwrap_or(Data::Literal(crate::ir::Number::Int(value))));
+        Ok(true)
+    }
+
+    fn leave_loop(&mut self, var: VarId) -> Result<(), Cause> {
+        if let Some(l) = self.frame_mut()?.loops.pop() {
+            l.sums.into_iter().for_each(|s| drop(self.memory.release(s.block.cell)));
+        }
+        self.close(var).map(drop)
+    }
+
+    /// The index arrays that are declared injective hold no value twice.
+    fn assert_injective(&self, parallel: &ParallelLoop) -> Result<(), Cause> {
+        for place in &parallel.declared.injective {
+            let mut eval = self.evaluator(Watch::Nothing)?;
+            let at = eval.locate(place)?;
+            let mut seen = HashMap::new();
+            for (k, element) in self.memory.read(&at).children().enumerate() {
+                let value = element.to_string();
+                if let Some(first) = seen.insert(value.clone(), k) {
+                    let place = eval.text(place).into();
+                    return Err(Cause::NotInjective { place, value, first, second: k });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the sums of the first block.
+    fn open_sums(&mut self, parallel: &ParallelLoop) -> Result<(), Cause> {
+        let mut sums = Vec::new();
+        for (var, places) in &parallel.sums {
+            let target = match places.first().and_then(|p| self.frame().ok()?.redirected(p)) {
+                Some(outer) => outer.clone(),
+                None => self.evaluator(Watch::Nothing)?.slot(*var)?,
+            };
+            let zero = self.memory.read(&target).zero_like();
+            let block = self.memory.allocate(zero);
+            sums.push(TreeSum { var: *var, places: places.clone(), target, block, done: Vec::new() });
+        }
+        if let Some(l) = self.frame_mut()?.loops.last_mut() {
+            l.sums = sums;
+        }
+        Ok(())
+    }
+
+    /// At the border of two blocks, going forward.
+    fn close_block(&mut self) -> Result<(), Cause> {
+        let Machine { frames, memory, .. } = self;
+        let Some(l) = frames.last_mut().and_then(|f| f.loops.last_mut()) else { return Ok(()) };
+        if l.k % tree::BLOCK as i128 == 0 {
+            for sum in &mut l.sums {
+                let total = memory.read(&sum.block).into_owned();
+                memory.write(&sum.block, total.zero_like());
+                sum.done.push(total);
+            }
+        }
+        Ok(())
+    }
+
+    /// At the border of two blocks, going backward.
+    fn reopen_block(&mut self) -> Result<(), Cause> {
+        let Machine { frames, memory, .. } = self;
+        let Some(l) = frames.last_mut().and_then(|f| f.loops.last_mut()) else { return Ok(()) };
+        if (l.k + 1) % tree::BLOCK as i128 == 0 {
+            for sum in &mut l.sums {
+                if let Some(total) = sum.done.pop() {
+                    memory.write(&sum.block, total);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds up the blocks, and the total to what it is for.
+    fn add_sums(&mut self) -> Result<(), Cause> {
+        let Machine { frames, memory, .. } = self;
+        let Some(l) = frames.last_mut().and_then(|f| f.loops.last_mut()) else { return Ok(()) };
+        for sum in &mut l.sums {
+            let mut blocks = std::mem::take(&mut sum.done);
+            blocks.push(memory.read(&sum.block).into_owned());
+            let mut failed = None;
+            let total = tree::pairwise(blocks, |a, b| match update(UpdateOp::Add, a, b) {
+                Ok(sum) => *a = sum,
+                Err(cause) => failed = Some(cause),
+            });
+            if let Some(cause) = failed {
+                return Err(cause);
+            }
+            if let Some(total) = total {
+                let new = update(UpdateOp::Add, &memory.read(&sum.target), &total)?;
+                memory.write(&sum.target, new);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A bound as an integer; `u128` beyond the range of `i128` ends there.
+fn integer(n: Num) -> i128 {
+    match n {
+        Num::Int(v) => v.into(),
+        Num::Uint(v) => v.into(),
+        Num::Wide(v) => v,
+        Num::WideUint(v) => i128::try_from(v).unwrap_or(i128::MAX),
+        Num::Float(_) | Num::Fixed(_) | Num::Complex(..) => 0,
+    }
+}

@@ -1,0 +1,387 @@
+//! Expressions: their values, and the places that were read on the way.
+
+use super::func::apply;
+use super::generics::Generics;
+use super::memory::{step_into, CellId, Location, Memory, StepError};
+use crate::error::Cause;
+use crate::ir::{Expr, ExprKind, Function, Module, Number, Place, Pure, Step, Type, Var, VarId};
+use crate::ops::Func;
+use crate::pass;
+use crate::scalar::Num;
+use crate::text;
+use crate::value::{literal_number, Array, Data, Value};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The module, with the partial derivatives of its pure functions as far as they were asked for.
+pub(super) struct Globals<'m> {
+    pub module: &'m Module,
+    partials: RefCell<HashMap<String, Rc<Pure>>>,
+}
+
+impl<'m> Globals<'m> {
+    pub fn new(module: &'m Module) -> Self {
+        Globals { module, partials: RefCell::default() }
+    }
+
+    fn pure(&self, caller: &str, path: &str) -> Result<(&'m str, &'m Pure), Cause> {
+        let name = self.module.resolve(caller, path);
+        match self.module.pures.get_key_value(name) {
+            Some((name, pure)) => Ok((name, pure)),
+            None => Err(Cause::Missing { kind: "pure function".into(), name: name.to_string() }),
+        }
+    }
+
+    fn partials(&self, name: &str, pure: &Pure) -> Result<Rc<Pure>, Cause> {
+        if let Some(known) = self.partials.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let derived = Rc::new(pass::partials(pure)?);
+        self.partials.borrow_mut().insert(name.to_string(), derived.clone());
+        Ok(derived)
+    }
+}
+
+/// Which reads are recorded.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Watch {
+    Nothing,
+    Cell(CellId),
+    Everything,
+}
+
+/// The names that an expression may use.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    /// The unique name by which the module knows what paths in the code mean.
+    pub links: &'a str,
+    /// The function, for messages; none inside pure functions.
+    pub function: Option<&'a Function>,
+    pub vars: &'a [Var],
+    pub generics: &'a Generics,
+    /// Where the variables are; empty inside pure functions, which have local names only.
+    pub slots: &'a [Option<Location>],
+}
+
+/// An evaluation.
+pub(super) struct Evaluator<'a> {
+    pub globals: &'a Globals<'a>,
+    pub memory: &'a Memory,
+    pub scope: Scope<'a>,
+    pub watch: Watch,
+    /// The places read, as far as they are watched.
+    pub reads: Vec<(Location, Place)>,
+    locals: Vec<(VarId, Data)>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub fn new(globals: &'a Globals<'a>, memory: &'a Memory, scope: Scope<'a>) -> Self {
+        Evaluator { globals, memory, scope, watch: Watch::Nothing, reads: Vec::new(), locals: Vec::new() }
+    }
+
+    /// The same with reads recorded.
+    pub fn watching(mut self, watch: Watch) -> Self {
+        self.watch = watch;
+        self
+    }
+
+    /// A place as the program writes it.
+    pub fn text(&self, place: &Place) -> String {
+        match self.scope.function {
+            Some(f) => text::show(f, place).to_string(),
+            None => self.scope.vars.get(place.var.0 as usize).map_or_else(String::new, |v| v.name.clone()),
+        }
+    }
+
+    /// The value of an expression.
+    pub fn eval(&mut self, e: &Expr) -> Result<Data, Cause> {
+        match &e.kind {
+            ExprKind::Literal(n, ty) => Ok(self.literal(*n, ty.as_ref())),
+            ExprKind::Named(path) => self.named(path),
+            ExprKind::Const(name) => match self.scope.generics.constant(name) {
+                Some(n) => Ok(Data::scalar(n)),
+                None => Err(Cause::Missing { kind: "const parameter".into(), name: name.clone() }),
+            },
+            ExprKind::Read(place) => self.read(place),
+            ExprKind::Len(place, axis) => self.len(place, *axis),
+            ExprKind::Func(func, args) => self.func(*func, args),
+            ExprKind::Pure(path, args) => self.pure(path, args, false),
+            ExprKind::Partials(path, args) => self.pure(path, args, true),
+            ExprKind::Cast(inner, ty) => {
+                let data = self.eval(inner)?;
+                self.cast(data, ty)
+            }
+            ExprKind::If(cond, a, b) => {
+                let branch = if self.truth(cond)? { a } else { b };
+                self.eval(branch)
+            }
+            ExprKind::Block(lets, value) => self.block(lets, value),
+            ExprKind::Element(inner, k) => {
+                let data = self.eval(inner)?;
+                step_into(&data, &Step::Element(*k), &[]).map_err(|e| e.cause(format!("element {k}")))
+            }
+            ExprKind::Tuple(es) => Ok(Data::Tuple(self.all(es)?)),
+            ExprKind::Array(es) => Ok(Data::vector(self.all(es)?)),
+            ExprKind::Repeat(inner, n) => {
+                let (element, n) = (self.eval(inner)?, self.count(n)?);
+                Ok(Data::vector(vec![element; n]))
+            }
+            ExprKind::Fill(inner, shape) => {
+                let element = self.eval(inner)?;
+                let shape = shape.iter().map(|n| self.count(n)).collect::<Result<Vec<_>, _>>()?;
+                Ok(Data::Array(Array { elements: vec![element; shape.iter().product()], shape }))
+            }
+            ExprKind::Zero(ty) => self
+                .scope
+                .generics
+                .zero(self.globals.module, ty)
+                .map_err(|name| Cause::Missing { kind: "type".into(), name }),
+            ExprKind::ZeroShadow(place) => {
+                let watch = std::mem::replace(&mut self.watch, Watch::Nothing);
+                let data = self.read(place);
+                self.watch = watch;
+                Ok(data?.zero_shadow())
+            }
+            ExprKind::EmptyStack => Ok(Data::Stack(Vec::new())),
+        }
+    }
+
+    fn all(&mut self, es: &[Expr]) -> Result<Vec<Data>, Cause> {
+        es.iter().map(|e| self.eval(e)).collect()
+    }
+
+    /// The value of a condition.
+    pub fn truth(&mut self, e: &Expr) -> Result<bool, Cause> {
+        match self.eval(e)? {
+            Data::Scalar(Value::Bool(b)) | Data::Literal(Number::Bool(b)) => Ok(b),
+            other => Err(Cause::Type {
+                operation: "a condition".into(),
+                expected: "bool".into(),
+                found: other.kind(),
+            }),
+        }
+    }
+
+    /// The value of an integer expression.
+    pub fn number(&mut self, e: &Expr) -> Result<Num, Cause> {
+        match self.eval(e)? {
+            Data::Scalar(v) if v.is_integer() => Ok(v.to_num()),
+            Data::Literal(n @ Number::Int(_)) => Ok(literal_number(n)),
+            other => Err(Cause::Type {
+                operation: "an index or bound".into(),
+                expected: "an integer".into(),
+                found: other.kind(),
+            }),
+        }
+    }
+
+    /// The value of an expression that counts.
+    fn count(&mut self, e: &Expr) -> Result<usize, Cause> {
+        let n = self.number(e)?;
+        let count = Value::from_num(n, &Type::Scalar(crate::ir::ScalarType::I128)).and_then(|v| v.to_usize());
+        count.ok_or_else(|| Cause::Shape {
+            place: "an array".into(),
+            expected: "a length".into(),
+            found: format!("{n:?}"),
+        })
+    }
+
+    fn literal(&self, n: Number, ty: Option<&Type>) -> Data {
+        match ty {
+            Some(ty) => self.scope.generics.settle(self.globals.module, ty, Data::Literal(n)),
+            None => match n {
+                Number::Bool(b) => Data::scalar(b),
+                Number::Int(_) | Number::Float(_) => Data::Literal(n),
+            },
+        }
+    }
+
+    /// A named constant, or a function that is given as an argument.
+    fn named(&self, path: &str) -> Result<Data, Cause> {
+        let module = self.globals.module;
+        let name = module.resolve(self.scope.links, path);
+        if let Some(n) = module.constants.get(path).or_else(|| module.constants.get(name)) {
+            return Ok(self.literal(*n, None));
+        }
+        if module.functions.contains_key(name) {
+            return Ok(Data::Function(Arc::from(name)));
+        }
+        Err(Cause::Missing { kind: "constant".into(), name: path.to_string() })
+    }
+
+    fn local(&self, var: VarId) -> Option<&Data> {
+        self.locals.iter().rev().find(|(v, _)| *v == var).map(|(_, d)| d)
+    }
+
+    fn read(&mut self, place: &Place) -> Result<Data, Cause> {
+        if let Some(data) = self.local(place.var) {
+            let mut data = data.clone();
+            for step in &place.path {
+                let indices = self.indices(step)?;
+                data = step_into(&data, step, &indices).map_err(|e| e.cause(self.text(place)))?;
+            }
+            return Ok(data);
+        }
+        let at = self.locate(place)?;
+        let data = self.memory.read(&at).into_owned();
+        if self.watch == Watch::Everything || self.watch == Watch::Cell(at.cell) {
+            self.reads.push((at, place.clone()));
+        }
+        Ok(data)
+    }
+
+    /// Where a place is.
+    pub fn locate(&mut self, place: &Place) -> Result<Location, Cause> {
+        let root = self.slot(place.var)?;
+        self.locate_from(root, place)
+    }
+
+    /// Where a place is, with another location for its variable.
+    pub fn locate_from(&mut self, root: Location, place: &Place) -> Result<Location, Cause> {
+        let mut at = root;
+        for step in &place.path {
+            let indices = self.indices(step)?;
+            at = self.memory.step(&at, step, &indices).map_err(|e: StepError| e.cause(self.text(place)))?;
+        }
+        Ok(at)
+    }
+
+    /// Where a variable is.
+    pub fn slot(&self, var: VarId) -> Result<Location, Cause> {
+        let slot = self.scope.slots.get(var.0 as usize).and_then(Option::clone);
+        slot.ok_or_else(|| Cause::Missing {
+            kind: "variable in scope".into(),
+            name: self.scope.vars.get(var.0 as usize).map_or_else(|| format!("{var:?}"), |v| v.name.clone()),
+        })
+    }
+
+    fn indices(&mut self, step: &Step) -> Result<Vec<Num>, Cause> {
+        match step {
+            Step::Index(es) => es.iter().map(|e| self.number(e)).collect(),
+            Step::Range(a, b) => Ok(vec![self.number(a)?, self.number(b)?]),
+            Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => Ok(Vec::new()),
+        }
+    }
+
+    fn len(&mut self, place: &Place, axis: Option<u32>) -> Result<Data, Cause> {
+        let shape = match self.local(place.var) {
+            Some(_) => match self.read(place)? {
+                Data::Array(a) => Some(a.shape),
+                _ => None,
+            },
+            None => {
+                let at = self.locate(place)?;
+                self.memory.shape(&at)
+            }
+        };
+        let n = shape.as_ref().and_then(|shape| match axis {
+            None => Some(shape.iter().product()),
+            Some(k) => shape.get(k as usize).copied(),
+        });
+        n.map(Data::scalar).ok_or_else(|| Cause::Type {
+            operation: "a length".into(),
+            expected: "an array with that axis".into(),
+            found: self.text(place),
+        })
+    }
+
+    /// `&&` and `||` evaluate the second side only where the first doesn't decide.
+    fn func(&mut self, func: Func, args: &[Expr]) -> Result<Data, Cause> {
+        if let (Func::And | Func::Or, [a, b]) = (func, args) {
+            let decided = self.truth(a)?;
+            return if decided == (func == Func::Or) {
+                Ok(Data::scalar(decided))
+            } else {
+                self.truth(b).map(Data::scalar)
+            };
+        }
+        let args = self.all(args)?;
+        apply(func, &args)
+    }
+
+    /// A pure function, or its partial derivatives, at the arguments.
+    fn pure(&mut self, path: &str, args: &[Expr], partials: bool) -> Result<Data, Cause> {
+        let (name, pure) = self.globals.pure(self.scope.links, path)?;
+        let args = self.all(args)?;
+        if args.len() != pure.params.len() {
+            return Err(Cause::Arguments {
+                function: name.into(),
+                expected: pure.params.len(),
+                found: args.len(),
+            });
+        }
+        let module = self.globals.module;
+        let mut generics = Generics::default();
+        let types = || pure.params.iter().map(|p| &pure.vars[p.0 as usize].ty);
+        types().zip(&args).for_each(|(ty, arg)| generics.learn(module, ty, arg));
+        generics.learn_written(&pure.generics, path, self.scope.generics);
+        let args: Vec<Data> = types().zip(args).map(|(ty, arg)| generics.settle(module, ty, arg)).collect();
+        let derived;
+        let code = if partials {
+            derived = self.globals.partials(name, pure)?;
+            &*derived
+        } else {
+            pure
+        };
+        let scope = Scope { links: name, function: None, vars: &code.vars, generics: &generics, slots: &[] };
+        let mut inner = Evaluator::new(self.globals, self.memory, scope);
+        inner.locals = pure.params.iter().copied().zip(args).collect();
+        let value = inner.eval(&code.result)?;
+        Ok(generics.settle(module, &code.result_type, value))
+    }
+
+    fn block(&mut self, lets: &[(VarId, Expr)], value: &Expr) -> Result<Data, Cause> {
+        let depth = self.locals.len();
+        let mut run = || {
+            for (var, e) in lets {
+                let data = self.eval(e)?;
+                let ty = &self.scope.vars[var.0 as usize].ty;
+                let data = self.scope.generics.settle(self.globals.module, ty, data);
+                self.locals.push((*var, data));
+            }
+            self.eval(value)
+        };
+        let result = run();
+        self.locals.truncate(depth);
+        result
+    }
+
+    /// A conversion. To a type that isn't known it gives a number that takes the type of what it
+    /// meets.
+    fn cast(&self, data: Data, ty: &Type) -> Result<Data, Cause> {
+        let scalar = match ty {
+            Type::Shadow(of) => self.scope.generics.scalar(of),
+            _ => self.scope.generics.scalar(ty),
+        };
+        let to = |n: Num| match &scalar {
+            Some(ty) => Value::from_num(n, ty).map(Data::Scalar),
+            None => Some(match n {
+                Num::Int(v) => Data::Literal(Number::Int(v.into())),
+                Num::Uint(v) => Data::Literal(Number::Int(v.into())),
+                Num::Wide(v) => Data::Literal(Number::Int(v)),
+                Num::WideUint(_) | Num::Float(_) | Num::Fixed(_) => Data::Literal(Number::Float(n.to_f64())),
+                Num::Complex(..) => return None,
+            }),
+        };
+        let cast = match (&data, ty) {
+            (Data::None, _) => Some(Data::None),
+            (Data::Scalar(v), Type::Shadow(_)) if v.is_inactive() => Some(Data::None),
+            (Data::Scalar(v), _) => to(v.to_num()),
+            (Data::Literal(n), _) => to(literal_number(*n)),
+            (Data::Lanes(l), _) => match &scalar {
+                Some(ty) => {
+                    l.iter().map(|v| Value::from_num(v.to_num(), ty)).collect::<Option<_>>().map(Data::Lanes)
+                }
+                None => Some(data.clone()),
+            },
+            _ => None,
+        };
+        cast.ok_or_else(|| Cause::Type {
+            operation: "a conversion".into(),
+            expected: "a number".into(),
+            found: data.kind(),
+        })
+    }
+}

@@ -1,0 +1,374 @@
+//! The interpreter's memory: cells that hold values, and locations inside them.
+//!
+//! A variable is a location, so that an argument passed by reference is the caller's own storage.
+//! Each cell remembers the largest magnitude it held, which is what a release is measured against.
+
+use crate::error::Cause;
+use crate::ir::Step;
+use crate::scalar::Num;
+use crate::value::{Array, Data, Value};
+use std::borrow::Cow;
+
+/// The number of a cell.
+pub(super) type CellId = usize;
+
+/// A place in memory: a cell and the way into its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Location {
+    pub cell: CellId,
+    path: Vec<Key>,
+}
+
+/// One step into a value. A slice is only ever followed by nothing: an element of it is an element
+/// of the array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Key {
+    /// The k-th element, field or array element.
+    Child(usize),
+    /// The elements of a one-dimensional array from the first to before the second.
+    Slice(usize, usize),
+    Re,
+    Im,
+}
+
+impl Location {
+    fn new(cell: CellId) -> Location {
+        Location { cell, path: Vec::new() }
+    }
+
+    /// Whether the two have anything in common.
+    pub fn overlaps(&self, other: &Location) -> bool {
+        if self.cell != other.cell {
+            return false;
+        }
+        for (a, b) in self.path.iter().zip(&other.path) {
+            match (*a, *b) {
+                (Key::Child(i), Key::Child(j)) if i != j => return false,
+                (Key::Slice(i, j), Key::Child(k)) | (Key::Child(k), Key::Slice(i, j)) => {
+                    return (i..j).contains(&k);
+                }
+                (Key::Slice(i, j), Key::Slice(k, l)) => return i.max(k) < j.min(l),
+                (Key::Re, Key::Im) | (Key::Im, Key::Re) => return false,
+                _ => {}
+            }
+        }
+        true
+    }
+}
+
+/// A cell.
+#[derive(Clone, Debug)]
+struct Cell {
+    data: Data,
+    held: f64,
+}
+
+/// All cells.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    cells: Vec<Option<Cell>>,
+    free: Vec<CellId>,
+}
+
+impl Memory {
+    /// A new cell.
+    pub fn allocate(&mut self, data: Data) -> Location {
+        let cell = Some(Cell { held: data.magnitude(), data });
+        Location::new(match self.free.pop() {
+            Some(id) => {
+                self.cells[id] = cell;
+                id
+            }
+            None => {
+                self.cells.push(cell);
+                self.cells.len() - 1
+            }
+        })
+    }
+
+    /// Gives a cell back, with what it held.
+    pub fn release(&mut self, id: CellId) -> Data {
+        self.free.push(id);
+        self.cells[id].take().map_or(Data::None, |c| c.data)
+    }
+
+    /// The largest magnitude that a cell held.
+    pub fn held(&self, id: CellId) -> f64 {
+        self.cells[id].as_ref().map_or(0.0, |c| c.held)
+    }
+
+    fn root(&self, id: CellId) -> &Data {
+        self.cells[id].as_ref().map_or(&Data::None, |c| &c.data)
+    }
+
+    /// The value at a location.
+    pub fn read(&self, at: &Location) -> Cow<'_, Data> {
+        let mut node = self.root(at.cell);
+        for (k, key) in at.path.iter().enumerate() {
+            match key {
+                Key::Child(i) => node = child(node, *i),
+                Key::Slice(..) | Key::Re | Key::Im => return Cow::Owned(part(node, &at.path[k..])),
+            }
+        }
+        Cow::Borrowed(node)
+    }
+
+    /// The number of elements along each axis, `None` where it isn't an array.
+    pub fn shape(&self, at: &Location) -> Option<Vec<usize>> {
+        if let Some(Key::Slice(i, j)) = at.path.last() {
+            return Some(vec![j - i]);
+        }
+        match &*self.read(at) {
+            Data::Array(a) => Some(a.shape.clone()),
+            Data::Stack(s) => Some(vec![s.len()]),
+            _ => None,
+        }
+    }
+
+    /// Replaces the value at a location.
+    pub fn write(&mut self, at: &Location, value: Data) {
+        let Some(Some(cell)) = self.cells.get_mut(at.cell) else { return };
+        let magnitude = value.magnitude();
+        if magnitude > cell.held {
+            cell.held = magnitude;
+        }
+        let mut node = &mut cell.data;
+        for (k, key) in at.path.iter().enumerate() {
+            match key {
+                Key::Child(i) => match child_mut(node, *i) {
+                    Some(next) => node = next,
+                    None => return,
+                },
+                Key::Slice(..) | Key::Re | Key::Im => return set_part(node, &at.path[k..], value),
+            }
+        }
+        *node = value;
+    }
+
+    /// Gives access to a stack.
+    pub fn stack(&mut self, at: &Location) -> Option<&mut Vec<Data>> {
+        let cell = self.cells.get_mut(at.cell)?.as_mut()?;
+        let mut node = &mut cell.data;
+        for key in &at.path {
+            match key {
+                Key::Child(i) => node = child_mut(node, *i)?,
+                Key::Slice(..) | Key::Re | Key::Im => return None,
+            }
+        }
+        match node {
+            Data::Stack(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// One step further: `step` is resolved against the value at the location, its index expressions
+    /// are given as numbers.
+    pub fn step(&self, at: &Location, step: &Step, indices: &[Num]) -> Result<Location, StepError> {
+        let keys = if let Some(&Key::Slice(i, j)) = at.path.last() {
+            slice_step(i, j, step, indices)?
+        } else {
+            resolve(&self.read(at), step, indices)?
+        };
+        let mut path = at.path.clone();
+        if matches!(path.last(), Some(Key::Slice(..))) {
+            path.pop();
+        }
+        path.extend(keys);
+        Ok(Location { cell: at.cell, path })
+    }
+}
+
+/// Why a step can't be taken.
+pub(super) enum StepError {
+    /// An index that isn't there.
+    Range(Vec<i128>, Vec<usize>),
+    /// A value that has no such part.
+    Kind(&'static str, String),
+}
+
+impl StepError {
+    /// The same about a place.
+    pub fn cause(self, place: String) -> Cause {
+        match self {
+            StepError::Range(index, shape) => Cause::IndexOutOfRange { place: place.into(), index, shape },
+            StepError::Kind(expected, found) => {
+                Cause::Type { operation: place.into(), expected: expected.into(), found }
+            }
+        }
+    }
+}
+
+/// A step from a value itself, for values that aren't in memory.
+pub(super) fn step_into(data: &Data, step: &Step, indices: &[Num]) -> Result<Data, StepError> {
+    let key = resolve(data, step, indices)?;
+    Ok(key.map_or_else(|| data.clone(), |key| part(data, &[key])))
+}
+
+/// An index as an integer.
+fn integer(n: &Num) -> Option<i128> {
+    match *n {
+        Num::Int(v) => Some(v.into()),
+        Num::Uint(v) => Some(v.into()),
+        Num::Wide(v) => Some(v),
+        Num::WideUint(v) => i128::try_from(v).ok(),
+        Num::Float(_) | Num::Fixed(_) | Num::Complex(..) => None,
+    }
+}
+
+fn integers(indices: &[Num]) -> Result<Vec<i128>, StepError> {
+    let all = indices.iter().map(integer).collect::<Option<Vec<i128>>>();
+    all.ok_or_else(|| StepError::Kind("an integer index", format!("{indices:?}")))
+}
+
+/// The position of an element in row-major order.
+fn flat(index: &[i128], shape: &[usize]) -> Result<usize, StepError> {
+    let fits = |(i, n): (&i128, &usize)| usize::try_from(*i).is_ok_and(|i| i < *n);
+    if index.len() != shape.len() || !index.iter().zip(shape).all(fits) {
+        return Err(StepError::Range(index.to_vec(), shape.to_vec()));
+    }
+    Ok(index.iter().zip(shape).fold(0, |k, (i, n)| k * n + *i as usize))
+}
+
+/// A range of a one-dimensional array.
+fn range(index: &[i128], length: usize) -> Result<(usize, usize), StepError> {
+    match (index, usize::try_from(index[0]), usize::try_from(index[1])) {
+        (_, Ok(i), Ok(j)) if i <= j && j <= length => Ok((i, j)),
+        _ => Err(StepError::Range(index.to_vec(), vec![length])),
+    }
+}
+
+fn resolve(data: &Data, step: &Step, indices: &[Num]) -> Result<Option<Key>, StepError> {
+    let wrong = |expected| Err(StepError::Kind(expected, data.kind()));
+    match (step, data) {
+        (_, Data::None) => Ok(None),
+        (Step::Index(_), Data::Array(a)) => Ok(Some(Key::Child(flat(&integers(indices)?, &a.shape)?))),
+        (Step::Index(_), _) => wrong("an array"),
+        (Step::Range(..), Data::Array(Array { shape, .. })) if shape.len() == 1 => {
+            let (i, j) = range(&integers(indices)?, shape[0])?;
+            Ok(Some(Key::Slice(i, j)))
+        }
+        (Step::Range(..), _) => wrong("a one-dimensional array"),
+        (Step::Element(k), Data::Tuple(es)) if (*k as usize) < es.len() => Ok(Some(Key::Child(*k as usize))),
+        (Step::Element(_), _) => wrong("a tuple with that element"),
+        (Step::Field(name), Data::Struct(r)) => match r.fields.iter().position(|(n, _)| **n == **name) {
+            Some(k) => Ok(Some(Key::Child(k))),
+            None => wrong("a struct with that field"),
+        },
+        (Step::Re, Data::Scalar(_) | Data::Lanes(_) | Data::Literal(_)) => Ok(Some(Key::Re)),
+        (Step::Im, Data::Scalar(_) | Data::Lanes(_) | Data::Literal(_)) => Ok(Some(Key::Im)),
+        (Step::Field(name), Data::Scalar(_) | Data::Lanes(_) | Data::Literal(_)) if name == "re" => {
+            Ok(Some(Key::Re))
+        }
+        (Step::Field(name), Data::Scalar(_) | Data::Lanes(_) | Data::Literal(_)) if name == "im" => {
+            Ok(Some(Key::Im))
+        }
+        (Step::Field(_), _) => wrong("a struct with that field"),
+        (Step::Re | Step::Im, _) => wrong("a complex number"),
+    }
+}
+
+/// A step from the slice `[i..j]` of a one-dimensional array.
+fn slice_step(i: usize, j: usize, step: &Step, indices: &[Num]) -> Result<Option<Key>, StepError> {
+    match step {
+        Step::Index(_) => Ok(Some(Key::Child(i + flat(&integers(indices)?, &[j - i])?))),
+        Step::Range(..) => {
+            let (k, l) = range(&integers(indices)?, j - i)?;
+            Ok(Some(Key::Slice(i + k, i + l)))
+        }
+        Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => {
+            Err(StepError::Kind("a part of an element", "a slice".into()))
+        }
+    }
+}
+
+fn child(data: &Data, k: usize) -> &Data {
+    match data {
+        Data::Array(a) => a.elements.get(k),
+        Data::Tuple(es) | Data::Stack(es) => es.get(k),
+        Data::Struct(r) => r.fields.get(k).map(|(_, d)| d),
+        Data::Scalar(_) | Data::Literal(_) | Data::Lanes(_) | Data::Function(_) | Data::None => None,
+    }
+    .unwrap_or(&Data::None)
+}
+
+fn child_mut(data: &mut Data, k: usize) -> Option<&mut Data> {
+    match data {
+        Data::Array(a) => a.elements.get_mut(k),
+        Data::Tuple(es) | Data::Stack(es) => es.get_mut(k),
+        Data::Struct(r) => r.fields.get_mut(k).map(|(_, d)| d),
+        Data::Scalar(_) | Data::Literal(_) | Data::Lanes(_) | Data::Function(_) | Data::None => None,
+    }
+}
+
+/// The value at the end of a path that ends in a slice or a part of a number.
+fn part(data: &Data, path: &[Key]) -> Data {
+    let Some((key, rest)) = path.split_first() else { return data.clone() };
+    match (key, data) {
+        (Key::Child(k), _) => part(child(data, *k), rest),
+        (Key::Slice(i, j), Data::Array(a)) => {
+            Data::vector(a.elements.get(*i..*j).unwrap_or_default().to_vec())
+        }
+        (Key::Slice(..), _) => Data::None,
+        (Key::Re | Key::Im, Data::Scalar(v)) => Data::Scalar(half(*v, *key)),
+        (Key::Re | Key::Im, Data::Lanes(l)) => Data::Lanes(l.iter().map(|v| half(*v, *key)).collect()),
+        (Key::Re, _) => data.clone(),
+        (Key::Im, _) => data.zero_like(),
+    }
+}
+
+/// A part of a number; a real one is its own real part.
+fn half(v: Value, key: Key) -> Value {
+    match (v.parts(), key) {
+        (Some((re, _)), Key::Re) => re,
+        (Some((_, im)), _) => im,
+        (None, Key::Im) => v.zero_like(),
+        (None, _) => v,
+    }
+}
+
+fn set_part(data: &mut Data, path: &[Key], value: Data) {
+    let Some((key, rest)) = path.split_first() else {
+        *data = value;
+        return;
+    };
+    match (key, data, value) {
+        (Key::Child(k), data, value) => {
+            if let Some(next) = child_mut(data, *k) {
+                set_part(next, rest, value);
+            }
+        }
+        (Key::Slice(i, _), Data::Array(a), Data::Array(values)) => {
+            for (old, new) in a.elements.iter_mut().skip(*i).zip(values.elements) {
+                *old = new;
+            }
+        }
+        (Key::Re | Key::Im, Data::Scalar(v), Data::Scalar(new)) => *v = with_half(*v, *key, new),
+        (Key::Re | Key::Im, Data::Lanes(l), Data::Lanes(new)) => {
+            for (old, new) in l.iter_mut().zip(new) {
+                *old = with_half(*old, *key, new);
+            }
+        }
+        (Key::Re | Key::Im, Data::Lanes(l), Data::Scalar(new)) => {
+            for old in l {
+                *old = with_half(*old, *key, new);
+            }
+        }
+        // a shadow that was one cotangent wide takes the width of what is added to it
+        (Key::Re | Key::Im, data @ Data::Scalar(_), Data::Lanes(new)) => {
+            if let Data::Scalar(v) = *data {
+                *data = Data::Lanes(new.into_iter().map(|n| with_half(v, *key, n)).collect());
+            }
+        }
+        (Key::Slice(..) | Key::Re | Key::Im, _, _) => {}
+    }
+}
+
+fn with_half(v: Value, key: Key, new: Value) -> Value {
+    let complex = match (v.parts(), key) {
+        (Some((_, im)), Key::Re) => Value::complex(new, im),
+        (Some((re, _)), _) => Value::complex(re, new),
+        (None, Key::Re) => Some(new),
+        (None, _) => None,
+    };
+    complex.unwrap_or(v)
+}
