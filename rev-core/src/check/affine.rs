@@ -1,9 +1,5 @@
-//! Index expressions as affine forms `c + Σ k·a` over atoms `a`, so that `i` and `i + 1` are seen
-//! to differ, and `2 * i + j` and `j + i + i` to be equal.
-//!
-//! Arithmetic of indices wraps, so all comparisons are modulo a power of two that the compiler
-//! doesn't ask for: a difference that is a nonzero constant smaller than the type's range, or odd
-//! where all coefficients are even, is a difference in every integer type.
+//! Index expressions as affine forms `c + Σ k·a` over atoms `a`, so that `2 * i + j` and
+//! `j + i + i` are seen to be equal.
 
 use crate::ir::{Expr, ExprKind, Number};
 use crate::ops::Func;
@@ -15,17 +11,6 @@ use super::overlap::Values;
 pub struct Affine {
     constant: i128,
     terms: Vec<(i128, Expr)>,
-}
-
-/// What is known about two integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// They are surely equal.
-    Equal,
-    /// They surely differ.
-    Different,
-    /// Either may be.
-    Unknown,
 }
 
 /// How far bindings are looked into: a bound for malformed programs, whose bindings may be cyclic.
@@ -45,23 +30,6 @@ impl Affine {
     /// `self - other`, unless a coefficient is beyond an `i128`.
     pub fn minus(&self, other: &Affine) -> Option<Affine> {
         self.plus(&other.times(-1)?)
-    }
-
-    /// Compares the values of two forms.
-    pub fn compare(&self, other: &Affine) -> Comparison {
-        let Some(difference) = self.minus(other) else { return Comparison::Unknown };
-        match difference.as_constant() {
-            Some(0) => Comparison::Equal,
-            Some(_) => Comparison::Different,
-            None if difference.is_between_multiples() => Comparison::Different,
-            None => Comparison::Unknown,
-        }
-    }
-
-    /// Whether a power of two divides every coefficient but not the constant.
-    fn is_between_multiples(&self) -> bool {
-        let twos = self.terms.iter().map(|(k, _)| k.trailing_zeros()).min().unwrap_or(0);
-        self.constant.trailing_zeros() < twos
     }
 
     fn constant(constant: i128) -> Affine {

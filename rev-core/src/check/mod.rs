@@ -41,7 +41,6 @@ mod writes;
 pub mod overlap;
 pub mod types;
 
-pub use affine::{Affine, Comparison};
 pub use checked::Checked;
 pub use pure::check_pure;
 pub use types::{infer, infer_module, infer_pure, type_of, Types};

@@ -1,13 +1,17 @@
 //! Whether two places share storage: surely not, surely, or only known at run time.
 //!
+//! That they surely don't is found by [`facts::Indices`](crate::facts::Indices), which knows bounds
+//! and divisibility; that they surely do, here, by equal indices.
+//!
 //! Both places are taken at the same time: an expression in both has the same value. Places of two
 //! times may be compared where nothing that their indices read is written in between.
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Block, Expr, ExprKind, Function, Place, Span, Step, StmtKind, VarId};
+use crate::facts::{Apart, Definitions, Indices, Order};
+use crate::ir::{Block, Expr, ExprKind, Function, Place, Span, Step, StmtKind, Var, VarId};
 
-use super::affine::{Affine, Comparison};
+use super::affine::Affine;
 
 /// What is known about two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +24,12 @@ pub enum Overlap {
     Unknown,
 }
 
-/// The values of bindings, which stand for their expressions wherever they are in scope.
+/// The values of bindings, which stand for their expressions wherever they are in scope, and the
+/// bounds of loop variables.
 #[derive(Clone, Debug, Default)]
 pub struct Values<'a> {
+    vars: &'a [Var],
+    definitions: Definitions,
     /// `None` for a variable that is declared more than once, with different values.
     bindings: BTreeMap<VarId, Option<&'a Expr>>,
 }
@@ -30,7 +37,8 @@ pub struct Values<'a> {
 impl<'a> Values<'a> {
     /// The bindings of a function.
     pub fn of(function: &'a Function) -> Values<'a> {
-        let mut values = Values::default();
+        let definitions = Definitions::of(&function.body);
+        let mut values = Values { vars: &function.vars, definitions, bindings: BTreeMap::new() };
         values.collect(&function.body);
         values
     }
@@ -48,6 +56,13 @@ impl<'a> Values<'a> {
     /// The expression that a binding stands for.
     pub fn binding(&self, var: VarId) -> Option<&'a Expr> {
         self.bindings.get(&var).copied().flatten()
+    }
+
+    /// Whether two places are surely different at one moment.
+    fn distinct(&self, a: &Place, b: &Place) -> bool {
+        let now =
+            Apart { index: None, order: Order::Any, varies: &|_| false, rebound: &|_| false, injective: &[] };
+        Indices::new(self.vars, &self.definitions).distinct(a, b, &now)
     }
 
     /// The expression without what doesn't matter to its value: positions, and bindings that are
@@ -77,99 +92,83 @@ impl<'a> Values<'a> {
 
 /// Whether two places share storage.
 pub fn overlap(a: &Place, b: &Place, values: &Values) -> Overlap {
-    if a.var != b.var {
+    if values.distinct(a, b) {
         return Overlap::Distinct;
     }
-    let mut known = Overlap::Equal;
     for (s, t) in a.path.iter().zip(&b.path) {
-        match steps(s, t, values) {
-            Steps::Distinct => return Overlap::Distinct,
-            Steps::Same => {}
-            Steps::Unknown => known = Overlap::Unknown,
-            Steps::Last(last) => return if known == Overlap::Equal { last } else { known },
+        match meeting(s, t, values) {
+            Meeting::Same => {}
+            Meeting::Shared => return Overlap::Equal,
+            Meeting::Unknown => return Overlap::Unknown,
         }
     }
-    known
+    Overlap::Equal
 }
 
-/// How one step of a path relates to the other path's step at the same depth.
-enum Steps {
-    Distinct,
+/// How a step of one path relates to the other path's step at the same depth, where they aren't
+/// surely different.
+enum Meeting {
+    /// They name the same part.
     Same,
+    /// They share elements, but what follows counts from different ones.
+    Shared,
     Unknown,
-    /// Ranges that may share elements: the steps behind them count from different elements.
-    Last(Overlap),
 }
 
-fn steps(s: &Step, t: &Step, values: &Values) -> Steps {
+fn meeting(s: &Step, t: &Step, values: &Values) -> Meeting {
     use Step::*;
-    let same = |equal: bool| if equal { Steps::Same } else { Steps::Distinct };
     match (s, t) {
-        (Index(i), Index(j)) => indices(i, j, values),
-        (Range(a, b), Range(c, d)) => ranges((a, b), (c, d), values),
+        (Index(i), Index(j)) => same(i.len() == j.len() && i.iter().zip(j).all(|(i, j)| equal(i, j, values))),
+        (Range(a, b), Range(c, d)) if equal(a, c, values) && equal(b, d, values) => Meeting::Same,
+        (Range(a, b), Range(c, d)) => shared(&[below(a, d), below(c, b), below(a, b), below(c, d)], values),
         (Range(a, b), Index(i)) | (Index(i), Range(a, b)) => match i.as_slice() {
-            [i] => element_of_range(i, (a, b), values),
-            _ => Steps::Unknown,
+            [i] => shared(&[at_most(a, i), below(i, b)], values),
+            _ => Meeting::Unknown,
         },
-        (Element(k), Element(l)) => same(k == l),
-        (Field(_) | Re | Im, Field(_) | Re | Im) => same(field_name(s) == field_name(t)),
+        (Element(_), Element(_)) => Meeting::Same,
+        (Field(_) | Re | Im, Field(_) | Re | Im) => Meeting::Same,
         (Index(_) | Range(..), Field(_) | Element(_) | Re | Im)
         | (Field(_) | Element(_) | Re | Im, Index(_) | Range(..))
         | (Element(_), Field(_) | Re | Im)
-        | (Field(_) | Re | Im, Element(_)) => Steps::Unknown,
+        | (Field(_) | Re | Im, Element(_)) => Meeting::Unknown,
     }
 }
 
-fn field_name(step: &Step) -> Option<&str> {
-    match step {
-        Step::Field(name) => Some(name),
-        Step::Re => Some("re"),
-        Step::Im => Some("im"),
-        Step::Element(_) | Step::Index(_) | Step::Range(..) => None,
-    }
-}
-
-/// Elements differ when they differ in one dimension.
-fn indices(i: &[Expr], j: &[Expr], values: &Values) -> Steps {
-    if i.len() != j.len() {
-        return Steps::Unknown;
-    }
-    let each: Vec<Comparison> =
-        i.iter().zip(j).map(|(i, j)| Affine::of(i, values).compare(&Affine::of(j, values))).collect();
-    if each.contains(&Comparison::Different) {
-        Steps::Distinct
-    } else if each.contains(&Comparison::Unknown) {
-        Steps::Unknown
+fn same(same: bool) -> Meeting {
+    if same {
+        Meeting::Same
     } else {
-        Steps::Same
+        Meeting::Unknown
     }
 }
 
-/// Whether `a <= b` is known.
-fn at_most(a: &Expr, b: &Expr, values: &Values) -> Option<bool> {
-    Some(Affine::of(a, values).minus(&Affine::of(b, values))?.as_constant()? <= 0)
+fn equal(a: &Expr, b: &Expr, values: &Values) -> bool {
+    difference(a, b, values) == Some(0)
 }
 
-fn ranges(a: (&Expr, &Expr), b: (&Expr, &Expr), values: &Values) -> Steps {
-    let at_most = |x, y| at_most(x, y, values);
-    if at_most(a.1, b.0) == Some(true) || at_most(b.1, a.0) == Some(true) {
-        return Steps::Distinct;
-    }
-    let equal = |x, y| Affine::of(x, values).compare(&Affine::of(y, values)) == Comparison::Equal;
-    if equal(a.0, b.0) && equal(a.1, b.1) {
-        return Steps::Same;
-    }
-    let known_not = |x, y| at_most(x, y) == Some(false);
-    let shared = known_not(a.1, b.0) && known_not(b.1, a.0) && known_not(a.1, a.0) && known_not(b.1, b.0);
-    Steps::Last(if shared { Overlap::Equal } else { Overlap::Unknown })
+/// `a - b`, where that is a constant.
+fn difference(a: &Expr, b: &Expr, values: &Values) -> Option<i128> {
+    Affine::of(a, values).minus(&Affine::of(b, values))?.as_constant()
 }
 
-fn element_of_range(i: &Expr, range: (&Expr, &Expr), values: &Values) -> Steps {
-    let at_most = |x, y| at_most(x, y, values);
-    match (at_most(range.0, i), at_most(range.1, i)) {
-        (Some(false), _) | (_, Some(true)) => Steps::Distinct,
-        (Some(true), Some(false)) => Steps::Last(Overlap::Equal),
-        _ => Steps::Last(Overlap::Unknown),
+/// That `.0 - .1` is at most `.2`.
+type AtMost<'e> = (&'e Expr, &'e Expr, i128);
+
+fn below<'e>(a: &'e Expr, b: &'e Expr) -> AtMost<'e> {
+    (a, b, -1)
+}
+
+fn at_most<'e>(a: &'e Expr, b: &'e Expr) -> AtMost<'e> {
+    (a, b, 0)
+}
+
+/// Elements are shared where all of these are known.
+fn shared(facts: &[AtMost], values: &Values) -> Meeting {
+    let known = |(a, b, most): &AtMost| difference(a, b, values).is_some_and(|d| d <= *most);
+    if facts.iter().all(known) {
+        Meeting::Shared
+    } else {
+        Meeting::Unknown
     }
 }
 
@@ -224,6 +223,8 @@ mod tests {
         assert_eq!(both(at(i() + j()), at(j() + i())), Equal);
         assert_eq!(both(at(i() * Expr::int(2)), at(i() + i())), Equal);
         assert_eq!(both(at(i() * Expr::int(2)), at(j() * Expr::int(2) + Expr::int(1))), Distinct);
+        assert_eq!(both(at(i() * Expr::int(2)), at(j() * Expr::int(2))), Unknown);
+        // Products wrap, so that only powers of two tell numbers apart.
         assert_eq!(both(at(i() * Expr::int(3)), at(j() * Expr::int(3) + Expr::int(1))), Unknown);
         assert_eq!(both(at(i()), Place::var(VarId(0))), Equal);
         assert_eq!(both(at2(i(), Expr::int(0)), at2(j(), Expr::int(1))), Distinct);
@@ -247,8 +248,11 @@ mod tests {
 
     #[test]
     fn bindings_stand_for_their_values() {
-        let next = read(1) + Expr::int(1);
-        let values = Values { bindings: [(VarId(3), Some(&next))].into_iter().collect() };
+        let function = crate::text::parse_function(
+            "fn f(x: &mut [f64], i: usize, k: usize) { let j: usize = i + 1 { x[j] += 1.0 } }",
+        );
+        let function = function.unwrap();
+        let values = Values::of(&function);
         assert_eq!(overlap(&at(read(3)), &at(read(1)), &values), Distinct);
         assert_eq!(overlap(&at(read(3)), &at(read(1) + Expr::int(1)), &values), Equal);
     }
