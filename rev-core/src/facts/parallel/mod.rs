@@ -11,6 +11,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+#[cfg(test)]
+mod tests;
+
 use super::index::{Apart, Definitions, Indices, Order, Spread};
 use crate::ir::{Access, Expr, Function, Parallel, Place, Span, Stmt, StmtKind, UpdateOp, VarId};
 
@@ -28,7 +31,7 @@ pub enum PlaceClass {
     Private,
     /// From outside, and not written.
     ReadOnly,
-    /// Each element is touched by one iteration only.
+    /// Each element that is written is touched by one iteration only.
     Owned {
         /// Whether the program declares it, because it can't be proven.
         declared: bool,
@@ -341,6 +344,8 @@ fn merged(parts: &[(Vec<Place>, PlaceClass)]) -> Option<PlaceClass> {
                 a.called |= b.called;
                 a.sites.extend(b.sites.iter().cloned());
             }
+            (PlaceClass::Owned { .. }, PlaceClass::Owned { .. } | PlaceClass::ReadOnly) => {}
+            (all @ PlaceClass::ReadOnly, PlaceClass::Owned { .. }) => *all = class.clone(),
             (all, class) if all == class => {}
             _ => return None,
         }
