@@ -1,10 +1,14 @@
 //! Facts: what the compiler knows about a program beyond what stands in it. Each is a function from
 //! the IR to a plain value; none changes a program.
 
+mod accumulate_only;
 mod activity;
 mod index;
 mod parallel;
+mod trips;
 
+pub use accumulate_only::{accumulate_only, needs_forward_run};
 pub use activity::{active_vars, each_derivative_read};
 pub use index::{Apart, Definitions, Indices, Order, Spread};
 pub use parallel::{classify, Accumulated, Conflict, How, ParallelFacts, PlaceClass, Site, Sum};
+pub use trips::trips;

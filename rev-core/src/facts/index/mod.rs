@@ -175,6 +175,11 @@ impl<'f> Indices<'f> {
         }
     }
 
+    /// `a - b` at one moment, where that is a number.
+    pub fn difference(&self, a: &Expr, b: &Expr) -> Option<i128> {
+        (self.polynomial(a) - self.polynomial(b)).as_constant()
+    }
+
     /// How an index depends on what varies; the variable of an inner loop does as its range does.
     pub fn spread(&self, e: &Expr, apart: &Apart) -> Spread {
         let of_atom = |a: &Atom| match &a.base {
