@@ -26,3 +26,24 @@ fn values_and_inverses() {
     dot(&mut y, &[1.0, 2.0], &[10.0, 20.0]).unwrap();
     assert_eq!(y, 52.0);
 }
+
+#[test]
+fn gradients() {
+    let g = multiply::gradient(&Cpu::new(), 3.0, 5.0).unwrap();
+    assert_eq!((g.value, g.a, g.b), (15.0, 5.0, 3.0));
+    let g = dot::gradient(&Cpu::new(), &[1.0, 2.0], &[10.0, 20.0]).unwrap();
+    assert_eq!((g.value, g.a, g.b), (50.0, vec![10.0, 20.0], vec![1.0, 2.0]));
+    let g = dot::gradient_wrt(&Cpu::new(), dot::B, &[1.0, 2.0], &[10.0, 20.0]).unwrap();
+    assert_eq!((g.a, g.b), (None, Some(vec![1.0, 2.0])));
+    let v = dot::vjp(&Cpu::new(), 2.0, &1.0, &[1.0, 2.0], &[10.0, 20.0]).unwrap();
+    assert_eq!((v.y, v.y_bar, v.b_bar), (51.0, 2.0, vec![2.0, 4.0]));
+    let v = dot::vjp_batch(&Cpu::new(), Batch([2.0, 0.5]), &1.0, &[1.0, 2.0], &[10.0, 20.0]).unwrap();
+    assert_eq!(v.b_bar, [Batch([2.0, 0.5]), Batch([4.0, 1.0])]);
+}
+
+#[test]
+fn the_program_as_ir() {
+    let module = dot::ir();
+    assert_eq!(module.entry, "first::dot");
+    assert_eq!(module.entry().unwrap().params.len(), 3);
+}

@@ -10,7 +10,7 @@ use rev_core::pass::inverse_block;
 use super::body::{Body, Repr};
 use super::expr::Reach;
 use super::names::ident;
-use super::types::{is_exact, is_scalar, storage, Storage};
+use super::types::{is_exact, storage, Storage};
 
 impl Body<'_> {
     /// A sequence of statements.
@@ -494,10 +494,5 @@ impl Body<'_> {
                 quote!({ #tokens })
             }
         }
-    }
-
-    /// Whether a variable is held as a scalar that can be copied.
-    pub fn copies(&self, var: VarId) -> bool {
-        is_scalar(&self.function.var(var).ty)
     }
 }
