@@ -59,7 +59,7 @@ impl Body<'_> {
                 quote!([#(#es),*])
             }
             ExprKind::Repeat(e, n) => {
-                let (e, n) = (self.expr(e), self.expr(n));
+                let (e, n) = (self.expr(e), self.constant_length(n));
                 quote!([#e; #n])
             }
             ExprKind::Zero(ty) => match rust_type(ty, p) {
@@ -99,6 +99,21 @@ impl Body<'_> {
                     _ => quote!(#p::rt::lit_f64 #turbofish (#v)),
                 }
             }
+        }
+    }
+
+    /// The length of a fixed-size array: it has to be a constant of Rust.
+    fn constant_length(&mut self, n: &Expr) -> TokenStream {
+        match &n.kind {
+            ExprKind::Literal(Number::Int(v), _) => {
+                let v = Literal::i128_unsuffixed(*v);
+                quote!(#v)
+            }
+            ExprKind::Named(path) => {
+                let path = self.constant_path(path);
+                quote!(#path)
+            }
+            _ => self.expr(n),
         }
     }
 
