@@ -47,3 +47,31 @@ fn the_program_as_ir() {
     assert_eq!(module.entry, "first::dot");
     assert_eq!(module.entry().unwrap().params.len(), 3);
 }
+
+#[pure]
+fn square_of<T: Real>(x: T) -> T {
+    x * x
+}
+
+#[pure]
+fn polar<T: Real>(r: T, phi: T) -> (T, T) {
+    let s = phi.sin();
+    (r * phi.cos(), r * s)
+}
+
+#[reversible]
+fn norm2<T: Real>(y: &mut T, r: T, phi: T) {
+    let (a, b) = polar(r, phi);
+    *y += square_of(a) + square_of(b) * 3.0;
+}
+
+#[test]
+fn pure_functions() {
+    assert_eq!(square_of(3.0), 9.0);
+    let (r, phi) = (2.0f64, 0.3f64);
+    let g = norm2::gradient(&Cpu::new(), r, phi).unwrap();
+    let (s, c) = phi.sin_cos();
+    assert!((g.value - r * r * (c * c + 3.0 * s * s)).abs() < 1e-14);
+    assert!((g.r - 2.0 * r * (c * c + 3.0 * s * s)).abs() < 1e-14);
+    assert!((g.phi - r * r * 4.0 * s * c).abs() < 1e-14);
+}

@@ -71,13 +71,9 @@ fn expand_pure(
     };
     let (model, diagnostics) = lower::lower_pure(attribute, item);
     if diagnostics.is_empty() {
-        return emit_pure(&model);
+        return emit::pure(&model);
     }
     let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
     out.extend(fallback::pure(&model));
     out
-}
-
-fn emit_pure(model: &model::PureModel) -> proc_macro2::TokenStream {
-    fallback::pure(model)
 }

@@ -32,14 +32,8 @@ impl Body<'_> {
             ExprKind::Read(place) => self.value(place),
             ExprKind::Len(place, axis) => self.len(place, *axis),
             ExprKind::Func(func, args) => self.func(*func, args),
-            ExprKind::Pure(path, args) => {
-                let (path, args) = (self.pure_path(path), self.exprs(args));
-                quote!(#path::__value(#(#args),*))
-            }
-            ExprKind::Partials(path, args) => {
-                let (path, args) = (self.pure_path(path), self.exprs(args));
-                quote!(#path::__partials(#(#args),*))
-            }
+            ExprKind::Pure(path, args) => self.pure_call(path, "__value", args),
+            ExprKind::Partials(path, args) => self.pure_call(path, "__partials", args),
             ExprKind::Cast(e, ty) => self.cast(e, ty),
             ExprKind::If(c, a, b) => {
                 let (c, a, b) = (self.expr(c), self.expr(a), self.expr(b));
@@ -76,6 +70,19 @@ impl Body<'_> {
     /// The values of several expressions.
     pub fn exprs(&mut self, es: &[Expr]) -> Vec<TokenStream> {
         es.iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// The value or the partial derivatives of a pure function, which fails where it divides an
+    /// integer by zero.
+    fn pure_call(&mut self, path: &str, program: &str, args: &[Expr]) -> TokenStream {
+        let (p, name) = (self.p, ident(program));
+        let (path, generics) = self.pure_path(path);
+        let args = self.exprs(args);
+        let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
+        quote!(match #path::#name #generics (#(#args),*) {
+            ::core::option::Option::Some(__r) => __r,
+            ::core::option::Option::None => #failure,
+        })
     }
 
     fn literal(&self, n: Number, ty: Option<&Type>) -> TokenStream {

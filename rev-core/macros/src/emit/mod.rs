@@ -24,6 +24,7 @@ mod expr;
 mod loops;
 mod names;
 mod program;
+mod pure;
 mod signature;
 mod sites;
 mod stmt;
@@ -36,6 +37,7 @@ use rev_core::ir::{Direction, Module};
 use rev_core::pass::{adjoint, inverse, Adjoint};
 
 use crate::model::Model;
+pub use pure::pure;
 use api::{Api, Entry};
 use body::Scope;
 use signature::Signature;
