@@ -23,6 +23,7 @@ mod call;
 mod expr;
 mod loops;
 mod names;
+mod parallel;
 mod program;
 mod pure;
 mod signature;
@@ -37,9 +38,9 @@ use rev_core::ir::{Direction, Module};
 use rev_core::pass::{adjoint, inverse, Adjoint};
 
 use crate::model::Model;
-pub use pure::pure;
 use api::{Api, Entry};
 use body::Scope;
+pub use pure::pure;
 use signature::Signature;
 use sites::Quotes;
 

@@ -28,10 +28,7 @@ impl Body<'_> {
             StmtKind::If { cond, post, then, otherwise } => self.branch(cond, post.as_ref(), then, otherwise),
             StmtKind::While { cond, post, body } => self.while_loop(cond, post, body),
             StmtKind::For { var, range, parallel, body } => match parallel {
-                Some(declared) => {
-                    let _ = declared;
-                    self.for_loop(*var, range, body)
-                }
+                Some(declared) => self.parallel_loop(stmt, *var, range, declared, body),
                 None => self.for_loop(*var, range, body),
             },
             StmtKind::Call { callee, direction, args } => self.call(callee, *direction, args),
