@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | what a program needs in scope | [`prelude`] |
 //! | the language, form by form | `docs/language.md` |
-//! | devices: the CPU, the interpreter | [`device`] |
+//! | devices: the CPU, the interpreter | [`Cpu`], [`interp`] |
 //! | the program as data: text form, passes | [`ir`], [`text`], [`pass`], [`check`], [`diag`] |
 //! | scalars and their shadows | [`scalar`] |
 //! | errors, tolerances and options of a run | [`error`], [`tolerance`] |
@@ -18,7 +18,10 @@
 
 extern crate self as rev;
 
-pub use rev_core::{check, device, diag, error, ir, ops, pass, scalar, text, tolerance, value, verify};
+pub use rev_core::{
+    check, device, diag, error, interp, ir, ops, pass, scalar, text, tolerance, value, verify,
+};
+pub use rev_cpu::device::Cpu;
 pub use rev_cpu::prelude::{pure, reversible, Error, Reversible};
 pub use rev_kernels as kernels;
 
@@ -29,6 +32,7 @@ pub mod prelude {
         ArrayViewMut1, ArrayViewMut2, ArrayViewMut3, ArrayViewMut4, ArrayViewMutD,
     };
     pub use rev_core::device::Device;
+    pub use rev_core::interp::Interpreter;
     pub use rev_cpu::prelude::*;
 }
 

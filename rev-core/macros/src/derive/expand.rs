@@ -186,7 +186,7 @@ impl Names<'_> {
 
                 #[inline]
                 fn zero_shadow<const #lanes: usize>(&self) -> Self::Shadow<#lanes> {
-                    #shadow { #(#fields: #p::Primal::zero_shadow(&self.#fields)),* }
+                    #shadow { #(#fields: #p::Primal::zero_shadow::<#lanes>(&self.#fields)),* }
                 }
                 #[inline]
                 fn zero_like(&self) -> Self {

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, UpdateOp, VarId};
+use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId};
 use rev_core::ops::{Instr, InstrAdjoint};
 use rev_core::pass::inverse_block;
 
@@ -461,9 +461,13 @@ impl Body<'_> {
         let stack = self.place(stack, Reach::Write);
         let empty = self.fail(|at| quote!(#p::fail::stack_empty(#at, #shown_stack)));
         let not_zero = self.fail(|at| quote!(#p::fail::pop_onto(#at, #shown, __e)));
-        let check = self.if_checked(quote! {
-            if let ::core::result::Result::Err(__e) = #p::vacant(__cx, &*__p) { #not_zero }
-        });
+        // an adjoint pops a shadow only onto one that it has just emptied
+        let check = match self.function.var(place.var).ty {
+            Type::Shadow(_) => TokenStream::new(),
+            _ => self.if_checked(quote! {
+                if let ::core::result::Result::Err(__e) = #p::vacant(__cx, &*__p) { #not_zero }
+            }),
+        };
         let seen = self.see(place.var, quote!(&*__p));
         quote!({
             let __p = &mut #target;

@@ -7,6 +7,7 @@
 mod collect;
 mod gradient;
 mod run;
+mod verify;
 mod vjp;
 
 use proc_macro2::{Ident, TokenStream};
@@ -44,11 +45,12 @@ pub fn entry_points(entry: &Entry) -> Api {
     let gradient = gradient::gradient(entry);
     let vjp = vjp::vjp(entry);
     let (run, collect) = (run::functions(entry), collect::functions(entry));
+    let verify = verify::functions(entry);
     let (gradient_items, gradient_functions) = (gradient.items, gradient.functions);
     let (vjp_items, vjp_functions) = (vjp.items, vjp.functions);
     Api {
         items: quote!(#gradient_items #vjp_items),
-        functions: quote!(#run #gradient_functions #vjp_functions #collect),
+        functions: quote!(#run #gradient_functions #vjp_functions #verify #collect),
     }
 }
 
