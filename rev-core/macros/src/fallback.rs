@@ -1,28 +1,42 @@
 //! What stands in for a function with errors: the same signature, so that its callers compile as far
-//! as they are right, and the associated functions that they may name.
+//! as they are right.
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use rev_core::check::check;
+use rev_core::ir::Function;
 
 use crate::model::{Model, PureModel};
+use crate::{emit, runtime};
 
-/// A function and a struct of the same name, with bodies that are never run.
+/// The function without its statements, with everything that its callers may name.
 pub fn reversible(model: &Model) -> TokenStream {
+    let empty = Function { body: Vec::new(), ..model.function.clone() };
+    match check(empty) {
+        Ok(checked) if model.declared => emit::reversible(model, &checked),
+        Ok(_) | Err(_) => signature(model),
+    }
+}
+
+/// The function and its inverse, where not even the parameters can be read.
+fn signature(model: &Model) -> TokenStream {
+    let p = runtime::path();
     let syn::ItemFn { vis, sig, .. } = &model.item;
-    let ident = &sig.ident;
-    let (generics, clause) = (&sig.generics, &sig.generics.where_clause);
-    let inputs = &sig.inputs;
-    let unreachable = quote!({ ::core::unreachable!() });
+    let syn::Signature { ident, generics, inputs, .. } = sig;
+    let clause = &generics.where_clause;
+    let result = quote!(::core::result::Result<(), #p::Error>);
     quote! {
-        #[allow(unused_variables, dead_code, clippy::all)]
-        #vis fn #ident #generics (#inputs) -> ::core::result::Result<(), ::core::convert::Infallible> #clause
-            #unreachable
+        #[allow(unused_variables, unused_mut, dead_code, clippy::all)]
+        #vis fn #ident #generics (#inputs) -> #result #clause {
+            ::core::unreachable!()
+        }
         #[allow(non_camel_case_types, dead_code)]
         #vis struct #ident {}
-        #[allow(unused_variables, dead_code, clippy::all)]
+        #[allow(unused_variables, unused_mut, dead_code, clippy::all)]
         impl #ident {
-            #vis fn inverse #generics (#inputs) -> ::core::result::Result<(), ::core::convert::Infallible> #clause
-                #unreachable
+            #vis fn inverse #generics (#inputs) -> #result #clause {
+                ::core::unreachable!()
+            }
         }
     }
 }

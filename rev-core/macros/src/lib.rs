@@ -11,7 +11,6 @@ mod diagnostic;
 mod emit;
 mod fallback;
 mod generics;
-mod infer;
 mod lower;
 mod model;
 mod parse;
@@ -20,6 +19,8 @@ mod spans;
 mod types;
 
 use proc_macro::TokenStream;
+use rev_core::check::{check, check_pure, infer_pure};
+use rev_core::diag::{Code, Diagnostic, Diagnostics};
 
 /// Makes a function reversible: see the documentation of the language.
 #[proc_macro_attribute]
@@ -51,14 +52,22 @@ fn expand_reversible(
         Err(e) => return e.into_compile_error(),
     };
     let (model, mut diagnostics) = lower::lower_function(attribute, item);
-    match rev_core::check::check(model.function.clone()) {
-        Ok(checked) if diagnostics.is_empty() => return emit::reversible(&model, &checked),
+    let complete = diagnostics.is_empty();
+    match check(model.function.clone()) {
+        Ok(checked) if complete => return emit::reversible(&model, &checked),
         Ok(_) => {}
-        Err(more) => diagnostics.append(more),
+        // what couldn't be read is missing, so that a loop may seem to change nothing
+        Err(more) if complete => diagnostics.append(more),
+        Err(more) => diagnostics.append(Diagnostics(more.into_iter().filter(is_sure).collect())),
     }
     let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
     out.extend(fallback::reversible(&model));
     out
+}
+
+/// Whether a diagnostic of an incomplete function would be one of the complete function.
+fn is_sure(d: &Diagnostic) -> bool {
+    !matches!(d.code, Code::ConstantCondition | Code::ConstantPostcondition | Code::UnbalancedRelease)
 }
 
 fn expand_pure(
@@ -69,11 +78,19 @@ fn expand_pure(
         Ok(item) => item,
         Err(e) => return e.into_compile_error(),
     };
-    let (model, diagnostics) = lower::lower_pure(attribute, item);
+    let (mut model, mut diagnostics) = lower::lower_pure(attribute, item);
+    if let Err(more) = check_pure(&model.function) {
+        diagnostics.append(more);
+    }
     if diagnostics.is_empty() {
-        return emit::pure(&model);
+        infer_pure(&mut model.function);
+        return emit_pure(&model);
     }
     let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
     out.extend(fallback::pure(&model));
     out
+}
+
+fn emit_pure(model: &model::PureModel) -> proc_macro2::TokenStream {
+    fallback::pure(model)
 }

@@ -20,6 +20,8 @@ pub struct Model {
     /// The parameter that `gradient` differentiates: the first `&mut` scalar that can carry a
     /// derivative, or the one named by `loss = name`.
     pub loss: Option<usize>,
+    /// Whether the signature was read without errors.
+    pub declared: bool,
     /// The program, not yet checked.
     pub function: ir::Function,
     /// What the paths and blocks of the program look like in the source.

@@ -109,6 +109,7 @@ impl TypeReader<'_> {
             "Vec" => Ok(Type::Array(Box::new(self.argument(ty, &args)?), Rank::Fixed(1))),
             "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.read(t))?))),
             "Self" => Err(self.unsupported(ty, "`Self`")),
+            _ if NEVER.contains(&name.as_str()) => Err(self.unsupported(ty, &format!("`{name}`"))),
             _ => match array_rank(&name, &args) {
                 Some(rank) => Ok(Type::Array(Box::new(self.argument(ty, &args)?), rank)),
                 None => self.structure(ty, &args),
@@ -169,6 +170,12 @@ impl TypeReader<'_> {
         )
     }
 }
+
+/// Types of the standard library that can't derive `Reversible`.
+const NEVER: &[&str] = &[
+    "Option", "Result", "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "VecDeque",
+    "HashMap", "BTreeMap", "HashSet", "BTreeSet",
+];
 
 /// How the elements of a type are reached, and what they are.
 fn form_of(ty: &syn::Type, ir: &Type) -> (Form, Option<syn::Type>) {

@@ -3,7 +3,7 @@
 use rev_core::diag::Code;
 use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Span, Step, Stmt, StmtKind, Type, VarId, VarKind};
 
-use super::{strip, unreadable, Lowerer};
+use super::{is_unreadable, strip, Lowerer};
 use crate::spans::Region;
 use crate::types::path_text;
 
@@ -87,7 +87,8 @@ impl Lowerer {
                 "a variable needs a value where it is declared",
                 "an ancilla starts at a known value: `let mut a = T::zero();`",
             );
-            return self.bind(pat, annotation, unreadable(), span, rest);
+            let value = self.unreadable();
+            return self.bind(pat, annotation, value, span, rest);
         };
         if let Some((_, diverge)) = &init.diverge {
             let _: Option<()> =
@@ -117,7 +118,7 @@ impl Lowerer {
     /// The value of a `let`; arrays of zeros take the element type of its annotation.
     fn first_value(&mut self, e: &syn::Expr, annotation: Option<&syn::Type>) -> Expr {
         let expected = annotation.and_then(|t| self.read_type(t));
-        let mut value = self.expr(e).unwrap_or_else(unreadable);
+        let mut value = self.expr_or_unreadable(e);
         if let (Some(Type::Array(element, _)), ExprKind::Fill(fill, _)) = (expected, &mut value.kind) {
             if let ExprKind::Literal(_, ty @ None) = &mut fill.kind {
                 *ty = Some(*element);
@@ -208,6 +209,9 @@ impl Lowerer {
         let var = self.declare(&ident.ident, ty, kind);
         if let Some(t) = annotation {
             self.source.annotations.insert(var, t.clone());
+        }
+        if is_unreadable(&value) {
+            self.unread.insert(var);
         }
         if kind == VarKind::Ancilla {
             self.first_values.insert(var, value.clone());

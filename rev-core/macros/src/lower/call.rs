@@ -77,17 +77,17 @@ impl Lowerer {
         )
     }
 
-    fn arity(&mut self, c: &syn::ExprCall, n: usize, usage: &str) -> Option<()> {
+    fn arity(&mut self, c: &syn::ExprCall, n: usize, name: &str) -> Option<()> {
         if c.args.len() == n {
             return Some(());
         }
-        let message = format!("{} takes {}, not {}", usage, count(n), c.args.len());
+        let message = wrong_count(name, n, c.args.len());
         self.error(Code::ArgumentCount, &c.func, message)
     }
 
     fn instruction(&mut self, instr: Instr, c: &syn::ExprCall) -> Option<StmtKind> {
         let row = instr.row();
-        self.arity(c, row.places + row.operands, &format!("`{}`", row.name))?;
+        self.arity(c, row.places + row.operands, row.name)?;
         let places: Vec<_> = c.args.iter().take(row.places).map(|e| self.place(e)).collect();
         let operands: Vec<_> = c.args.iter().skip(row.places).map(|e| self.expr(e)).collect();
         let places = places.into_iter().collect::<Option<_>>()?;
@@ -96,7 +96,7 @@ impl Lowerer {
     }
 
     fn stack(&mut self, name: &str, c: &syn::ExprCall) -> Option<StmtKind> {
-        self.arity(c, 2, &format!("`{name}`"))?;
+        self.arity(c, 2, name)?;
         let (stack, place) = (self.place(&c.args[0]), self.place(&c.args[1]));
         let (stack, place) = (stack?, place?);
         Some(match name {
@@ -245,13 +245,10 @@ impl Lowerer {
     }
 }
 
-fn count(n: usize) -> String {
-    match n {
-        1 => "one argument".into(),
-        2 => "two arguments".into(),
-        3 => "three arguments".into(),
-        n => format!("{n} arguments"),
-    }
+/// That a function has another number of arguments.
+pub(super) fn wrong_count(name: &str, expected: usize, found: usize) -> String {
+    let plural = if expected == 1 { "" } else { "s" };
+    format!("`{name}` takes {expected} argument{plural}, not {found}")
 }
 
 /// The instructions that a program may write.

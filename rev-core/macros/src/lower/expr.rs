@@ -1,10 +1,10 @@
 //! Expressions.
 
 use rev_core::diag::Code;
-use rev_core::ir::{Class, Expr, ExprKind, Number, Place, ScalarType, Type, VarKind};
+use rev_core::ir::{Expr, ExprKind, Number, Place, ScalarType, Type, VarKind};
 use rev_core::ops::Func;
 
-use super::{plain_name, strip, strip_references, unreadable, Lowerer};
+use super::{plain_name, strip, strip_references, Lowerer};
 use crate::types::path_text;
 
 impl Lowerer {
@@ -117,7 +117,7 @@ impl Lowerer {
             syn::BinOp::Add(_) => Func::Add,
             syn::BinOp::Sub(_) => Func::Sub,
             syn::BinOp::Mul(_) => Func::Mul,
-            syn::BinOp::Div(_) if self.is_integer_division(&left, &right) => Func::Quot,
+            // the checks make it a quotient between integers
             syn::BinOp::Div(_) => Func::Div,
             syn::BinOp::Rem(_) => Func::Rem,
             syn::BinOp::And(_) => Func::And,
@@ -144,12 +144,6 @@ impl Lowerer {
             }
         };
         Some(Expr::func(func, vec![left, right]))
-    }
-
-    fn is_integer_division(&self, left: &Expr, right: &Expr) -> bool {
-        let integer = |e: &Expr| self.type_of(e).class(&self.generics) == Some(Class::Integer);
-        let literal = |e: &Expr| matches!(e.kind, ExprKind::Literal(Number::Int(_), None));
-        integer(left) || integer(right) || literal(left) && literal(right)
     }
 
     /// A shift; the distance is an `i32`.
@@ -197,10 +191,11 @@ impl Lowerer {
         let mut lets = Vec::new();
         let mut result = None;
         let mut failed = false;
-        for stmt in &block.stmts {
+        let last = block.stmts.len().saturating_sub(1);
+        for (k, stmt) in block.stmts.iter().enumerate() {
             match stmt {
                 syn::Stmt::Local(local) => failed |= self.local_value(local, &mut lets).is_none(),
-                syn::Stmt::Expr(e, None) => {
+                syn::Stmt::Expr(e, None) if k == last && !is_loop(e) => {
                     result = self.expr(e);
                     failed |= result.is_none();
                 }
@@ -212,9 +207,7 @@ impl Lowerer {
                 other => {
                     failed = true;
                     let _: Option<()> = match other {
-                        syn::Stmt::Expr(e, _) => {
-                            self.rejected(e, Code::PureBody, "an expression can't have effects")
-                        }
+                        syn::Stmt::Expr(e, _) => self.effect(e),
                         other => self.error(Code::PureBody, other, "an expression can't have effects"),
                     };
                 }
@@ -231,6 +224,18 @@ impl Lowerer {
         }
     }
 
+    /// Reports a statement where only `let` and a value may stand.
+    fn effect(&mut self, e: &syn::Expr) -> Option<()> {
+        const MESSAGE: &str =
+            "a loop, an update or a call for its effect can't stand where a value is computed";
+        match e {
+            syn::Expr::ForLoop(f) => self.error(Code::PureBody, &f.for_token, MESSAGE),
+            syn::Expr::While(w) => self.error(Code::PureBody, &w.while_token, MESSAGE),
+            syn::Expr::Loop(l) => self.error(Code::PureBody, &l.loop_token, MESSAGE),
+            e => self.rejected(e, Code::PureBody, MESSAGE),
+        }
+    }
+
     /// `let n = e;` or `let (a, b) = e;` in an expression.
     fn local_value(&mut self, local: &syn::Local, lets: &mut Vec<(rev_core::ir::VarId, Expr)>) -> Option<()> {
         self.attributes(&local.attrs, &[]);
@@ -242,7 +247,7 @@ impl Lowerer {
         let Some(init) = init else {
             return self.error(Code::UnsupportedPattern, local, "a `let` in an expression is `let n = e;`");
         };
-        let value = self.expr(&init.expr).unwrap_or_else(unreadable);
+        let value = self.expr_or_unreadable(&init.expr);
         match pat {
             syn::Pat::Ident(p) => self.name_value(p, annotation, value, lets),
             syn::Pat::Tuple(t) => {
@@ -424,7 +429,12 @@ impl Lowerer {
                 let span = self.span(p);
                 return Some(Expr::read(Place { span, ..Place::var(var) }));
             }
-            if self.generics.iter().any(|g| g.name == name && g.kind == rev_core::ir::GenericKind::Const) {
+            if self
+                .function
+                .generics
+                .iter()
+                .any(|g| g.name == name && g.kind == rev_core::ir::GenericKind::Const)
+            {
                 return Some(Expr::new(ExprKind::Const(name)));
             }
         }
@@ -435,6 +445,10 @@ impl Lowerer {
         self.source.constants.entry(text.clone()).or_insert_with(|| p.path.clone());
         Some(Expr::new(ExprKind::Named(text)))
     }
+}
+
+fn is_loop(e: &syn::Expr) -> bool {
+    matches!(e, syn::Expr::ForLoop(_) | syn::Expr::While(_) | syn::Expr::Loop(_))
 }
 
 /// Whether an expression is only another one in parentheses or behind `&`.

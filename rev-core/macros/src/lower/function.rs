@@ -13,7 +13,7 @@ use crate::types::{Declared, TypeReader};
 /// Lowers a function. The model is complete only when there are no diagnostics; with some, what
 /// could be read is in it, so that the checks can look at the rest.
 pub fn lower_function(attribute: TokenStream, item: syn::ItemFn) -> (Model, Diagnostics) {
-    let mut lowerer = Lowerer::default();
+    let mut lowerer = Lowerer::new(&item.sig.ident);
     let options = parse::options(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
     lowerer.signature(&item.sig);
     if let syn::ReturnType::Type(_, ty) = &item.sig.output {
@@ -25,20 +25,13 @@ pub fn lower_function(attribute: TokenStream, item: syn::ItemFn) -> (Model, Diag
         );
     }
     let params = lowerer.parameters(&item.sig);
+    let declared = lowerer.diagnostics.is_empty();
     let body = lowerer.block(&item.block);
-    let function = ir::Function {
-        name: super::plain_name(&item.sig.ident),
-        generics: lowerer.generics.clone(),
-        params: params.iter().map(|p| p.var).collect(),
-        vars: lowerer.vars.clone(),
-        body,
-        checks: !options.unchecked,
-        file: item.sig.ident.span().file(),
-        span: lowerer.span(&item.sig.ident),
-    };
     let loss = lowerer.loss(&options, &params);
-    let Lowerer { source, diagnostics, .. } = lowerer;
-    (Model { item, params, loss, function, source }, diagnostics)
+    let Lowerer { source, diagnostics, function, .. } = lowerer;
+    let params_ids = params.iter().map(|p| p.var).collect();
+    let function = ir::Function { params: params_ids, body, checks: !options.unchecked, ..function };
+    (Model { item, params, loss, declared, function, source }, diagnostics)
 }
 
 impl Lowerer {
@@ -59,7 +52,7 @@ impl Lowerer {
         refuse(sig.constness.as_ref().map(|t| t as _), "a `const` function");
         refuse(sig.abi.as_ref().map(|t| t as _), "an `extern` function");
         refuse(sig.variadic.as_ref().map(|t| t as _), "a variadic function");
-        self.generics = read_generics(&sig.generics, &mut self.source, &mut self.diagnostics);
+        self.function.generics = read_generics(&sig.generics, &mut self.source, &mut self.diagnostics);
     }
 
     pub(super) fn parameters(&mut self, sig: &syn::Signature) -> Vec<ParamModel> {
@@ -103,15 +96,15 @@ impl Lowerer {
     fn declared(&mut self, ident: &syn::Ident, ty: &syn::Type) -> Result<Declared, Diagnostic> {
         if let syn::Type::ImplTrait(t) = ty {
             let name = format!("Impl_{}", super::plain_name(ident));
-            let generic = impl_trait(name.clone(), t, &self.generics, &mut self.source)?;
+            let generic = impl_trait(name.clone(), t, &self.function.generics, &mut self.source)?;
             let (form, ty) = match generic.kind {
                 ir::GenericKind::Function(_) => (Form::Function, ir::Type::Function(name)),
                 ir::GenericKind::Scalar(_) | ir::GenericKind::Const => (Form::Plain, ir::Type::Generic(name)),
             };
-            self.generics.push(generic);
+            self.function.generics.push(generic);
             return Ok(Declared { passing: Passing::Value, form, element: None, ty });
         }
-        TypeReader { generics: &self.generics, source: &mut self.source }.parameter(ty)
+        TypeReader { generics: &self.function.generics, source: &mut self.source }.parameter(ty)
     }
 
     /// The parameter that `gradient` differentiates.
@@ -119,7 +112,7 @@ impl Lowerer {
         let differentiable = |l: &Lowerer, p: &ParamModel| {
             p.mode == Mode::Write
                 && p.form == Form::Plain
-                && is_differentiable_scalar(&l.var(p.var).ty, &l.generics)
+                && is_differentiable_scalar(&l.var(p.var).ty, &l.function.generics)
         };
         let Some(name) = &options.loss else {
             return params.iter().position(|p| differentiable(self, p));
@@ -128,18 +121,24 @@ impl Lowerer {
             return self.error(Code::LossNotFound, name, format!("there is no parameter `{name}`"));
         };
         if !differentiable(self, &params[at]) {
-            let ty = &params[at].ty;
-            let at = self.span(ty);
-            let d = Diagnostic::new(
-                Code::LossType,
-                self.source.spans.of(name),
-                format!("`{name}` isn't a differentiable scalar that the function writes"),
-            )
-            .label(at, "its type")
-            .help("the loss is a `&mut` parameter of type `f64`, `f32`, or a type parameter bounded by `Real` or `Field`");
-            return self.report(d);
+            return self.unfit_loss(name, &params[at]);
         }
         Some(at)
+    }
+
+    fn unfit_loss(&mut self, name: &syn::Ident, param: &ParamModel) -> Option<usize> {
+        let ty = self.span(&param.ty);
+        let scalar = param.form == Form::Plain && matches!(self.var(param.var).ty, ir::Type::Scalar(_));
+        let (code, message) = match scalar && self.var(param.var).ty.is_inactive(&self.function.generics) {
+            true => (Code::GradientOfInteger, format!("`{name}` has no derivative")),
+            false => {
+                (Code::LossType, format!("`{name}` isn't a differentiable scalar that the function writes"))
+            }
+        };
+        let d = Diagnostic::new(code, self.source.spans.of(name), message).label(ty, "its type").help(
+            "the loss is a `&mut` parameter of type `f64`, `f32`, or a type parameter bounded by `Real` or `Field`",
+        );
+        self.report(d)
     }
 }
 

@@ -24,18 +24,17 @@ pub use pure::lower_pure;
 use std::collections::{BTreeMap, BTreeSet};
 
 use quote::ToTokens;
+use rev_core::check::Types;
 use rev_core::diag::{Code, Diagnostic, Diagnostics};
-use rev_core::ir::{Expr, ExprKind, Generic, Place, Span, Type, Var, VarId, VarKind};
+use rev_core::ir::{Expr, ExprKind, Function, Place, Span, Type, Var, VarId, VarKind};
 
-use crate::infer;
 use crate::model::Source;
 use crate::types::TypeReader;
 
 /// What lowering knows at a point of the source.
-#[derive(Default)]
 struct Lowerer {
-    generics: Vec<Generic>,
-    vars: Vec<Var>,
+    /// The function so far: its type parameters and variables.
+    function: Function,
     /// The names in scope, innermost last.
     scope: Vec<(String, VarId)>,
     source: Source,
@@ -44,9 +43,38 @@ struct Lowerer {
     first_values: BTreeMap<VarId, Expr>,
     /// The ancillas that the program releases itself.
     released: BTreeSet<VarId>,
+    /// The variables whose value couldn't be read: what is wrong with them has been said.
+    unread: BTreeSet<VarId>,
+    /// How many expressions couldn't be read.
+    unreadable: usize,
 }
 
 impl Lowerer {
+    /// For a function of this name.
+    fn new(name: &syn::Ident) -> Lowerer {
+        let mut source = Source::default();
+        let function = Function {
+            name: plain_name(name),
+            generics: Vec::new(),
+            params: Vec::new(),
+            vars: Vec::new(),
+            body: Vec::new(),
+            checks: true,
+            file: name.span().file(),
+            span: source.spans.of(name),
+        };
+        Lowerer {
+            function,
+            source,
+            scope: Vec::new(),
+            diagnostics: Diagnostics::default(),
+            first_values: BTreeMap::new(),
+            released: BTreeSet::new(),
+            unread: BTreeSet::new(),
+            unreadable: 0,
+        }
+    }
+
     /// The position of some syntax.
     fn span(&mut self, tokens: &impl ToTokens) -> Span {
         self.source.spans.of(tokens)
@@ -77,18 +105,18 @@ impl Lowerer {
 
     /// The IR type of a Rust type.
     fn read_type(&mut self, ty: &syn::Type) -> Option<Type> {
-        match (TypeReader { generics: &self.generics, source: &mut self.source }).read(ty) {
+        match (TypeReader { generics: &self.function.generics, source: &mut self.source }).read(ty) {
             Ok(t) => Some(t),
             Err(d) => self.report(d),
         }
     }
 
     fn type_of(&self, e: &Expr) -> Type {
-        infer::type_of(e, &self.vars)
+        Types::of(&self.function).expr(e)
     }
 
     fn type_of_place(&self, p: &Place) -> Type {
-        infer::type_of_place(p, &self.vars)
+        Types::of(&self.function).place(p)
     }
 
     /// The variable that a name stands for here.
@@ -97,7 +125,7 @@ impl Lowerer {
     }
 
     fn var(&self, id: VarId) -> &Var {
-        &self.vars[id.0 as usize]
+        self.function.var(id)
     }
 
     /// Brings a new variable into scope. It may take the name of another one, except that of an
@@ -124,13 +152,20 @@ impl Lowerer {
     }
 
     fn add_var(&mut self, name: &str, ty: Type, kind: VarKind, span: Span) -> VarId {
-        let taken = |n: &str| self.vars.iter().any(|v| v.name == n);
-        let unique = match taken(name) {
-            false => name.to_string(),
-            true => (2..).map(|k| format!("{name}{k}")).find(|n| !taken(n)).unwrap_or_default(),
-        };
-        self.vars.push(Var { name: unique, ty, kind, span });
-        VarId(self.vars.len() as u32 - 1)
+        self.function.add_var(Var { name: name.to_string(), ty, kind, span })
+    }
+
+    /// An expression, or what stands for one that couldn't be read: of any type, reading nothing.
+    fn expr_or_unreadable(&mut self, e: &syn::Expr) -> Expr {
+        match self.expr(e) {
+            Some(value) => value,
+            None => self.unreadable(),
+        }
+    }
+
+    fn unreadable(&mut self) -> Expr {
+        self.unreadable += 1;
+        Expr::new(ExprKind::Named(format!("{UNREADABLE}{}", self.unreadable)))
     }
 }
 
@@ -140,13 +175,12 @@ fn plain_name(ident: &syn::Ident) -> String {
     name.strip_prefix("r#").map(str::to_string).unwrap_or(name)
 }
 
-/// Stands for an expression that couldn't be read: of any type, and reading nothing.
-fn unreadable() -> Expr {
-    Expr::new(ExprKind::Named(UNREADABLE.into()))
-}
-
-/// The name of [`unreadable`] expressions; no path is spelled like it.
+/// How the names of expressions that couldn't be read begin; no path does.
 const UNREADABLE: &str = "?";
+
+fn is_unreadable(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Named(name) if name.starts_with(UNREADABLE))
+}
 
 /// An expression without parentheses.
 fn strip(e: &syn::Expr) -> &syn::Expr {

@@ -5,6 +5,7 @@ use rev_core::diag::Code;
 use rev_core::ir::{Expr, ExprKind, GenericKind, Number, Place, ScalarType, Type};
 use rev_core::ops::Func;
 
+use super::call::wrong_count;
 use super::{plain_name, strip, Lowerer};
 use crate::types::path_text;
 
@@ -56,7 +57,10 @@ impl Lowerer {
         };
         if let Some(ident) = p.path.get_ident() {
             let name = plain_name(ident);
-            if self.lookup(&name).is_some() {
+            if let Some(var) = self.lookup(&name) {
+                if self.unread.contains(&var) {
+                    return None;
+                }
                 return self.error_help(
                     Code::UnknownCall,
                     p,
@@ -100,12 +104,7 @@ impl Lowerer {
     fn table_apply(&mut self, func: Func, args: Vec<Expr>, at: &impl quote::ToTokens) -> Option<Expr> {
         let expected = func.row().args.len();
         if args.len() != expected {
-            let message = format!(
-                "`{}` takes {expected} argument{}, not {}",
-                func.name(),
-                if expected == 1 { "" } else { "s" },
-                args.len()
-            );
+            let message = wrong_count(func.name(), expected, args.len());
             return self.error(Code::ArgumentCount, at, message);
         }
         Some(Expr::func(func, args))
@@ -147,7 +146,7 @@ impl Lowerer {
     }
 
     fn is_scalar_generic(&self, ident: &syn::Ident) -> bool {
-        self.generics.iter().any(|g| *ident == g.name && matches!(g.kind, GenericKind::Scalar(_)))
+        self.function.generics.iter().any(|g| *ident == g.name && matches!(g.kind, GenericKind::Scalar(_)))
     }
 
     /// An associated function of a type.

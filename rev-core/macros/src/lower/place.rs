@@ -3,7 +3,7 @@
 use rev_core::diag::Code;
 use rev_core::ir::{Expr, ExprKind, Place, Step, Type, VarKind};
 
-use super::{plain_name, strip_references, unreadable, Lowerer};
+use super::{plain_name, strip_references, Lowerer};
 
 impl Lowerer {
     /// A place, or an error that says why this isn't one.
@@ -77,19 +77,19 @@ impl Lowerer {
             syn::Expr::Tuple(t) => t.elems.iter().collect(),
             i => vec![i],
         };
-        Some(Step::Index(indices.into_iter().map(|i| self.expr(i).unwrap_or_else(unreadable)).collect()))
+        Some(Step::Index(indices.into_iter().map(|i| self.expr_or_unreadable(i)).collect()))
     }
 
     fn part_step(&mut self, base: &Place, r: &syn::ExprRange) -> Option<Step> {
         let span = self.span(r);
         let start = match &r.start {
-            Some(e) => self.expr(e).unwrap_or_else(unreadable),
+            Some(e) => self.expr_or_unreadable(e),
             None => Expr::index(0).at(span),
         };
         let end = match (&r.end, &r.limits) {
-            (Some(e), syn::RangeLimits::HalfOpen(_)) => self.expr(e).unwrap_or_else(unreadable),
+            (Some(e), syn::RangeLimits::HalfOpen(_)) => self.expr_or_unreadable(e),
             (Some(e), syn::RangeLimits::Closed(_)) => {
-                let last = self.expr(e).unwrap_or_else(unreadable);
+                let last = self.expr_or_unreadable(e);
                 let at = last.span;
                 (last + Expr::index(1)).at(at)
             }

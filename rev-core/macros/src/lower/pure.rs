@@ -2,45 +2,52 @@
 
 use proc_macro2::TokenStream;
 use rev_core::diag::{Code, Diagnostic, Diagnostics};
-use rev_core::ir::{self, Expr, ExprKind, Mode, Type};
+use rev_core::ir::{self, Expr, ExprKind, Mode, Type, VarKind};
 
-use super::{unreadable, Lowerer};
+use super::Lowerer;
 use crate::model::{ParamModel, PureModel};
 use crate::parse::{self, Partial};
 
 /// Lowers a pure function; see [`super::lower_function`] for what is returned with diagnostics.
 pub fn lower_pure(attribute: TokenStream, item: syn::ItemFn) -> (PureModel, Diagnostics) {
-    let mut lowerer = Lowerer::default();
+    let mut lowerer = Lowerer::new(&item.sig.ident);
     let given = parse::partials(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
     lowerer.signature(&item.sig);
     let params = lowerer.parameters(&item.sig);
-    for p in params.iter().filter(|p| p.mode == Mode::Write) {
-        let _: Option<()> = lowerer.error_help(
-            Code::PureBody,
-            &p.ty,
-            "a pure function changes nothing",
-            "take a value, or write a `#[reversible]` function",
-        );
-    }
+    params.iter().filter(|p| p.mode == Mode::Write).for_each(|p| lowerer.only_read(p));
     let result_type = lowerer.result_type(&item.sig);
     let partials = lowerer.partials(given, &params);
-    let result = lowerer.block_expr(&item.block).unwrap_or_else(unreadable);
+    let result = match lowerer.block_expr(&item.block) {
+        Some(result) => result,
+        None => lowerer.unreadable(),
+    };
+    let Lowerer { source, diagnostics, function, .. } = lowerer;
     let function = ir::Pure {
-        name: super::plain_name(&item.sig.ident),
-        generics: lowerer.generics.clone(),
+        name: function.name,
+        generics: function.generics,
         params: params.iter().map(|p| p.var).collect(),
         result_type,
-        vars: lowerer.vars.clone(),
+        vars: function.vars,
         result,
         partials,
-        file: item.sig.ident.span().file(),
-        span: lowerer.span(&item.sig.ident),
+        file: function.file,
+        span: function.span,
     };
-    let Lowerer { source, diagnostics, .. } = lowerer;
     (PureModel { item, params, function, source }, diagnostics)
 }
 
 impl Lowerer {
+    /// Reports a parameter that could be written.
+    fn only_read(&mut self, param: &ParamModel) {
+        let _: Option<()> = self.error_help(
+            Code::PureBody,
+            &param.ty,
+            "a pure function changes nothing",
+            "take a value, or write a `#[reversible]` function",
+        );
+        self.function.vars[param.var.0 as usize].kind = VarKind::Param(Mode::Read);
+    }
+
     fn result_type(&mut self, sig: &syn::Signature) -> Type {
         match &sig.output {
             syn::ReturnType::Type(_, ty) => self.read_type(ty).unwrap_or(Type::Unknown),
@@ -75,7 +82,7 @@ impl Lowerer {
     }
 
     fn partial(&mut self, given: &[Partial], param: &ParamModel) -> Expr {
-        let inactive = self.var(param.var).ty.is_inactive(&self.generics);
+        let inactive = self.var(param.var).ty.is_inactive(&self.function.generics);
         match given.iter().find(|p| p.name == param.ident) {
             Some(p) if inactive => {
                 let ty = self.span(&param.ty);
@@ -86,9 +93,9 @@ impl Lowerer {
                 )
                 .label(ty, "its type");
                 let _: Option<()> = self.report(d);
-                unreadable()
+                self.unreadable()
             }
-            Some(p) => self.expr(&p.value).unwrap_or_else(unreadable),
+            Some(p) => self.expr_or_unreadable(&p.value),
             None if inactive => Expr::new(ExprKind::Literal(ir::Number::Int(0), None)),
             None => {
                 let _: Option<()> = self.error_help(
@@ -97,7 +104,7 @@ impl Lowerer {
                     format!("the derivative with respect to `{}` isn't given", param.ident),
                     format!("`d({}) = ...`; where it is zero, `d({}) = 0.0`", param.ident, param.ident),
                 );
-                unreadable()
+                self.unreadable()
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Ranges of `for` loops: `a..b`, `a..=b`, and chains of `.rev()` and `.step_by(k)` on them.
 
 use rev_core::diag::Code;
-use rev_core::ir::{Expr, ExprKind, Number, Range, Type};
+use rev_core::ir::{ExprKind, Number, Range, Type};
 
-use super::{strip, unreadable, Lowerer};
+use super::{strip, Lowerer};
 use crate::spans::Region;
 
 /// A range as a loop spells it.
@@ -49,14 +49,14 @@ impl Lowerer {
                 "the range of a loop needs a start and an end",
             );
         };
-        let start = self.expr(start).unwrap_or_else(unreadable);
-        let end = self.expr(end).unwrap_or_else(unreadable);
+        let start = self.expr_or_unreadable(start);
+        let end = self.expr_or_unreadable(end);
         Some(Range { inclusive: matches!(r.limits, syn::RangeLimits::Closed(_)), ..Range::new(start, end) })
     }
 
     /// Every `k`-th value, from the first one that is visited now.
     fn step_by(&mut self, inner: Spelled, m: &syn::ExprMethodCall) -> Option<Spelled> {
-        let step = self.expr(&m.args[0]).unwrap_or_else(unreadable);
+        let step = self.expr_or_unreadable(&m.args[0]);
         let Spelled { mut range, parallel } = inner;
         range.step = Some(match range.step.take() {
             None => {
@@ -80,16 +80,21 @@ impl Lowerer {
         Some(Spelled { range, parallel })
     }
 
-    /// The type of a loop's variable: that of the bounds; of literal bounds `usize`.
-    pub(super) fn range_type(&self, range: &Range) -> Type {
-        let literal = |e: &Expr| matches!(e.kind, ExprKind::Literal(Number::Int(n), None) if n >= 0);
+    /// The type of a loop's variable: that of the bounds. Bounds that are bare whole numbers become
+    /// `usize`.
+    pub(super) fn range_type(&self, range: &mut Range) -> Type {
         let known =
             [&range.start, &range.end].into_iter().map(|e| self.type_of(e)).find(|t| *t != Type::Unknown);
-        match known {
-            Some(t) => t,
-            None if literal(&range.start) && literal(&range.end) => Type::INDEX,
-            None => Type::Unknown,
-        }
+        known.unwrap_or_else(|| match (&mut range.start.kind, &mut range.end.kind) {
+            (
+                ExprKind::Literal(Number::Int(0..), start @ None),
+                ExprKind::Literal(Number::Int(0..), end @ None),
+            ) => {
+                (*start, *end) = (Some(Type::INDEX), Some(Type::INDEX));
+                Type::INDEX
+            }
+            _ => Type::Unknown,
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use rev_core::ir::{Block, Parallel, Stmt, StmtKind, Type, VarKind};
 use super::attributes::inner_tokens;
 use super::range::Spelled;
 use super::update::{lossy_op, update_op};
-use super::{plain_name, unreadable, Lowerer};
+use super::{plain_name, Lowerer};
 use crate::model::External;
 use crate::spans::Region;
 
@@ -68,7 +68,7 @@ impl Lowerer {
     fn if_statement(&mut self, i: &syn::ExprIf) -> Option<Stmt> {
         self.attributes(&i.attrs, &["post"]);
         let span = self.head(i.attrs.first(), &i.if_token, &i.cond);
-        let post = self.post(&i.attrs).map(|q| self.expr(&q).unwrap_or_else(unreadable));
+        let post = self.post(&i.attrs).map(|q| self.expr_or_unreadable(&q));
         let cond = self.condition(&i.cond);
         let then = self.block(&i.then_branch);
         let otherwise = match &i.else_branch {
@@ -86,7 +86,7 @@ impl Lowerer {
                 "a pattern can't be a condition",
                 "compare values: `if x == y`",
             ),
-            e => Some(self.expr(e).unwrap_or_else(unreadable)),
+            e => Some(self.expr_or_unreadable(e)),
         }
     }
 
@@ -95,7 +95,7 @@ impl Lowerer {
         self.no_label(&w.label);
         let span = self.head(w.attrs.first(), &w.while_token, &w.cond);
         let named = w.attrs.iter().any(|a| a.path().is_ident("post"));
-        let post = self.post(&w.attrs).map(|q| self.expr(&q).unwrap_or_else(unreadable));
+        let post = self.post(&w.attrs).map(|q| self.expr_or_unreadable(&q));
         let cond = self.condition(&w.cond);
         let body = self.block(&w.body);
         if !named {
@@ -106,17 +106,21 @@ impl Lowerer {
                 "count the iterations in an ancilla: `#[post(k > 0)] while ... { ...; inc(k); }`",
             );
         }
-        Some(Stmt::new(StmtKind::While { cond: cond?, post: post.unwrap_or_else(unreadable), body }).at(span))
+        let post = match post {
+            Some(post) => post,
+            None => self.unreadable(),
+        };
+        Some(Stmt::new(StmtKind::While { cond: cond?, post, body }).at(span))
     }
 
     fn for_statement(&mut self, f: &syn::ExprForLoop) -> Option<Stmt> {
         self.no_label(&f.label);
         let span = self.head(f.attrs.first(), &f.for_token, &f.expr);
-        let spelled = self.range(&f.expr);
+        let mut spelled = self.range(&f.expr);
         let parallel = spelled.as_ref().is_none_or(|s| s.parallel);
         self.attributes(&f.attrs, if parallel { &["injective", "disjoint"] } else { &[] });
         let declared = Parallel { injective: self.injective(&f.attrs), disjoint: self.disjoint(&f.attrs) };
-        let ty = spelled.as_ref().map_or(Type::INDEX, |s| self.range_type(&s.range));
+        let ty = spelled.as_mut().map_or(Type::INDEX, |s| self.range_type(&mut s.range));
         let mark = self.scope.len();
         let var = match &*f.pat {
             syn::Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() && p.mutability.is_none() => {

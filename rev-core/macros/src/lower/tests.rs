@@ -80,3 +80,241 @@ fn every_error_is_found_at_once() {
         [Assignment, Break, ShadowedAncilla, MissingPostcondition, Macro, UnknownName, Match, Return];
     assert_eq!(found, expected);
 }
+
+/// The lowered program as text, after the opening line of the function.
+fn lines(source: &str) -> String {
+    let text = rev_core::text::print_function(&good(source));
+    text.lines().skip(1).map(|l| format!("{}\n", l.strip_prefix("    ").unwrap_or(l))).collect()
+}
+
+#[track_caller]
+fn lowers(parameters: &str, body: &str, expected: &[&str]) {
+    let text = lines(&format!("fn f({parameters}) {{ {body} }}"));
+    let text: Vec<&str> = text.lines().collect();
+    assert_eq!(text[..text.len() - 1], *expected, "{body}");
+}
+
+#[test]
+fn views_as_targets() {
+    let p = "y: &mut f64, s: &mut f64, c: &mut f64, z: &mut Complex<f64>, w: &Complex<f64>, x: f64";
+    lowers(p, "-*y += x;", &["y -= x"]);
+    lowers(p, "-(*y) *= 2.0;", &["y *= 2.0"]);
+    lowers(p, "conj(z) += w * 2.0;", &["z += conj(w * 2.0)"]);
+    lowers(p, "(*s, *c) += (x.sin(), cos(x));", &["s += sin(x)", "c += cos(x)"]);
+    lowers(
+        p,
+        "(s, c) -= sin_and_cos(x);",
+        &["let t = sin_and_cos(x) {", "    s -= t.0", "    c -= t.1", "}"],
+    );
+    lowers(p, "z.re += x; swap(&mut z.im, y);", &["z.re += x", "swap(z.im, y)"]);
+}
+
+#[test]
+fn ranges() {
+    let visits = |range: &str, expected: &str| {
+        let body = format!("for i in {range} {{ *y += i as f64; }}");
+        lowers("y: &mut f64, n: usize", &body, &[expected, "    y += i as f64", "}"]);
+    };
+    visits("0..n", "for i in 0..n {");
+    visits("(1..=n).rev()", "for i in (1..=n).rev() {");
+    visits("(0..n).step_by(2).rev()", "for i in (0..n).step_by(2).rev() {");
+    visits("(0..n).rev().step_by(2)", "for i in (0..n).rev().step_by(2) {");
+    visits("(0..n).step_by(2).step_by(3)", "for i in (0..n).step_by(2 * 3) {");
+    visits("par((0..n).rev())", "par for i in (0..n).rev() {");
+    visits("(0..n).rev().rev()", "for i in 0..n {");
+}
+
+#[test]
+fn shapes() {
+    let shape = |e: &str, expected: &str| {
+        lowers("y: &mut usize, x: ArrayView2<f64>", &format!("*y += {e};"), &[&format!("y += {expected}")]);
+    };
+    shape("x.len()", "len(x)");
+    shape("x.nrows()", "dim(x, 0)");
+    shape("x.ncols()", "dim(x, 1)");
+    shape("x.dim().1", "dim(x, 1)");
+    shape("x.dim(0)", "dim(x, 0)");
+    shape("x.shape()[1]", "dim(x, 1)");
+    shape("x.len_of(Axis(0))", "dim(x, 0)");
+}
+
+#[test]
+fn literals_and_associated_functions() {
+    let generic = |e: &str, expected: &str| {
+        let source = format!("fn f<T: Real, const K: usize>(y: &mut T, n: usize, x: T) {{ *y += {e}; }}");
+        assert_eq!(lines(&source), format!("y += {expected}\n}}\n"), "{e}");
+    };
+    generic("2.0 * x", "2.0 * x");
+    generic("T::zero() + T::one()", "0_T + 1_T");
+    generic("T::from_f64(0.5)", "0.5_T");
+    generic("T::from_usize(n)", "n as T");
+    generic("<T as Ring>::one()", "1_T");
+    generic("x.powi(-2)", "powi(x, -2)");
+    generic("T::pi()", "3.141592653589793_T");
+    generic("T::from_usize(K)", "K as T");
+    generic("x * SCALE + consts::MASS", "x * SCALE + consts::MASS");
+    generic("x.sin_cos().1", "(sin(x), cos(x)).1");
+    generic("x.mul_add(x, 1.0)", "mul_add(x, x, 1.0)");
+    generic("Complex::new(x, T::one()).norm_sqr()", "abs2(complex(x, 1_T))");
+    generic(
+        "if n > 2 { x } else { let z = x * x; z + 1.0 }",
+        "if n > 2 { x } else { let z: T = x * x; z + 1.0 }",
+    );
+}
+
+#[test]
+fn operators_of_integers() {
+    let p = "k: &mut i64, y: &mut f64, n: i64, x: f64, c: bool, d: bool";
+    lowers(p, "*k += n / 2 + n % 3;", &["k += n / 2 + n % 3"]);
+    lowers(p, "*y += x / 2.0;", &["y += x / 2.0"]);
+    lowers(p, "*k ^= (n & 3) << 2;", &["k ^= (n & 3) << 2"]);
+    lowers(p, "if c & d | !c { *y += 1.0; }", &["if c && d || !c {", "    y += 1.0", "}"]);
+}
+
+#[test]
+fn calls() {
+    let p = "y: &mut [f64], x: &[f64], v: ArrayViewMut1<f64>, k: usize, g: impl Reversible<(&mut f64, f64)>";
+    lowers(p, "f(&mut y[..k], &x, k + 1);", &["call f(&mut y[0usize..k], &x, k + 1)"]);
+    lowers(p, "m::f::inverse::<f64>(&mut y[k..], x);", &["uncall m::f::<f64>(&mut y[k..len(y)], &x)"]);
+    lowers(p, "f(v.view_mut(), x[0], &x[1..=k]);", &["call f(&mut v, x[0], &x[1..k + 1usize])"]);
+    lowers(
+        p,
+        "g(&mut y[0], x[1]); g.inverse(&mut y[0], x[1]);",
+        &["call g(&mut y[0], x[1])", "uncall g(&mut y[0], x[1])"],
+    );
+}
+
+#[test]
+fn releases() {
+    let p = "y: &mut f64, x: f64";
+    lowers(p, "let mut a = 0.0; *y += a;", &["managed anc a = 0.0 {", "    y += a", "}"]);
+    lowers(
+        p,
+        "let mut a = 0.0; *y += a; release(a, 0);",
+        &["anc a = 0.0 {", "    y += a", "    release a = 0.0", "}"],
+    );
+    lowers(
+        p,
+        "let mut a = 1.0; a += x; *y += a; release(a, x + 1.0);",
+        &[
+            "anc a = 1.0 {",
+            "    a += x",
+            "    y += a",
+            "    a -= x + 1.0",
+            "    a += 1.0",
+            "    release a = 1.0",
+            "}",
+        ],
+    );
+}
+
+#[test]
+fn blocks_and_conditions() {
+    let p = "y: &mut f64, x: f64, n: u32";
+    lowers(
+        p,
+        "let mut a = 0.0; #[compute] { a += x; } *y += a; #[inverse] { *y += x; } #[unchecked] { inc(y); }",
+        &[
+            "managed anc a = 0.0 {",
+            "    compute {",
+            "        a += x",
+            "    } do {",
+            "        y += a",
+            "        inverse {",
+            "            y += x",
+            "        }",
+            "        unchecked {",
+            "            inc(y)",
+            "        }",
+            "    }",
+            "}",
+        ],
+    );
+    lowers(
+        p,
+        "#[post(*y > 0.0)] if n == 0 { *y += 1.0; } else if n > 2 { neg(y); }",
+        &[
+            "if n == 0 {",
+            "    y += 1.0",
+            "} else {",
+            "    if n > 2 {",
+            "        neg(y)",
+            "    }",
+            "} post y > 0.0",
+        ],
+    );
+    lowers(
+        p,
+        "#[post(*y > 0.0)] while *y < x { *y += 1.0; }",
+        &["while y < x post y > 0.0 {", "    y += 1.0", "}"],
+    );
+}
+
+#[test]
+fn arrays() {
+    lowers(
+        "n: usize, m: usize",
+        "let mut a: Array2<f64> = zeros((n, m));",
+        &["managed anc a: Array2<f64> = fill(0f64, n, m) {", "}"],
+    );
+    lowers(
+        "n: usize",
+        "let mut a = Array1::<f32>::zeros(n); let mut st = Stack::new(); push(st, a[0]);",
+        &[
+            "managed anc a: [f32] = fill(0f32, n) {",
+            "    managed anc st: Stack<_> = stack() {",
+            "        push(st, a[0])",
+            "    }",
+            "}",
+        ],
+    );
+}
+
+#[test]
+fn an_external_block_keeps_its_tokens() {
+    let (model, diagnostics) = lower(
+        "fn f(y: &mut f64) { let n = 1.0; let n = n + 1.0; #[external] { println!(\"{}\", n); } *y += n; }",
+    );
+    assert!(diagnostics.is_empty());
+    let external = &model.source.externals[0];
+    assert_eq!(external.names.len(), 1);
+    assert_eq!(model.function.var(external.names[0].1).name, "n2");
+    assert!(external.tokens.to_string().starts_with("println !"));
+}
+
+#[test]
+fn every_span_leads_back_to_tokens() {
+    let (model, _) =
+        lower("fn f(y: &mut [f64], x: f64) { for i in 0..y.len() { let t = x * 2.0; y[i] += t; } }");
+    let spans = &model.source.spans;
+    fn visit(block: &[rev_core::ir::Stmt], check: &dyn Fn(rev_core::ir::Span)) {
+        for stmt in block {
+            check(stmt.span);
+            stmt.each_expr(&mut |e| check(e.span));
+            stmt.each_place(&mut |p, _| check(p.span));
+            stmt.blocks().into_iter().for_each(|b| visit(b, check));
+        }
+    }
+    visit(&model.function.body, &|span| assert!(spans.region(span).is_some(), "{span:?}"));
+    model.function.vars.iter().for_each(|v| assert!(spans.region(v.span).is_some(), "{}", v.name));
+}
+
+#[test]
+fn the_loss_is_the_first_differentiable_scalar() {
+    let loss = |source: &str| lower(source).0.loss;
+    assert_eq!(loss("fn f(k: &mut u32, x: f64, y: &mut f64, z: &mut f64) {}"), Some(2));
+    assert_eq!(loss("fn f(k: &mut u32, x: f64, y: &mut [f64]) {}"), None);
+    assert_eq!(loss("#[reversible(loss = z)] fn f(y: &mut f64, z: &mut f64) {}"), Some(1));
+    assert_eq!(codes("#[reversible(loss = k)] fn f(k: &mut u32) {}"), [Code::GradientOfInteger]);
+    assert_eq!(codes("#[reversible(loss = k)] fn f(k: &mut [f64]) {}"), [Code::LossType]);
+    assert_eq!(codes("#[reversible(loss = j)] fn f(k: &mut f64) {}"), [Code::LossNotFound]);
+}
+
+#[test]
+fn given_derivatives_come_in_the_order_of_the_parameters() {
+    let item = syn::parse_str("fn g<T: Real>(x: T, n: usize, y: T) -> T { x * y }").unwrap();
+    let (model, diagnostics) = super::lower_pure(quote::quote!(d(y) = x, d(x) = y), item);
+    assert!(diagnostics.is_empty(), "{diagnostics}");
+    let text = model.function.to_string();
+    assert!(text.ends_with("partials (y, 0, x)"), "{text}");
+}

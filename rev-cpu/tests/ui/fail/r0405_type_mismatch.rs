@@ -1,0 +1,8 @@
+use rev_cpu::prelude::*;
+
+#[reversible]
+fn mixed(y: &mut f64, n: usize) {
+    *y += n;
+}
+
+fn main() {}

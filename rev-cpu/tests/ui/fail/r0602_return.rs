@@ -1,0 +1,11 @@
+use rev_cpu::prelude::*;
+
+#[reversible]
+fn early(y: &mut f64, n: usize) {
+    if n == 0 {
+        return;
+    }
+    *y += 1.0;
+}
+
+fn main() {}

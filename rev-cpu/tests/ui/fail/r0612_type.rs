@@ -1,0 +1,19 @@
+use ndarray::ArrayView1;
+use rev_cpu::prelude::*;
+
+#[reversible]
+fn types(y: &mut f64, owned: Vec<f64>, f: fn(f64) -> f64, s: &mut ArrayView1<f64>, o: Option<f64>) {
+    *y += 1.0;
+}
+
+#[derive(Clone, Debug, Reversible)]
+enum Shape {
+    Round,
+}
+
+#[derive(Clone, Debug, Reversible)]
+struct Cloud {
+    points: Vec<f64>,
+}
+
+fn main() {}

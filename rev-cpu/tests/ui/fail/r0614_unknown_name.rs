@@ -1,0 +1,8 @@
+use rev_cpu::prelude::*;
+
+#[reversible]
+fn typo(total: &mut f64, x: f64) {
+    totl += x;
+}
+
+fn main() {}
