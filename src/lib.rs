@@ -1,3 +1,43 @@
-//! rev: a reversible programming language embedded in Rust.
+//! rev: a reversible programming language embedded in Rust, whose programs differentiate themselves
+//! without a tape.
+//!
+//! A function under [`#[reversible]`](macro@reversible) is written once, in ordinary-looking Rust. It is lowered to one
+//! reversible intermediate representation ([`ir`]), which gives its inverse and its adjoint by local
+//! rules, and which feeds every device.
+//!
+//! | what | where |
+//! | --- | --- |
+//! | what a program needs in scope | [`prelude`] |
+//! | the language, form by form | `docs/language.md` |
+//! | devices: the CPU, the interpreter | [`Cpu`], [`interp`] |
+//! | the program as data: text form, passes | [`ir`], [`text`], [`pass`], [`check`], [`diag`] |
+//! | scalars and their shadows | [`scalar`] |
+//! | errors, tolerances and options of a run | [`error`], [`tolerance`] |
+//! | is my inverse right, is my gradient right? | [`verify`] |
+//! | programs written in the language | [`kernels`] |
 
 extern crate self as rev;
+
+pub use rev_core::{
+    check, device, diag, error, interp, ir, ops, pass, scalar, text, tolerance, value, verify,
+};
+pub use rev_cpu::device::Cpu;
+pub use rev_cpu::prelude::{pure, reversible, Error, Reversible};
+pub use rev_kernels as kernels;
+
+/// What a program's source, and code that runs it, need in scope.
+pub mod prelude {
+    pub use ndarray::{
+        Array1, Array2, Array3, Array4, ArrayD, ArrayView1, ArrayView2, ArrayView3, ArrayView4, ArrayViewD,
+        ArrayViewMut1, ArrayViewMut2, ArrayViewMut3, ArrayViewMut4, ArrayViewMutD,
+    };
+    pub use rev_core::device::Device;
+    pub use rev_core::interp::Interpreter;
+    pub use rev_cpu::prelude::*;
+}
+
+/// What emitted code names. Not part of the interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use rev_cpu::__private::*;
+}

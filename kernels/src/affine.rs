@@ -1,5 +1,19 @@
 //! The affine map in place: `y += W x + b`.
 
+use ndarray::ArrayView2;
+use rev_cpu::prelude::*;
+
+/// `y += W x + b`.
+#[reversible]
+pub fn affine<T: Real>(y: &mut [T], w: ArrayView2<T>, b: &[T], x: &[T]) {
+    for i in par(0..y.len()) {
+        y[i] += b[i];
+        for j in 0..x.len() {
+            y[i] += w[[i, j]] * x[j];
+        }
+    }
+}
+
 /// The same as plain Rust.
 pub mod plain {
     use ndarray::ArrayView2;

@@ -4,6 +4,57 @@
 //! J_ν(z) = Σ_k s_k,   s_0 = (z/2)^ν / ν!,   s_k = -s_{k-1} (z/2)² / (k (k + ν))
 //! ```
 
+use rev_cpu::prelude::*;
+
+use crate::multiplier::approximate_multiply;
+
+/// `out += n!` for an integer.
+#[reversible]
+pub fn factorial(out: &mut i64, n: i64) {
+    let mut product: i64 = 1;
+    for i in 1..=n {
+        mul_int(product, i);
+    }
+    *out += product;
+}
+
+/// `out += J_ν(z)`: terms are added until one isn't larger than `tolerance`, or than the rounding
+/// that came with it.
+///
+/// Constant memory: a term `s` becomes the next one by the approximate multiplier, which leaves its
+/// rounding in `dirty`, from where the inverse takes it back. The papers' price for that: `dirty`
+/// grows as the terms shrink, like `ε max|s|² / |s|`, so that the sum is good to about `√ε max|s|`,
+/// where `ε` is the scalar's precision. [`plain::bessel_j`] hasn't that limit.
+#[reversible]
+pub fn bessel_j<T: Real>(out: &mut T, nu: usize, z: T, tolerance: T) {
+    let half = 0.5 * z;
+    let square = half * half;
+    let mut order = 0i64;
+    factorial(&mut order, nu as i64);
+    let mut k: usize = 0;
+    let mut term = T::zero();
+    let mut dirty = T::zero();
+    let mut sum = T::zero();
+    term += half.powi(nu as i32) / (order as T);
+    sum += term;
+    // at z = 0 the first term is the whole sum, and nothing may be divided by it
+    #[post(k > 0)]
+    while square != T::zero() && term.abs() > tolerance && dirty.abs() < term.abs() {
+        inc(k);
+        approximate_multiply(&mut term, -square / T::from_usize(k * (k + nu)), &mut dirty);
+        sum += term;
+    }
+    *out += sum;
+}
+
+/// `out[i] += J_ν(z[i])`.
+#[reversible]
+pub fn bessel_j_each<T: Real>(out: &mut [T], nu: usize, z: &[T], tolerance: T) {
+    for i in par(0..z.len()) {
+        bessel_j(&mut out[i], nu, z[i], tolerance);
+    }
+}
+
 /// The same as plain Rust.
 pub mod plain {
     use num_traits::Float;

@@ -1,5 +1,16 @@
 //! The complex logarithm `y += ln|x| + i arg x`.
 
+use rev_cpu::prelude::*;
+
+/// `y += ln|x| + i arg x`.
+#[reversible]
+pub fn complex_log<T: Real>(y: &mut Complex<T>, x: Complex<T>) {
+    let mut n = T::zero();
+    n += x.norm();
+    y.re += n.ln();
+    y.im += x.arg();
+}
+
 /// The same as plain Rust.
 pub mod plain {
     use num_complex::Complex;

@@ -1,6 +1,17 @@
 //! The leapfrog integrator of a harmonic oscillator, `x'' = -x`: on fixed point it goes forward
 //! and back bit for bit, however long it runs.
 
+use rev_cpu::prelude::*;
+
+/// `steps` kick-drift steps of length `dt`.
+#[reversible]
+pub fn leapfrog<T: Real>(x: &mut T, v: &mut T, dt: T, steps: usize) {
+    for _ in 0..steps {
+        *v -= *x * dt;
+        *x += *v * dt;
+    }
+}
+
 /// The same as plain Rust.
 pub mod plain {
     use std::ops::{AddAssign, Mul, SubAssign};

@@ -11,6 +11,7 @@ pub mod fibonacci;
 pub mod gmm;
 pub mod io;
 pub mod leapfrog;
+pub mod log_sum_exp;
 pub mod multiplier;
 pub mod norm;
 pub mod rotation;

@@ -1,5 +1,26 @@
 //! The Euclidean norm `|x| = √(Σ x²)`.
 
+use rev_cpu::prelude::*;
+
+/// `out += |x|`.
+#[reversible]
+pub fn norm<T: Real>(out: &mut T, x: &[T]) {
+    let mut square = T::zero();
+    for i in 0..x.len() {
+        square += x[i] * x[i];
+    }
+    *out += square.sqrt();
+}
+
+/// `square += |x|²` and `out += √square`: the papers' norm, which leaves the sum to the caller.
+#[reversible]
+pub fn norm_and_square<T: Real>(out: &mut T, square: &mut T, x: &[T]) {
+    for i in 0..x.len() {
+        *square += x[i] * x[i];
+    }
+    *out += square.sqrt();
+}
+
 /// The same as plain Rust.
 pub mod plain {
     use num_traits::Float;

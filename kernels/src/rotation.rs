@@ -6,6 +6,25 @@
 //! R(0) v = v + r × v,   which has the right value and derivative at r = 0
 //! ```
 
+use rev_cpu::prelude::*;
+
+/// `out += R(r) v`.
+///
+/// At angle zero `θ`, `sin θ` and `cos θ` are replaced by 1, which turns the formula into `v + r × v`.
+#[reversible]
+pub fn rotate<T: Real>(out: &mut [T; 3], r: &[T; 3], v: &[T; 3]) {
+    let square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
+    let still = square == T::zero();
+    let theta = if still { T::one() } else { square.sqrt() };
+    let sin = if still { T::one() } else { theta.sin() };
+    let cos = if still { T::one() } else { theta.cos() };
+    let (x, y, z) = (r[0] / theta, r[1] / theta, r[2] / theta);
+    let along = (x * v[0] + y * v[1] + z * v[2]) * (T::one() - cos);
+    out[0] += v[0] * cos + (y * v[2] - z * v[1]) * sin + x * along;
+    out[1] += v[1] * cos + (z * v[0] - x * v[2]) * sin + y * along;
+    out[2] += v[2] * cos + (x * v[1] - y * v[0]) * sin + z * along;
+}
+
 /// The same as plain Rust, with its derivatives derived by hand.
 pub mod plain {
     use num_traits::Float;

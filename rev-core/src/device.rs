@@ -47,6 +47,16 @@ pub enum Backend<'a> {
     Dynamic(&'a dyn DynamicDevice),
 }
 
+impl<'a> Backend<'a> {
+    /// The options of the device's runs.
+    pub fn options(&self) -> &'a Options {
+        match self {
+            Backend::Native(options) => options,
+            Backend::Dynamic(device) => device.options(),
+        }
+    }
+}
+
 /// A device that runs programs from their IR.
 pub trait DynamicDevice: Send + Sync {
     /// The options of its runs.

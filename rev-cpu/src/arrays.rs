@@ -2,6 +2,7 @@
 
 use rev_core::scalar::{Linear, Mismatch, Primal};
 
+use crate::checks::Held;
 use crate::context::Context;
 use crate::scratch::Scratch;
 use crate::view::{Cells, Dynamic, Exclusive, Extents, Slice, Strided, Whole};
@@ -168,6 +169,15 @@ where
     same_shape(&a, &b)?;
     a.cells_in_order().zip(b.elements_in_order()).for_each(|(x, y)| x.deduct(y));
     Ok(())
+}
+
+/// Records the magnitudes of all elements.
+#[inline(never)]
+pub fn see_all<'a, H: Whole<'a>>(held: &mut Held, array: H)
+where
+    H::Element: Primal,
+{
+    array.elements_in_order().for_each(|e| held.see(e));
 }
 
 /// The elements, for an instruction on each.

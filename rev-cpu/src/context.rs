@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::ThreadPool;
 use rev_core::tolerance::{Options, Tolerances};
@@ -34,33 +34,44 @@ impl Checks for Unchecked {
 #[derive(Clone, Copy, Debug)]
 pub struct Width<const N: usize>;
 
-/// The options of a run, made ready: the pool of its threads.
+/// The options of a run, with the pool of its threads once a parallel loop needs one.
 pub struct Run {
     tolerances: Tolerances,
     deterministic: bool,
-    workers: usize,
-    pool: Option<Arc<ThreadPool>>,
+    threads: Option<usize>,
+    pool: OnceLock<Option<Arc<ThreadPool>>>,
 }
 
 impl Run {
     /// A run with options. Without a number of threads it uses rayon's global pool; with one, a
     /// pool of that many threads, which all runs with this number share. When the system can't
     /// start the threads the run uses the calling thread alone.
+    #[inline]
     pub fn new(options: &Options) -> Run {
-        let (workers, pool) = match options.threads {
-            None => (rayon::current_num_threads(), None),
-            Some(0 | 1) => (1, None),
-            Some(n) => match pool(n) {
-                Some(pool) => (n, Some(pool)),
-                None => (1, None),
-            },
-        };
-        Run { tolerances: options.tolerances, deterministic: options.deterministic, workers, pool }
+        Run {
+            tolerances: options.tolerances,
+            deterministic: options.deterministic,
+            threads: options.threads,
+            pool: OnceLock::new(),
+        }
     }
 
     /// The context of a program of this run.
+    #[inline]
     pub fn context<C: Checks>(&self) -> Context<'_, C> {
-        Context { run: self, workers: self.workers, checks: PhantomData }
+        Context { run: self, workers: None, checks: PhantomData }
+    }
+
+    fn workers(&self) -> usize {
+        match self.threads {
+            None => rayon::current_num_threads(),
+            Some(0 | 1) => 1,
+            Some(n) => self.pool().map_or(1, |_| n),
+        }
+    }
+
+    fn pool(&self) -> Option<&Arc<ThreadPool>> {
+        self.pool.get_or_init(|| self.threads.filter(|n| *n > 1).and_then(pool)).as_ref()
     }
 }
 
@@ -79,7 +90,8 @@ fn pool(n: usize) -> Option<Arc<ThreadPool>> {
 /// The context that programs pass to each other.
 pub struct Context<'a, C> {
     run: &'a Run,
-    workers: usize,
+    /// `None` until the first parallel loop: all of the run's.
+    workers: Option<usize>,
     checks: PhantomData<C>,
 }
 
@@ -99,13 +111,13 @@ impl<'a, C> Context<'a, C> {
 
     /// The same with fewer threads: what a task of a parallel loop has left for loops inside it.
     pub fn with_workers(self, workers: usize) -> Self {
-        Context { workers: workers.max(1), ..self }
+        Context { workers: Some(workers.max(1)), ..self }
     }
 
     /// How many threads a loop may use here.
     #[inline]
     pub fn workers(self) -> usize {
-        self.workers
+        self.workers.unwrap_or_else(|| self.run.workers())
     }
 
     /// Whether sums have the order of [`rev_core::tree`].
@@ -122,7 +134,7 @@ impl<'a, C> Context<'a, C> {
 
     /// Runs `f` on the run's threads.
     pub fn install<R: Send>(self, f: impl FnOnce() -> R + Send) -> R {
-        match &self.run.pool {
+        match self.run.pool() {
             Some(pool) => pool.install(f),
             None => f(),
         }

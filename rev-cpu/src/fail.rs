@@ -243,3 +243,16 @@ pub fn tolerance(tolerances: &Tolerances, mismatch: &Mismatch, held: Option<f64>
         _ => 0.0,
     }
 }
+
+/// Checks that an argument has the shape of the one that it belongs to.
+///
+/// # Errors
+///
+/// When it hasn't.
+pub fn same_shape(name: &'static str, expected: &[usize], found: &[usize]) -> Result<(), Error> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(argument_shape(name, expected, found))
+    }
+}

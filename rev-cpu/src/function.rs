@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use rev_core::error::Error;
 use rev_core::scalar::{NoShadow, Primal};
 
+use crate::collect::Collector;
 use crate::context::{Checks, Context, Width};
 use crate::view::{Dynamic, Exclusive, Shared, Slice, Strided};
 
@@ -113,6 +114,12 @@ params! {
 /// A reversible function with a list of parameters. In the source of a reversible function the list
 /// is written with the parameters' own types: `F: Reversible<(&mut T, &[T], usize)>`.
 pub trait Reversible<P: Params>: Copy + Send + Sync {
+    /// Its unique name.
+    fn name(self) -> &'static str;
+
+    /// Adds its IR, with all that it calls.
+    fn collect(self, collector: &mut Collector);
+
     /// Runs it.
     ///
     /// # Errors

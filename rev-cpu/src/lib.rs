@@ -6,16 +6,22 @@
 //! | [`arrays`], [`scratch`] | arrays of a program's own, and their memory |
 //! | [`steps`], [`parallel`] | the values of a loop; parallel loops on rayon |
 //! | [`checks`], [`fail`] | run-time checks; the errors of emitted code |
+//! | [`device`] | the CPU as a device |
 //! | [`context`] | what a run carries from call to call |
 //! | [`function`] | reversible functions as arguments |
+//! | [`gradient`] | what gradient functions share |
+//! | [`collect`] | the IR of a function with all that it calls |
 
 extern crate self as rev_cpu;
 
 pub mod arrays;
 pub mod checks;
+pub mod collect;
 pub mod context;
+pub mod device;
 pub mod fail;
 pub mod function;
+pub mod gradient;
 pub mod parallel;
 pub mod scratch;
 pub mod steps;
@@ -23,7 +29,9 @@ pub mod view;
 
 /// What a program's source needs in scope.
 pub mod prelude {
+    pub use crate::device::Cpu;
     pub use crate::function::Reversible;
+    pub use rev_core::device::Device;
     pub use rev_core::error::Error;
     pub use rev_core::scalar::{Batch, Complex, Field, Fixed43, Integer, Primal, Real, Ring, Scalar, Zero};
     pub use rev_core::value::Stack;
@@ -34,18 +42,24 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::checks::{compare, in_range, number, ranges_meet, same_index, take_value, vacant, Held};
+    pub use crate::collect::{Collector, FunctionArg};
     pub use crate::context::{Checked, Checks, Context, Run, Unchecked, Width};
+    pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};
     pub use crate::function::{
         Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
-    pub use crate::steps::Steps;
+    pub use crate::gradient::{seed, Wrt};
+    pub use crate::steps::{Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
     pub use crate::{arrays, checks, fail, parallel};
+    pub use ndarray;
+    pub use rev_core::device::{Backend, Device};
     pub use rev_core::error::Error;
     pub use rev_core::ir;
     pub use rev_core::scalar::{rt, Complex, Field, Fixed43, Linear, Mismatch, NoShadow, Primal, Zero};
     pub use rev_core::structure::{Structs, Structure};
     pub use rev_core::tolerance::Tolerances;
     pub use rev_core::value::{Data, DynArg, Stack};
+    pub use rev_core::verify;
 }

@@ -17,12 +17,12 @@
 //! mode such a loop gets one leaf for each thread, and fewer where even these cost too much.
 
 use rev_core::error::Error;
-use rev_core::scalar::{Integer, Linear, Primal};
+use rev_core::scalar::{Linear, Primal};
 
 use crate::context::{Checks, Context};
 use crate::fail;
 use crate::scratch::Scratch;
-use crate::steps::Steps;
+use crate::steps::Visits;
 use crate::view::{Cells, Dynamic, Exclusive, Extents, Single, Slice, Strided, Whole};
 
 /// Below this much work (iterations times their weight) a loop runs on the thread that reached it.
@@ -138,7 +138,7 @@ fn scalars<E>(n: usize) -> usize {
     n.saturating_mul(std::mem::size_of::<E>().div_ceil(8))
 }
 
-impl<P: Linear, O: Combine<P>> Target for By<O, Single<'_, P>> {
+impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
     const SHARED: bool = true;
     type Copy = P;
     fn cells(self) -> usize {
@@ -193,18 +193,12 @@ array_target!(Dynamic<'a, E, Exclusive>);
 /// The error of the first failing iteration in its leaf, of the leaf that comes first in the range;
 /// or that there is no memory for copies.
 #[inline]
-pub fn run<I, A, C, F>(
-    cx: Context<'_, C>,
-    steps: Steps<I>,
-    weight: usize,
-    targets: A,
-    body: F,
-) -> Result<(), Error>
+pub fn run<V, A, C, F>(cx: Context<'_, C>, steps: V, weight: usize, targets: A, body: F) -> Result<(), Error>
 where
-    I: Integer,
+    V: Visits,
     A: Target,
     C: Checks,
-    F: Fn(Context<'_, C>, Steps<I>, A) -> Result<(), Error> + Sync,
+    F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
 {
     let count = steps.count();
     let workers = if count.saturating_mul(weight) < SMALL { 1 } else { cx.workers().min(count) };
@@ -243,9 +237,9 @@ struct Tree<'a, C, A, F> {
 impl<C: Checks, A: Target, F> Tree<'_, C, A, F> {
     /// Runs a part of the range into a copy. The left part takes the largest power of two of
     /// leaves that leaves something over, which makes the sums pairwise.
-    fn grow<I: Integer>(&self, steps: Steps<I>) -> Result<A::Copy, Error>
+    fn grow<V: Visits>(&self, steps: V) -> Result<A::Copy, Error>
     where
-        F: Fn(Context<'_, C>, Steps<I>, A) -> Result<(), Error> + Sync,
+        F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
     {
         let leaves = steps.count().div_ceil(self.leaf);
         if leaves <= 1 {
@@ -265,9 +259,9 @@ impl<C: Checks, A: Target, F> Tree<'_, C, A, F> {
         Ok(left)
     }
 
-    fn run_leaf<I: Integer>(&self, steps: Steps<I>) -> Result<A::Copy, Error>
+    fn run_leaf<V: Visits>(&self, steps: V) -> Result<A::Copy, Error>
     where
-        F: Fn(Context<'_, C>, Steps<I>, A) -> Result<(), Error> + Sync,
+        F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
     {
         let mut copy = self.targets.neutral().ok_or_else(fail::no_copy)?;
         // SAFETY: the copy lives until the body has returned, and the body keeps no handle.

@@ -1,5 +1,8 @@
 //! The values that a counted loop visits, as something that can be counted, reversed and split.
 
+use std::iter::Rev;
+use std::ops::Range;
+
 use rev_core::scalar::{rt, Integer};
 
 /// `first, first + stride, …`: `count` values. The stride is negative for a descending loop (for
@@ -9,6 +12,79 @@ pub struct Steps<I> {
     first: I,
     stride: I,
     count: usize,
+}
+
+/// The values of a loop that can be cut in two.
+pub trait Visits: Copy + Send + Sync + IntoIterator {
+    /// The number of values.
+    fn count(self) -> usize;
+    /// The first `k` values and the rest.
+    fn split_at(self, k: usize) -> (Self, Self);
+}
+
+/// `start..end`, as the compiler knows it best.
+#[derive(Clone, Copy, Debug)]
+pub struct Up<I> {
+    start: I,
+    end: I,
+}
+
+/// `(start..end).rev()`
+#[derive(Clone, Copy, Debug)]
+pub struct Down<I> {
+    start: I,
+    end: I,
+}
+
+macro_rules! consecutive {
+    ($($name:ident |$v:ident| $iter:expr, $item:ty, |$all:ident, $k:ident| $split:expr;)*) => {$(
+        impl<I: Integer> $name<I> {
+            /// The values.
+            #[inline(always)]
+            pub fn new(start: I, end: I) -> Self {
+                $name { start, end }
+            }
+        }
+
+        impl<I: Integer> IntoIterator for $name<I>
+        where
+            Range<I>: DoubleEndedIterator<Item = I>,
+        {
+            type Item = I;
+            type IntoIter = $item;
+            #[inline(always)]
+            fn into_iter(self) -> Self::IntoIter {
+                let $v = self.start..self.end;
+                $iter
+            }
+        }
+
+        impl<I: Integer> Visits for $name<I>
+        where
+            Range<I>: DoubleEndedIterator<Item = I>,
+        {
+            #[inline]
+            fn count(self) -> usize {
+                if self.start < self.end { wide(self.end.minus(self.start)) as usize } else { 0 }
+            }
+            #[inline]
+            fn split_at(self, k: usize) -> (Self, Self) {
+                let $all = self;
+                let $k = I::from_usize(k.min(self.count()));
+                $split
+            }
+        }
+    )*};
+}
+consecutive! {
+    Up |range| range, Range<I>, |all, k| {
+        let middle = all.start.plus(k);
+        (Up { end: middle, ..all }, Up { start: middle, ..all })
+    };
+    Down |range| range.rev(), Rev<Range<I>>, |all, k| {
+        let middle = all.end.minus(k);
+        (Down { start: middle, ..all }, Down { end: middle, ..all })
+    };
 }
 
 impl<I: Integer> Steps<I> {
@@ -36,16 +112,15 @@ impl<I: Integer> Steps<I> {
             Steps { first: low, stride: step, count }
         })
     }
+}
 
-    /// The number of values.
+impl<I: Integer> Visits for Steps<I> {
     #[inline(always)]
-    pub fn count(self) -> usize {
+    fn count(self) -> usize {
         self.count
     }
-
-    /// The first `k` values and the rest.
     #[inline]
-    pub fn split_at(self, k: usize) -> (Self, Self) {
+    fn split_at(self, k: usize) -> (Self, Self) {
         let k = k.min(self.count);
         let second = self.first.plus(self.stride.times(I::from_usize(k)));
         (Steps { count: k, ..self }, Steps { first: second, count: self.count - k, ..self })
@@ -121,7 +196,7 @@ mod tests {
         assert_eq!((all.len(), all[0], all[255]), (256, 255, 0));
         let wide: Vec<i8> = Steps::new(-128i8, 127, true, 100, false, false).unwrap().collect();
         assert_eq!(wide, [-128, -28, 72]);
-        assert_eq!(Steps::new(i64::MIN, i64::MAX, false, 1 << 62, false, false).unwrap().count(), 4);
+        assert_eq!(Steps::new(i64::MIN, i64::MAX, false, 1 << 62, false, false).unwrap().count, 4);
     }
 
     #[test]
@@ -130,6 +205,12 @@ mod tests {
         for k in 0..6 {
             let (a, b) = all.split_at(k);
             assert_eq!(a.chain(b).collect::<Vec<_>>(), [9, 6, 3, 0]);
+        }
+        for k in 0..5 {
+            let (a, b) = Down::new(-1i8, 2).split_at(k);
+            assert_eq!(a.into_iter().chain(b).collect::<Vec<_>>(), [1, 0, -1]);
+            let (a, b) = Up::new(-100i8, 100).split_at(k);
+            assert_eq!((a.count(), b.count()), (k, 200 - k));
         }
     }
 }

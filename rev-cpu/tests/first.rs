@@ -26,3 +26,52 @@ fn values_and_inverses() {
     dot(&mut y, &[1.0, 2.0], &[10.0, 20.0]).unwrap();
     assert_eq!(y, 52.0);
 }
+
+#[test]
+fn gradients() {
+    let g = multiply::gradient(&Cpu::new(), 3.0, 5.0).unwrap();
+    assert_eq!((g.value, g.a, g.b), (15.0, 5.0, 3.0));
+    let g = dot::gradient(&Cpu::new(), &[1.0, 2.0], &[10.0, 20.0]).unwrap();
+    assert_eq!((g.value, g.a, g.b), (50.0, vec![10.0, 20.0], vec![1.0, 2.0]));
+    let g = dot::gradient_wrt(&Cpu::new(), dot::B, &[1.0, 2.0], &[10.0, 20.0]).unwrap();
+    assert_eq!((g.a, g.b), (None, Some(vec![1.0, 2.0])));
+    let v = dot::vjp(&Cpu::new(), 2.0, &1.0, &[1.0, 2.0], &[10.0, 20.0]).unwrap();
+    assert_eq!((v.y, v.y_bar, v.b_bar), (51.0, 2.0, vec![2.0, 4.0]));
+    let v = dot::vjp_batch(&Cpu::new(), Batch([2.0, 0.5]), &1.0, &[1.0, 2.0], &[10.0, 20.0]).unwrap();
+    assert_eq!(v.b_bar, [Batch([2.0, 0.5]), Batch([4.0, 1.0])]);
+}
+
+#[test]
+fn the_program_as_ir() {
+    let module = dot::ir();
+    assert_eq!(module.entry, "first::dot");
+    assert_eq!(module.entry().unwrap().params.len(), 3);
+}
+
+#[pure]
+fn square_of<T: Real>(x: T) -> T {
+    x * x
+}
+
+#[pure]
+fn polar<T: Real>(r: T, phi: T) -> (T, T) {
+    let s = phi.sin();
+    (r * phi.cos(), r * s)
+}
+
+#[reversible]
+fn norm2<T: Real>(y: &mut T, r: T, phi: T) {
+    let (a, b) = polar(r, phi);
+    *y += square_of(a) + square_of(b) * 3.0;
+}
+
+#[test]
+fn pure_functions() {
+    assert_eq!(square_of(3.0), 9.0);
+    let (r, phi) = (2.0f64, 0.3f64);
+    let g = norm2::gradient(&Cpu::new(), r, phi).unwrap();
+    let (s, c) = phi.sin_cos();
+    assert!((g.value - r * r * (c * c + 3.0 * s * s)).abs() < 1e-14);
+    assert!((g.r - 2.0 * r * (c * c + 3.0 * s * s)).abs() < 1e-14);
+    assert!((g.phi - r * r * 4.0 * s * c).abs() < 1e-14);
+}

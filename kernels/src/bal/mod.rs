@@ -9,8 +9,10 @@
 
 mod instance;
 pub mod plain;
+mod program;
 
 pub use instance::Instance;
+pub use program::{errors, objective, residual};
 
 /// Numbers of a camera.
 pub const CAMERA: usize = 9;

@@ -11,8 +11,10 @@
 
 mod instance;
 pub mod plain;
+mod program;
 
 pub use instance::Instance;
+pub use program::{objective, wishart_constant};
 
 /// The number of covariance factors of one component: D log-diagonals and the strict lower triangle.
 ///

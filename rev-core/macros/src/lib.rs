@@ -84,13 +84,9 @@ fn expand_pure(
     }
     if diagnostics.is_empty() {
         infer_pure(&mut model.function);
-        return emit_pure(&model);
+        return emit::pure(&model);
     }
     let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
     out.extend(fallback::pure(&model));
     out
-}
-
-fn emit_pure(model: &model::PureModel) -> proc_macro2::TokenStream {
-    fallback::pure(model)
 }

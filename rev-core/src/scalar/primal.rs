@@ -52,6 +52,8 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Send + Sync {
 
     /// The gradient that a shadow of width 1 holds.
     fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient;
+    /// The shadow of width 1 that holds a gradient, or any other cotangent of this shape.
+    fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1>;
 
     /// Zero cotangents, shaped like this value.
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N>;
@@ -65,7 +67,7 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Send + Sync {
 }
 
 macro_rules! scalar_primal {
-    ($real:ty, $shadow:ty, $gradient:ty, |$s:ident| $get:expr) => {
+    ($real:ty, $shadow:ty, $gradient:ty, |$s:ident| $get:expr, |$g:ident| $put:expr) => {
         type RealPart = $real;
         type Shadow<const N: usize> = $shadow;
         type Gradient = $gradient;
@@ -73,6 +75,10 @@ macro_rules! scalar_primal {
         #[inline(always)]
         fn gradient($s: Self::Shadow<1>) -> Self::Gradient {
             $get
+        }
+        #[inline(always)]
+        fn cotangent($g: Self::Gradient) -> Self::Shadow<1> {
+            $put
         }
 
         #[inline(always)]
@@ -105,7 +111,7 @@ macro_rules! scalar_primal {
 macro_rules! inactive {
     ($($t:ty)*) => {$(
         impl Primal for $t {
-            scalar_primal!($t, NoShadow<$t>, (), |_s| ());
+            scalar_primal!($t, NoShadow<$t>, (), |_s| (), |_g| NoShadow::NEW);
         }
     )*};
 }
@@ -114,17 +120,20 @@ inactive!(bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 macro_rules! active {
     ($($t:ty)*) => {$(
         impl Primal for $t {
-            scalar_primal!($t, Batch<$t, N>, $t, |s| s.get());
+            scalar_primal!($t, Batch<$t, N>, $t, |s| s.get(), |g| Batch([g]));
         }
     )*};
 }
 active!(f32 f64 Fixed43);
 
 impl<T: Real> Primal for Complex<T> {
-    scalar_primal!(T, ComplexShadow<T::Shadow<N>>, Complex<T::Gradient>, |s| Complex {
-        re: T::gradient(s.re),
-        im: T::gradient(s.im)
-    });
+    scalar_primal!(
+        T,
+        ComplexShadow<T::Shadow<N>>,
+        Complex<T::Gradient>,
+        |s| Complex { re: T::gradient(s.re), im: T::gradient(s.im) },
+        |g| ComplexShadow { re: T::cotangent(g.re), im: T::cotangent(g.im) }
+    );
 }
 
 impl Zero for () {
@@ -137,6 +146,9 @@ impl Primal for () {
     type Gradient = ();
 
     fn gradient(_: NoShadow<()>) {}
+    fn cotangent((): ()) -> NoShadow<()> {
+        NoShadow::NEW
+    }
     fn zero_shadow<const N: usize>(&self) -> NoShadow<()> {
         NoShadow::NEW
     }
@@ -215,6 +227,9 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
         shadow.map(P::gradient)
     }
+    fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1> {
+        gradient.map(P::cotangent)
+    }
 
     #[inline]
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
@@ -253,6 +268,9 @@ impl<P: Primal> Primal for Vec<P> {
     fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
         shadow.into_iter().map(P::gradient).collect()
     }
+    fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1> {
+        gradient.into_iter().map(P::cotangent).collect()
+    }
 
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
         self.iter().map(P::zero_shadow).collect()
@@ -290,6 +308,9 @@ impl<P: Primal, D: Dimension> Primal for Array<P, D> {
 
     fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
         shadow.map(|s| P::gradient(s.clone()))
+    }
+    fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1> {
+        gradient.map(|g| P::cotangent(g.clone()))
     }
 
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
@@ -363,6 +384,9 @@ macro_rules! tuples {
 
             fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
                 ($($name::gradient(shadow.$k),)*)
+            }
+            fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1> {
+                ($($name::cotangent(gradient.$k),)*)
             }
 
             #[inline]

@@ -95,6 +95,9 @@ impl<P: Primal> Primal for Stack<P> {
     fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient {
         Stack(shadow.0.into_iter().map(P::gradient).collect())
     }
+    fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1> {
+        Stack(gradient.0.into_iter().map(P::cotangent).collect())
+    }
 
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
         Stack(self.0.zero_shadow())

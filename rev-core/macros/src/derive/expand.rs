@@ -179,6 +179,10 @@ impl Names<'_> {
                 fn gradient(shadow: Self::Shadow<1>) -> Self::Shadow<1> {
                     shadow
                 }
+                #[inline]
+                fn cotangent(gradient: Self::Shadow<1>) -> Self::Shadow<1> {
+                    gradient
+                }
 
                 #[inline]
                 fn zero_shadow<const #lanes: usize>(&self) -> Self::Shadow<#lanes> {

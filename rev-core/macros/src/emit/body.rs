@@ -47,6 +47,8 @@ pub struct Body<'a> {
     pub function: &'a Function,
     /// The source's spelling.
     pub source: &'a Source,
+    /// Whether this is a pure function, which fails without saying where.
+    pub pure: bool,
     /// Whether checks are emitted here.
     pub checked: bool,
     /// The loops around, outermost first.
@@ -68,6 +70,7 @@ impl<'a> Body<'a> {
             p: scope.p,
             function,
             source: scope.source,
+            pure: false,
             checked: function.checks,
             loops: Vec::new(),
             held: BTreeSet::new(),
@@ -157,6 +160,9 @@ impl<'a> Body<'a> {
 
     /// Leaves the program with an error, made by `make` from where the program stands.
     pub fn fail(&mut self, make: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
+        if self.pure {
+            return quote!(return ::core::option::Option::None);
+        }
         let at = self.at();
         let error = make(at);
         quote!(return ::core::result::Result::Err(#error))
@@ -195,9 +201,16 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The path of a pure function's type.
-    pub fn pure_path(&self, path: &str) -> TokenStream {
-        path_tokens(self.source.pures.get(path), path)
+    /// The path of a pure function's type, and the generic arguments given.
+    pub fn pure_path(&self, path: &str) -> (TokenStream, TokenStream) {
+        match self.source.pures.get(path) {
+            Some(written) => {
+                let mut bare = written.clone();
+                let given = bare.segments.last_mut().map(|s| std::mem::take(&mut s.arguments));
+                (quote!(#bare), quote!(#given))
+            }
+            None => (path.parse().unwrap_or_default(), TokenStream::new()),
+        }
     }
 
     /// The path of a constant.

@@ -32,14 +32,8 @@ impl Body<'_> {
             ExprKind::Read(place) => self.value(place),
             ExprKind::Len(place, axis) => self.len(place, *axis),
             ExprKind::Func(func, args) => self.func(*func, args),
-            ExprKind::Pure(path, args) => {
-                let (path, args) = (self.pure_path(path), self.exprs(args));
-                quote!(#path::__value(#(#args),*))
-            }
-            ExprKind::Partials(path, args) => {
-                let (path, args) = (self.pure_path(path), self.exprs(args));
-                quote!(#path::__partials(#(#args),*))
-            }
+            ExprKind::Pure(path, args) => self.pure_call(path, "__value", args),
+            ExprKind::Partials(path, args) => self.pure_call(path, "__partials", args),
             ExprKind::Cast(e, ty) => self.cast(e, ty),
             ExprKind::If(c, a, b) => {
                 let (c, a, b) = (self.expr(c), self.expr(a), self.expr(b));
@@ -59,7 +53,7 @@ impl Body<'_> {
                 quote!([#(#es),*])
             }
             ExprKind::Repeat(e, n) => {
-                let (e, n) = (self.expr(e), self.expr(n));
+                let (e, n) = (self.expr(e), self.constant_length(n));
                 quote!([#e; #n])
             }
             ExprKind::Zero(ty) => match rust_type(ty, p) {
@@ -76,6 +70,19 @@ impl Body<'_> {
     /// The values of several expressions.
     pub fn exprs(&mut self, es: &[Expr]) -> Vec<TokenStream> {
         es.iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// The value or the partial derivatives of a pure function, which fails where it divides an
+    /// integer by zero.
+    fn pure_call(&mut self, path: &str, program: &str, args: &[Expr]) -> TokenStream {
+        let (p, name) = (self.p, ident(program));
+        let (path, generics) = self.pure_path(path);
+        let args = self.exprs(args);
+        let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
+        quote!(match #path::#name #generics (#(#args),*) {
+            ::core::option::Option::Some(__r) => __r,
+            ::core::option::Option::None => #failure,
+        })
     }
 
     fn literal(&self, n: Number, ty: Option<&Type>) -> TokenStream {
@@ -99,6 +106,21 @@ impl Body<'_> {
                     _ => quote!(#p::rt::lit_f64 #turbofish (#v)),
                 }
             }
+        }
+    }
+
+    /// The length of a fixed-size array: it has to be a constant of Rust.
+    fn constant_length(&mut self, n: &Expr) -> TokenStream {
+        match &n.kind {
+            ExprKind::Literal(Number::Int(v), _) => {
+                let v = Literal::i128_unsuffixed(*v);
+                quote!(#v)
+            }
+            ExprKind::Named(path) => {
+                let path = self.constant_path(path);
+                quote!(#path)
+            }
+            _ => self.expr(n),
         }
     }
 

@@ -27,8 +27,7 @@ impl Body<'_> {
     /// An iterator over the values of a range: Rust's own where that is enough, so that the
     /// compiler knows it.
     fn range(&mut self, var: VarId, range: &Range) -> TokenStream {
-        let plain = range.step.is_none() && !range.inclusive && self.is_machine_integer(var);
-        if !plain {
+        if !self.is_plain_range(var, range) {
             return self.steps(var, range);
         }
         let (start, end) = (self.expr(&range.start), self.expr(&range.end));
@@ -54,6 +53,11 @@ impl Body<'_> {
             ::core::option::Option::Some(__s) => __s,
             ::core::option::Option::None => #failure,
         })
+    }
+
+    /// Whether a range is one of Rust's: consecutive values of a primitive type.
+    pub fn is_plain_range(&self, var: VarId, range: &Range) -> bool {
+        range.step.is_none() && !range.inclusive && self.is_machine_integer(var)
     }
 
     fn is_machine_integer(&self, var: VarId) -> bool {

@@ -23,7 +23,9 @@ mod call;
 mod expr;
 mod loops;
 mod names;
+mod parallel;
 mod program;
+mod pure;
 mod signature;
 mod sites;
 mod stmt;
@@ -32,11 +34,13 @@ mod types;
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::Checked;
-use rev_core::ir::Direction;
+use rev_core::ir::{Direction, Module};
 use rev_core::pass::{adjoint, inverse, Adjoint};
 
 use crate::model::Model;
+use api::{Api, Entry};
 use body::Scope;
+pub use pure::pure;
 use signature::Signature;
 use sites::Quotes;
 
@@ -58,8 +62,10 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     ];
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;
-    let api = api::functions(model, &signature, p);
-    let run = api::plain_function(model, &signature, p);
+    let entry = Entry { p, model, signature: &signature };
+    let Api { items, functions } = api::entry_points(&entry);
+    let run = api::plain_function(&entry);
+    let collected = api::collected(p, name, &module_of(program), &program.generics, &model.source);
     let passed_on = program::reversible_impl(name, &signature, p);
     let about = format!("What can be done with the reversible function [`{name}`]({name}()).");
     let lints = lints();
@@ -74,11 +80,20 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         #lints
         impl #name {
             #(#programs)*
-            #api
+            #functions
+            #collected
         }
 
+        #items
         #passed_on
     }
+}
+
+/// A module with nothing but a function.
+fn module_of(function: &Checked) -> Module {
+    let name = function.name.clone();
+    let functions = [(name.clone(), function.clone().into_inner())].into_iter().collect();
+    Module { entry: name, functions, ..Module::default() }
 }
 
 /// Emitted code isn't written by hand, and the lints for code that is don't apply to it.

@@ -3,12 +3,12 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::Checked;
-use rev_core::ir::{Direction, Function, Mode, VarKind};
+use rev_core::ir::Direction;
 
 use super::body::{Body, Repr, Scope};
 use super::call::program_name;
 use super::names::ident;
-use super::signature::{Passed, Shape, Signature};
+use super::signature::{Passed, Signature};
 use super::types::is_scalar;
 
 /// The program of a direction, from the function that it is (the adjoint's parameters are each
@@ -42,10 +42,9 @@ pub fn program(
         (TokenStream::new(), TokenStream::new())
     };
     let statements = body.finish(&function.body);
-    let inline = inline_attribute(function);
     quote! {
         #[doc(hidden)]
-        #inline
+        #[inline]
         pub fn #name<#declared __C: #p::Checks, #width>(
             __cx: #p::Context<'_, __C>,
             #width_argument
@@ -58,11 +57,6 @@ pub fn program(
             ::core::result::Result::Ok(())
         }
     }
-}
-
-/// A recursive function can't be inlined; others may be.
-fn inline_attribute(_: &Function) -> TokenStream {
-    quote!(#[inline])
 }
 
 /// How the parameters of a program are passed: each, or each with its shadow.
@@ -121,17 +115,13 @@ pub fn reversible_impl(name: &proc_macro2::Ident, signature: &Signature, p: &Tok
     quote! {
         #[automatically_derived]
         impl<#declared> #p::Reversible<#list> for #name #conditions {
+            fn name(self) -> &'static str {
+                #name::__NAME
+            }
+            fn collect(self, __c: &mut #p::Collector) {
+                #name::__collect(__c);
+            }
             #(#methods)*
         }
     }
-}
-
-/// Whether a parameter of the IR is written.
-pub fn is_written(function: &Function, index: usize) -> bool {
-    function.params.get(index).is_some_and(|&v| function.var(v).kind != VarKind::Param(Mode::Read))
-}
-
-/// Whether a shape is a function.
-pub fn is_function(passed: &Passed) -> bool {
-    passed.shape == Shape::Function
 }

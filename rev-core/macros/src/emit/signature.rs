@@ -8,7 +8,7 @@ use syn::GenericParam;
 
 use super::body::Repr;
 use super::names::ident;
-use crate::model::{Form, Model, ParamModel, Passing};
+use crate::model::{Form, Model, ParamModel};
 use crate::types::type_arguments;
 
 /// What a parameter is to the programs: the way it is passed, and its Rust type.
@@ -170,11 +170,6 @@ impl Signature {
         self.generics.where_clause.as_ref()
     }
 
-    /// The type parameters.
-    pub fn type_params(&self) -> impl Iterator<Item = &Ident> {
-        self.generics.type_params().map(|t| &t.ident)
-    }
-
     /// The generics as arguments: `T, K,`; lifetimes are always inferred.
     pub fn given(&self) -> TokenStream {
         let names = self.generics.params.iter().filter_map(|g| match g {
@@ -268,32 +263,4 @@ fn passed_type(ty: &syn::Type, mode: Mode, ir: &Type) -> Passed {
         (bare, _) => (Shape::Value, quote!(#bare)),
     };
     Passed { mode, shape, ty }
-}
-
-/// An argument of the public functions as the programs take it.
-pub fn converted(param: &ParamModel, passed: &Passed, p: &TokenStream) -> TokenStream {
-    let name = &param.ident;
-    let written = passed.mode != Mode::Read;
-    match (passed.shape, param.form) {
-        (Shape::Function, _) => quote!(#name),
-        (Shape::Value, _) => match param.passing {
-            Passing::Value => quote!(&#name),
-            Passing::Shared | Passing::Exclusive => quote!(#name),
-        },
-        (Shape::Slice, _) if written => quote!(#p::Slice::exclusive(&mut #name[..])),
-        (Shape::Slice, _) => quote!(#p::Slice::shared(&#name[..])),
-        (Shape::Array(rank), form) => {
-            let handle = match rank {
-                Rank::Fixed(_) => quote!(#p::Strided),
-                Rank::Dynamic => quote!(#p::Dynamic),
-            };
-            let owned = matches!((form, param.passing), (Form::View { .. }, Passing::Value));
-            match (written, owned) {
-                (true, true) => quote!(#handle::exclusive(#name)?),
-                (true, false) => quote!(#handle::exclusive(#name.view_mut())?),
-                (false, true) => quote!(#handle::shared(#name)?),
-                (false, false) => quote!(#handle::shared(#name.view())?),
-            }
-        }
-    }
 }

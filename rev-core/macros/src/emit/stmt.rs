@@ -3,14 +3,14 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, UpdateOp, VarId};
+use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId};
 use rev_core::ops::{Instr, InstrAdjoint};
 use rev_core::pass::inverse_block;
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
 use super::names::ident;
-use super::types::{is_exact, is_scalar, storage, Storage};
+use super::types::{is_exact, storage, Storage};
 
 impl Body<'_> {
     /// A sequence of statements.
@@ -28,10 +28,7 @@ impl Body<'_> {
             StmtKind::If { cond, post, then, otherwise } => self.branch(cond, post.as_ref(), then, otherwise),
             StmtKind::While { cond, post, body } => self.while_loop(cond, post, body),
             StmtKind::For { var, range, parallel, body } => match parallel {
-                Some(declared) => {
-                    let _ = declared;
-                    self.for_loop(*var, range, body)
-                }
+                Some(declared) => self.parallel_loop(stmt, *var, range, declared, body),
                 None => self.for_loop(*var, range, body),
             },
             StmtKind::Call { callee, direction, args } => self.call(callee, *direction, args),
@@ -464,9 +461,13 @@ impl Body<'_> {
         let stack = self.place(stack, Reach::Write);
         let empty = self.fail(|at| quote!(#p::fail::stack_empty(#at, #shown_stack)));
         let not_zero = self.fail(|at| quote!(#p::fail::pop_onto(#at, #shown, __e)));
-        let check = self.if_checked(quote! {
-            if let ::core::result::Result::Err(__e) = #p::vacant(__cx, &*__p) { #not_zero }
-        });
+        // an adjoint pops a shadow only onto one that it has just emptied
+        let check = match self.function.var(place.var).ty {
+            Type::Shadow(_) => TokenStream::new(),
+            _ => self.if_checked(quote! {
+                if let ::core::result::Result::Err(__e) = #p::vacant(__cx, &*__p) { #not_zero }
+            }),
+        };
         let seen = self.see(place.var, quote!(&*__p));
         quote!({
             let __p = &mut #target;
@@ -494,10 +495,5 @@ impl Body<'_> {
                 quote!({ #tokens })
             }
         }
-    }
-
-    /// Whether a variable is held as a scalar that can be copied.
-    pub fn copies(&self, var: VarId) -> bool {
-        is_scalar(&self.function.var(var).ty)
     }
 }

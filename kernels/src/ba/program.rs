@@ -1,0 +1,57 @@
+//! Residuals and objective as reversible programs.
+
+use rev_cpu::prelude::*;
+
+use super::CAMERA;
+use crate::rotation::rotate;
+
+/// `e += w (project(camera, point) - feature)`.
+#[reversible]
+pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], weight: T, feature: &[T; 2]) {
+    let r = [camera[0], camera[1], camera[2]];
+    let centred = [point[0] - camera[3], point[1] - camera[4], point[2] - camera[5]];
+    let mut seen = [T::zero(); 3];
+    rotate(&mut seen, &r, &centred);
+    let (u, v) = (seen[0] / seen[2], seen[1] / seen[2]);
+    let square = u * u + v * v;
+    let scale = camera[6] * (T::one() + square * (camera[9] + square * camera[10]));
+    e[0] += weight * (scale * u + camera[7] - feature[0]);
+    e[1] += weight * (scale * v + camera[8] - feature[1]);
+}
+
+/// Adds the residual of each observation, and the error `1 - w²` of each weight.
+#[reversible]
+pub fn errors<T: Real>(
+    residuals: &mut [[T; 2]],
+    weight_errors: &mut [T],
+    cameras: &[[T; CAMERA]],
+    points: &[[T; 3]],
+    weights: &[T],
+    camera_of: &[usize],
+    point_of: &[usize],
+    features: &[[T; 2]],
+) {
+    for i in par(0..features.len()) {
+        residual(&mut residuals[i], &cameras[camera_of[i]], &points[point_of[i]], weights[i], &features[i]);
+        weight_errors[i] += T::one() - weights[i] * weights[i];
+    }
+}
+
+/// `loss += ½ (Σ |residual|² + Σ (1 - w²)²)`.
+#[reversible]
+pub fn objective<T: Real>(
+    loss: &mut T,
+    cameras: &[[T; CAMERA]],
+    points: &[[T; 3]],
+    weights: &[T],
+    camera_of: &[usize],
+    point_of: &[usize],
+    features: &[[T; 2]],
+) {
+    for i in par(0..features.len()) {
+        let mut e = [T::zero(); 2];
+        residual(&mut e, &cameras[camera_of[i]], &points[point_of[i]], weights[i], &features[i]);
+        let off = T::one() - weights[i] * weights[i];
+        *loss += 0.5 * (e[0] * e[0] + e[1] * e[1] + off * off);
+    }
+}

@@ -1,0 +1,113 @@
+//! `f::ir()`: the function's IR with all that it calls. The text of the checked function is embedded
+//! in the program; what it calls is named by paths, and adds itself.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use rev_core::ir::Module;
+use rev_core::ir::{Generic, GenericKind};
+use rev_core::text::encode_module;
+use syn::PathArguments;
+
+use super::Entry;
+use crate::emit::names::ident;
+use crate::model::Source;
+
+/// The associated functions.
+pub fn functions(entry: &Entry) -> TokenStream {
+    let (p, vis) = (entry.p, &entry.model.item.vis);
+    quote! {
+        /// The program of the function as IR, with everything that it calls. A reversible function
+        /// that is an argument isn't in it.
+        #vis fn ir() -> #p::ir::Module {
+            ::core::clone::Clone::clone(Self::__module())
+        }
+
+        #[doc(hidden)]
+        pub fn __module() -> &'static #p::ir::Module {
+            static MODULE: ::std::sync::OnceLock<#p::ir::Module> = ::std::sync::OnceLock::new();
+            MODULE.get_or_init(|| {
+                let mut __c = #p::Collector::about(Self::__NAME);
+                Self::__collect(&mut __c);
+                __c.finish()
+            })
+        }
+    }
+}
+
+/// The name of a function or pure function, and the function by which it adds itself to a module
+/// with all that it calls.
+pub fn collected(
+    p: &TokenStream,
+    name: &syn::Ident,
+    module: &Module,
+    generics: &[Generic],
+    source: &Source,
+) -> TokenStream {
+    let text = encode_module(module);
+    let plain = name.to_string();
+    let plain = plain.trim_start_matches("r#");
+    let aliases = aliases(generics);
+    let structs = source.structs.iter().map(|(path, ty)| quote!(__c.structure::<#ty>(#path);));
+    let (functions, constants): (Vec<_>, Vec<_>) =
+        source.constants.iter().partition(|(path, _)| is_function_name(path));
+    let constants = constants.into_iter().map(|(text, path)| quote!(__c.constant(#text, #path);));
+    let called = source.callees.iter().chain(&source.pures).chain(functions);
+    let mut seen = BTreeSet::new();
+    let links: TokenStream = called
+        .filter(|(text, _)| seen.insert((*text).clone()))
+        .map(|(text, path)| {
+            let mut bare = path.clone();
+            if let Some(last) = bare.segments.last_mut() {
+                last.arguments = PathArguments::None;
+            }
+            quote! {
+                #bare::__collect(__c);
+                __c.link(Self::__NAME, #text, #bare::__NAME);
+            }
+        })
+        .collect();
+    quote! {
+        #[doc(hidden)]
+        pub const __NAME: &'static str = ::core::concat!(::core::module_path!(), "::", #plain);
+
+        #[doc(hidden)]
+        pub fn __collect(__c: &mut #p::Collector) {
+            if __c.add(Self::__NAME, #text) {
+                #aliases
+                #(#structs)*
+                #(#constants)*
+                #links
+            }
+        }
+    }
+}
+
+/// Constants are in capitals, functions aren't.
+pub fn is_function_name(path: &str) -> bool {
+    path.rsplit("::").next().is_some_and(|n| n.starts_with(|c: char| c.is_lowercase() || c == '_'))
+}
+
+/// Types for the type parameters, with which a struct's definition can be asked for: it doesn't
+/// depend on them.
+fn aliases(generics: &[Generic]) -> TokenStream {
+    use rev_core::ir::Class;
+    generics
+        .iter()
+        .map(|g| {
+            let name = ident(&g.name);
+            match &g.kind {
+                GenericKind::Scalar(Class::Integer) => quote!(type #name = i64;),
+                GenericKind::Scalar(Class::Scalar | Class::Ring | Class::Field | Class::Real) => {
+                    quote!(type #name = f64;)
+                }
+                GenericKind::Const => {
+                    let name = format_ident!("{}", g.name);
+                    quote!(const #name: usize = 1;)
+                }
+                GenericKind::Function(_) => TokenStream::new(),
+            }
+        })
+        .collect()
+}

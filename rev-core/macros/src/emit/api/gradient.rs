@@ -1,0 +1,156 @@
+//! `f::gradient` and `f::gradient_wrt`: the value of the loss with the gradients of all other
+//! arguments, shaped like them.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use rev_core::ir::{Direction, Mode};
+
+use super::{Api, Entry, Slot};
+use crate::emit::signature::{Passed, Shape};
+use crate::model::ParamModel;
+
+/// The functions, where there is a loss.
+pub fn gradient(entry: &Entry) -> Api {
+    let Some(loss) = entry.model.loss else {
+        return Api { items: TokenStream::new(), functions: TokenStream::new() };
+    };
+    let Some((loss_param, loss_passed)) = entry.params().nth(loss) else {
+        return Api { items: TokenStream::new(), functions: TokenStream::new() };
+    };
+    let others: Vec<_> =
+        entry.params().enumerate().filter(|(k, _)| *k != loss).map(|(_, param)| param).collect();
+    Api { items: result(entry, &others), functions: functions(entry, (loss_param, loss_passed), &others) }
+}
+
+type Param<'a> = (&'a ParamModel, &'a Passed);
+
+/// The name of a field of the result.
+fn field(param: &ParamModel) -> Ident {
+    if param.ident == "value" {
+        format_ident!("value_")
+    } else {
+        param.ident.clone()
+    }
+}
+
+fn type_params(others: &[Param]) -> Vec<Ident> {
+    (0..others.len()).map(|k| format_ident!("G{k}")).collect()
+}
+
+/// `struct FGradient { value, .. }`, generic over the types of its fields.
+fn result(entry: &Entry, others: &[Param]) -> TokenStream {
+    let (vis, name) = (&entry.model.item.vis, entry.result_name("Gradient"));
+    let (types, fields) = (type_params(others), others.iter().map(|(param, _)| field(param)));
+    let doc = format!(
+        "What [`{0}::gradient`] gives: the value of the loss and its gradients.",
+        entry.model.item.sig.ident
+    );
+    let docs = others.iter().map(|(param, _)| format!("The gradient by `{}`.", param.ident));
+    quote! {
+        #[doc = #doc]
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(dead_code)]
+        #vis struct #name<V, #(#types),*> {
+            /// The value of the loss.
+            pub value: V,
+            #(#[doc = #docs] pub #fields: #types,)*
+        }
+    }
+}
+
+fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
+    let (p, vis, device) = (entry.p, &entry.model.item.vis, entry.device());
+    let (declared, conditions) = (entry.signature.declared(), entry.signature.conditions());
+    let name = &entry.model.item.sig.ident;
+    let result = entry.result_name("Gradient");
+    let value = &loss.1.ty;
+    let inputs: Vec<_> = others.iter().map(|(param, passed)| entry.shared_input(param, passed)).collect();
+    let types: Vec<_> = others.iter().map(|(param, passed)| entry.gradient_type(param, passed)).collect();
+    let names: Vec<_> = others.iter().map(|(param, _)| &param.ident).collect();
+    let fields: Vec<_> = others.iter().map(|(param, _)| field(param)).collect();
+    let body = body(entry, loss, others);
+    let constants = constants(entry, others);
+    let selected = fields.iter().enumerate().map(|(k, f)| {
+        let bit = k as u32;
+        quote!(#f: __wrt.has(#bit).then_some(__all.#f))
+    });
+    quote! {
+        /// The value of the loss, which starts at zero, and its gradients by all other arguments,
+        /// shaped like them: `()` for arguments that carry no derivative. The arguments stay as
+        /// they are.
+        #vis fn gradient<#declared>(
+            #device: &(impl #p::Device + ?Sized), #(#inputs),*
+        ) -> ::core::result::Result<#result<#value, #(#types),*>, #p::Error> #conditions {
+            #body
+        }
+
+        #constants
+
+        /// The same with the gradients of chosen arguments only.
+        #vis fn gradient_wrt<#declared>(
+            #device: &(impl #p::Device + ?Sized), __wrt: #p::Wrt<#name>, #(#inputs),*
+        ) -> ::core::result::Result<
+            #result<#value, #(::core::option::Option<#types>),*>, #p::Error
+        > #conditions {
+            let __all = Self::gradient(#device, #(#names),*)?;
+            ::core::result::Result::Ok(#result { value: __all.value, #(#selected),* })
+        }
+    }
+}
+
+/// `f::W` for an argument `w`.
+fn constants(entry: &Entry, others: &[Param]) -> TokenStream {
+    let (p, name, vis) = (entry.p, &entry.model.item.sig.ident, &entry.model.item.vis);
+    let constant = |(k, (param, _)): (usize, &Param)| {
+        let constant = format_ident!("{}", param.ident.to_string().trim_start_matches("r#").to_uppercase());
+        let (bit, doc) = (k as u32, format!("The argument `{}`, for `gradient_wrt`.", param.ident));
+        quote!(#[doc = #doc] #vis const #constant: #p::Wrt<#name> = #p::Wrt::argument(#bit);)
+    };
+    others.iter().enumerate().map(constant).collect()
+}
+
+fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
+    let p = entry.p;
+    let n = quote!(1usize);
+    let (loss_name, loss_type) = (&loss.0.ident, &loss.1.ty);
+    let result = entry.result_name("Gradient");
+    let bar = |param: &ParamModel| format_ident!("__{}_bar", param.ident);
+    let mut start = quote!(let mut #loss_name = <#loss_type as #p::Zero>::zero(););
+    let mut values = Vec::new();
+    let mut both = Vec::new();
+    for (param, passed) in entry.params() {
+        let own = param.var == loss.0.var || param.mode != Mode::Read;
+        let slot = if own { Slot::own(param.ident.clone(), passed.clone()) } else { Slot::of(param, passed) };
+        if param.var != loss.0.var {
+            start.extend(if own { entry.copied(param, passed) } else { entry.rebound([&slot].into_iter()) });
+        }
+        let (bar, zero) = (bar(param), entry.zero_shadow(&slot, &n));
+        start.extend(quote!(let mut #bar = #zero;));
+        values.push(slot.clone());
+        both.push(slot);
+        both.push(Slot::own(bar, passed.shadow(p)));
+    }
+    let loss_bar = bar(loss.0);
+    let forward = entry.dispatch(Direction::FORWARD, &values, None);
+    let adjoint = entry.dispatch(Direction { adjoint: 1, inverse: false }, &both, Some(&n));
+    let gradients = others.iter().map(|(param, passed)| {
+        let (field, gradient) = (field(param), entry.gradient_of(param, passed, &bar(param)));
+        quote!(#field: #gradient)
+    });
+    quote! {
+        #start
+        #forward;
+        let __value = ::core::clone::Clone::clone(&#loss_name);
+        #p::seed(&mut #loss_bar, 0);
+        #adjoint;
+        ::core::result::Result::Ok(#result { value: __value, #(#gradients),* })
+    }
+}
+
+/// Whether a shape is passed by reference.
+impl Shape {
+    /// Whether the entry points hold a shadow of this shape as a reference to a single value.
+    pub fn is_by_reference(self) -> bool {
+        matches!(self, Shape::Value | Shape::Function)
+    }
+}

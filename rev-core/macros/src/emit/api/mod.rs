@@ -1,0 +1,326 @@
+//! The functions through which the programs are called: `f`, `f::inverse`, `f::run`, ….
+//!
+//! Every one of them holds its arguments in variables ([`Slot`]), and hands these to a program in
+//! one of two ways: to the emitted code as handles and references, or to a device that runs the IR
+//! as dynamic arguments.
+
+mod collect;
+mod gradient;
+mod run;
+mod verify;
+mod vjp;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use rev_core::ir::{Direction, Mode, Rank, Type};
+
+use super::call::program_name;
+use super::names::ident;
+use super::signature::{Passed, Shape, Signature};
+use crate::model::{Form, Model, ParamModel, Passing};
+
+pub use collect::collected;
+pub use run::plain_function;
+
+/// What the entry points of a function are made from.
+pub struct Entry<'a> {
+    /// The path of the runtime's module.
+    pub p: &'a TokenStream,
+    /// The function.
+    pub model: &'a Model,
+    /// Its signature.
+    pub signature: &'a Signature,
+}
+
+/// The items beside the struct `f {}`, and the associated functions of it.
+pub struct Api {
+    /// The structs of results.
+    pub items: TokenStream,
+    /// The associated functions.
+    pub functions: TokenStream,
+}
+
+/// All entry points but the plain function.
+pub fn entry_points(entry: &Entry) -> Api {
+    let gradient = gradient::gradient(entry);
+    let vjp = vjp::vjp(entry);
+    let (run, collect) = (run::functions(entry), collect::functions(entry));
+    let verify = verify::functions(entry);
+    let (gradient_items, gradient_functions) = (gradient.items, gradient.functions);
+    let (vjp_items, vjp_functions) = (vjp.items, vjp.functions);
+    Api {
+        items: quote!(#gradient_items #vjp_items),
+        functions: quote!(#run #gradient_functions #vjp_functions #verify #collect),
+    }
+}
+
+/// A variable of an entry point that is an argument of a program.
+#[derive(Clone)]
+pub struct Slot {
+    /// The variable.
+    pub name: Ident,
+    /// How the program takes it.
+    pub passed: Passed,
+    /// Whether the variable is a reference to the value, rather than the value.
+    pub reference: bool,
+}
+
+impl Slot {
+    /// The slot of a parameter as the source declares it.
+    pub fn of(param: &ParamModel, passed: &Passed) -> Slot {
+        let reference = param.passing != Passing::Value;
+        Slot { name: param.ident.clone(), passed: passed.clone(), reference }
+    }
+
+    /// A variable that owns its value.
+    pub fn own(name: Ident, passed: Passed) -> Slot {
+        Slot { name, passed, reference: false }
+    }
+
+    /// As an argument of the emitted code.
+    fn native(&self, p: &TokenStream) -> TokenStream {
+        let name = &self.name;
+        let written = self.passed.mode != Mode::Read;
+        match (self.passed.shape, written) {
+            (Shape::Function, _) => quote!(#name),
+            (Shape::Value, true) if self.reference => quote!(&mut *#name),
+            (Shape::Value, false) if self.reference => quote!(&*#name),
+            (Shape::Value, true) => quote!(&mut #name),
+            (Shape::Value, false) => quote!(&#name),
+            (Shape::Slice, true) => quote!(#p::Slice::exclusive(&mut #name[..])),
+            (Shape::Slice, false) => quote!(#p::Slice::shared(&#name[..])),
+            (Shape::Array(rank), true) => {
+                let handle = handle(rank, p);
+                quote!(#handle::exclusive(#name.view_mut())?)
+            }
+            (Shape::Array(rank), false) => {
+                let handle = handle(rank, p);
+                quote!(#handle::shared(#name.view())?)
+            }
+        }
+    }
+
+    /// As an argument of a device that runs the IR.
+    fn dynamic(&self, p: &TokenStream) -> TokenStream {
+        let name = &self.name;
+        match self.passed.shape {
+            Shape::Function => quote!(&mut #p::FunctionArg(#p::Reversible::name(#name))),
+            Shape::Value | Shape::Slice | Shape::Array(_) => quote!(&mut #name as &mut dyn #p::DynArg),
+        }
+    }
+}
+
+fn handle(rank: Rank, p: &TokenStream) -> TokenStream {
+    match rank {
+        Rank::Fixed(_) => quote!(#p::Strided),
+        Rank::Dynamic => quote!(#p::Dynamic),
+    }
+}
+
+impl Entry<'_> {
+    /// The parameters with how they are passed.
+    pub fn params(&self) -> impl Iterator<Item = (&ParamModel, &Passed)> {
+        self.model.params.iter().zip(&self.signature.params)
+    }
+
+    /// The name of the argument that is the device.
+    pub fn device(&self) -> Ident {
+        let taken = self.model.params.iter().any(|p| p.ident == "device");
+        ident(if taken { "__device" } else { "device" })
+    }
+
+    /// `name: T` as the source declares it.
+    pub fn input(&self, param: &ParamModel) -> TokenStream {
+        let name = &param.ident;
+        match (&param.ty, &self.model.function.var(param.var).ty) {
+            (syn::Type::ImplTrait(_), Type::Function(generic) | Type::Generic(generic)) => {
+                let generic = ident(generic);
+                quote!(#name: #generic)
+            }
+            (ty, _) => quote!(#name: #ty),
+        }
+    }
+
+    /// `name: &T`, where the source declares `name: &mut T`: for entry points that work on copies.
+    pub fn shared_input(&self, param: &ParamModel, passed: &Passed) -> TokenStream {
+        if param.mode == Mode::Read {
+            return self.input(param);
+        }
+        let (p, name, ty) = (self.p, &param.ident, &passed.ty);
+        match (passed.shape, param.form, &param.ty) {
+            (Shape::Slice, ..) => quote!(#name: &[#ty]),
+            (Shape::Array(_), Form::Array, syn::Type::Reference(r)) => {
+                let array = &r.elem;
+                quote!(#name: &#array)
+            }
+            (Shape::Array(rank), ..) => {
+                let dimension = dimension(rank, p);
+                quote!(#name: #p::ndarray::ArrayView<'_, #ty, #dimension>)
+            }
+            (Shape::Value | Shape::Function, ..) => quote!(#name: &#ty),
+        }
+    }
+
+    /// Replaces the variable of a [`shared_input`](Self::shared_input) by a copy of its own.
+    pub fn copied(&self, param: &ParamModel, passed: &Passed) -> TokenStream {
+        let name = &param.ident;
+        match passed.shape {
+            Shape::Value => quote!(let mut #name = ::core::clone::Clone::clone(&*#name);),
+            Shape::Slice => quote!(let mut #name = #name.to_vec();),
+            Shape::Array(_) => quote!(let mut #name = #name.to_owned();),
+            Shape::Function => TokenStream::new(),
+        }
+    }
+
+    /// The type of a copy.
+    pub fn owned_type(&self, passed: &Passed) -> TokenStream {
+        owned(passed.shape, &passed.ty, self.p)
+    }
+
+    /// The type of a shadow of width `n` that the caller owns.
+    pub fn shadow_type(&self, passed: &Passed, n: &TokenStream) -> TokenStream {
+        let (p, ty) = (self.p, &passed.ty);
+        match passed.shape {
+            Shape::Function => quote!(#p::NoShadow<()>),
+            shape => owned(shape, &quote!(<#ty as #p::Primal>::Shadow<#n>), p),
+        }
+    }
+
+    /// Zero shadows for the variable of a slot, as an expression.
+    pub fn zero_shadow(&self, slot: &Slot, n: &TokenStream) -> TokenStream {
+        let (p, name) = (self.p, &slot.name);
+        match slot.passed.shape {
+            Shape::Function => quote!(#p::NoShadow::<()>::NEW),
+            Shape::Value if slot.reference => quote!(#p::Primal::zero_shadow::<#n>(&*#name)),
+            Shape::Value => quote!(#p::Primal::zero_shadow::<#n>(&#name)),
+            Shape::Slice => {
+                quote!(#name.iter().map(#p::Primal::zero_shadow::<#n>).collect::<::std::vec::Vec<_>>())
+            }
+            Shape::Array(_) => quote!(#name.view().map(|__e| #p::Primal::zero_shadow::<#n>(__e))),
+        }
+    }
+
+    /// Whether a parameter surely carries no derivative.
+    pub fn is_inactive(&self, param: &ParamModel) -> bool {
+        let function = &self.model.function;
+        function.var(param.var).ty.is_inactive(&function.generics)
+    }
+
+    /// The type of a parameter's gradient.
+    pub fn gradient_type(&self, param: &ParamModel, passed: &Passed) -> TokenStream {
+        let (p, ty) = (self.p, &passed.ty);
+        if self.is_inactive(param) {
+            return quote!(());
+        }
+        owned(passed.shape, &quote!(<#ty as #p::Primal>::Gradient), p)
+    }
+
+    /// A parameter's gradient from its shadow of width 1.
+    pub fn gradient_of(&self, param: &ParamModel, passed: &Passed, shadow: &Ident) -> TokenStream {
+        let p = self.p;
+        if self.is_inactive(param) {
+            return quote!(());
+        }
+        let ty = owned(passed.shape, &passed.ty, p);
+        quote!(<#ty as #p::Primal>::gradient(#shadow))
+    }
+
+    /// A run of one of the programs: an expression of type `()` that leaves the function with an
+    /// error.
+    pub fn dispatch(&self, direction: Direction, slots: &[Slot], width: Option<&TokenStream>) -> TokenStream {
+        let p = self.p;
+        let (device, name, program) = (self.device(), &self.model.item.sig.ident, program_name(direction));
+        let given = self.signature.given();
+        let native: Vec<_> = slots.iter().map(|s| s.native(p)).collect();
+        let dynamic: Vec<_> = slots.iter().map(|s| s.dynamic(p)).collect();
+        let width_argument = width.map(|n| quote!(#p::Width::<#n>,));
+        let width_generic = width.map(|n| quote!(, #n));
+        let (adjoint, inverse) = (direction.adjoint, direction.inverse);
+        let module = self.module();
+        let run = |checks: &str| {
+            let checks = ident(checks);
+            quote!(#name::#program::<#given #p::#checks #width_generic>(
+                __run.context(), #width_argument #(#native),*
+            )?)
+        };
+        let (checked, unchecked) = (run("Checked"), run("Unchecked"));
+        quote! {
+            match #p::Device::backend(#device) {
+                #p::Backend::Native(__options) => {
+                    let __run = #p::Run::new(__options);
+                    if __options.checks { #checked } else { #unchecked }
+                }
+                #p::Backend::Dynamic(__dynamic) => {
+                    let __direction = #p::ir::Direction { adjoint: #adjoint, inverse: #inverse };
+                    __dynamic.execute(#module, __direction, &mut [#(#dynamic),*])?
+                }
+            }
+        }
+    }
+
+    /// The module of the function as an expression; with the functions that its arguments are.
+    fn module(&self) -> TokenStream {
+        let p = self.p;
+        let functions: Vec<_> = self
+            .params()
+            .filter(|(_, passed)| passed.shape == Shape::Function)
+            .map(|(param, _)| &param.ident)
+            .collect();
+        if functions.is_empty() {
+            return quote!(Self::__module());
+        }
+        quote!(&{
+            let mut __c = #p::Collector::about(Self::__NAME);
+            Self::__collect(&mut __c);
+            #(#p::Reversible::collect(#functions, &mut __c);)*
+            __c.finish()
+        })
+    }
+
+    /// `let mut x = x;` for arguments, so that their variables can be lent.
+    pub fn rebound<'a>(&self, slots: impl Iterator<Item = &'a Slot>) -> TokenStream {
+        slots
+            .map(|s| {
+                let name = &s.name;
+                quote!(let mut #name = #name;)
+            })
+            .collect()
+    }
+
+    /// A struct of results, named after the function: `FitGradient`.
+    pub fn result_name(&self, suffix: &str) -> Ident {
+        let name = self.model.item.sig.ident.to_string();
+        let camel: String = name
+            .trim_start_matches("r#")
+            .split('_')
+            .filter(|part| !part.is_empty())
+            .map(|part| {
+                let (first, rest) = part.split_at(part.chars().next().map_or(0, char::len_utf8));
+                first.to_uppercase() + rest
+            })
+            .collect();
+        ident(&format!("{camel}{suffix}"))
+    }
+}
+
+/// The owner of what a parameter passes: a value, a vector, an array.
+fn owned(shape: Shape, element: &TokenStream, p: &TokenStream) -> TokenStream {
+    match shape {
+        Shape::Value => quote!(#element),
+        Shape::Slice => quote!(::std::vec::Vec<#element>),
+        Shape::Array(rank) => {
+            let dimension = dimension(rank, p);
+            quote!(#p::ndarray::Array<#element, #dimension>)
+        }
+        Shape::Function => quote!(()),
+    }
+}
+
+/// The dimension type of ndarray.
+pub fn dimension(rank: Rank, p: &TokenStream) -> TokenStream {
+    let name = match rank {
+        Rank::Fixed(r) => ident(&format!("Ix{r}")),
+        Rank::Dynamic => ident("IxDyn"),
+    };
+    quote!(#p::ndarray::#name)
+}

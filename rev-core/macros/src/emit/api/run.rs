@@ -1,0 +1,121 @@
+//! Running a program on arguments in place: `f`, `f::inverse`, `f::run`, `f::run_inverse`,
+//! `f::adjoint`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use rev_core::ir::Direction;
+
+use super::{dimension, Entry, Slot};
+use crate::emit::signature::Shape;
+
+/// `fn f(..)`: the forward program on the CPU with default options.
+pub fn plain_function(entry: &Entry) -> TokenStream {
+    let name = &entry.model.item.sig.ident;
+    let (attrs, vis) = (&entry.model.item.attrs, &entry.model.item.vis);
+    let head = head(entry, quote!(fn #name), None);
+    let body = on_cpu(entry, "run");
+    quote! {
+        #(#attrs)*
+        #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+        #vis #head { #body }
+    }
+}
+
+/// `fn name<..>(device, ..) -> Result<(), Error>` with the arguments of the source.
+fn head(entry: &Entry, name: TokenStream, device: Option<TokenStream>) -> TokenStream {
+    let (p, declared, conditions) = (entry.p, entry.signature.declared(), entry.signature.conditions());
+    let inputs = entry.model.params.iter().map(|param| entry.input(param));
+    quote!(#name<#declared>(#device #(#inputs),*) -> ::core::result::Result<(), #p::Error> #conditions)
+}
+
+/// The argument that says on which device.
+fn device_input(entry: &Entry) -> TokenStream {
+    let (p, device) = (entry.p, entry.device());
+    quote!(#device: &(impl #p::Device + ?Sized),)
+}
+
+fn on_cpu(entry: &Entry, method: &str) -> TokenStream {
+    let (p, name, method) = (entry.p, &entry.model.item.sig.ident, format_ident!("{method}"));
+    let args = entry.model.params.iter().map(|param| &param.ident);
+    quote!(#name::#method(&#p::Cpu::new(), #(#args),*))
+}
+
+/// The functions that run in place.
+pub fn functions(entry: &Entry) -> TokenStream {
+    let vis = &entry.model.item.vis;
+    let device = device_input(entry);
+    let on_device = |name: &str, direction: Direction| {
+        let name = format_ident!("{name}");
+        let head = head(entry, quote!(fn #name), Some(device.clone()));
+        let slots: Vec<Slot> = entry.params().map(|(param, passed)| Slot::of(param, passed)).collect();
+        let (rebound, run) = (entry.rebound(slots.iter()), entry.dispatch(direction, &slots, None));
+        quote!(#vis #head { #rebound #run; ::core::result::Result::Ok(()) })
+    };
+    let run = on_device("run", Direction::FORWARD);
+    let run_inverse = on_device("run_inverse", Direction::INVERSE);
+    let (inverse, body) = (head(entry, quote!(fn inverse), None), on_cpu(entry, "run_inverse"));
+    let adjoint = adjoint(entry, &device);
+    quote! {
+        /// Runs the inverse on the CPU with default options.
+        #vis #inverse { #body }
+        /// Runs the function on a device.
+        #run
+        /// Runs the inverse on a device.
+        #run_inverse
+        #adjoint
+    }
+}
+
+/// `f::adjoint(device, p, &mut p_bar, …)`
+fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
+    let (p, vis) = (entry.p, &entry.model.item.vis);
+    let (declared, conditions) = (entry.signature.declared(), entry.signature.conditions());
+    let n = quote!(__N);
+    let mut inputs = Vec::new();
+    let mut slots = Vec::new();
+    for (param, passed) in entry.params() {
+        let (value, bar) = (entry.input(param), format_ident!("{}_bar", param.ident));
+        let ty = &passed.ty;
+        let shadow = match passed.shape {
+            Shape::Value => quote!(&mut <#ty as #p::Primal>::Shadow<__N>),
+            Shape::Slice => quote!(&mut [<#ty as #p::Primal>::Shadow<__N>]),
+            Shape::Array(rank) => {
+                let dimension = dimension(rank, p);
+                quote!(#p::ndarray::ArrayViewMut<'_, <#ty as #p::Primal>::Shadow<__N>, #dimension>)
+            }
+            Shape::Function => quote!(&mut #p::NoShadow<()>),
+        };
+        inputs.push(quote!(#value, #bar: #shadow));
+        slots.push(Slot::of(param, passed));
+        slots.push(Slot { name: bar, passed: passed.shadow(p), reference: passed.shape.is_by_reference() });
+    }
+    let (rebound, shapes) = (entry.rebound(slots.iter()), same_shapes(entry));
+    let run = entry.dispatch(Direction { adjoint: 1, inverse: false }, &slots, Some(&n));
+    quote! {
+        /// The adjoint, in place: from the state after the function and its cotangents to the state
+        /// before it, with the cotangents of everything that was read added to its shadow. Each
+        /// argument is followed by its shadow of width `__N`.
+        #vis fn adjoint<#declared const __N: usize>(
+            #device #(#inputs),*
+        ) -> ::core::result::Result<(), #p::Error> #conditions {
+            #rebound
+            #shapes
+            #run;
+            ::core::result::Result::Ok(())
+        }
+    }
+}
+
+/// Checks that each shadow has its argument's shape.
+fn same_shapes(entry: &Entry) -> TokenStream {
+    let p = entry.p;
+    let check = |name: &proc_macro2::Ident, shape: Shape| {
+        let (bar, text) = (format_ident!("{name}_bar"), format!("{name}_bar"));
+        match shape {
+            Shape::Slice => quote!(#p::fail::same_shape(#text, &[#name.len()], &[#bar.len()])?;),
+            Shape::Array(_) => quote!(#p::fail::same_shape(#text, #name.shape(), #bar.shape())?;),
+            Shape::Value | Shape::Function => TokenStream::new(),
+        }
+    };
+    entry.params().map(|(param, passed)| check(&param.ident, passed.shape)).collect()
+}

@@ -1,0 +1,164 @@
+//! `f::vjp` and `f::vjp_batch`: the outputs, and the cotangents of all arguments for given
+//! cotangents of the outputs.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use rev_core::ir::{Direction, Mode};
+
+use super::{dimension, Api, Entry, Slot};
+use crate::emit::signature::{Passed, Shape};
+use crate::model::ParamModel;
+
+/// How wide the seeds are.
+#[derive(Clone, Copy, PartialEq)]
+enum Width {
+    /// One cotangent, as plain numbers.
+    One,
+    /// `__N` cotangents side by side.
+    Batch,
+}
+
+/// The functions, where something is written.
+pub fn vjp(entry: &Entry) -> Api {
+    if entry.params().all(|(param, _)| param.mode == Mode::Read) {
+        return Api { items: TokenStream::new(), functions: TokenStream::new() };
+    }
+    let (one, batch) = (function(entry, Width::One), function(entry, Width::Batch));
+    let doc = "The outputs of the function, and the cotangents of all its arguments: the derivatives by \
+               the arguments of the sum of the outputs, each times its seed. The seeds of the written \
+               arguments come first, then all arguments, which stay as they are.";
+    Api {
+        items: result(entry),
+        functions: quote! {
+            #[doc = #doc]
+            #one
+            /// The same for `__N` seeds in one sweep, side by side in shadows of this width.
+            #batch
+        },
+    }
+}
+
+fn bar(param: &ParamModel) -> Ident {
+    format_ident!("{}_bar", param.ident)
+}
+
+/// `struct FVjp { y, y_bar, x_bar, .. }`, generic over the types of its fields.
+fn result(entry: &Entry) -> TokenStream {
+    let (vis, name) = (&entry.model.item.vis, entry.result_name("Vjp"));
+    let doc = format!("What [`{}::vjp`] gives.", entry.model.item.sig.ident);
+    let (mut types, mut fields) = (Vec::new(), TokenStream::new());
+    let mut add = |field: Ident, doc: String| {
+        let ty = format_ident!("F{}", types.len());
+        fields.extend(quote!(#[doc = #doc] pub #field: #ty,));
+        types.push(ty);
+    };
+    for (param, _) in entry.params() {
+        if param.mode != Mode::Read {
+            add(param.ident.clone(), format!("`{}` after the function.", param.ident));
+        }
+        add(bar(param), format!("The cotangent of `{}` before the function.", param.ident));
+    }
+    quote! {
+        #[doc = #doc]
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(dead_code)]
+        #vis struct #name<#(#types),*> { #fields }
+    }
+}
+
+fn function(entry: &Entry, width: Width) -> TokenStream {
+    let (p, vis, device) = (entry.p, &entry.model.item.vis, entry.device());
+    let (declared, conditions) = (entry.signature.declared(), entry.signature.conditions());
+    let result = entry.result_name("Vjp");
+    let (name, wide, n) = match width {
+        Width::One => (format_ident!("vjp"), None, quote!(1usize)),
+        Width::Batch => (format_ident!("vjp_batch"), Some(quote!(const __N: usize)), quote!(__N)),
+    };
+    let written = || entry.params().filter(|(param, _)| param.mode != Mode::Read);
+    let seeds: Vec<_> = written().map(|(param, passed)| seed_input(entry, param, passed, width)).collect();
+    let inputs: Vec<_> = entry.params().map(|(param, passed)| entry.shared_input(param, passed)).collect();
+    let (mut types, mut start, mut outputs, mut fields) =
+        (Vec::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
+    let (mut values, mut both) = (Vec::new(), Vec::new());
+    for (param, passed) in entry.params() {
+        let (name, shadow) = (&param.ident, bar(param));
+        let own = param.mode != Mode::Read;
+        let slot = if own { Slot::own(name.clone(), passed.clone()) } else { Slot::of(param, passed) };
+        if own {
+            start.extend(entry.copied(param, passed));
+            start.extend(seed(entry, param, passed, width));
+            let output = format_ident!("__{name}_after");
+            outputs.extend(quote!(let #output = ::core::clone::Clone::clone(&#name);));
+            fields.extend(quote!(#name: #output,));
+            types.push(entry.owned_type(passed));
+        } else {
+            let zero = entry.zero_shadow(&slot, &n);
+            start.extend(entry.rebound([&slot].into_iter()));
+            start.extend(quote!(let mut #shadow = #zero;));
+        }
+        match width {
+            Width::One => {
+                let gradient = entry.gradient_of(param, passed, &shadow);
+                fields.extend(quote!(#shadow: #gradient,));
+                types.push(entry.gradient_type(param, passed));
+            }
+            Width::Batch => {
+                fields.extend(quote!(#shadow,));
+                types.push(entry.shadow_type(passed, &n));
+            }
+        }
+        values.push(slot.clone());
+        both.push(slot);
+        both.push(Slot::own(shadow, passed.shadow(p)));
+    }
+    let forward = entry.dispatch(Direction::FORWARD, &values, None);
+    let adjoint = entry.dispatch(Direction { adjoint: 1, inverse: false }, &both, Some(&n));
+    quote! {
+        #vis fn #name<#declared #wide>(
+            #device: &(impl #p::Device + ?Sized), #(#seeds,)* #(#inputs),*
+        ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
+            #start
+            #forward;
+            #outputs
+            #adjoint;
+            ::core::result::Result::Ok(#result { #fields })
+        }
+    }
+}
+
+/// The seed of a written argument: shaped like it.
+fn seed_input(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) -> TokenStream {
+    let (p, name, ty) = (entry.p, bar(param), &passed.ty);
+    let element = match width {
+        Width::One => quote!(<#ty as #p::Primal>::Gradient),
+        Width::Batch => quote!(<#ty as #p::Primal>::Shadow<__N>),
+    };
+    match passed.shape {
+        Shape::Slice => quote!(#name: &[#element]),
+        Shape::Array(rank) => {
+            let dimension = dimension(rank, p);
+            quote!(#name: #p::ndarray::ArrayView<'_, #element, #dimension>)
+        }
+        Shape::Value | Shape::Function => quote!(#name: #element),
+    }
+}
+
+/// Turns the seed into a shadow of the argument's shape.
+fn seed(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) -> TokenStream {
+    let (p, value, name, text) = (entry.p, &param.ident, bar(param), bar(param).to_string());
+    let (shape, owned) = match passed.shape {
+        Shape::Value | Shape::Function => (TokenStream::new(), quote!(#name)),
+        Shape::Slice => {
+            (quote!(#p::fail::same_shape(#text, &[#value.len()], &[#name.len()])?;), quote!(#name.to_vec()))
+        }
+        Shape::Array(_) => {
+            (quote!(#p::fail::same_shape(#text, #value.shape(), #name.shape())?;), quote!(#name.to_owned()))
+        }
+    };
+    let ty = entry.owned_type(passed);
+    let shadow = match width {
+        Width::One => quote!(<#ty as #p::Primal>::cotangent(#owned)),
+        Width::Batch => owned,
+    };
+    quote!(#shape let mut #name = #shadow;)
+}

@@ -1,0 +1,334 @@
+//! Parallel loops: what each variable from outside is to the iterations, and the closure that runs
+//! a part of them.
+//!
+//! Outside the closure every variable that the body uses becomes something that tasks can share: a
+//! copy of a scalar, a shared reference, a handle. What iterations accumulate into becomes a target,
+//! which the closure gets back as its task's own copy, or as the target itself where one task runs
+//! the whole loop. Inside the closure the variables have their names again.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::facts::{classify, trips, Accumulated, ParallelFacts, PlaceClass, Sum};
+use rev_core::ir::{Block, Callee, Expr, ExprKind, Parallel, Place, Range, Stmt, StmtKind, Type, VarId};
+
+use super::body::{Body, Repr};
+use super::expr::Reach;
+use super::names::ident;
+use super::types::is_scalar;
+
+/// What a variable from outside is to the iterations.
+enum Role {
+    /// Only read.
+    Read,
+    /// Written, each element by one iteration.
+    Owned,
+    /// Accumulated into by many.
+    Shared(Sum),
+}
+
+/// The code around and at the head of the closure.
+#[derive(Default)]
+struct Frame {
+    /// Before the loop: names for what the closure takes along.
+    before: TokenStream,
+    /// The targets, and the patterns that take them apart again.
+    targets: Vec<(TokenStream, TokenStream)>,
+    /// At the head of the closure.
+    head: TokenStream,
+    /// How the variables are held inside.
+    reprs: Vec<(VarId, Repr)>,
+    /// Variables that the loop writes.
+    written: Vec<VarId>,
+}
+
+impl Body<'_> {
+    /// A loop whose iterations may run in any order. It stays sequential where the classes of its
+    /// variables can't be kept apart.
+    pub fn parallel_loop(
+        &mut self,
+        stmt: &Stmt,
+        var: VarId,
+        range: &Range,
+        declared: &Parallel,
+        body: &Block,
+    ) -> TokenStream {
+        let roles = classify(self.function, stmt).ok().and_then(|facts| self.roles(&facts, body));
+        match roles {
+            Some(roles) => self.tasks(var, range, declared, body, &roles),
+            None => self.for_loop(var, range, body),
+        }
+    }
+
+    /// The roles of the variables from outside, `None` where one has several.
+    fn roles(&self, facts: &ParallelFacts, body: &Block) -> Option<Vec<(VarId, Role)>> {
+        let mut used = BTreeSet::new();
+        body.iter().for_each(|s| mentioned(s, &mut used));
+        let mut roles = Vec::new();
+        for var in used {
+            let role = match facts.classes.get(&var) {
+                Some(PlaceClass::Private) => continue,
+                // only its length is asked for, or it is a function
+                None | Some(PlaceClass::ReadOnly) => Role::Read,
+                Some(PlaceClass::Owned { .. }) => Role::Owned,
+                Some(PlaceClass::Accumulated(a)) => self.shared(var, a)?,
+                Some(PlaceClass::Parts(parts)) => self.role_of_parts(var, parts)?,
+            };
+            roles.push((var, role));
+        }
+        Some(roles)
+    }
+
+    /// A sum into a variable whose elements can be added up.
+    fn shared(&self, var: VarId, a: &Accumulated) -> Option<Role> {
+        let summable = match element_type(&self.function.var(var).ty) {
+            // a struct's shadow can be added, a struct can't
+            Type::Struct(..) | Type::Unknown => false,
+            Type::Shadow(_) => true,
+            _ => true,
+        };
+        (summable && a.sum != Sum::Mul).then_some(Role::Shared(a.sum))
+    }
+
+    fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)]) -> Option<Role> {
+        let owned = |class: &PlaceClass| matches!(class, PlaceClass::Owned { .. } | PlaceClass::ReadOnly);
+        if parts.iter().all(|(_, class)| owned(class)) {
+            return Some(Role::Owned);
+        }
+        let mut sums = parts.iter().map(|(_, class)| match class {
+            PlaceClass::Accumulated(a) => Some(a),
+            _ => None,
+        });
+        let first = sums.next()??;
+        sums.all(|a| a.is_some_and(|a| a.sum == first.sum)).then(|| self.shared(var, first)).flatten()
+    }
+
+    fn tasks(
+        &mut self,
+        var: VarId,
+        range: &Range,
+        declared: &Parallel,
+        body: &Block,
+        roles: &[(VarId, Role)],
+    ) -> TokenStream {
+        let p = self.p;
+        let visits = self.visits(var, range);
+        let checks = self.injective_checks(declared);
+        let mut frame = Frame::default();
+        for (var, role) in roles {
+            self.hold(*var, role, &mut frame);
+        }
+        let weight = self.weight(body);
+        let outer_held = std::mem::take(&mut self.held);
+        let name = self.name(var);
+        let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
+        self.held = outer_held;
+        let failure = quote!(return ::core::result::Result::Err(__e));
+        let Frame { before, targets, head, written, .. } = frame;
+        let (given, taken) = nested(&targets);
+        let seen: TokenStream = written.iter().map(|&v| self.see_all(v)).collect();
+        quote!({
+            {
+                let __visits = #visits;
+                #checks
+                #before
+                let __loop = #p::parallel::run(__cx, __visits, #weight, #given, move |__cx, __visits, __targets| {
+                    let #taken = __targets;
+                    #head
+                    for #name in __visits { #statements }
+                    ::core::result::Result::Ok(())
+                });
+                if let ::core::result::Result::Err(__e) = __loop { #failure }
+            }
+            #seen
+        })
+    }
+
+    /// The values that a parallel loop visits: a type that can be split.
+    fn visits(&mut self, var: VarId, range: &Range) -> TokenStream {
+        let p = self.p;
+        if !self.is_plain_range(var, range) {
+            return self.steps(var, range);
+        }
+        let (start, end) = (self.expr(&range.start), self.expr(&range.end));
+        let order = ident(if range.reversed { "Down" } else { "Up" });
+        quote!(#p::#order::new(#start, #end))
+    }
+
+    /// Index arrays that are declared to hold no value twice.
+    fn injective_checks(&mut self, declared: &Parallel) -> TokenStream {
+        if !self.checked {
+            return TokenStream::new();
+        }
+        let p = self.p;
+        let mut checks = TokenStream::new();
+        for place in &declared.injective {
+            let (array, shown) = (self.place(place, Reach::Read), self.show(place));
+            let array = if self.is_array(place) { array } else { quote!(#p::Elements::reader(&#array)) };
+            let failure = self.fail(|at| quote!(#p::fail::not_injective(#at, #shown, __e)));
+            checks.extend(quote! {
+                if let ::core::result::Result::Err(__e) = #p::checks::injective(#array) { #failure }
+            });
+        }
+        self.if_checked(checks)
+    }
+
+    /// How the closure takes a variable along.
+    fn hold(&mut self, var: VarId, role: &Role, frame: &mut Frame) {
+        let p = self.p;
+        let (name, repr) = (self.name(var), self.repr(var));
+        let place = self.place(&Place::var(var), Reach::Read);
+        if !matches!(role, Role::Read) {
+            frame.written.push(var);
+        }
+        match (role, repr) {
+            (_, Repr::Function) | (Role::Read | Role::Owned, Repr::Handle) => {}
+            (Role::Read | Role::Owned, Repr::Value | Repr::Ref) | (Role::Read, Repr::Owned | Repr::Mut) => {
+                if is_scalar(&self.function.var(var).ty) {
+                    frame.before.extend(quote!(let #name = #place;));
+                    frame.reprs.push((var, Repr::Value));
+                } else {
+                    frame.before.extend(quote!(let #name = &#place;));
+                    frame.reprs.push((var, Repr::Ref));
+                }
+            }
+            (Role::Owned, Repr::Owned | Repr::Mut) => {
+                if is_fixed(&self.function.var(var).ty) {
+                    frame.before.extend(quote!(let #name = #p::Elements::writer(&mut #place);));
+                    frame.reprs.push((var, Repr::Handle));
+                } else {
+                    frame.before.extend(quote!(let #name = #p::Single::new(&mut #place);));
+                    frame.head.extend(quote!(let #name = #name.get();));
+                    frame.reprs.push((var, Repr::Mut));
+                }
+            }
+            (Role::Shared(sum), Repr::Handle) => {
+                let by = combination(*sum);
+                frame.targets.push((
+                    quote!(#p::parallel::By(#p::parallel::#by, #name)),
+                    quote!(#p::parallel::By(_, #name)),
+                ));
+            }
+            (Role::Shared(sum), Repr::Value | Repr::Ref | Repr::Owned | Repr::Mut) => {
+                let by = combination(*sum);
+                frame.targets.push((
+                    quote!(#p::parallel::By(#p::parallel::#by, #p::Single::new(&mut #place))),
+                    quote!(#p::parallel::By(_, #name)),
+                ));
+                frame.head.extend(quote!(let #name = #name.get();));
+                frame.reprs.push((var, Repr::Mut));
+            }
+        }
+    }
+
+    /// Records what a loop left in an ancilla from outside.
+    fn see_all(&mut self, var: VarId) -> TokenStream {
+        if !self.held.contains(&var) {
+            return TokenStream::new();
+        }
+        let p = self.p;
+        let (name, held) = (self.name(var), self.companion("held", var));
+        match self.repr(var) {
+            Repr::Handle => quote!(if __C::ON { #p::arrays::see_all(&mut #held, #name); }),
+            Repr::Value | Repr::Owned | Repr::Ref | Repr::Mut | Repr::Function => {
+                let place = self.place(&Place::var(var), Reach::Read);
+                self.see(var, quote!(&#place))
+            }
+        }
+    }
+
+    /// A rough count of the operations in a block, to tell loops that are worth several threads.
+    fn weight(&self, block: &Block) -> usize {
+        block.iter().map(|s| self.weight_of(s)).fold(0, usize::saturating_add)
+    }
+
+    fn weight_of(&self, stmt: &Stmt) -> usize {
+        let mut own = 1;
+        stmt.each_expr(&mut |e| own += size(e));
+        stmt.each_place(&mut |q, _| q.indices().for_each(|e| own += size(e)));
+        let inner = stmt.blocks().into_iter().map(|b| self.weight(b)).fold(0, usize::saturating_add);
+        let times = match &stmt.kind {
+            StmtKind::For { range, .. } => {
+                trips(self.function, range).and_then(|n| usize::try_from(n).ok()).unwrap_or(UNKNOWN_TRIPS)
+            }
+            StmtKind::While { .. } => UNKNOWN_TRIPS,
+            StmtKind::Call { .. } => return own + CALL_WEIGHT,
+            _ => 1,
+        };
+        inner.saturating_mul(times).saturating_add(own)
+    }
+}
+
+/// The iterations taken for a loop whose number of them isn't known.
+const UNKNOWN_TRIPS: usize = 8;
+
+/// The operations taken for a call.
+const CALL_WEIGHT: usize = 32;
+
+fn size(e: &Expr) -> usize {
+    let mut n = 1;
+    e.each_child(&mut |c| n += size(c));
+    n
+}
+
+fn combination(sum: Sum) -> proc_macro2::Ident {
+    ident(match sum {
+        Sum::Add | Sum::Mul => "Sum",
+        Sum::Xor => "Parity",
+    })
+}
+
+/// The targets as nested pairs, and the pattern of the same form.
+fn nested(targets: &[(TokenStream, TokenStream)]) -> (TokenStream, TokenStream) {
+    targets.iter().rev().fold((quote!(()), quote!(())), |(given, taken), (target, pattern)| {
+        (quote!((#target, #given)), quote!((#pattern, #taken)))
+    })
+}
+
+/// The type of the elements of arrays, at any depth.
+fn element_type(ty: &Type) -> &Type {
+    match ty {
+        Type::Array(t, _) | Type::Fixed(t, _) => element_type(t),
+        other => other,
+    }
+}
+
+fn is_fixed(ty: &Type) -> bool {
+    match ty {
+        Type::Fixed(..) => true,
+        Type::Shadow(t) => is_fixed(t),
+        _ => false,
+    }
+}
+
+/// The variables that a statement mentions in any way.
+fn mentioned(stmt: &Stmt, found: &mut BTreeSet<VarId>) {
+    stmt.each_expr(&mut |e| mentioned_in(e, found));
+    stmt.each_place(&mut |q, _| {
+        found.insert(q.var);
+        q.indices().for_each(|e| mentioned_in(e, found));
+    });
+    match &stmt.kind {
+        StmtKind::Call { callee: Callee::Param(var), .. } | StmtKind::Release { var, .. } => {
+            found.insert(*var);
+        }
+        StmtKind::For { parallel: Some(declared), .. } => {
+            for place in &declared.injective {
+                found.insert(place.var);
+                place.indices().for_each(|e| mentioned_in(e, found));
+            }
+        }
+        _ => {}
+    }
+    for block in stmt.blocks() {
+        block.iter().for_each(|s| mentioned(s, found));
+    }
+}
+
+fn mentioned_in(e: &Expr, found: &mut BTreeSet<VarId>) {
+    if let ExprKind::Read(q) | ExprKind::Len(q, _) | ExprKind::ZeroShadow(q) = &e.kind {
+        found.insert(q.var);
+    }
+    e.each_child(&mut |c| mentioned_in(c, found));
+}

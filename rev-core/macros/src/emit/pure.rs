@@ -1,0 +1,107 @@
+//! `#[pure]` functions: the plain function, and a struct of its name whose associated functions
+//! give its value and partial derivatives to programs.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::ir::{Function, Module, Pure};
+use rev_core::pass::partials;
+
+use super::api::collected;
+use super::body::{Body, Repr, Scope};
+use super::sites::Quotes;
+use super::types::rust_type;
+use crate::model::{Passing, PureModel};
+
+/// The items that a `#[pure]` function becomes.
+pub fn pure(model: &PureModel) -> TokenStream {
+    let p = &crate::runtime::path();
+    let quotes = Quotes::of(&model.item);
+    let scope = Scope { p, source: &model.source, quotes: &quotes };
+    let syn::ItemFn { attrs, vis, sig, .. } = &model.item;
+    let (name, lints) = (&sig.ident, super::lints());
+    let about = format!("The pure function [`{name}`]({name}()), as programs call it.");
+    let module = module_of(&model.function);
+    let value = program(&scope, model, &model.function, "__value");
+    let derivatives = partials(&model.function).ok().map(|d| program(&scope, model, &d, "__partials"));
+    let collected = collected(p, name, &module, &model.function.generics, &model.source);
+    let args = model.params.iter().map(|param| {
+        let name = &param.ident;
+        match param.passing {
+            Passing::Value => quote!(#name),
+            Passing::Shared | Passing::Exclusive => quote!(::core::clone::Clone::clone(#name)),
+        }
+    });
+    quote! {
+        #(#attrs)*
+        #[allow(clippy::too_many_arguments)]
+        #[inline]
+        #vis #sig {
+            #name::__value(#(#args),*).unwrap_or_else(#p::Zero::zero)
+        }
+
+        #[doc = #about]
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        #vis struct #name {}
+
+        #lints
+        impl #name {
+            #value
+            #derivatives
+            #collected
+        }
+    }
+}
+
+/// The value of a pure function, or of its partial derivatives; `None` where an integer is divided
+/// by zero.
+fn program(scope: &Scope, model: &PureModel, pure: &Pure, name: &str) -> TokenStream {
+    let (p, name) = (scope.p, super::names::ident(name));
+    let function = frame(pure);
+    let mut body = Body::new(scope, &function);
+    body.pure = true;
+    let mut params = Vec::new();
+    for (param, &var) in model.params.iter().zip(&pure.params) {
+        let ty = match &param.ty {
+            syn::Type::Reference(r) => &*r.elem,
+            ty => ty,
+        };
+        let name = body.name(var);
+        params.push(quote!(#name: #ty));
+        body.set(var, Repr::Value);
+    }
+    let value = body.expr(&pure.result);
+    let sig = &model.item.sig;
+    let (generics, conditions) = (&sig.generics, &sig.generics.where_clause);
+    let result = match (rust_type(&pure.result_type, p), &sig.output) {
+        (Some(ty), _) => ty,
+        (None, syn::ReturnType::Type(_, ty)) => quote!(#ty),
+        (None, syn::ReturnType::Default) => quote!(()),
+    };
+    quote! {
+        #[doc(hidden)]
+        #[inline]
+        pub fn #name #generics (#(#params),*) -> ::core::option::Option<#result> #conditions {
+            ::core::option::Option::Some(#value)
+        }
+    }
+}
+
+/// A function with the variables of a pure one, to emit its expressions in.
+fn frame(pure: &Pure) -> Function {
+    Function {
+        name: pure.name.clone(),
+        generics: pure.generics.clone(),
+        params: pure.params.clone(),
+        vars: pure.vars.clone(),
+        body: Vec::new(),
+        checks: false,
+        file: pure.file.clone(),
+        span: pure.span,
+    }
+}
+
+fn module_of(pure: &Pure) -> Module {
+    let pures = [(pure.name.clone(), pure.clone())].into_iter().collect();
+    Module { entry: pure.name.clone(), pures, ..Module::default() }
+}

@@ -1,0 +1,157 @@
+//! Inference: what a function alone tells about its types, and what a module does.
+
+#![allow(clippy::unwrap_used)]
+
+use rev_core::check::{check_pure, infer, infer_module, type_of};
+use rev_core::diag::Code;
+use rev_core::ir::{Expr, Function, StmtKind};
+use rev_core::text::{parse_function, parse_module, print_function};
+
+fn inferred(text: &str) -> String {
+    let mut f = parse_function(text).unwrap();
+    infer(&mut f);
+    print_function(&f)
+}
+
+#[test]
+fn bindings_and_ancillas_get_their_types() {
+    let text = inferred(
+        "fn f<T: Real>(y: &mut T, x: [T], z: Complex<f64>, n: usize) {
+            let a = x[n] * 2 {
+                let b = abs2(z) {
+                    managed anc c = 0 {
+                        managed anc d = fill(0.0, n, n) {
+                            let e = (a, c, b > 1.0) {
+                                c += n
+                                d[0, c] += b
+                                y += e.0
+                            }
+                        }
+                    }
+                }
+            }
+        }",
+    );
+    for declaration in [
+        "let a: T =",
+        "let b: f64 =",
+        "managed anc c: usize =",
+        "managed anc d: Array2<f64> =",
+        "let e: (T, usize, bool) =",
+    ] {
+        assert!(text.contains(declaration), "{declaration} in\n{text}");
+    }
+}
+
+#[test]
+fn what_only_rustc_knows_stays_unknown() {
+    let text = inferred("fn f(y: &mut f64, c: Camera) { let a = c.focal { let b = g(a) { y += 1.0 } } }");
+    assert!(text.contains("let a = c.focal"), "{text}");
+    assert!(text.contains("let b = "), "{text}");
+}
+
+#[test]
+fn the_use_of_an_unknown_part_tells_its_type() {
+    let text = inferred("fn f(y: &mut f64, c: Camera) { let a = c.focal { y += c.focal + 1 } }");
+    assert!(text.contains("let a: f64 = c.focal"), "{text}");
+}
+
+#[test]
+fn a_slash_between_integers_is_their_quotient() {
+    let text = inferred("fn f(k: &mut usize, n: usize, y: &mut f64, x: f64) { k += n / 2 y += x / 2 }");
+    assert!(text.contains("k += quot(n, 2)"), "{text}");
+    assert!(text.contains("y += x / 2"), "{text}");
+}
+
+#[test]
+fn a_question_about_one_expression() {
+    let f: Function = parse_function("fn f(y: &mut f64, x: [f64], n: usize) { y += x[n] * 2.0 }").unwrap();
+    let StmtKind::Update { expr, .. } = &f.body[0].kind else { unreachable!() };
+    assert_eq!(type_of(&f, expr).to_string(), "f64");
+    assert_eq!(type_of(&f, &Expr::int(1)).to_string(), "_");
+}
+
+const MODULE: &str = "\
+module f
+
+const mass::OF_EARTH = 5.972
+
+struct Camera<T: Real> {
+    focal: T,
+    rot: [T; 3],
+    count: usize,
+}
+
+pure fn square<S: Ring>(a: S) -> S {
+    let b = a * a;
+    b + 0
+}
+
+fn f(y: &mut f64, cams: [Camera<f64>], k: &mut usize) {
+    let c = cams[0] {
+        let r = square(c.rot[c.count]) {
+            managed anc s = 0.0 {
+                call g(&mut s, r, 2)
+                y += s * mass::OF_EARTH
+            }
+            k += 7 / 2
+        }
+    }
+}
+
+fn g<T: Real>(a: &mut T, b: T, n: i64) {
+    a += b * 3
+}
+";
+
+#[test]
+fn a_module_tells_everything() {
+    let mut module = parse_module(MODULE).unwrap();
+    infer_module(&mut module);
+    let f = print_function(&module.functions["f"]);
+    let g = print_function(&module.functions["g"]);
+    let expected_f = "\
+fn f(y: &mut f64, cams: [Camera<f64>], k: &mut usize) {
+    let c: Camera<f64> = cams[0usize] {
+        let r: f64 = square(c.rot[c.count]) {
+            managed anc s: f64 = 0.0f64 {
+                call g(&mut s, r, 2i64)
+                y += s * mass::OF_EARTH
+            }
+            k += quot(7usize, 2usize)
+        }
+    }
+}
+";
+    assert_eq!(f, expected_f);
+    assert_eq!(g, "fn g<T: Real>(a: &mut T, b: T, n: i64) {\n    a += b * 3_T\n}\n");
+    assert_eq!(module.pures["square"].vars[1].ty.to_string(), "S");
+}
+
+/// The codes of what is wrong with a pure function.
+fn wrong(pure: &str) -> Vec<Code> {
+    let module = parse_module(&format!("module f\n\npure fn {pure}\n")).unwrap();
+    let pure = module.pures.values().next().unwrap();
+    match check_pure(pure) {
+        Ok(()) => Vec::new(),
+        Err(e) => e.iter().map(|d| d.code).collect(),
+    }
+}
+
+#[test]
+fn pure_functions() {
+    assert_eq!(wrong("f<T: Real>(x: T, n: usize) -> T { if n > 2 { sin(x) } else { x } }"), []);
+    assert_eq!(wrong("f(x: f64) -> (f64, f64) { let a = x * x; (a, a + 1.0) }"), []);
+    assert_eq!(wrong("f(x: f64, n: i32) -> f64 { powi(x, n) } partials (powi(x, n - 1), 0)"), []);
+    assert_eq!(
+        wrong("f(x: f64, n: i32) -> f64 { powi(x, n) } partials (powi(x, n - 1))"),
+        [Code::PurePartials]
+    );
+    assert_eq!(wrong("f(x: [f64]) -> [f64] { x }"), [Code::PureResult]);
+    assert_eq!(wrong("f(x: f64) -> f64 { f(x) }"), [Code::PureRecursion]);
+    assert_eq!(wrong("f(x: f64, n: usize) -> f64 { (fill(x, n), x).1 }"), [Code::PureBody]);
+    assert_eq!(wrong("f(x: &mut f64) -> f64 { x }"), [Code::PureBody]);
+    assert_eq!(wrong("f(x: f64, n: usize) -> f64 { x * n }"), [Code::TypeMismatch]);
+    assert_eq!(wrong("f(x: f64, n: usize) -> f64 { n }"), [Code::TypeMismatch]);
+    assert_eq!(wrong("f<T: Ring>(x: T) -> T { sin(x) }"), [Code::FunctionClass]);
+}

@@ -1,0 +1,86 @@
+//! The IR of a function with everything that it calls: what generated code hands to devices that
+//! run the IR.
+
+use rev_core::error::Error;
+use rev_core::ir::{Module, Number};
+use rev_core::scalar::{Num, Scalar};
+use rev_core::structure::Structure;
+use rev_core::text::parse_module;
+use rev_core::value::{Data, DynArg, Value};
+
+/// A module on its way: functions add themselves and what they call.
+#[derive(Debug, Default)]
+pub struct Collector {
+    module: Module,
+}
+
+impl Collector {
+    /// A module about a function.
+    pub fn about(entry: &str) -> Collector {
+        let module = Module { entry: entry.to_string(), ..Module::default() };
+        Collector { module }
+    }
+
+    /// Adds the function or pure function of an embedded text under its unique name. `false` when
+    /// it is there already, with all that it calls.
+    pub fn add(&mut self, unique: &str, text: &str) -> bool {
+        if self.module.functions.contains_key(unique) || self.module.pures.contains_key(unique) {
+            return false;
+        }
+        // the text was printed by the macro, and the printer's output can be parsed
+        if let Ok(parsed) = parse_module(text) {
+            for mut function in parsed.functions.into_values() {
+                function.name = unique.to_string();
+                self.module.functions.insert(unique.to_string(), function);
+            }
+            for mut pure in parsed.pures.into_values() {
+                pure.name = unique.to_string();
+                self.module.pures.insert(unique.to_string(), pure);
+            }
+        }
+        true
+    }
+
+    /// Notes what a path means inside a function.
+    pub fn link(&mut self, function: &str, path: &str, unique: &str) {
+        let links = self.module.links.entry(function.to_string()).or_default();
+        links.insert(path.to_string(), unique.to_string());
+    }
+
+    /// Adds a struct and the structs that it is made of.
+    pub fn structure<S: Structure>(&mut self, path: &str) {
+        S::define(path, &mut self.module.structs);
+    }
+
+    /// Adds the value of a named constant.
+    pub fn constant<T: Scalar>(&mut self, path: &str, value: T) {
+        let number = match (value.to_value(), value.to_number()) {
+            (Value::Bool(b), _) => Number::Bool(b),
+            (_, Num::Int(v)) => Number::Int(v.into()),
+            (_, Num::Uint(v)) => Number::Int(v.into()),
+            (_, Num::Wide(v)) => Number::Int(v),
+            (_, Num::WideUint(v)) => Number::Int(v as i128),
+            (_, Num::Float(v) | Num::Complex(v, _)) => Number::Float(v),
+            (_, Num::Fixed(v)) => Number::Float(v.to_num()),
+        };
+        self.module.constants.insert(path.to_string(), number);
+    }
+
+    /// The module.
+    pub fn finish(self) -> Module {
+        self.module
+    }
+}
+
+/// A reversible function as an argument of a device that runs the IR.
+#[derive(Clone, Debug)]
+pub struct FunctionArg(pub &'static str);
+
+impl DynArg for FunctionArg {
+    fn load(&self) -> Data {
+        Data::Function(self.0.into())
+    }
+    fn store(&mut self, _: &Data) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! The CPU as a device: programs run as the Rust that the macro emitted.
+
+use rev_core::device::{Backend, Device};
+use rev_core::tolerance::{Options, Tolerances};
+
+/// The CPU. A handle with the options of its runs; it can be shared and used again.
+///
+/// ```
+/// use rev_cpu::prelude::*;
+///
+/// let all_threads = Cpu::new();
+/// let reproducible = Cpu::with_threads(4).deterministic(true);
+/// let fast = Cpu::new().checks(false);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cpu {
+    options: Options,
+}
+
+impl Cpu {
+    /// All processors, checks on, the default tolerances.
+    pub fn new() -> Cpu {
+        Cpu::default()
+    }
+
+    /// The same with `threads` threads for parallel loops.
+    pub fn with_threads(threads: usize) -> Cpu {
+        Cpu::new().threads(threads)
+    }
+
+    /// With these options.
+    pub fn with_options(options: Options) -> Cpu {
+        Cpu { options }
+    }
+
+    /// How many threads parallel loops use. One runs them on the calling thread.
+    pub fn threads(mut self, threads: usize) -> Cpu {
+        self.options.threads = Some(threads);
+        self
+    }
+
+    /// Whether reversibility is checked. Indices out of range are always errors.
+    pub fn checks(mut self, on: bool) -> Cpu {
+        self.options.checks = on;
+        self
+    }
+
+    /// How far a released ancilla may be from its first value.
+    pub fn tolerances(mut self, tolerances: Tolerances) -> Cpu {
+        self.options.tolerances = tolerances;
+        self
+    }
+
+    /// Whether the sums of parallel loops have one order ([`rev_core::tree`]), so that a result has
+    /// the same bits on any number of threads.
+    pub fn deterministic(mut self, on: bool) -> Cpu {
+        self.options.deterministic = on;
+        self
+    }
+
+    /// The options of its runs.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+}
+
+impl Device for Cpu {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn backend(&self) -> Backend<'_> {
+        Backend::Native(&self.options)
+    }
+}

@@ -1,0 +1,138 @@
+//! Parallel loops: every class of accumulation, on 1, 2 and 8 threads, forward, inverse and
+//! adjoint; and the bits of the deterministic mode.
+
+use rev_cpu::prelude::*;
+
+/// `y += α x`: the scalar is read by every iteration, so its gradient is a sum over all of them.
+#[reversible]
+fn axpy<T: Real>(y: &mut [T], alpha: T, x: &[T]) {
+    for i in par(0..y.len()) {
+        y[i] += alpha * x[i];
+    }
+}
+
+/// Accumulation through an index array, and its dual.
+#[reversible]
+fn scatter<T: Real>(y: &mut [T], x: &[T], idx: &[usize]) {
+    for i in par(0..x.len()) {
+        y[idx[i]] += x[i] * x[i];
+    }
+}
+
+#[reversible]
+fn gather<T: Real>(y: &mut [T], x: &[T], idx: &[usize]) {
+    for i in par(0..y.len()) {
+        y[i] += x[idx[i]] * x[idx[i]];
+    }
+}
+
+/// An inner parallel loop with an ancilla, summed into a scalar.
+#[reversible]
+fn fit<T: Real>(loss: &mut T, w: &[T], x: &[T], y: &[T]) {
+    for i in par(0..y.len()) {
+        let mut p = T::zero();
+        for j in 0..w.len() {
+            p += x[i * w.len() + j] * w[j];
+        }
+        let r = p - y[i];
+        *loss += r * r / (T::one() + r.abs());
+    }
+}
+
+fn devices() -> Vec<(Cpu, bool)> {
+    let of =
+        |threads, deterministic| (Cpu::with_threads(threads).deterministic(deterministic), deterministic);
+    vec![of(1, false), of(2, false), of(8, false), of(1, true), of(2, true), of(8, true)]
+}
+
+fn numbers(n: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed;
+    (0..n)
+        .map(|_| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        })
+        .collect()
+}
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} {b}");
+}
+
+#[test]
+fn a_scalar_that_a_million_iterations_read() {
+    let n = 1_000_000;
+    let (x, seed, alpha) = (numbers(n, 1), numbers(n, 2), 0.75);
+    let expected: f64 = x.iter().zip(&seed).map(|(x, s)| x * s).sum();
+    let mut bits = Vec::new();
+    for (cpu, deterministic) in devices() {
+        let y = numbers(n, 3);
+        let g = axpy::vjp(&cpu, &seed, &y, alpha, &x).unwrap();
+        close(g.alpha_bar, expected);
+        assert!(g.x_bar.iter().zip(&seed).all(|(b, s)| *b == alpha * s));
+        assert_eq!(g.y[17], y[17] + alpha * x[17]);
+        if deterministic {
+            bits.push(g.alpha_bar.to_bits());
+        }
+        let mut back = g.y.clone();
+        axpy::run_inverse(&cpu, &mut back, alpha, &x).unwrap();
+        assert!(back.iter().zip(&y).all(|(a, b)| (a - b).abs() < 1e-15));
+    }
+    assert!(bits.windows(2).all(|w| w[0] == w[1]), "{bits:?}");
+}
+
+#[test]
+fn random_indices_with_heavy_collision() {
+    let (n, m) = (200_000, 7);
+    let x = numbers(n, 4);
+    let idx: Vec<usize> = numbers(n, 5).iter().map(|v| ((v + 0.5) * m as f64) as usize % m).collect();
+    let mut sums = vec![0.0; m];
+    idx.iter().zip(&x).for_each(|(&i, x)| sums[i] += x * x);
+    let seed = numbers(n, 6);
+    let mut cotangents = vec![0.0; m];
+    let table = numbers(m, 7);
+    idx.iter().zip(&seed).for_each(|(&i, s)| cotangents[i] += 2.0 * table[i] * s);
+    let mut bits = Vec::new();
+    for (cpu, deterministic) in devices() {
+        let mut y = vec![0.0; m];
+        scatter::run(&cpu, &mut y, &x, &idx).unwrap();
+        y.iter().zip(&sums).for_each(|(a, b)| close(*a, *b));
+        let g = gather::vjp(&cpu, &seed, &vec![0.0; n], &table, &idx).unwrap();
+        g.x_bar.iter().zip(&cotangents).for_each(|(a, b)| close(*a, *b));
+        if deterministic {
+            bits.push(y.iter().chain(&g.x_bar).map(|v| v.to_bits()).collect::<Vec<_>>());
+        }
+        scatter::run_inverse(&cpu, &mut y, &x, &idx).unwrap();
+        assert!(y.iter().all(|v| v.abs() < 1e-9));
+    }
+    assert!(bits.windows(2).all(|w| w[0] == w[1]));
+}
+
+#[test]
+fn a_large_scattered_target() {
+    let (n, m) = (50_000, 400_000);
+    let seed = numbers(n, 8);
+    let table = numbers(m, 9);
+    let idx: Vec<usize> = numbers(n, 10).iter().map(|v| ((v + 0.5) * m as f64) as usize % m).collect();
+    let mut expected = vec![0.0; m];
+    idx.iter().zip(&seed).for_each(|(&i, s)| expected[i] += 2.0 * table[i] * s);
+    for threads in [1, 2, 8] {
+        let g = gather::vjp(&Cpu::with_threads(threads), &seed, &vec![0.0; n], &table, &idx).unwrap();
+        g.x_bar.iter().zip(&expected).for_each(|(a, b)| close(*a, *b));
+    }
+}
+
+#[test]
+fn a_sum_with_ancillas_inside() {
+    let (n, m) = (20_000, 5);
+    let (w, x, y) = (numbers(m, 11), numbers(n * m, 12), numbers(n, 13));
+    let one = fit::gradient(&Cpu::with_threads(1), &w, &x, &y).unwrap();
+    for (cpu, _) in devices() {
+        let g = fit::gradient(&cpu, &w, &x, &y).unwrap();
+        close(g.value, one.value);
+        g.w.iter().zip(&one.w).for_each(|(a, b)| close(*a, *b));
+        g.x.iter().zip(&one.x).for_each(|(a, b)| close(*a, *b));
+        let unchecked = fit::gradient(&cpu.clone().checks(false), &w, &x, &y).unwrap();
+        close(unchecked.value, one.value);
+    }
+}
