@@ -6,7 +6,7 @@ use super::frame::{Loop, TreeSum, Visits};
 use super::machine::Machine;
 use super::update::update;
 use crate::error::Cause;
-use crate::ir::{Expr, Range, Type, UpdateOp, VarId};
+use crate::ir::{Expr, Range, UpdateOp, VarId};
 use crate::scalar::Num;
 use crate::text;
 use crate::tree;
@@ -242,10 +242,7 @@ impl Machine<'_> {
         let k = if forward { 0 } else { visits.count - 1 };
         let value = visits.value(k);
         let frame = self.frame()?;
-        let ty = match (&frame.program.function.var(var).ty, sample) {
-            (Type::Unknown, Some(v)) => v.ir_type(),
-            (ty, _) => ty.clone(),
-        };
+        let ty = sample.map_or_else(|| frame.program.function.var(var).ty.clone(), |v| v.ir_type());
         let literal = Data::Literal(crate::ir::Number::Int(value));
         let data = frame.generics.settle(self.globals.module, &ty, literal);
         self.open(var, data)?;

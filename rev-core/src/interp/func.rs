@@ -11,6 +11,11 @@ use crate::value::{literal_number, Data, Value};
 
 /// Applies a function of the table.
 pub(super) fn apply(func: Func, args: &[Data]) -> Result<Data, Cause> {
+    // `/` of integers whose type the compiler didn't see
+    let func = match (func, args) {
+        (Func::Div, [Data::Scalar(v), _] | [_, Data::Scalar(v)]) if v.is_integer() => Func::Quot,
+        _ => func,
+    };
     let row = func.row();
     if args.len() != row.args.len() {
         return Err(mistyped(func, args));

@@ -311,12 +311,13 @@ impl Machine<'_> {
         }
     }
 
-    /// The arguments of a call: written ones must be apart from each other and from what is read.
+    /// The arguments of a call: written ones must be apart from each other and from what is read,
+    /// accumulated ones from these.
     fn pass(&self, args: &[Arg], checked: bool) -> Result<Vec<Passed>, Cause> {
         let mut eval = self.evaluator(if checked { Watch::Everything } else { Watch::Nothing })?;
         let mut passed = Vec::new();
         let mut read: Vec<(Location, Place)> = Vec::new();
-        let mut written: Vec<(Location, &Place)> = Vec::new();
+        let mut written: Vec<(Location, &Place, Mode)> = Vec::new();
         for arg in args {
             match &arg.value {
                 ArgValue::Expr(e) => passed.push(Passed::Value(eval.eval(e)?)),
@@ -328,18 +329,19 @@ impl Machine<'_> {
                     let at = eval.locate_from(root, place)?;
                     match arg.mode {
                         Mode::Read => read.push((at.clone(), place.clone())),
-                        Mode::Write | Mode::Accumulate => written.push((at.clone(), place)),
+                        Mode::Write | Mode::Accumulate => written.push((at.clone(), place, arg.mode)),
                     }
                     passed.push(Passed::Place(at));
                 }
             }
         }
         read.append(&mut eval.reads);
-        for (k, (at, place)) in written.iter().enumerate().filter(|_| checked) {
-            if let Some((_, other)) = written[..k].iter().find(|(other, _)| other.overlaps(at)) {
-                return Err(alias(&eval, place, other));
-            }
-            if let Some((_, other)) = read.iter().find(|(other, _)| other.overlaps(at)) {
+        for (k, (at, place, mode)) in written.iter().enumerate().filter(|_| checked) {
+            // sums into one place commute
+            let both = |other: &Mode| (*other, *mode) == (Mode::Accumulate, Mode::Accumulate);
+            let before = written[..k].iter().filter(|(_, _, m)| !both(m)).map(|(at, p, _)| (at, *p));
+            let others = before.chain(read.iter().map(|(at, p)| (at, p)));
+            if let Some((_, other)) = others.into_iter().find(|(other, _)| other.overlaps(at)) {
                 return Err(alias(&eval, place, other));
             }
         }
