@@ -113,7 +113,7 @@ params! {
 
 /// A reversible function with a list of parameters. In the source of a reversible function the list
 /// is written with the parameters' own types: `F: Reversible<(&mut T, &[T], usize)>`.
-pub trait Reversible<P: Params>: Copy + Send + Sync {
+pub trait Reversible<P: Params>: Copy + Send + Sync + 'static {
     /// Its unique name.
     fn name(self) -> &'static str;
 
