@@ -11,7 +11,7 @@ const SIZES: [[usize; 3]; 5] =
 fn gmm(criterion: &mut Criterion) {
     for [d, k, n] in SIZES {
         let i = Instance::random(d, k, n, 0);
-        let (alphas, means, icf, points) = (i.alphas.view(), i.means.view(), i.icf.view(), i.points.view());
+        let (alphas, means, icf, points) = (&i.alphas, i.means.view(), i.icf.view(), i.points.view());
         let size = format!("d{d}_k{k}_n{n}");
         let mut group = criterion.benchmark_group("gmm");
         group.bench_function(BenchmarkId::new("plain objective", &size), |b| {

@@ -55,12 +55,12 @@ impl Options {
 
 /// The objective at an instance.
 fn objective(i: &Instance) -> Result<f64, Failure> {
-    Ok(plain::objective(i.alphas.view(), i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m))
+    Ok(plain::objective(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m))
 }
 
 /// The gradient in the file's order: α, means, icf.
 fn gradient(i: &Instance) -> Result<Vec<f64>, Failure> {
-    let g = plain::gradient(i.alphas.view(), i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m);
+    let g = plain::gradient(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m);
     Ok(g.alphas.iter().chain(&g.means).chain(&g.icf).copied().collect())
 }
 

@@ -1,6 +1,7 @@
 //! GMM and bundle adjustment: values, inverses and gradients against the plain twins.
 #![allow(clippy::unwrap_used)]
 
+use rev_cpu::prelude::*;
 use rev_kernels::{ba, bal, gmm, rotation};
 
 fn close(got: f64, expected: f64) {
@@ -15,10 +16,10 @@ fn gmm_there_and_back() {
     {
         let i = gmm::Instance { gamma, m, ..gmm::Instance::random(d, k, n, 3) };
         let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
-        let alphas = i.alphas.as_slice().unwrap();
+        let alphas = i.alphas.as_slice();
         let mut loss = 0.0;
         gmm::objective(&mut loss, alphas, means, icf, points, gamma, m).unwrap();
-        close(loss, gmm::plain::objective(i.alphas.view(), means, icf, points, gamma, m));
+        close(loss, gmm::plain::objective(&i.alphas, means, icf, points, gamma, m));
         gmm::objective::inverse(&mut loss, alphas, means, icf, points, gamma, m).unwrap();
         close(loss, 0.0);
     }
@@ -28,13 +29,15 @@ fn gmm_there_and_back() {
 fn gmm_in_single_precision() {
     let i = gmm::Instance::random(3, 4, 50, 7);
     let single = |a: &ndarray::Array2<f64>| a.mapv(|x| x as f32);
-    let (alphas, means, icf, points) =
-        (i.alphas.mapv(|x| x as f32), single(&i.means), single(&i.icf), single(&i.points));
+    let (alphas, means, icf, points) = (
+        i.alphas.iter().map(|x| *x as f32).collect::<Vec<_>>(),
+        single(&i.means),
+        single(&i.icf),
+        single(&i.points),
+    );
     let mut loss = 0f32;
-    gmm::objective(&mut loss, alphas.as_slice().unwrap(), means.view(), icf.view(), points.view(), 1.0, 0)
-        .unwrap();
-    let expected =
-        gmm::plain::objective(i.alphas.view(), i.means.view(), i.icf.view(), i.points.view(), 1.0, 0);
+    gmm::objective(&mut loss, &alphas, means.view(), icf.view(), points.view(), 1.0, 0).unwrap();
+    let expected = gmm::plain::objective(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), 1.0, 0);
     assert!((f64::from(loss) - expected).abs() < 1e-4 * expected.abs());
 }
 
@@ -100,4 +103,156 @@ fn bal_errors_and_objective() {
     let mut loss = 0.0;
     bal::objective(&mut loss, &i.cameras, &i.points, camera_of, point_of, &i.features).unwrap();
     close(loss, bal::plain::gradient(&i).value);
+}
+
+#[test]
+fn gmm_gradient_on_any_number_of_threads() {
+    for (d, k, n, gamma, m) in
+        [(1, 1, 1, 1.0, 0), (2, 5, 3000, 1.0, 0), (5, 3, 500, 1.3, 4), (10, 25, 300, 0.7, 1)]
+    {
+        let i = gmm::Instance { gamma, m, ..gmm::Instance::random(d, k, n, 3) };
+        let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
+        let expected = gmm::plain::gradient(&i.alphas, means, icf, points, gamma, m);
+        for device in [1, 2, 8].map(Cpu::with_threads).into_iter().chain([Cpu::new().checks(false)]) {
+            let g = gmm::objective::gradient(&device, &i.alphas, means, icf, points, gamma, m).unwrap();
+            close(g.value, expected.value);
+            g.alphas.iter().zip(&expected.alphas).for_each(|(g, e)| close(*g, *e));
+            g.means.iter().zip(&expected.means).for_each(|(g, e)| close(*g, *e));
+            g.icf.iter().zip(&expected.icf).for_each(|(g, e)| close(*g, *e));
+        }
+    }
+}
+
+#[test]
+fn gmm_gradient_by_points_and_prior() {
+    let i = gmm::Instance { gamma: 1.2, m: 2, ..gmm::Instance::random(2, 3, 10, 9) };
+    let g = gmm::objective::gradient(
+        &Cpu::new(),
+        &i.alphas,
+        i.means.view(),
+        i.icf.view(),
+        i.points.view(),
+        i.gamma,
+        i.m,
+    )
+    .unwrap();
+    let h = 1e-5;
+    let slope = |move_by: &dyn Fn(&mut gmm::Instance, f64)| {
+        let at = |h: f64| {
+            let mut i = i.clone();
+            move_by(&mut i, h);
+            gmm::plain::objective(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m)
+        };
+        (at(h) - at(-h)) / (2.0 * h)
+    };
+    assert!((g.gamma - slope(&|i, h| i.gamma += h)).abs() < 1e-6);
+    assert!((g.points[[3, 1]] - slope(&|i, h| i.points[[3, 1]] += h)).abs() < 1e-6);
+}
+
+#[test]
+fn a_component_far_away_keeps_the_gradient_finite() {
+    let mut i = gmm::Instance::random(2, 3, 20, 9);
+    i.means[[1, 0]] = 1e4; // its responsibilities are zero
+    let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
+    let expected = gmm::plain::gradient(&i.alphas, means, icf, points, i.gamma, i.m);
+    let g = gmm::objective::gradient(&Cpu::new(), &i.alphas, means, icf, points, i.gamma, i.m).unwrap();
+    g.means.iter().zip(&expected.means).for_each(|(g, e)| close(*g, *e));
+    assert_eq!(g.means[[1, 0]], 0.0);
+}
+
+#[test]
+fn rotation_jacobian_also_at_angle_zero() {
+    for r in [[0.4, -1.1, 0.7], [0.0; 3], [1e-9, 0.0, 0.0]] {
+        let v = [0.3, -1.2, 2.5];
+        let (_, by_r, by_v) = rotation::plain::rotate_jacobian(&r, &v);
+        for row in 0..3 {
+            let mut seed = [0.0; 3];
+            seed[row] = 1.0;
+            let g = rotation::rotate::vjp(&Cpu::new(), seed, &[0.0; 3], &r, &v).unwrap();
+            for j in 0..3 {
+                close(g.r_bar[j], by_r[row][j]);
+                close(g.v_bar[j], by_v[row][j]);
+            }
+        }
+    }
+}
+
+/// An instance with a camera that isn't turned.
+fn adjustment() -> ba::Instance {
+    let mut i = ba::Instance::random(3, 7, 4000, 5);
+    i.cameras[1][..6].copy_from_slice(&[0.0, 0.0, 0.0, 0.1, 0.2, -6.0]);
+    i
+}
+
+#[test]
+fn ba_blocks() {
+    let i = adjustment();
+    for device in [Cpu::with_threads(1), Cpu::with_threads(4), Cpu::new().checks(false)] {
+        let mut blocks = ba::Blocks::default();
+        for range in [0..4000, 17..18, 5..90] {
+            ba::jacobian(&device, &i, range.clone(), &mut blocks).unwrap();
+            assert_eq!(blocks.residuals.len(), range.len());
+            for (at, j) in range.enumerate() {
+                let (camera, point) = (&i.cameras[i.camera_of[j]], &i.points[i.point_of[j]]);
+                let (value, rows) = ba::plain::residual_jacobian(camera, point, i.weights[j], &i.features[j]);
+                let got = blocks.rows(at);
+                for row in 0..2 {
+                    close(blocks.residuals[at][row], value[row]);
+                    (0..ba::COLUMNS).for_each(|c| close(got[row][c], rows[row][c]));
+                }
+            }
+        }
+    }
+    let by_weight = ba::weight_jacobian(&Cpu::new(), &i).unwrap();
+    by_weight.iter().zip(&i.weights).for_each(|(d, w)| close(*d, ba::plain::weight_jacobian(*w)));
+}
+
+#[test]
+fn ba_gradient_on_any_number_of_threads() {
+    let i = adjustment();
+    let expected = ba::plain::gradient(&i);
+    for device in [1, 2, 8].map(Cpu::with_threads).into_iter().chain([Cpu::new().checks(false)]) {
+        let g = ba::gradient(&device, &i).unwrap();
+        close(g.value, expected.value);
+        g.cameras.iter().flatten().zip(expected.cameras.iter().flatten()).for_each(|(g, e)| close(*g, *e));
+        g.points.iter().flatten().zip(expected.points.iter().flatten()).for_each(|(g, e)| close(*g, *e));
+        g.weights.iter().zip(&expected.weights).for_each(|(g, e)| close(*g, *e));
+    }
+}
+
+#[test]
+fn bal_blocks_and_gradient() {
+    let mut i = bal::Instance::random(3, 7, 2000, 5);
+    i.cameras[2][..3].fill(0.0);
+    let mut blocks = bal::Blocks::default();
+    bal::jacobian(&Cpu::new(), &i, 100..1000, &mut blocks).unwrap();
+    for at in 0..900 {
+        let j = at + 100;
+        let (camera, point) = (&i.cameras[i.camera_of[j]], &i.points[i.point_of[j]]);
+        let (value, rows) = bal::plain::residual_jacobian(camera, point, &i.features[j]);
+        let got = blocks.rows(at);
+        for row in 0..2 {
+            close(blocks.residuals[at][row], value[row]);
+            (0..bal::COLUMNS).for_each(|c| close(got[row][c], rows[row][c]));
+        }
+    }
+    let (g, expected) = (bal::gradient(&Cpu::new(), &i).unwrap(), bal::plain::gradient(&i));
+    close(g.value, expected.value);
+    g.cameras.iter().flatten().zip(expected.cameras.iter().flatten()).for_each(|(g, e)| close(*g, *e));
+    g.points.iter().flatten().zip(expected.points.iter().flatten()).for_each(|(g, e)| close(*g, *e));
+}
+
+/// The same bits on any number of threads.
+#[test]
+fn deterministic_gradients() {
+    let i = gmm::Instance::random(2, 5, 3000, 3);
+    let adjustment = adjustment();
+    let run = |threads: usize| {
+        let device = Cpu::with_threads(threads).deterministic(true);
+        let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
+        let g = gmm::objective::gradient(&device, &i.alphas, means, icf, points, i.gamma, i.m).unwrap();
+        (g.value, g.alphas, g.means, g.icf, ba::gradient(&device, &adjustment).unwrap())
+    };
+    let one = run(1);
+    assert!(one == run(2) && one == run(8));
 }

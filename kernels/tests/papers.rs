@@ -3,7 +3,7 @@
 
 use ndarray::arr2;
 use num_complex::Complex;
-use rev_core::scalar::Fixed43;
+use rev_cpu::prelude::*;
 use rev_kernels::*;
 
 fn close(got: f64, expected: f64, tolerance: f64) {
@@ -141,4 +141,112 @@ fn log_sum_exp_there_and_back() {
         log_sum_exp::log_sum_exp::inverse(&mut out, &x).unwrap();
         assert_eq!(out, 0.0);
     }
+}
+
+#[test]
+fn gradient_of_the_multiplier() {
+    let g = multiplier::multiplier::gradient(&Cpu::new(), 3.0, 5.0).unwrap();
+    assert_eq!((g.value, g.a, g.b), (15.0, 5.0, 3.0));
+}
+
+#[test]
+fn gradient_of_the_norm() {
+    let x = [1.0, 2.0, 3.0];
+    let expected = [0.267_261_241_912, 0.534_522_483_825, 0.801_783_725_737];
+    let g = norm::norm::gradient(&Cpu::new(), &x).unwrap();
+    assert_eq!(g.value, 3.7416573867739413);
+    g.x.iter().zip(expected).for_each(|(g, e)| close(*g, e, 1e-11));
+    // with the square as an output of its own, which starts at zero and carries a cotangent too
+    let g = norm::norm_and_square::gradient(&Cpu::new(), &0.0, &x).unwrap();
+    close(g.square, 0.133_630_620_956_212_2, 1e-15);
+    g.x.iter().zip(expected).for_each(|(g, e)| close(*g, e, 1e-11));
+}
+
+#[test]
+fn gradient_of_the_complex_log() {
+    let (x, zero) = (Complex::new(3.0, 2.0), Complex::new(0.0, 0.0));
+    // the real and the imaginary part as loss: dL/dre + i dL/dim is conj(1/x), and i conj(1/x)
+    let slope = (Complex::new(1.0, 0.0) / x).conj();
+    for seed in [Complex::new(1.0, 0.0), Complex::new(0.0, 1.0)] {
+        let g = complex_log::complex_log::vjp(&Cpu::new(), seed, &zero, x).unwrap();
+        close((g.x_bar - seed * slope).norm(), 0.0, 1e-15);
+    }
+}
+
+#[test]
+fn gradient_of_the_affine_map() {
+    let (w, b, x) = (arr2(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]), [10.0, 20.0], [1.0, 0.5, -1.0]);
+    let seed = [2.0, -3.0];
+    let g = affine::affine::vjp(&Cpu::new(), &seed, &[0.0, 0.0], w.view(), &b, &x).unwrap();
+    assert_eq!(g.b_bar, seed);
+    assert_eq!(g.x_bar, [2.0 - 12.0, 4.0 - 15.0, 6.0 - 19.5]);
+    assert_eq!(g.w_bar, arr2(&[[2.0, 1.0, -2.0], [-3.0, -1.5, 3.0]]));
+}
+
+#[test]
+fn gradient_of_bessel_at_the_papers_point() {
+    let g = bessel::bessel_j::gradient(&Cpu::new(), 2, 1.0, 1e-8).unwrap();
+    close(g.value, 0.114_903_484_931_900_47, 1e-9);
+    close(g.z, 0.210_243_615_881_132_58, 1e-9);
+    for (nu, z) in [(0, 2.5), (1, 0.3), (3, -1.5), (0, 0.0), (1, 0.0)] {
+        let g = bessel::bessel_j::gradient(&Cpu::new(), nu, z, 1e-10).unwrap();
+        let expected = match (nu, z == 0.0) {
+            (0, true) => 0.0,
+            (1, true) => 0.5,
+            _ => bessel::plain::gradient(nu as u32, z, 1e-17).1,
+        };
+        close(g.z, expected, 1e-6);
+    }
+}
+
+#[test]
+fn gradient_of_many_bessel_functions() {
+    let z: Vec<f64> = (1..200).map(|i| 0.01 * f64::from(i)).collect();
+    let seeds = vec![1.0; z.len()];
+    for threads in [1, 2, 8] {
+        let device = Cpu::with_threads(threads);
+        let g = bessel::bessel_j_each::vjp(&device, &seeds, &vec![0.0; z.len()], 2, &z, 1e-8).unwrap();
+        for (i, &z) in z.iter().enumerate() {
+            let (value, slope) = bessel::plain::gradient(2, z, 1e-17);
+            close(g.out[i], value, 1e-8);
+            close(g.z_bar[i], slope, 1e-7);
+        }
+    }
+}
+
+#[test]
+fn gradient_of_the_exponential_at_the_papers_point() {
+    let g = exponential::exponential::gradient(&Cpu::new(), 1.6, 1e-14).unwrap();
+    close(g.value, 1.6f64.exp(), 1e-9);
+    close(g.x, 4.953_032_424_4, 1e-9);
+}
+
+#[test]
+fn gradient_of_log_sum_exp() {
+    for x in [vec![0.3], vec![1000.0, 1000.5, -3.0], vec![-800.0, -801.0, -799.0, -799.0]] {
+        let g = log_sum_exp::log_sum_exp::gradient(&Cpu::new(), &x).unwrap();
+        let lse = gmm::plain::log_sum_exp(&x);
+        g.x.iter().zip(&x).for_each(|(g, x)| close(*g, (x - lse).exp(), 1e-14));
+    }
+}
+
+#[test]
+fn gradient_of_leapfrog() {
+    // a linear map: the gradient of x after n steps is the first row of its matrix
+    let (steps, dt) = (100, 0.05);
+    let column = |x: f64, v: f64| {
+        let (mut x, mut v) = (x, v);
+        leapfrog::plain::leapfrog(&mut x, &mut v, dt, steps);
+        [x, v]
+    };
+    let g = leapfrog::leapfrog::vjp(&Cpu::new(), 1.0, 0.0, &0.7, &-0.2, dt, steps).unwrap();
+    close(g.x_bar, column(1.0, 0.0)[0], 1e-12);
+    close(g.v_bar, column(0.0, 1.0)[0], 1e-12);
+    let h = 1e-6;
+    let at = |dt: f64| {
+        let (mut x, mut v) = (0.7, -0.2);
+        leapfrog::plain::leapfrog(&mut x, &mut v, dt, steps);
+        x
+    };
+    close(g.dt_bar, (at(dt + h) - at(dt - h)) / (2.0 * h), 1e-5);
 }

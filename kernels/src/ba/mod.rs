@@ -8,12 +8,14 @@
 //! e = w (f u' + x0 - feature);           the weight's own error is 1 - w²
 //! ```
 
+mod evaluate;
 mod instance;
 pub mod plain;
 mod program;
 
+pub use evaluate::{gradient, jacobian, values, weight_jacobian, Blocks, Values};
 pub use instance::Instance;
-pub use program::{errors, objective, residual};
+pub use program::{errors, objective, residual, residuals_apart, weight_errors};
 
 /// Numbers of a camera.
 pub const CAMERA: usize = 11;

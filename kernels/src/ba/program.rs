@@ -19,6 +19,14 @@ pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], w
     e[1] += weight * (scale * v + camera[8] - feature[1]);
 }
 
+/// Adds the error `1 - w²` of each weight.
+#[reversible]
+pub fn weight_errors<T: Real>(errors: &mut [T], weights: &[T]) {
+    for i in par(0..weights.len()) {
+        errors[i] += T::one() - weights[i] * weights[i];
+    }
+}
+
 /// Adds the residual of each observation, and the error `1 - w²` of each weight.
 #[reversible]
 pub fn errors<T: Real>(
@@ -34,6 +42,21 @@ pub fn errors<T: Real>(
     for i in par(0..features.len()) {
         residual(&mut residuals[i], &cameras[camera_of[i]], &points[point_of[i]], weights[i], &features[i]);
         weight_errors[i] += T::one() - weights[i] * weights[i];
+    }
+}
+
+/// Adds the residual of each observation, where every observation has a camera and a point of its
+/// own: the cotangents of camera, point and weight are then the observation's Jacobian block.
+#[reversible]
+pub fn residuals_apart<T: Real>(
+    residuals: &mut [[T; 2]],
+    cameras: &[[T; CAMERA]],
+    points: &[[T; 3]],
+    weights: &[T],
+    features: &[[T; 2]],
+) {
+    for i in par(0..features.len()) {
+        residual(&mut residuals[i], &cameras[i], &points[i], weights[i], &features[i]);
     }
 }
 

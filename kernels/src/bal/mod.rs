@@ -7,12 +7,14 @@
 //! P = R(r) X + t;  p = -P.xy / P.z;  e = f (1 + k1 |p|² + k2 |p|⁴) p - feature
 //! ```
 
+mod evaluate;
 mod instance;
 pub mod plain;
 mod program;
 
+pub use evaluate::{gradient, jacobian, values, Blocks};
 pub use instance::Instance;
-pub use program::{errors, objective, residual};
+pub use program::{errors, objective, residual, residuals_apart};
 
 /// Numbers of a camera.
 pub const CAMERA: usize = 9;

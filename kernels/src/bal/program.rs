@@ -34,6 +34,20 @@ pub fn errors<T: Real>(
     }
 }
 
+/// Adds the residual of each observation, where every observation has a camera and a point of its
+/// own: the cotangents of camera and point are then the observation's Jacobian block.
+#[reversible]
+pub fn residuals_apart<T: Real>(
+    residuals: &mut [[T; 2]],
+    cameras: &[[T; CAMERA]],
+    points: &[[T; 3]],
+    features: &[[T; 2]],
+) {
+    for i in par(0..features.len()) {
+        residual(&mut residuals[i], &cameras[i], &points[i], &features[i]);
+    }
+}
+
 /// `loss += ½ Σ |residual|²`.
 #[reversible]
 pub fn objective<T: Real>(

@@ -1,6 +1,6 @@
 //! What the mixture's objective is evaluated on.
 
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -11,7 +11,7 @@ use super::icf_len;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
     /// `α`, the logarithms of the unnormalised weights: K.
-    pub alphas: Array1<f64>,
+    pub alphas: Vec<f64>,
     /// `μ`, the means: K x D.
     pub means: Array2<f64>,
     /// The inverse covariance factors: K x (D log-diagonals `q`, then the strict lower triangle
@@ -36,7 +36,7 @@ impl Instance {
     pub fn random(d: usize, k: usize, n: usize, seed: u64) -> Instance {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut normal = |_| rng.sample::<f64, _>(StandardNormal);
-        let alphas = Array1::from_shape_fn(k, &mut normal);
+        let alphas = (0..k).map(&mut normal).collect();
         let icf = Array2::from_shape_simple_fn((k, icf_len(d)), || normal(0));
         let points = Array2::from_shape_simple_fn((n, d), || normal(0));
         let means = Array2::from_shape_simple_fn((k, d), || rng.random::<f64>());

@@ -1,6 +1,6 @@
 //! The objective and its hand-derived gradient as plain sequential Rust: the yardstick.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView2};
 use num_traits::{Float, FloatConst};
 
 use super::icf_len;
@@ -11,7 +11,7 @@ pub struct Gradient<T> {
     /// `L`.
     pub value: T,
     /// `∂L/∂α`: K.
-    pub alphas: Array1<T>,
+    pub alphas: Vec<T>,
     /// `∂L/∂μ`: K x D.
     pub means: Array2<T>,
     /// `∂L/∂(q, l)`: K x (D + D(D-1)/2).
@@ -96,7 +96,7 @@ fn prior<T: Float>(d: usize, factors: &Factors<T>, icf: &[T], gamma: T, m: usize
 
 /// The objective `L`. Rows of the arguments have to be contiguous (arrays in the standard order).
 pub fn objective<T: Float + FloatConst>(
-    alphas: ArrayView1<T>,
+    alphas: &[T],
     means: ArrayView2<T>,
     icf: ArrayView2<T>,
     points: ArrayView2<T>,
@@ -104,11 +104,10 @@ pub fn objective<T: Float + FloatConst>(
     m: usize,
 ) -> T {
     let (n, d) = points.dim();
-    let [alphas, means, icf, points] =
-        [alphas.into_dyn(), means.into_dyn(), icf.into_dyn(), points.into_dyn()].map(standard);
+    let [means, icf, points] = [means, icf, points].map(standard);
     let k = alphas.len();
     let half = T::one() / (T::one() + T::one());
-    let factors = Factors::new(d, &alphas, &icf);
+    let factors = Factors::new(d, alphas, &icf);
     let (mut terms, mut centred, mut scaled) = (vec![T::zero(); k], vec![T::zero(); d], vec![T::zero(); d]);
     let mut likelihood = T::zero();
     for point in points.chunks_exact(d) {
@@ -123,12 +122,12 @@ pub fn objective<T: Float + FloatConst>(
         }
         likelihood = likelihood + log_sum_exp(&terms);
     }
-    constant(d, k, n, gamma, m) + likelihood - from_usize::<T>(n) * log_sum_exp(&alphas)
+    constant(d, k, n, gamma, m) + likelihood - from_usize::<T>(n) * log_sum_exp(alphas)
         + prior(d, &factors, &icf, gamma, m)
 }
 
 /// The numbers of an array in the standard order, borrowed when they lie so.
-fn standard<T: Float>(view: ndarray::ArrayViewD<T>) -> std::borrow::Cow<[T]> {
+fn standard<T: Float>(view: ArrayView2<T>) -> std::borrow::Cow<[T]> {
     match view.to_slice() {
         Some(slice) => slice.into(),
         None => view.iter().copied().collect(),
@@ -139,7 +138,7 @@ fn standard<T: Float>(view: ndarray::ArrayViewD<T>) -> std::borrow::Cow<[T]> {
 /// `r_nk = exp(term_nk - lse_n)` and `z = Q (x - μ)`,
 /// `∂L/∂μ = Σ r Qᵀz`, `∂L/∂q = Σ r (1 - z exp(q) (x - μ))`, `∂L/∂l_ij = -Σ r z_i (x - μ)_j`.
 pub fn gradient<T: Float + FloatConst>(
-    alphas: ArrayView1<T>,
+    alphas: &[T],
     means: ArrayView2<T>,
     icf: ArrayView2<T>,
     points: ArrayView2<T>,
@@ -147,11 +146,10 @@ pub fn gradient<T: Float + FloatConst>(
     m: usize,
 ) -> Gradient<T> {
     let (n, d) = points.dim();
-    let [alphas, means, icf, points] =
-        [alphas.into_dyn(), means.into_dyn(), icf.into_dyn(), points.into_dyn()].map(standard);
+    let [means, icf, points] = [means, icf, points].map(standard);
     let (k, row) = (alphas.len(), icf_len(d));
     let half = T::one() / (T::one() + T::one());
-    let factors = Factors::new(d, &alphas, &icf);
+    let factors = Factors::new(d, alphas, &icf);
     let mut terms = vec![T::zero(); k];
     let (mut centred, mut scaled) = (vec![T::zero(); k * d], vec![T::zero(); k * d]);
     let (mut d_alphas, mut d_means) = (vec![T::zero(); k], vec![T::zero(); k * d]);
@@ -193,7 +191,7 @@ pub fn gradient<T: Float + FloatConst>(
             }
         }
     }
-    let lse_alpha = log_sum_exp(&alphas);
+    let lse_alpha = log_sum_exp(alphas);
     for (d_alpha, &alpha) in d_alphas.iter_mut().zip(alphas.iter()) {
         *d_alpha = *d_alpha - from_usize::<T>(n) * (alpha - lse_alpha).exp();
     }
@@ -209,7 +207,7 @@ pub fn gradient<T: Float + FloatConst>(
     let value = constant(d, k, n, gamma, m) + likelihood - from_usize::<T>(n) * lse_alpha
         + prior(d, &factors, &icf, gamma, m);
     let shaped = |v: Vec<T>, columns: usize| Array2::from_shape_fn((k, columns), |(c, j)| v[c * columns + j]);
-    Gradient { value, alphas: d_alphas.into(), means: shaped(d_means, d), icf: shaped(d_icf, row) }
+    Gradient { value, alphas: d_alphas, means: shaped(d_means, d), icf: shaped(d_icf, row) }
 }
 
 #[cfg(test)]
@@ -218,7 +216,7 @@ mod tests {
     use super::*;
 
     fn value(i: &Instance) -> f64 {
-        objective(i.alphas.view(), i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m)
+        objective(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m)
     }
 
     #[test]
@@ -241,7 +239,7 @@ mod tests {
     fn the_smallest_mixture_by_hand() {
         let (alpha, mean, q, x, gamma, m) = (0.3, 0.5, 0.2, 1.5, 1.3, 2usize);
         let instance = Instance {
-            alphas: vec![alpha].into(),
+            alphas: vec![alpha],
             means: ndarray::arr2(&[[mean]]),
             icf: ndarray::arr2(&[[q]]),
             points: ndarray::arr2(&[[x]]),
@@ -260,7 +258,7 @@ mod tests {
     #[test]
     fn the_value_of_adbench_at_its_test_instance() {
         let instance = Instance {
-            alphas: vec![-0.649014, 1.181166, -0.758453].into(),
+            alphas: vec![-0.649014, 1.181166, -0.758453],
             means: ndarray::arr2(&[[0.092339, 0.186260], [0.345561, 0.396767], [0.538817, 0.419195]]),
             icf: ndarray::arr2(&[
                 [0.586443, -0.851887, 0.800321],
@@ -279,7 +277,7 @@ mod tests {
     fn the_gradient_agrees_with_finite_differences() {
         let instance = Instance { gamma: 1.2, m: 3, ..Instance::random(3, 4, 20, 5) };
         let i = &instance;
-        let g = gradient(i.alphas.view(), i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m);
+        let g = gradient(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m);
         assert!((g.value - value(i)).abs() < 1e-12 * g.value.abs());
         let check = |name: &str, g: f64, move_by: &dyn Fn(&mut Instance, f64)| {
             let at = |h: f64| {
@@ -291,7 +289,7 @@ mod tests {
             let d = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
             assert!((g - d).abs() / (g.abs() + d.abs()).max(1.0) < 1e-7, "{name}: {g} against {d}");
         };
-        g.alphas.indexed_iter().for_each(|(j, &g)| check("α", g, &|i, h| i.alphas[j] += h));
+        g.alphas.iter().enumerate().for_each(|(j, &g)| check("α", g, &|i, h| i.alphas[j] += h));
         g.means.indexed_iter().for_each(|(j, &g)| check("μ", g, &|i, h| i.means[j] += h));
         g.icf.indexed_iter().for_each(|(j, &g)| check("icf", g, &|i, h| i.icf[j] += h));
     }
@@ -301,12 +299,16 @@ mod tests {
         let i = Instance::random(3, 4, 50, 7);
         let expected = value(&i);
         let single = |a: &Array2<f64>| a.mapv(|x| x as f32);
-        let (alphas, means, icf, points) =
-            (i.alphas.mapv(|x| x as f32), single(&i.means), single(&i.icf), single(&i.points));
-        let got = objective(alphas.view(), means.view(), icf.view(), points.view(), 1f32, 0);
+        let (alphas, means, icf, points) = (
+            i.alphas.iter().map(|x| *x as f32).collect::<Vec<_>>(),
+            single(&i.means),
+            single(&i.icf),
+            single(&i.points),
+        );
+        let got = objective(&alphas, means.view(), icf.view(), points.view(), 1f32, 0);
         assert!((f64::from(got) - expected).abs() < 1e-4 * expected.abs());
         let columns = i.points.t().as_standard_layout().into_owned();
-        let got = objective(i.alphas.view(), i.means.view(), i.icf.view(), columns.t(), i.gamma, i.m);
+        let got = objective(&i.alphas, i.means.view(), i.icf.view(), columns.t(), i.gamma, i.m);
         assert_eq!(got, expected);
     }
 }

@@ -27,7 +27,7 @@ pub fn read_gmm(path: &Path) -> Result<Instance, ReadError> {
     }
     let m = words.last_integer(2, 1 << 20, "m of the Wishart prior")?;
     words.end_of_file()?;
-    Ok(Instance { alphas: alphas.into_iter().collect(), means, icf, points, gamma, m })
+    Ok(Instance { alphas: alphas.into_raw_vec_and_offset().0, means, icf, points, gamma, m })
 }
 
 fn table(words: &mut Words, rows: usize, columns: usize, row: &str) -> Result<Array2<f64>, ReadError> {

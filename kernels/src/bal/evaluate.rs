@@ -1,0 +1,108 @@
+//! What a caller wants of an instance, on any device: errors, Jacobian blocks, the gradient.
+
+use std::ops::Range;
+
+use rev_core::device::Device;
+use rev_core::error::Error;
+use rev_core::scalar::{Batch, Zero};
+
+use super::plain::Gradient;
+use super::{errors, objective, residuals_apart, Instance, CAMERA, COLUMNS};
+
+/// Computes the residuals of all observations.
+///
+/// # Errors
+///
+/// What the device reports.
+pub fn values(device: &(impl Device + ?Sized), instance: &Instance) -> Result<Vec<[f64; 2]>, Error> {
+    let i = instance;
+    let mut residuals = vec![[0.0; 2]; i.features.len()];
+    errors::run(device, &mut residuals, &i.cameras, &i.points, &i.camera_of, &i.point_of, &i.features)?;
+    Ok(residuals)
+}
+
+/// Residuals and Jacobian blocks of some observations, with the memory to compute others.
+///
+/// Both rows of a block come from one sweep, in which every number carries two cotangents.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    /// The residuals.
+    pub residuals: Vec<[f64; 2]>,
+    /// The derivatives of both residuals by the numbers of the camera.
+    pub by_camera: Vec<[Batch<f64, 2>; CAMERA]>,
+    /// By the coordinates of the point.
+    pub by_point: Vec<[Batch<f64, 2>; 3]>,
+    cameras: Vec<[f64; CAMERA]>,
+    points: Vec<[f64; 3]>,
+    seeds: Vec<[Batch<f64, 2>; 2]>,
+    by_feature: Vec<[Batch<f64, 2>; 2]>,
+}
+
+impl Blocks {
+    /// The two rows of a block: camera, point.
+    pub fn rows(&self, i: usize) -> [[f64; COLUMNS]; 2] {
+        let columns = self.by_camera[i].iter().chain(&self.by_point[i]);
+        let mut rows = [[0.0; COLUMNS]; 2];
+        for (j, column) in columns.enumerate() {
+            [rows[0][j], rows[1][j]] = column.0;
+        }
+        rows
+    }
+}
+
+/// Computes residuals and Jacobian blocks of a range of observations.
+///
+/// The adjoint of a program that only adds to its outputs needs no run before it, and takes the
+/// outputs back: started from zero it leaves minus the residuals.
+///
+/// # Errors
+///
+/// What the device reports.
+pub fn jacobian(
+    device: &(impl Device + ?Sized),
+    instance: &Instance,
+    range: Range<usize>,
+    blocks: &mut Blocks,
+) -> Result<(), Error> {
+    let b = blocks;
+    let count = range.len();
+    let (camera_of, point_of) = (&instance.camera_of[range.clone()], &instance.point_of[range.clone()]);
+    b.cameras.clear();
+    b.cameras.extend(camera_of.iter().map(|&c| instance.cameras[c]));
+    b.points.clear();
+    b.points.extend(point_of.iter().map(|&x| instance.points[x]));
+    zeroed(&mut b.residuals, count, [0.0; 2]);
+    zeroed(&mut b.by_camera, count, [Batch::zero(); CAMERA]);
+    zeroed(&mut b.by_point, count, [Batch::zero(); 3]);
+    zeroed(&mut b.by_feature, count, [Batch::zero(); 2]);
+    b.seeds.resize(count, [Batch([1.0, 0.0]), Batch([0.0, 1.0])]);
+    residuals_apart::adjoint(
+        device,
+        &mut b.residuals,
+        &mut b.seeds,
+        &b.cameras,
+        &mut b.by_camera,
+        &b.points,
+        &mut b.by_point,
+        &instance.features[range],
+        &mut b.by_feature,
+    )?;
+    b.residuals.iter_mut().flatten().for_each(|e| *e = -*e);
+    Ok(())
+}
+
+fn zeroed<T: Clone>(vector: &mut Vec<T>, count: usize, zero: T) {
+    vector.clear();
+    vector.resize(count, zero);
+}
+
+/// The objective and its gradient.
+///
+/// # Errors
+///
+/// What the device reports.
+pub fn gradient(device: &(impl Device + ?Sized), instance: &Instance) -> Result<Gradient, Error> {
+    let i = instance;
+    let g = objective::gradient(device, &i.cameras, &i.points, &i.camera_of, &i.point_of, &i.features)?;
+    Ok(Gradient { value: g.value, cameras: g.cameras, points: g.points })
+}
