@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use rev_kernels::gmm::{parameter_count, plain, Instance};
-use rev_kernels::io::{read_gmm, write_numbers, MAX_NUMBERS};
+use rev::device::Device;
+use rev::kernels::gmm::{self, parameter_count, Instance};
+use rev::kernels::io::{read_gmm, write_numbers, MAX_NUMBERS};
 use serde::Serialize;
 use support::{
-    finish, number, positive, Checks, Device, Failure, Outcome, Report, RunOptions, Stopwatch, Timing,
+    finish, number, positive, Checks, DeviceName, Failure, Outcome, Report, RunOptions, Stopwatch, Timing,
 };
 
 /// The log-posterior of a Gaussian mixture and its gradient.
@@ -54,20 +55,24 @@ impl Options {
 }
 
 /// The objective at an instance.
-fn objective(i: &Instance) -> Result<f64, Failure> {
-    Ok(plain::objective(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m))
+fn objective(device: &dyn Device, i: &Instance) -> Result<f64, Failure> {
+    let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
+    let mut loss = 0.0;
+    gmm::objective::run(device, &mut loss, &i.alphas, means, icf, points, i.gamma, i.m)?;
+    Ok(loss)
 }
 
 /// The gradient in the file's order: α, means, icf.
-fn gradient(i: &Instance) -> Result<Vec<f64>, Failure> {
-    let g = plain::gradient(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m);
+fn gradient(device: &dyn Device, i: &Instance) -> Result<Vec<f64>, Failure> {
+    let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
+    let g = gmm::objective::gradient(device, &i.alphas, means, icf, points, i.gamma, i.m)?;
     Ok(g.alphas.iter().chain(&g.means).chain(&g.icf).copied().collect())
 }
 
 /// What `--json` writes.
 #[derive(Serialize)]
 struct Record {
-    device: Device,
+    device: DeviceName,
     threads: usize,
     sizes: Sizes,
     objective: f64,
@@ -106,7 +111,7 @@ fn print(record: &Record, parameters: usize) -> std::io::Result<()> {
 }
 
 /// Compares the gradient with finite differences of the objective.
-fn check(instance: &Instance, gradient: &[f64]) -> Result<Outcome, Failure> {
+fn check(device: &dyn Device, instance: &Instance, gradient: &[f64]) -> Result<Outcome, Failure> {
     let mut checks = Checks::new();
     let mut moved = instance.clone();
     for index in Checks::coordinates(gradient.len()) {
@@ -114,9 +119,9 @@ fn check(instance: &Instance, gradient: &[f64]) -> Result<Outcome, Failure> {
         let x = *x;
         checks.compare(name, gradient[index], x, |h| -> Result<f64, Failure> {
             *coordinate(&mut moved, index).1 = x + h;
-            let up = objective(&moved)?;
+            let up = objective(device, &moved)?;
             *coordinate(&mut moved, index).1 = x - h;
-            let down = objective(&moved)?;
+            let down = objective(device, &moved)?;
             *coordinate(&mut moved, index).1 = x;
             Ok(up - down)
         })?;
@@ -140,9 +145,10 @@ fn coordinate(instance: &mut Instance, index: usize) -> (String, &mut f64) {
 
 fn run(options: &Options) -> Result<Outcome, Failure> {
     let instance = options.instance()?;
+    let device = options.run.open();
     let watch = Stopwatch::new(options.run.repeat, 2);
-    let (value, objective_ms) = watch.time("objective", || objective(&instance))?;
-    let (gradient, gradient_ms) = watch.time("gradient", || gradient(&instance))?;
+    let (value, objective_ms) = watch.time("objective", || objective(&*device, &instance))?;
+    let (gradient, gradient_ms) = watch.time("gradient", || gradient(&*device, &instance))?;
     drop(watch);
     let [dim, components, points] = instance.sizes();
     let record = Record {
@@ -161,7 +167,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     }
     options.run.write_json(&record)?;
     if options.run.check {
-        return check(&instance, &gradient);
+        return check(&*device, &instance, &gradient);
     }
     Ok(Outcome::Good)
 }

@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use problem::{Blocks, Problem, Values};
-use rev_kernels::io::{
+use problem::{Problem, Values};
+use rev::device::Device;
+use rev::kernels::io::{
     read_ba_adbench, read_ba_full, read_bal, write_number_line, write_numbers, write_whole, MAX_NUMBERS,
 };
-use rev_kernels::{ba, bal};
+use rev::kernels::{ba, bal};
 use serde::Serialize;
-use support::{finish, number, positive, Device, Failure, Outcome, Report, RunOptions, Stopwatch, Timing};
+use support::{
+    finish, number, positive, DeviceName, Failure, Outcome, Report, RunOptions, Stopwatch, Timing,
+};
 
 /// Residuals, Jacobian blocks and gradient of bundle adjustment.
 #[derive(Parser)]
@@ -54,8 +57,8 @@ enum Format {
     Bal,
 }
 
-/// How many observations' Jacobian blocks are held at a time, so that memory stays bounded.
-const CHUNK: usize = 1 << 19;
+/// How many observations' Jacobian blocks are held at a time: as many as stay in the cache.
+const CHUNK: usize = 1 << 12;
 
 impl Options {
     /// The sizes of a generated instance, when they are few enough.
@@ -74,7 +77,7 @@ impl Options {
 /// What `--json` writes.
 #[derive(Serialize)]
 struct Record {
-    device: Device,
+    device: DeviceName,
     threads: usize,
     sizes: Sizes,
     objective: f64,
@@ -113,54 +116,69 @@ fn print(record: &Record) -> std::io::Result<()> {
 
 /// Visits the Jacobian blocks of all observations, some at a time.
 fn each_chunk<P: Problem>(
+    device: &dyn Device,
     problem: &P,
-    blocks: &mut Blocks<P::Row>,
-    mut visit: impl FnMut(&Blocks<P::Row>) -> Result<(), Failure>,
+    mut visit: impl FnMut(&P::Blocks, usize) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let [_, _, p] = problem.sizes();
+    let mut blocks = P::Blocks::default();
     for start in (0..p).step_by(CHUNK) {
-        problem.jacobian(start..p.min(start + CHUNK), blocks)?;
-        visit(blocks)?;
+        let end = p.min(start + CHUNK);
+        problem.jacobian(device, start..end, &mut blocks)?;
+        visit(&blocks, end - start)?;
     }
     Ok(())
 }
 
-/// Writes the text files of `--out`.
-fn write<P: Problem>(folder: &Path, problem: &P, values: &Values, gradient: &[f64]) -> Result<(), Failure> {
-    write_numbers(&folder.join("reprojection_error.txt"), &values.reprojection)?;
-    if !values.weight.is_empty() {
-        write_numbers(&folder.join("weight_error.txt"), values.weight.iter().map(|e| [*e]))?;
-        write_numbers(&folder.join("weight_jacobian.txt"), problem.weight_jacobian().iter().map(|d| [*d]))?;
-    }
-    let mut blocks = Blocks::with_capacity(CHUNK);
-    let mut stopped = Ok(());
-    write_whole(&folder.join("jacobian.txt"), |out| {
-        let visit = |blocks: &Blocks<P::Row>| -> Result<(), Failure> {
-            let mut rows = blocks.rows.iter().flatten();
+/// Writes `jacobian.txt`: two lines per observation.
+fn write_jacobian<P: Problem>(file: &Path, device: &dyn Device, problem: &P) -> Result<(), Failure> {
+    let mut stopped = None;
+    let written = write_whole(file, |out| {
+        let visit = |blocks: &P::Blocks, count: usize| -> Result<(), Failure> {
+            let mut rows = (0..count).flat_map(|i| P::rows(blocks, i));
             Ok(rows.try_for_each(|row| write_number_line(out, row.as_ref()))?)
         };
-        match each_chunk(problem, &mut blocks, visit) {
-            Err(Failure::Output(e)) => Err(e),
-            Err(other) => {
-                stopped = Err(other);
-                Err(std::io::Error::other("the Jacobian could not be computed"))
+        each_chunk(device, problem, visit).map_err(|failure| match failure {
+            Failure::Output(e) => e,
+            other => {
+                stopped = Some(other);
+                std::io::Error::other("the Jacobian could not be computed")
             }
-            Ok(()) => Ok(()),
-        }
-    })
-    .or_else(|e| stopped.and(Err(e.into())))?;
+        })
+    });
+    match stopped {
+        Some(failure) => Err(failure),
+        None => Ok(written?),
+    }
+}
+
+/// Writes the text files of `--out`.
+fn write<P: Problem>(
+    folder: &Path,
+    device: &dyn Device,
+    problem: &P,
+    values: &Values,
+    gradient: &[f64],
+) -> Result<(), Failure> {
+    write_numbers(&folder.join("reprojection_error.txt"), &values.reprojection)?;
+    if !values.weight.is_empty() {
+        let jacobian = problem.weight_jacobian(device)?;
+        write_numbers(&folder.join("weight_error.txt"), values.weight.iter().map(|e| [*e]))?;
+        write_numbers(&folder.join("weight_jacobian.txt"), jacobian.iter().map(|d| [*d]))?;
+    }
+    write_jacobian(&folder.join("jacobian.txt"), device, problem)?;
     write_numbers(&folder.join("gradient.txt"), gradient.iter().map(|g| [*g]))?;
     Ok(())
 }
 
 fn run<P: Problem>(options: &RunOptions, problem: &P) -> Result<Outcome, Failure> {
     let [cameras, points, observations] = problem.sizes();
+    let device = options.open();
     let watch = Stopwatch::new(options.repeat, 3);
-    let (values, value_ms) = watch.time("values", || problem.values())?;
-    let mut blocks = Blocks::with_capacity(observations.min(CHUNK));
-    let ((), jacobian_ms) = watch.time("Jacobian", || each_chunk(problem, &mut blocks, |_| Ok(())))?;
-    let ((_, gradient), gradient_ms) = watch.time("gradient", || problem.gradient())?;
-    drop((watch, blocks));
+    let (values, value_ms) = watch.time("values", || problem.values(&*device))?;
+    let ((), jacobian_ms) = watch.time("Jacobian", || each_chunk(&*device, problem, |_, _| Ok(())))?;
+    let ((_, gradient), gradient_ms) = watch.time("gradient", || problem.gradient(&*device))?;
+    drop(watch);
     let record = Record {
         device: options.device,
         threads: options.threads(),
@@ -173,11 +191,11 @@ fn run<P: Problem>(options: &RunOptions, problem: &P) -> Result<Outcome, Failure
     };
     print(&record)?;
     if let Some(folder) = options.folder()? {
-        write(folder, problem, &values, &gradient)?;
+        write(folder, &*device, problem, &values, &gradient)?;
     }
     options.write_json(&record)?;
     if options.check {
-        return check::check(problem, &gradient);
+        return check::check(&*device, problem, &gradient);
     }
     Ok(Outcome::Good)
 }

@@ -2,27 +2,37 @@
 
 use std::ops::Range;
 
-use rev_kernels::{ba, bal};
+use rev::device::Device;
+use rev::kernels::{ba, bal};
 
 use crate::support::Failure;
 
 /// A problem.
 pub trait Problem: Clone {
     /// A row of a Jacobian block.
-    type Row: AsRef<[f64]> + Copy;
+    type Row: AsRef<[f64]>;
+    /// Residuals and Jacobian blocks of some observations.
+    type Blocks: Default;
     /// How many numbers a camera is.
     const CAMERA: usize;
 
     /// The numbers of cameras, points and observations.
     fn sizes(&self) -> [usize; 3];
     /// Residuals of the observations, and errors of the weights where there are weights.
-    fn values(&self) -> Result<Values, Failure>;
+    fn values(&self, device: &dyn Device) -> Result<Values, Failure>;
     /// Residuals and Jacobian blocks of a range of observations.
-    fn jacobian(&self, range: Range<usize>, into: &mut Blocks<Self::Row>) -> Result<(), Failure>;
+    fn jacobian(
+        &self,
+        device: &dyn Device,
+        range: Range<usize>,
+        into: &mut Self::Blocks,
+    ) -> Result<(), Failure>;
+    /// The two rows of a block.
+    fn rows(blocks: &Self::Blocks, i: usize) -> [Self::Row; 2];
     /// The derivatives of the weights' errors.
-    fn weight_jacobian(&self) -> Vec<f64>;
+    fn weight_jacobian(&self, device: &dyn Device) -> Result<Vec<f64>, Failure>;
     /// `½ (Σ |residual|² + Σ weight error²)` and its gradient: cameras, points, weights.
-    fn gradient(&self) -> Result<(f64, Vec<f64>), Failure>;
+    fn gradient(&self, device: &dyn Device) -> Result<(f64, Vec<f64>), Failure>;
     /// Which camera and which point each observation is of.
     fn observations(&self) -> (&[usize], &[usize]);
     /// The same problem with some of the observations only.
@@ -43,21 +53,6 @@ impl Values {
     /// All errors in one sequence.
     pub fn errors(&self) -> impl Iterator<Item = f64> + '_ {
         self.reprojection.iter().flatten().chain(&self.weight).copied()
-    }
-}
-
-/// Residuals and both rows of the Jacobian of some observations.
-pub struct Blocks<Row> {
-    /// The residuals.
-    pub residuals: Vec<[f64; 2]>,
-    /// Their derivatives.
-    pub rows: Vec<[Row; 2]>,
-}
-
-impl<Row> Blocks<Row> {
-    /// None, with room for some.
-    pub fn with_capacity(count: usize) -> Self {
-        Blocks { residuals: Vec::with_capacity(count), rows: Vec::with_capacity(count) }
     }
 }
 
@@ -115,35 +110,37 @@ impl Parameter {
 
 impl Problem for ba::Instance {
     type Row = [f64; ba::COLUMNS];
+    type Blocks = ba::Blocks;
     const CAMERA: usize = ba::CAMERA;
 
     fn sizes(&self) -> [usize; 3] {
         ba::Instance::sizes(self)
     }
 
-    fn values(&self) -> Result<Values, Failure> {
-        Ok(Values { reprojection: ba::plain::residuals(self), weight: ba::plain::weight_errors(self) })
+    fn values(&self, device: &dyn Device) -> Result<Values, Failure> {
+        let values = ba::values(device, self)?;
+        Ok(Values { reprojection: values.residuals, weight: values.weight_errors })
     }
 
-    fn jacobian(&self, range: Range<usize>, into: &mut Blocks<Self::Row>) -> Result<(), Failure> {
-        into.residuals.clear();
-        into.rows.clear();
-        for i in range {
-            let (camera, point) = (&self.cameras[self.camera_of[i]], &self.points[self.point_of[i]]);
-            let (residual, rows) =
-                ba::plain::residual_jacobian(camera, point, self.weights[i], &self.features[i]);
-            into.residuals.push(residual);
-            into.rows.push(rows);
-        }
-        Ok(())
+    fn jacobian(
+        &self,
+        device: &dyn Device,
+        range: Range<usize>,
+        into: &mut Self::Blocks,
+    ) -> Result<(), Failure> {
+        Ok(ba::jacobian(device, self, range, into)?)
     }
 
-    fn weight_jacobian(&self) -> Vec<f64> {
-        self.weights.iter().map(|&w| ba::plain::weight_jacobian(w)).collect()
+    fn rows(blocks: &Self::Blocks, i: usize) -> [Self::Row; 2] {
+        blocks.rows(i)
     }
 
-    fn gradient(&self) -> Result<(f64, Vec<f64>), Failure> {
-        let g = ba::plain::gradient(self);
+    fn weight_jacobian(&self, device: &dyn Device) -> Result<Vec<f64>, Failure> {
+        Ok(ba::weight_jacobian(device, self)?)
+    }
+
+    fn gradient(&self, device: &dyn Device) -> Result<(f64, Vec<f64>), Failure> {
+        let g = ba::gradient(device, self)?;
         let all = g.cameras.iter().flatten().chain(g.points.iter().flatten()).chain(&g.weights);
         Ok((g.value, all.copied().collect()))
     }
@@ -174,34 +171,36 @@ impl Problem for ba::Instance {
 
 impl Problem for bal::Instance {
     type Row = [f64; bal::COLUMNS];
+    type Blocks = bal::Blocks;
     const CAMERA: usize = bal::CAMERA;
 
     fn sizes(&self) -> [usize; 3] {
         bal::Instance::sizes(self)
     }
 
-    fn values(&self) -> Result<Values, Failure> {
-        Ok(Values { reprojection: bal::plain::residuals(self), weight: Vec::new() })
+    fn values(&self, device: &dyn Device) -> Result<Values, Failure> {
+        Ok(Values { reprojection: bal::values(device, self)?, weight: Vec::new() })
     }
 
-    fn jacobian(&self, range: Range<usize>, into: &mut Blocks<Self::Row>) -> Result<(), Failure> {
-        into.residuals.clear();
-        into.rows.clear();
-        for i in range {
-            let (camera, point) = (&self.cameras[self.camera_of[i]], &self.points[self.point_of[i]]);
-            let (residual, rows) = bal::plain::residual_jacobian(camera, point, &self.features[i]);
-            into.residuals.push(residual);
-            into.rows.push(rows);
-        }
-        Ok(())
+    fn jacobian(
+        &self,
+        device: &dyn Device,
+        range: Range<usize>,
+        into: &mut Self::Blocks,
+    ) -> Result<(), Failure> {
+        Ok(bal::jacobian(device, self, range, into)?)
     }
 
-    fn weight_jacobian(&self) -> Vec<f64> {
-        Vec::new()
+    fn rows(blocks: &Self::Blocks, i: usize) -> [Self::Row; 2] {
+        blocks.rows(i)
     }
 
-    fn gradient(&self) -> Result<(f64, Vec<f64>), Failure> {
-        let g = bal::plain::gradient(self);
+    fn weight_jacobian(&self, _: &dyn Device) -> Result<Vec<f64>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn gradient(&self, device: &dyn Device) -> Result<(f64, Vec<f64>), Failure> {
+        let g = bal::gradient(device, self)?;
         Ok((g.value, g.cameras.iter().flatten().chain(g.points.iter().flatten()).copied().collect()))
     }
 

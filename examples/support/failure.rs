@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use rev_kernels::io::{ReadError, WriteError};
+use rev::kernels::io::{ReadError, WriteError};
 use thiserror::Error;
 
 /// What stops a program.
@@ -15,6 +15,9 @@ pub enum Failure {
     /// A file that can't be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A run that stopped with an error.
+    #[error("{0}")]
+    Run(#[from] rev::Error),
     /// Sizes that can't be worked with.
     #[error("{0}")]
     Sizes(String),
@@ -41,7 +44,7 @@ pub fn finish(result: Result<Outcome, Failure>) -> ExitCode {
         Err(Failure::Output(e)) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
-            ExitCode::from(2)
+            ExitCode::from(if matches!(failure, Failure::Run(_)) { 1 } else { 2 })
         }
     }
 }

@@ -9,6 +9,6 @@ mod timing;
 
 pub use check::Checks;
 pub use failure::{finish, Failure, Outcome};
-pub use options::{positive, Device, RunOptions};
+pub use options::{positive, DeviceName, RunOptions};
 pub use table::{number, Report};
 pub use timing::{Stopwatch, Timing};

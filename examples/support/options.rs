@@ -4,26 +4,35 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rev_kernels::io::{write_whole, WriteError};
+use rev::device::Device;
+use rev::interp::Interpreter;
+use rev::kernels::io::{write_whole, WriteError};
+use rev::prelude::Cpu;
+use rev::tolerance::Options;
 use serde::Serialize;
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Device {
-    /// Native code on the processor.
+pub enum DeviceName {
+    /// Native code on the processor
     Cpu,
+    /// The reference interpreter: slow, with every check
+    Interpreter,
 }
 
 /// How to run, and where results go.
 #[derive(Args)]
 pub struct RunOptions {
     /// Where to run
-    #[arg(long, value_enum, default_value_t = Device::Cpu)]
-    pub device: Device,
+    #[arg(long, value_enum, default_value_t = DeviceName::Cpu)]
+    pub device: DeviceName,
     /// Number of threads, all of them when not given
     #[arg(long, value_name = "T", value_parser = positive)]
     pub threads: Option<usize>,
+    /// Check reversibility while running (the interpreter always does)
+    #[arg(long)]
+    pub checked: bool,
     /// How often each time is taken
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = positive)]
     pub repeat: usize,
@@ -39,6 +48,15 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// The device to run on.
+    pub fn open(&self) -> Box<dyn Device> {
+        let options = Options { checks: self.checked, threads: Some(self.threads()), ..Options::default() };
+        match self.device {
+            DeviceName::Cpu => Box::new(Cpu::with_options(options)),
+            DeviceName::Interpreter => Box::new(Interpreter::with_options(options)),
+        }
+    }
+
     /// The number of threads to run on.
     pub fn threads(&self) -> usize {
         self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
