@@ -41,3 +41,8 @@ pub mod prelude {
 pub mod __private {
     pub use rev_cpu::__private::*;
 }
+
+/// The code in the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
