@@ -1,6 +1,6 @@
 //! The run-time checks of reversibility: what emitted code calls where checks are on.
 
-use rev_core::scalar::{rt, Linear, Mismatch, Primal, Scalar};
+use rev_core::scalar::{rt, Mismatch, Primal, Scalar, Zero};
 
 use crate::context::{Checks, Context};
 use crate::view::Whole;
@@ -70,10 +70,8 @@ pub fn vacant<C, P: Primal>(cx: Context<'_, C>, found: &P) -> Result<(), Mismatc
 
 /// Moves a value out and leaves zero: what a push does to its place.
 #[inline(always)]
-pub fn take_value<P: Linear>(place: &mut P) -> P {
-    let value = place.clone();
-    place.set_zero();
-    value
+pub fn take_value<P: Zero>(place: &mut P) -> P {
+    std::mem::replace(place, P::zero())
 }
 
 /// Whether two indices are the same element.

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Block, Range, ScalarType, Type, VarId};
+use rev_core::ir::{Block, Expr, ExprKind, Range, ScalarType, Type, VarId};
 
 use super::body::{Body, Repr};
 
@@ -31,10 +31,12 @@ impl Body<'_> {
             return self.steps(var, range);
         }
         let (start, end) = (self.expr(&range.start), self.expr(&range.end));
+        let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
+        let values = quote!(::core::ops::Range #of { start: #start, end: #end });
         if range.reversed {
-            quote!((#start..#end).rev())
+            quote!((#values).rev())
         } else {
-            quote!(#start..#end)
+            quote!((#values))
         }
     }
 
@@ -47,12 +49,19 @@ impl Body<'_> {
             Some(step) => self.expr(step),
             None => quote!(#p::rt::lit_int(1i128)),
         };
-        let of = super::types::rust_type(&self.function.var(var).ty, p).map(|t| quote!(::<#t>));
+        let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
         let failure = self.fail(|at| quote!(#p::fail::step_below_one(#at)));
         quote!(match #p::Steps #of::new(#start, #end, #inclusive, #step, #from_end, #reversed) {
             ::core::option::Option::Some(__s) => __s,
             ::core::option::Option::None => #failure,
         })
+    }
+
+    /// The type of a loop's variable. Where nothing says what it is, any will do.
+    pub fn counter_type(&self, var: VarId, range: &Range) -> Option<TokenStream> {
+        let known = super::types::rust_type(&self.function.var(var).ty, self.p);
+        let untyped = |e: &Expr| matches!(e.kind, ExprKind::Literal(_, None));
+        known.or_else(|| range.exprs().all(untyped).then(|| quote!(usize)))
     }
 
     /// Whether a range is one of Rust's: consecutive values of a primitive type.

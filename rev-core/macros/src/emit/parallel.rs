@@ -153,7 +153,8 @@ impl Body<'_> {
         }
         let (start, end) = (self.expr(&range.start), self.expr(&range.end));
         let order = ident(if range.reversed { "Down" } else { "Up" });
-        quote!(#p::#order::new(#start, #end))
+        let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
+        quote!(#p::#order #of::new(#start, #end))
     }
 
     /// Index arrays that are declared to hold no value twice.

@@ -51,14 +51,16 @@ impl Quotes {
         self.words.push(Word { start: (start.line, start.column), end: (end.line, end.column), text });
     }
 
-    /// The first line of what stands at a position.
+    /// The first line of what stands at a position, attributes left out.
     pub fn line(&self, at: ir::Span) -> String {
         let start = (at.line as usize, at.column as usize);
         let end = (at.end_line as usize, at.end_column as usize);
+        let all: Vec<&Word> = self.words.iter().filter(|w| w.start >= start && w.end <= end).collect();
+        let words = without_attributes(&all);
+        let Some(first) = words.first() else { return String::new() };
         let mut text = String::new();
-        let mut column = start.1;
-        let on_line = |w: &&Word| w.start >= start && w.end <= end && w.start.0 == start.0;
-        for word in self.words.iter().filter(on_line) {
+        let mut column = first.start.1;
+        for word in words.iter().take_while(|w| w.start.0 == first.start.0) {
             if word.start.1 > column {
                 text.push(' ');
             }
@@ -67,6 +69,29 @@ impl Quotes {
         }
         text
     }
+}
+
+/// The words behind the attributes at the front.
+fn without_attributes<'a>(mut words: &'a [&'a Word]) -> &'a [&'a Word] {
+    while let [hash, open, rest @ ..] = words {
+        if hash.text != "#" || open.text != "[" {
+            break;
+        }
+        let mut depth = 1;
+        let close = rest.iter().position(|w| {
+            match w.text.as_str() {
+                "[" => depth += 1,
+                "]" => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        match close {
+            Some(k) => words = &rest[k + 1..],
+            None => break,
+        }
+    }
+    words
 }
 
 /// The sites of one program, numbered as they come.

@@ -1,0 +1,251 @@
+//! Errors are values that say what failed and where, and the arguments keep a known state.
+
+use rev_core::error::{Cause, Iteration};
+use rev_cpu::prelude::*;
+
+#[reversible]
+fn gather(y: &mut [f64], x: &[f64], idx: &[usize]) {
+    for i in 0..y.len() {
+        for _k in 0..1 {
+            y[i] += x[idx[i]];
+        }
+    }
+}
+
+#[test]
+fn an_index_out_of_range() {
+    let mut y = [0.0; 3];
+    let e = gather(&mut y, &[1.0, 2.0], &[1, 0, 7]).unwrap_err();
+    assert_eq!(
+        *e.cause(),
+        Cause::IndexOutOfRange { place: "x[idx[i]]".into(), index: vec![7], shape: vec![2] }
+    );
+    let site = e.site().unwrap();
+    assert_eq!((site.function.as_ref(), site.statement.as_ref()), ("gather", "y[i] += x[idx[i]]"));
+    assert_eq!(site.file, file!());
+    assert_eq!(site.span.line, 10);
+    let at = |variable: &'static str, value| Iteration { variable: variable.into(), value };
+    assert_eq!(site.iterations, [at("i", 2), at("_k", 0)]);
+    // the state at the failing statement
+    assert_eq!(y, [2.0, 1.0, 0.0]);
+    // also with checks off
+    let unchecked = Cpu::new().checks(false);
+    assert!(gather::run(&unchecked, &mut y, &[1.0, 2.0], &[1, 0, 7]).is_err());
+}
+
+#[reversible]
+fn shifted(x: &mut [f64], i: usize, j: usize) {
+    x[i] += x[j] * 2.0;
+}
+
+#[reversible]
+fn exchanged(x: &mut [f64], i: usize, j: usize) {
+    swap(x[i], x[j]);
+}
+
+#[reversible]
+fn add(y: &mut f64, x: &f64) {
+    *y += *x;
+}
+
+#[reversible]
+fn passed(x: &mut [f64], i: usize, j: usize) {
+    add(&mut x[i], &x[j]);
+}
+
+#[test]
+fn indices_that_meet_at_run_time() {
+    let mut x = [1.0, 2.0];
+    shifted(&mut x, 0, 1).unwrap();
+    assert_eq!(x, [5.0, 2.0]);
+    let e = shifted(&mut x, 1, 1).unwrap_err();
+    assert_eq!(*e.cause(), Cause::Alias { first: "x[i]".into(), second: "x[j]".into() });
+    assert!(exchanged(&mut x, 0, 0).is_err());
+    exchanged(&mut x, 0, 1).unwrap();
+    assert_eq!(x, [2.0, 5.0]);
+    let e = passed(&mut x, 1, 1).unwrap_err();
+    assert!(matches!(e.cause(), Cause::Alias { .. }));
+    let unchecked = Cpu::new().checks(false);
+    assert!(passed::run(&unchecked, &mut x, 1, 1).is_err(), "two references to one element are never made");
+}
+
+#[reversible]
+fn divided(y: &mut i64, a: i64, b: i64) {
+    *y += a / b + a % b;
+}
+
+#[pure]
+fn ratio(a: i64, b: i64) -> i64 {
+    a / b
+}
+
+#[reversible]
+fn divided_in_a_pure_function(y: &mut i64, a: i64, b: i64) {
+    *y += ratio(a, b);
+}
+
+#[test]
+fn integer_division_by_zero() {
+    let mut y = 1;
+    divided(&mut y, 7, 2).unwrap();
+    assert_eq!(y, 5);
+    assert_eq!(*divided(&mut y, 7, 0).unwrap_err().cause(), Cause::DivisionByZero);
+    assert_eq!(*divided_in_a_pure_function(&mut y, 7, 0).unwrap_err().cause(), Cause::DivisionByZero);
+    divided(&mut y, i64::MIN, -1).unwrap();
+    divided::inverse(&mut y, i64::MIN, -1).unwrap();
+    assert_eq!(y, 5);
+}
+
+/// An ancilla that the program releases itself, wrongly.
+#[reversible]
+fn careless(y: &mut f64, x: f64) {
+    let mut s = 0.0;
+    s += x;
+    *y += s;
+    s -= x * (1.0 + 1e-3);
+    release(s);
+}
+
+#[reversible]
+fn caller(y: &mut f64, xs: &[f64]) {
+    for i in 0..xs.len() {
+        careless(&mut y, xs[i]);
+    }
+}
+
+#[test]
+fn an_ancilla_that_is_not_restored() {
+    let mut y = 0.0;
+    let e = caller(&mut y, &[0.0, 1.0]).unwrap_err();
+    let Cause::Release { place, expected, tolerance, .. } = e.cause() else { panic!("{e}") };
+    assert_eq!((place.as_str(), expected.as_str()), ("s", "0.0"));
+    assert!((tolerance - 1e-8).abs() < 1e-12, "relative to the largest magnitude held, 1");
+    assert_eq!(e.trace().iter().map(|s| s.function.as_ref()).collect::<Vec<_>>(), ["careless", "caller"]);
+    assert_eq!(e.trace()[1].iterations[0].value, 1);
+    assert_eq!(y, 1.0);
+    // a wider tolerance lets it pass, and so do checks that are off
+    let loose = rev_core::tolerance::Tolerance { absolute: 0.01, relative: 0.01 };
+    let tolerances = rev_core::tolerance::Tolerances { f64: loose, ..Default::default() };
+    caller::run(&Cpu::new().tolerances(tolerances), &mut y, &[0.0, 1.0]).unwrap();
+    caller::run(&Cpu::new().checks(false), &mut y, &[0.0, 1.0]).unwrap();
+}
+
+#[test]
+fn a_nan_never_passes_a_check() {
+    let e = careless(&mut 0.0, f64::NAN).unwrap_err();
+    assert!(matches!(e.cause(), Cause::Release { .. }));
+}
+
+#[reversible]
+fn guarded(x: &mut f64) {
+    #[post(*x > 1.0)]
+    if *x > 0.0 {
+        *x += 1.0;
+    } else {
+        *x -= 1.0;
+    }
+}
+
+#[reversible]
+fn counted(k: &mut i32, n: i32) {
+    #[post(*k > 0)]
+    while *k < n {
+        *k += 1;
+    }
+}
+
+#[test]
+fn postconditions() {
+    let mut x = 2.5;
+    guarded(&mut x).unwrap();
+    guarded(&mut -1.0).unwrap();
+    // nothing that the function gives lies between -1 and 1
+    let e = guarded::inverse(&mut 0.5).unwrap_err();
+    let Cause::Condition { condition, expected, .. } = e.cause() else { panic!("{e}") };
+    assert_eq!((condition.as_ref(), *expected), ("*x > 0.0", false));
+    let e = counted(&mut 2, 3).unwrap_err();
+    assert_eq!(
+        e.to_string().lines().next().unwrap(),
+        "the postcondition `*k > 0` must be false before the first iteration"
+    );
+    assert!(e.site().unwrap().statement.starts_with("while *k < n"), "{e}");
+    let e = counted(&mut -2, 3).unwrap_err();
+    assert!(e.to_string().contains("after an iteration"), "{e}");
+}
+
+#[reversible]
+fn parallel_gather(y: &mut [f64], x: &[f64], idx: &[usize]) {
+    for i in par(0..y.len()) {
+        y[i] += x[idx[i]];
+    }
+}
+
+#[reversible]
+fn permuted(y: &mut [f64], x: &[f64], idx: &[usize]) {
+    #[injective(idx)]
+    for i in par(0..idx.len()) {
+        y[idx[i]] += x[i];
+    }
+}
+
+#[test]
+fn an_array_that_is_declared_injective() {
+    let mut y = [0.0; 4];
+    permuted(&mut y, &[1.0, 2.0, 3.0], &[2, 0, 3]).unwrap();
+    assert_eq!(y, [2.0, 0.0, 1.0, 3.0]);
+    let e = permuted(&mut y, &[1.0, 2.0, 3.0], &[2, 0, 2]).unwrap_err();
+    let cause = Cause::NotInjective { place: "idx".into(), value: "2".into(), first: 0, second: 2 };
+    assert_eq!(*e.cause(), cause);
+}
+
+#[test]
+fn errors_inside_parallel_loops() {
+    let n = 100_000;
+    let mut idx = vec![0; n];
+    idx[70_000] = 5;
+    idx[90_000] = 9;
+    for threads in [1, 2, 8] {
+        let mut y = vec![0.0; n];
+        let e = parallel_gather::run(&Cpu::with_threads(threads), &mut y, &[1.0], &idx).unwrap_err();
+        assert_eq!(e.site().unwrap().iterations[0].value, 70_000, "the first in the range");
+    }
+}
+
+#[reversible]
+fn exact(n: &mut i32) {
+    div_int(n, 2);
+}
+
+#[reversible]
+fn strided(y: &mut usize, step: usize) {
+    for i in (0..10).step_by(step) {
+        *y += i;
+    }
+}
+
+#[test]
+fn what_cannot_be_undone() {
+    exact(&mut 4).unwrap();
+    let e = exact(&mut 5).unwrap_err();
+    assert!(matches!(e.cause(), Cause::Instruction { .. }), "{e}");
+    strided(&mut 0, 3).unwrap();
+    assert!(strided(&mut 0, 0).is_err());
+}
+
+#[reversible]
+fn scaled(y: &mut [f64], x: &[f64]) {
+    for i in 0..x.len() {
+        y[i] += 2.0 * x[i];
+    }
+}
+
+#[test]
+fn seeds_and_shadows_of_another_shape() {
+    let e = scaled::vjp(&Cpu::new(), &[1.0], &[0.0, 0.0], &[1.0, 2.0]).unwrap_err();
+    assert!(matches!(e.cause(), Cause::Shape { .. }), "{e}");
+    let (mut y, mut y_bar, mut x_bar) = ([2.0, 4.0], [Batch([1.0]), Batch([10.0])], [Batch([0.5]); 2]);
+    scaled::adjoint(&Cpu::new(), &mut y, &mut y_bar, &[1.0, 2.0], &mut x_bar).unwrap();
+    assert_eq!((y, x_bar), ([0.0, 0.0], [Batch([2.5]), Batch([20.5])]));
+    let e = scaled::adjoint(&Cpu::new(), &mut y, &mut y_bar, &[1.0, 2.0], &mut x_bar[..1]).unwrap_err();
+    assert!(matches!(e.cause(), Cause::Shape { .. }), "{e}");
+}

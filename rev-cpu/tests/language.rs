@@ -1,0 +1,424 @@
+//! The forms of the language: value, inverse, gradient.
+
+use ndarray::{array, Array2, ArrayD, ArrayView1, ArrayView2, ArrayView3, ArrayViewD, ArrayViewMut2};
+use rev_cpu::prelude::*;
+
+/// Central differences of a function of one number.
+fn slope(f: impl Fn(f64) -> f64, x: f64) -> f64 {
+    let h = 1e-6;
+    (f(x + h) - f(x - h)) / (2.0 * h)
+}
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-7 * (1.0 + b.abs()), "{a} is not {b}");
+}
+
+// structs, tuples, fixed-size arrays
+
+#[derive(Clone, Copy, Debug, PartialEq, Reversible)]
+struct Camera<T> {
+    rot: [T; 3],
+    focal: T,
+    id: usize,
+    shift: (T, T),
+}
+
+#[reversible]
+fn project<T: Real>(out: &mut (T, T), cam: &Camera<T>, x: &[T; 3]) {
+    let mut s = T::zero();
+    for k in 0..3 {
+        s += cam.rot[k] * x[k];
+    }
+    out.0 += s * cam.focal + cam.shift.0;
+    out.1 += s.sin() - cam.shift.1 * x[0];
+}
+
+#[reversible]
+fn all_cameras<T: Real>(loss: &mut T, cams: &[Camera<T>], xs: &[[T; 3]]) {
+    for i in par(0..xs.len()) {
+        let mut p = (T::zero(), T::zero());
+        project(&mut p, &cams[i % cams.len()], &xs[i]);
+        *loss += p.0 * p.0 + p.1;
+    }
+}
+
+fn cameras() -> Vec<Camera<f64>> {
+    vec![
+        Camera { rot: [0.1, 0.2, 0.3], focal: 1.5, id: 0, shift: (0.5, -0.5) },
+        Camera { rot: [-0.1, 0.4, 0.2], focal: 0.7, id: 1, shift: (0.1, 0.9) },
+    ]
+}
+
+#[test]
+fn structs_and_tuples() {
+    let (cams, xs) = (cameras(), [[1.0, 2.0, 3.0], [0.5, -1.0, 0.25], [2.0, 0.0, 1.0]]);
+    let g = all_cameras::gradient(&Cpu::new(), &cams, &xs).unwrap();
+    let at = |f: &dyn Fn(&mut Vec<Camera<f64>>, f64), v: f64| {
+        slope(
+            |v| {
+                let mut cams = cams.clone();
+                f(&mut cams, v);
+                all_cameras::gradient(&Cpu::new(), &cams, &xs).unwrap().value
+            },
+            v,
+        )
+    };
+    close(g.cams[0].focal.get(), at(&|c, v| c[0].focal = v, cams[0].focal));
+    close(g.cams[1].rot[1].get(), at(&|c, v| c[1].rot[1] = v, cams[1].rot[1]));
+    close(g.cams[0].shift.1.get(), at(&|c, v| c[0].shift.1 = v, cams[0].shift.1));
+    assert_eq!(g.xs.len(), 3);
+    let mut out = (0.0, 0.0);
+    project(&mut out, &cams[0], &xs[0]).unwrap();
+    project::inverse(&mut out, &cams[0], &xs[0]).unwrap();
+    assert_eq!(out, (0.0, 0.0));
+}
+
+// ndarray, any rank and strides
+
+#[reversible]
+fn bilinear<T: Real>(y: &mut T, a: ArrayView2<T>, u: ArrayView1<T>, v: &[T]) {
+    for i in 0..a.nrows() {
+        for j in 0..a.ncols() {
+            *y += a[[i, j]] * u[i] * v[j];
+        }
+    }
+}
+
+#[reversible]
+fn trace3<T: Real>(y: &mut T, a: ArrayView3<T>, b: ArrayViewD<T>) {
+    for i in 0..a.dim(0) {
+        *y += a[[i, i, i]] * b[[i, 0]];
+    }
+}
+
+#[reversible]
+fn update<T: Real>(mut out: ArrayViewMut2<T>, a: &Array2<T>, own: &mut Array2<T>) {
+    for i in par(0..a.nrows()) {
+        for j in 0..a.ncols() {
+            out[[i, j]] += a[[i, j]] * a[[i, j]];
+            own[[i, j]] += out[[i, j]];
+        }
+    }
+}
+
+#[test]
+fn arrays() {
+    let a = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+    let (u, v) = (array![1.0, -1.0, 2.0], [0.5, 0.25]);
+    let g = bilinear::gradient(&Cpu::new(), a.view(), u.view(), &v).unwrap();
+    assert_eq!(g.value, u.dot(&a.dot(&array![0.5, 0.25])));
+    assert_eq!(g.a, array![[0.5, 0.25], [-0.5, -0.25], [1.0, 0.5]]);
+    assert_eq!(g.v, vec![8.0, 10.0]);
+    let t = bilinear::gradient(&Cpu::new(), a.t(), array![0.5, 0.25].view(), &[1.0, -1.0, 2.0]).unwrap();
+    assert_eq!((t.value, t.a.t().to_owned()), (g.value, g.a));
+
+    let cube = ndarray::Array3::from_shape_fn((2, 2, 2), |(i, j, k)| (i + 2 * j + 4 * k) as f64);
+    let d = ArrayD::from_shape_vec(vec![2, 1], vec![10.0, 100.0]).unwrap();
+    let g = trace3::gradient(&Cpu::new(), cube.view(), d.view()).unwrap();
+    assert_eq!((g.value, g.b[[1, 0]], g.a[[1, 1, 1]]), (700.0, 7.0, 100.0));
+
+    let (mut out, mut own) = (Array2::zeros((3, 2)), Array2::ones((3, 2)));
+    update(out.view_mut(), &a, &mut own).unwrap();
+    assert_eq!((out[[2, 1]], own[[2, 1]]), (36.0, 37.0));
+    update::inverse(out.view_mut(), &a, &mut own).unwrap();
+    assert_eq!((out, own), (Array2::zeros((3, 2)), Array2::ones((3, 2))));
+}
+
+// control flow
+
+#[reversible]
+fn rfib(a: &mut usize, b: &mut usize, n: usize) {
+    for _k in 0..n {
+        *a += *b;
+        swap(a, b);
+    }
+}
+
+/// The first index from which the Fibonacci numbers are at least `z`.
+#[reversible]
+fn rfibn(n: &mut usize, z: usize) {
+    let mut a = 0usize;
+    let mut b = 1usize;
+    #[compute]
+    {
+        #[post(*n != 0)]
+        while a < z {
+            a += b;
+            swap(a, b);
+            *n += 1;
+        }
+    }
+}
+
+#[reversible]
+fn stepped(visited: &mut [usize], count: &mut usize) {
+    for i in (1..=4).step_by(2) {
+        visited[*count] += i;
+        *count += 1;
+    }
+}
+
+#[reversible]
+fn clip<T: Real>(y: &mut T, x: &mut T, limit: T) {
+    #[post(*x > limit + T::one())]
+    if *x > limit {
+        *x += T::one();
+        *y += *x * limit;
+    } else {
+        *y -= *x;
+    }
+}
+
+#[test]
+fn control_flow() {
+    let (mut a, mut b) = (0, 1);
+    rfib(&mut a, &mut b, 10).unwrap();
+    assert_eq!((a, b), (55, 89));
+    rfib::inverse(&mut a, &mut b, 10).unwrap();
+    assert_eq!((a, b), (0, 1));
+
+    let (mut visited, mut count) = ([0; 4], 0);
+    stepped(&mut visited, &mut count).unwrap();
+    assert_eq!((visited, count), ([1, 3, 0, 0], 2));
+    stepped::inverse(&mut visited, &mut count).unwrap();
+    assert_eq!((visited, count), ([0; 4], 0));
+
+    let (mut y, mut x) = (0.0, 3.0);
+    clip(&mut y, &mut x, 1.0).unwrap();
+    assert_eq!((y, x), (4.0, 4.0));
+    clip::inverse(&mut y, &mut x, 1.0).unwrap();
+    assert_eq!((y, x), (0.0, 3.0));
+    let e = clip(&mut y, &mut 2.5f64, 3.0);
+    assert!(e.is_ok());
+    let mut x = 0.5;
+    let e = clip(&mut y, &mut x, -2.0).unwrap();
+    let _ = e;
+}
+
+// instructions
+
+#[reversible]
+fn instructions(a: &mut f64, b: &mut f64, k: &mut i32, f: &mut bool, z: &mut Complex<f64>, t: f64) {
+    neg(a);
+    rot(a, b, t);
+    hadamard(a, b);
+    inc(k);
+    mul_int(k, 3);
+    flip(f);
+    conj(z);
+    inv(a);
+    swap(a, b);
+    z.re += t;
+    *k ^= 5;
+}
+
+#[test]
+fn every_instruction() {
+    let (mut a, mut b, mut k, mut f, mut z) = (1.5, -0.5, 4, true, Complex::new(1.0, 2.0));
+    instructions(&mut a, &mut b, &mut k, &mut f, &mut z, 0.3).unwrap();
+    assert_eq!((k, f, z), (15 ^ 5, false, Complex::new(1.3, -2.0)));
+    instructions::inverse(&mut a, &mut b, &mut k, &mut f, &mut z, 0.3).unwrap();
+    assert_eq!((k, f), (4, true));
+    close(a, 1.5);
+    close(b, -0.5);
+    close(z.re, 1.0);
+    let value = |a: f64, t: f64| {
+        let (mut a, mut b) = (a, -0.5);
+        let (mut k, mut f, mut z) = (4, true, Complex::new(1.0, 2.0));
+        instructions(&mut a, &mut b, &mut k, &mut f, &mut z, t).unwrap();
+        2.0 * a + 3.0 * b + z.re
+    };
+    let one = Complex::new(1.0, 0.0);
+    let z = Complex::new(1.0, 2.0);
+    let g = instructions::vjp(&Cpu::new(), 2.0, 3.0, (), (), one, &1.5, &-0.5, &4, &true, &z, 0.3).unwrap();
+    close(g.a_bar, slope(|a| value(a, 0.3), 1.5));
+    close(g.t_bar, slope(|t| value(1.5, t), 0.3));
+}
+
+// calls
+
+mod inner {
+    use rev_cpu::prelude::*;
+
+    #[reversible]
+    pub fn square<T: Real>(y: &mut T, x: &T) {
+        *y += *x * *x;
+    }
+
+    #[pure]
+    pub fn half<T: Real>(x: T) -> T {
+        x / 2.0
+    }
+}
+
+#[reversible]
+fn nested<T: Real>(y: &mut T, x: &T) {
+    let mut s = T::zero();
+    inner::square(&mut s, &x);
+    inner::square(&mut y, &s);
+    *y += inner::half(s);
+}
+
+#[reversible]
+fn halves<T: Real>(x: &mut [T], k: usize) {
+    let n = x.len();
+    add_all(&mut x[0..k], &x[k..n]);
+    inner::square(&mut x[0], &x[k]);
+}
+
+#[reversible]
+fn add_all<T: Real>(a: &mut [T], b: &[T]) {
+    for i in 0..a.len() {
+        a[i] += b[i];
+    }
+}
+
+/// Recursive: `out` gets the n-th Fibonacci number.
+#[reversible]
+fn rrfib(out: &mut i64, n: i64) {
+    if n <= 2 {
+        *out += 1;
+    } else {
+        let a = n - 1;
+        let b = n - 2;
+        rrfib(&mut out, a);
+        rrfib(&mut out, b);
+    }
+}
+
+#[reversible]
+fn power<T: Real>(y: &mut T, x: T, n: usize) {
+    if n == 0 {
+        *y += T::one();
+    } else {
+        let mut rest = T::zero();
+        power(&mut rest, x, n - 1);
+        *y += rest * x;
+    }
+}
+
+#[test]
+fn calls() {
+    let g = nested::gradient(&Cpu::new(), &3.0).unwrap();
+    assert_eq!((g.value, g.x), (81.0 + 4.5, 4.0 * 27.0 + 3.0));
+    let mut x = [1.0, 2.0, 10.0, 20.0];
+    halves(&mut x, 2).unwrap();
+    assert_eq!(x, [111.0, 22.0, 10.0, 20.0]);
+    halves::inverse(&mut x, 2).unwrap();
+    assert_eq!(x, [1.0, 2.0, 10.0, 20.0]);
+    let v = halves::vjp(&Cpu::new(), &[1.0, 1.0, 0.0, 0.0], &x, 2).unwrap();
+    assert_eq!(v.x_bar, [1.0, 1.0, 21.0, 1.0]);
+    let e = halves(&mut x, 3).unwrap_err();
+    assert_eq!(e.trace().len(), 2, "{e}");
+    let mut out = 0;
+    rrfib(&mut out, 10).unwrap();
+    assert_eq!(out, 55);
+    rrfib::inverse(&mut out, 10).unwrap();
+    assert_eq!(out, 0);
+    let g = power::gradient(&Cpu::new(), 3.0, 4).unwrap();
+    assert_eq!((g.value, g.x), (81.0, 108.0));
+}
+
+// functions as arguments
+
+#[reversible]
+fn twice<T: Real, F: Reversible<(&mut T, &T)>>(f: F, y: &mut T, x: &T) {
+    let mut s = T::zero();
+    f(&mut s, &x);
+    f(&mut y, &s);
+}
+
+#[reversible]
+fn fourth<T: Real>(y: &mut T, x: &T) {
+    twice(inner::square, &mut y, &x);
+}
+
+#[reversible]
+fn apply<T: Real>(f: impl Reversible<(&mut [T], usize)>, x: &mut [T]) {
+    f(&mut x, 1);
+    f.inverse(&mut x, 2);
+}
+
+#[test]
+fn functions_as_arguments() {
+    let g = fourth::gradient(&Cpu::new(), &3.0).unwrap();
+    assert_eq!((g.value, g.x), (81.0, 108.0));
+    let mut y = 0.0;
+    twice(inner::square {}, &mut y, &2.0).unwrap();
+    assert_eq!(y, 16.0);
+    twice::inverse(inner::square {}, &mut y, &2.0).unwrap();
+    assert_eq!(y, 0.0);
+    let g = twice::gradient(&Cpu::new(), inner::square {}, &3.0).unwrap();
+    assert_eq!(g.x, 108.0);
+    let mut x = [1.0, 2.0, 3.0];
+    let _ = apply(halves {}, &mut x);
+}
+
+// stacks, external and unchecked blocks, arrays as ancillas
+
+/// The number of steps until 1; which steps were odd is kept.
+#[reversible]
+fn collatz(n: &mut u64, steps: &mut usize, odd: &mut Stack<bool>) {
+    #[post(*steps != 0)]
+    while *n != 1 {
+        let mut r = false;
+        r ^= *n % 2 == 1;
+        if r {
+            mul_int(n, 3);
+            *n += 1;
+        } else {
+            div_int(n, 2);
+        }
+        push(odd, r);
+        *steps += 1;
+        release(r);
+    }
+}
+
+#[reversible]
+fn windowed<T: Real>(y: &mut [T], x: &[T], n: usize) {
+    let mut sums = vec![T::zero(); n];
+    for i in 0..x.len() {
+        sums[i % n] += x[i];
+    }
+    for i in par(0..y.len()) {
+        y[i] += sums[i % n] * sums[(i + 1) % n];
+    }
+}
+
+#[reversible]
+fn traced<T: Real>(y: &mut T, x: T) {
+    #[external]
+    {
+        assert!(x == x);
+    }
+    #[unchecked]
+    {
+        let mut s = T::zero();
+        s += x;
+        *y += s * s;
+    }
+}
+
+#[test]
+fn stacks() {
+    let (mut n, mut steps, mut odd) = (6, 0, Stack::new());
+    collatz(&mut n, &mut steps, &mut odd).unwrap();
+    assert_eq!((n, steps, odd.len()), (1, 8, 8));
+    collatz::inverse(&mut n, &mut steps, &mut odd).unwrap();
+    assert_eq!((n, steps, odd.len()), (6, 0, 0));
+    let e = collatz::inverse(&mut 1, &mut 3, &mut odd).unwrap_err();
+    assert!(e.to_string().starts_with("the stack `odd` is empty"), "{e}");
+}
+
+#[test]
+fn arrays_as_ancillas() {
+    let x = [1.0, 2.0, 3.0, 4.0, 5.0];
+    let mut y = [0.0; 3];
+    windowed(&mut y, &x, 2).unwrap();
+    assert_eq!(y, [54.0, 54.0, 54.0]);
+    let v = windowed::vjp(&Cpu::new(), &[1.0, 0.0, 0.0], &[0.0; 3], &x, 2).unwrap();
+    assert_eq!(v.x_bar, [6.0, 9.0, 6.0, 9.0, 6.0]);
+    let g = traced::gradient(&Cpu::new(), 3.0).unwrap();
+    assert_eq!((g.value, g.x), (9.0, 6.0));
+}
