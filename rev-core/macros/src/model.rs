@@ -121,9 +121,18 @@ pub struct External {
     pub span: ir::Span,
     /// The block as written.
     pub tokens: TokenStream,
-    /// The variables that it mentions, under the names that they have there (a shadowed name is
-    /// another variable in the IR).
-    pub names: Vec<(Ident, ir::VarId)>,
+    /// The variables that it mentions.
+    pub names: Vec<Mentioned>,
+}
+
+/// A variable in an external block.
+pub struct Mentioned {
+    /// The name that it has there; a shadowed name is another variable in the IR.
+    pub ident: Ident,
+    /// The variable.
+    pub var: ir::VarId,
+    /// Whether it is a reference there: a parameter `y: &mut T` or `x: &T`.
+    pub by_reference: bool,
 }
 
 impl Source {

@@ -10,7 +10,7 @@ use rev_core::pass::inverse_block;
 use super::body::{Body, Repr};
 use super::expr::Reach;
 use super::names::ident;
-use super::types::{is_exact, storage, Storage};
+use super::types::{is_exact, is_scalar, storage, Storage};
 
 impl Body<'_> {
     /// A sequence of statements.
@@ -480,20 +480,27 @@ impl Body<'_> {
         })
     }
 
-    /// An external block, with the program's variables under the names that it uses.
+    /// An external block. It sees the program's variables under the names and as the types that they
+    /// have in the source, but can't change them: arguments by reference are shared references, other
+    /// scalars are copies. Arrays are handles.
     fn external(&mut self, code: &str, span: rev_core::ir::Span) -> TokenStream {
-        match self.source.external(code, span) {
-            Some(external) => {
-                let names = external.names.iter().filter(|(written, var)| *written != self.name(*var));
-                let (written, names): (Vec<_>, Vec<_>) =
-                    names.map(|(written, var)| (written, self.name(*var))).unzip();
-                let tokens = &external.tokens;
-                quote!({ #(let #written = &#names;)* #tokens })
+        let Some(external) = self.source.external(code, span) else {
+            let tokens: TokenStream = code.parse().unwrap_or_default();
+            return quote!({ #tokens });
+        };
+        let names = external.names.iter().map(|mentioned| {
+            let (written, name) = (&mentioned.ident, self.name(mentioned.var));
+            match self.repr(mentioned.var) {
+                Repr::Handle | Repr::Function => quote!(let #written = #name;),
+                Repr::Ref | Repr::Mut if mentioned.by_reference => quote!(let #written = &*#name;),
+                Repr::Ref | Repr::Mut => quote!(let #written = ::core::clone::Clone::clone(&*#name);),
+                Repr::Value if mentioned.by_reference => quote!(let #written = &#name;),
+                Repr::Value => quote!(let #written = ::core::clone::Clone::clone(&#name);),
+                Repr::Owned if is_scalar(&self.function.var(mentioned.var).ty) => quote!(let #written = #name;),
+                Repr::Owned => quote!(let #written = &#name;),
             }
-            None => {
-                let tokens: TokenStream = code.parse().unwrap_or_default();
-                quote!({ #tokens })
-            }
-        }
+        });
+        let tokens = &external.tokens;
+        quote!({ #(#names)* #tokens })
     }
 }

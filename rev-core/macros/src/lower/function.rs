@@ -90,6 +90,9 @@ impl Lowerer {
         let Declared { passing, form, element, ty } = declared;
         let mode = mode_of(passing, form);
         let var = self.declare(&ident, ty, VarKind::Param(mode));
+        if passing != Passing::Value {
+            self.references.insert(var);
+        }
         Some(ParamModel { var, ident, ty: (*t.ty).clone(), passing, form, element, mode })
     }
 

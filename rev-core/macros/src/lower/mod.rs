@@ -45,6 +45,8 @@ struct Lowerer {
     released: BTreeSet<VarId>,
     /// The variables whose value couldn't be read: what is wrong with them has been said.
     unread: BTreeSet<VarId>,
+    /// The parameters that are references in the source.
+    references: BTreeSet<VarId>,
     /// How many expressions couldn't be read.
     unreadable: usize,
 }
@@ -71,6 +73,7 @@ impl Lowerer {
             first_values: BTreeMap::new(),
             released: BTreeSet::new(),
             unread: BTreeSet::new(),
+            references: BTreeSet::new(),
             unreadable: 0,
         }
     }

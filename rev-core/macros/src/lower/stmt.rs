@@ -1,5 +1,6 @@
 //! Statements other than `let`.
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use rev_core::diag::Code;
 use rev_core::ir::{Block, Parallel, Stmt, StmtKind, Type, VarKind};
@@ -8,7 +9,7 @@ use super::attributes::inner_tokens;
 use super::range::Spelled;
 use super::update::{lossy_op, update_op};
 use super::{plain_name, Lowerer};
-use crate::model::External;
+use crate::model::{External, Mentioned};
 use crate::spans::Region;
 
 impl Lowerer {
@@ -186,21 +187,17 @@ impl Lowerer {
     }
 
     /// The variables that tokens name.
-    fn mentioned(
-        &self,
-        tokens: proc_macro2::TokenStream,
-        names: &mut Vec<(proc_macro2::Ident, rev_core::ir::VarId)>,
-    ) {
+    fn mentioned(&self, tokens: TokenStream, names: &mut Vec<Mentioned>) {
         for tree in tokens {
             match tree {
-                proc_macro2::TokenTree::Group(g) => self.mentioned(g.stream(), names),
-                proc_macro2::TokenTree::Ident(ident) => {
+                TokenTree::Group(g) => self.mentioned(g.stream(), names),
+                TokenTree::Ident(ident) => {
                     let var = self.lookup(&plain_name(&ident));
-                    if let Some(var) = var.filter(|v| names.iter().all(|(_, n)| n != v)) {
-                        names.push((ident, var));
+                    if let Some(var) = var.filter(|v| names.iter().all(|n| n.var != *v)) {
+                        names.push(Mentioned { ident, var, by_reference: self.references.contains(&var) });
                     }
                 }
-                proc_macro2::TokenTree::Punct(_) | proc_macro2::TokenTree::Literal(_) => {}
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
             }
         }
     }
@@ -256,7 +253,7 @@ fn tidy(e: &syn::Expr) -> String {
 struct Bare<'a>(&'a syn::ExprBinary);
 
 impl ToTokens for Bare<'_> {
-    fn to_tokens(&self, tokens: &mut proc_macro2::TokenStream) {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
         self.0.left.to_tokens(tokens);
         self.0.op.to_tokens(tokens);
         self.0.right.to_tokens(tokens);

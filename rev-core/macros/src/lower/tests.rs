@@ -278,7 +278,7 @@ fn an_external_block_keeps_its_tokens() {
     assert!(diagnostics.is_empty());
     let external = &model.source.externals[0];
     assert_eq!(external.names.len(), 1);
-    assert_eq!(model.function.var(external.names[0].1).name, "n2");
+    assert_eq!(model.function.var(external.names[0].var).name, "n2");
     assert!(external.tokens.to_string().starts_with("println !"));
 }
 
