@@ -125,10 +125,9 @@ impl Body<'_> {
     }
 
     fn named(&self, path: &str) -> TokenStream {
-        let p = self.p;
         match (self.function_value(path), self.constant_path(path)) {
             (Some(function), _) => function,
-            (None, constant) => quote!(#p::rt::named(#constant)),
+            (None, constant) => quote!(#constant),
         }
     }
 

@@ -496,7 +496,9 @@ impl Body<'_> {
                 Repr::Ref | Repr::Mut => quote!(let #written = ::core::clone::Clone::clone(&*#name);),
                 Repr::Value if mentioned.by_reference => quote!(let #written = &#name;),
                 Repr::Value => quote!(let #written = ::core::clone::Clone::clone(&#name);),
-                Repr::Owned if is_scalar(&self.function.var(mentioned.var).ty) => quote!(let #written = #name;),
+                Repr::Owned if is_scalar(&self.function.var(mentioned.var).ty) => {
+                    quote!(let #written = #name;)
+                }
                 Repr::Owned => quote!(let #written = &#name;),
             }
         });
