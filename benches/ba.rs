@@ -1,22 +1,53 @@
-//! Bundle adjustment with random cameras and points: the plain twin beside the reversible program.
+//! Bundle adjustment with random cameras and points: the reversible programs beside their plain twin.
 
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
-use rev_kernels::ba::{plain, Instance};
+use rev::kernels::ba::{self, plain, Blocks, Instance};
+use rev::prelude::*;
 
 /// Cameras, points, observations: those of ADBench's first instances.
 const SIZES: [[usize; 3]; 2] = [[49, 7776, 31_843], [161, 48_126, 182_072]];
 
+/// Observations whose Jacobian blocks are held at a time.
+const CHUNK: usize = 1 << 12;
+
 fn ba(criterion: &mut Criterion) {
     for [n, m, p] in SIZES {
-        let instance = Instance::random(n, m, p, 0);
+        let i = Instance::random(n, m, p, 0);
         let size = format!("n{n}_m{m}_p{p}");
         let mut group = criterion.benchmark_group("ba");
-        group.bench_function(BenchmarkId::new("plain residuals", &size), |b| {
-            b.iter(|| plain::residuals(&instance));
+        let name = |what: &str| BenchmarkId::new(what, &size);
+        group.bench_function(name("plain residuals"), |b| b.iter(|| plain::residuals(&i)));
+        group.bench_function(name("plain gradient"), |b| b.iter(|| plain::gradient(&i)));
+        group.bench_function(name("plain Jacobian"), |b| {
+            let block = |j: usize| {
+                let (camera, point) = (&i.cameras[i.camera_of[j]], &i.points[i.point_of[j]]);
+                plain::residual_jacobian(camera, point, i.weights[j], &i.features[j])
+            };
+            let mut blocks = Vec::with_capacity(CHUNK);
+            b.iter(|| {
+                for start in (0..p).step_by(CHUNK) {
+                    blocks.clear();
+                    blocks.extend((start..p.min(start + CHUNK)).map(block));
+                }
+            });
         });
-        group.bench_function(BenchmarkId::new("plain gradient", &size), |b| {
-            b.iter(|| plain::gradient(&instance));
-        });
+        let one = Cpu::with_threads(1).checks(false);
+        let devices = [("1 thread", one.clone()), ("all threads", Cpu::new().checks(false))];
+        for (what, device) in devices.clone().into_iter().chain([("1 thread, checked", one.checks(true))]) {
+            group.bench_function(name(&format!("errors, {what}")), |b| b.iter(|| ba::values(&device, &i)));
+        }
+        for (what, device) in devices {
+            let mut blocks = Blocks::default();
+            group.bench_function(name(&format!("Jacobian, {what}")), |b| {
+                b.iter(|| {
+                    (0..p).step_by(CHUNK).try_for_each(|start| {
+                        ba::jacobian(&device, &i, start..p.min(start + CHUNK), &mut blocks)
+                    })
+                });
+            });
+            group
+                .bench_function(name(&format!("gradient, {what}")), |b| b.iter(|| ba::gradient(&device, &i)));
+        }
         group.finish();
     }
 }

@@ -58,9 +58,9 @@ fn with_file(text: &str) -> (TempDir, String) {
 
 #[test]
 fn every_program_explains_itself() {
-    for name in ["gmm", "ba"] {
+    for name in ["gmm", "ba", "bessel"] {
         let help = good(name, &["--help"]);
-        for option in ["--device", "--threads", "--repeat", "--out", "--json", "--check", "--seed"] {
+        for option in ["--device", "--threads", "--repeat", "--out", "--json", "--check"] {
             assert!(help.contains(option), "{name} {option}");
         }
     }
@@ -263,4 +263,42 @@ fn absurd_sizes_are_refused() {
     for args in [["--dim", "0"], ["--threads", "0"], ["--repeat", "-1"], ["--points", "many"]] {
         assert_eq!(run("gmm", &args).status.code(), Some(2));
     }
+}
+
+#[test]
+fn bessel_at_the_papers_point() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, json) = (folder.path().to_str().unwrap(), folder.path().join("record.json"));
+    let sizes = ["--order", "2", "--points", "4", "--upper", "2", "--repeat", "2"];
+    let outputs = ["--out", out, "--json", json.to_str().unwrap(), "--check"];
+    good("bessel", &[&sizes[..], &outputs].concat());
+    let (values, slopes) = (numbers(folder.path(), "value.txt"), numbers(folder.path(), "gradient.txt"));
+    assert_eq!((values.len(), slopes.len()), (4, 4));
+    close(values[1][0], 0.114_903_484_931_900_47);
+    close(slopes[1][0], 0.210_243_615_881_132_58);
+    let record: serde_json::Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!(record["sizes"], serde_json::json!({"order": 2, "points": 4}));
+    for args in [["--order", "21"], ["--points", "0"], ["--upper", "inf"], ["--tolerance", "0"]] {
+        assert_eq!(run("bessel", &args).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn the_interpreter_agrees() {
+    let run = |device: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().to_str().unwrap();
+        let sizes = ["--dim", "2", "--components", "3", "--points", "5", "--repeat", "1"];
+        good("gmm", &[&sizes[..], &["--device", device, "--out", out, "--checked"]].concat());
+        (numbers(folder.path(), "objective.txt"), numbers(folder.path(), "gradient.txt"))
+    };
+    let (native, interpreted) = (run("cpu"), run("interpreter"));
+    close(native.0[0][0], interpreted.0[0][0]);
+    native.1.iter().zip(&interpreted.1).for_each(|(n, i)| close(n[0], i[0]));
+}
+
+#[test]
+fn the_quickstart_runs() {
+    let text = good("quickstart", &[]);
+    assert!(text.contains("gradient"), "{text}");
 }
