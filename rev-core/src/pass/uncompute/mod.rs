@@ -147,7 +147,7 @@ impl Pass<'_> {
                         "end the scope of `{name}` before `{write_name}` changes (a block of its own)"
                     ))
                     .help(format!(
-                        "or copy `{read_name}` into an ancilla first and compute `{name}` from that"
+                        "or compute `{name}` from a copy of `{read_name}` that outlives it: an argument that keeps it"
                     ))
                     .help(format!("or keep the old value on a stack: `push(stack, {write_name})`"))
             }
