@@ -1,6 +1,8 @@
 //! The conformance list's derivatives: on the CPU and on the interpreter, against closed forms,
 //! finite differences and the dot-product identity.
 
+#![allow(clippy::unwrap_used)]
+
 use rev::prelude::*;
 use rev::verify::GradientReport;
 
