@@ -159,7 +159,11 @@ impl<'a> Difference<'a> {
         match &atom.base {
             Base::Var(v) => {
                 let (least, greatest) = self.indices.bounds(*v)?;
-                Some((self.at(least, atom.primed), self.at(greatest, atom.primed)))
+                // an atom that doesn't vary belongs to either moment, so its bounds may not vary either
+                let varies = |p: &Polynomial| p.atoms().any(|a| self.indices.atom_varies(a, self.apart));
+                let sided = self.indices.atom_varies(atom, self.apart);
+                let usable = sided || !(varies(&least) || varies(&greatest));
+                usable.then(|| (self.at(least, atom.primed), self.at(greatest, atom.primed)))
             }
             Base::Term(_) => None,
             Base::Made(k) => self.made.get(*k).cloned(),

@@ -10,20 +10,25 @@
 mod bounds;
 mod polynomial;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{
     Expr, ExprKind, Number, Place, Range, ScalarType, Span, Step, Stmt, StmtKind, Type, Var, VarId,
 };
 use crate::ops::Func;
 use bounds::Difference;
-use polynomial::{Atom, Base, Polynomial, Term};
+pub(super) use polynomial::{Atom, Base, Polynomial, Term};
 
 /// What the bindings and loop variables of a program stand for.
 #[derive(Clone, Debug, Default)]
-pub struct Definitions(BTreeMap<VarId, Definition>);
+pub struct Definitions {
+    /// `None` for an ancilla, and where the declarations of one variable differ.
+    known: BTreeMap<VarId, Option<Definition>>,
+    /// Variables that are declared more than once, which may have a value in each of their scopes.
+    repeated: BTreeSet<VarId>,
+}
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Definition {
     Binding(Expr),
     Index(Box<Range>),
@@ -42,14 +47,18 @@ impl Definitions {
         for stmt in block {
             match &stmt.kind {
                 StmtKind::Let { var, expr, .. } => {
-                    self.0.insert(*var, Definition::Binding(expr.clone()));
+                    self.define(*var, Definition::Binding(expr.clone()));
                 }
                 StmtKind::For { var, range, .. } => {
-                    self.0.insert(*var, Definition::Index(Box::new(range.clone())));
+                    self.define(*var, Definition::Index(Box::new(range.clone())));
+                }
+                StmtKind::Ancilla { var, .. } => {
+                    if self.known.insert(*var, None).is_some() {
+                        self.repeated.insert(*var);
+                    }
                 }
                 StmtKind::Update { .. }
                 | StmtKind::Instr { .. }
-                | StmtKind::Ancilla { .. }
                 | StmtKind::If { .. }
                 | StmtKind::While { .. }
                 | StmtKind::Call { .. }
@@ -62,6 +71,15 @@ impl Definitions {
                 | StmtKind::Inverse { .. } => {}
             }
             stmt.blocks().into_iter().for_each(|b| self.add(b));
+        }
+    }
+
+    fn define(&mut self, var: VarId, definition: Definition) {
+        if let Some(known) = self.known.get_mut(&var) {
+            self.repeated.insert(var);
+            known.take_if(|d| *d != definition);
+        } else {
+            self.known.insert(var, Some(definition));
         }
     }
 }
@@ -119,7 +137,7 @@ impl<'f> Indices<'f> {
     }
 
     fn definition(&self, var: VarId) -> Option<&'f Definition> {
-        self.definitions.0.get(&var)
+        self.definitions.known.get(&var)?.as_ref()
     }
 
     fn type_of(&self, var: VarId) -> &'f Type {
@@ -169,10 +187,26 @@ impl<'f> Indices<'f> {
 
     fn atom_varies(&self, atom: &Atom, apart: &Apart) -> bool {
         match &atom.base {
-            Base::Var(v) => (apart.varies)(*v),
-            Base::Term(t) => term_varies(&t.expr, apart),
+            Base::Var(v) => self.varies(*v, apart),
+            Base::Term(t) => self.term_varies(&t.expr, apart),
             Base::Made(_) => false,
         }
+    }
+
+    fn varies(&self, var: VarId, apart: &Apart) -> bool {
+        (apart.varies)(var) || self.definitions.repeated.contains(&var)
+    }
+
+    /// Whether an expression that isn't a polynomial may have another value at the second moment.
+    fn term_varies(&self, e: &Expr, apart: &Apart) -> bool {
+        let own = match &e.kind {
+            ExprKind::Read(p) => self.varies(p.var, apart),
+            ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => (apart.rebound)(p.var),
+            _ => false,
+        };
+        let mut varies = own;
+        e.each_child(&mut |e| varies |= self.term_varies(e, apart));
+        varies
     }
 
     /// `a - b` at one moment, where that is a number.
@@ -216,7 +250,7 @@ impl<'f> Indices<'f> {
         spread
     }
 
-    fn polynomial(&self, e: &Expr) -> Polynomial {
+    pub(super) fn polynomial(&self, e: &Expr) -> Polynomial {
         self.polynomial_of(e, &mut FUEL.clone())
     }
 
@@ -363,18 +397,6 @@ impl<'f> Indices<'f> {
             _ => false,
         }
     }
-}
-
-/// Whether an expression that isn't a polynomial may have another value at the second moment.
-fn term_varies(e: &Expr, apart: &Apart) -> bool {
-    let own = match &e.kind {
-        ExprKind::Read(p) => (apart.varies)(p.var),
-        ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => (apart.rebound)(p.var),
-        _ => false,
-    };
-    let mut varies = own;
-    e.each_child(&mut |e| varies |= term_varies(e, apart));
-    varies
 }
 
 fn field_name(step: &Step) -> Option<&str> {

@@ -537,6 +537,25 @@ fn a_write_before_the_read_is_after_it_in_the_next_iteration() {
 }
 
 #[test]
+fn a_range_that_has_changed_bounds_nothing() {
+    illegal(
+        "fn f(y: &mut [f64], z: &mut f64) {
+            managed anc s: f64 = 0.0 { anc n: usize = 0 {
+                n += 3; s += y[n]; n += 2
+                for j in 0..n { y[j] += 1.0 }
+                z += s; n -= 5
+            } }
+        }",
+        &["R0205 this changes `y[j]`", "R0205 this changes `n`"],
+    );
+    legal(
+        "fn f(y: &mut [f64], n: usize) {
+        managed anc s: f64 = 0.0 { s += y[n]; for j in 0..n { y[j] += s } }
+    }",
+    );
+}
+
+#[test]
 fn branches_exclude_each_other_unless_a_loop_repeats_them() {
     legal(
         "fn f(z: &mut f64, y: &mut f64, c: bool) {
