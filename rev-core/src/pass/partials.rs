@@ -36,15 +36,10 @@ pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
         scalar => row_type(scalar),
     };
     let mut out = Pure { name, result_type, partials: None, ..pure.clone() };
-    if let Some(given) = &pure.partials {
-        out.result = Expr::new(ExprKind::Tuple(given.clone()));
-        return Ok(out);
-    }
-    let mut columns = Vec::new();
-    for &param in &pure.params {
-        let mut tangent = Tangent { out: &mut out, source: pure, param, tangents: Vec::new() };
-        columns.push(tangent.of(&pure.result)?);
-    }
+    let columns = match &pure.partials {
+        Some(given) => given.clone(),
+        None => pure.params.iter().map(|p| derived(pure, *p, &mut out)).collect::<Result<_, _>>()?,
+    };
     let tuple = |es: Vec<Expr>| Expr::new(ExprKind::Tuple(es));
     out.result = match results {
         None => tuple(columns),
@@ -53,6 +48,15 @@ pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
         }
     };
     Ok(out)
+}
+
+/// The derivative of the result by a parameter: zero for integers, which carry none.
+fn derived(pure: &Pure, param: VarId, out: &mut Pure) -> Result<Expr, NotDifferentiable> {
+    let ty = pure.vars.get(param.0 as usize).map_or(&Type::Unknown, |v| &v.ty);
+    if ty.is_inactive(&pure.generics) {
+        return Ok(Expr::int(0));
+    }
+    Tangent { out, source: pure, param, tangents: Vec::new() }.of(&pure.result)
 }
 
 /// Element `k` of a tuple expression, taken inside where the expression says what it is.
