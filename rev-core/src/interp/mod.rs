@@ -9,7 +9,7 @@
 //! mode it adds up its sums as [`crate::tree`] says.
 //!
 //! Types are found at run time: a literal, and a variable that holds nothing else yet, takes the
-//! type of the value that it meets.
+//! type of the value that it meets. External code isn't run: it doesn't change the state.
 
 mod code;
 mod control;
