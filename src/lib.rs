@@ -46,3 +46,8 @@ pub mod __private {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The code of the language's page is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/language.md")]
+struct Language;
