@@ -112,46 +112,49 @@ impl Pass<'_> {
             if slice.faults[..k].iter().any(|f| f.same_cause(fault)) {
                 continue;
             }
-            let diagnostic = self.diagnostic(fault);
+            let diagnostic = self.diagnostic(fault, own);
             self.diagnostics.push(diagnostic);
         }
         undo
     }
 
-    fn diagnostic(&self, fault: &Fault) -> Diagnostic {
-        match fault {
-            Fault::Mixed { ancilla, span, other, stack } => {
+    /// What is wrong, for the managed ancillas `own`. The ancilla that a statement writes may be an inner
+    /// one from which these are computed.
+    fn diagnostic(&self, fault: &Fault, own: &BTreeSet<VarId>) -> Diagnostic {
+        let (Fault::Mixed { ancilla: written, .. } | Fault::Changed { ancilla: written, .. }) = fault;
+        let managed = own.get(written).or(own.first()).unwrap_or(written);
+        let (name, via) = (self.name(*managed), self.name(*written));
+        let d = match fault {
+            Fault::Mixed { span, other, stack, .. } => {
                 let code = if *stack { Code::UncomputeUnsupported } else { Code::AncillaMixed };
-                let (name, other) = (self.name(*ancilla), self.place(other));
-                Diagnostic::new(
-                    code,
-                    *span,
-                    format!("this changes the ancilla `{name}` together with `{other}`"),
-                )
-                .label(self.function.var(*ancilla).span, uncomputed(name))
-                .help(format!("bring `{name}` back to its first value yourself and write `release({name});`"))
-                .help(format!("or put what only prepares `{other}` in a `#[compute] {{ ... }}` block"))
+                let other = self.place(other);
+                let what = match managed == written {
+                    true => format!("the ancilla `{name}`"),
+                    false => format!("`{via}`, which the ancilla `{name}` is computed from,"),
+                };
+                Diagnostic::new(code, *span, format!("this changes {what} together with `{other}`"))
+                    .help(format!(
+                        "bring `{name}` back to its first value yourself and write `release({name});`"
+                    ))
+                    .help(format!("or put what only prepares `{other}` in a `#[compute] {{ ... }}` block"))
             }
-            Fault::Changed { ancilla, read, role, write, release, wraps } => {
-                let (name, read_name, write_name) =
-                    (self.name(*ancilla), self.place(read), self.place(write));
+            Fault::Changed { read, role, write, release, wraps, .. } => {
+                let (read_name, write_name) = (self.place(read), self.place(write));
                 let does = if *release { "releases" } else { "changes" };
                 let again = if *wraps { " for the next iteration" } else { "" };
                 let message = format!(
                     "this {does} `{write_name}`{again}, which is needed to uncompute the ancilla `{name}`"
                 );
                 Diagnostic::new(Code::AncillaChangedRead, write.span, message)
-                    .label(read.span, format!("`{read_name}` is read here {}", purpose(*role, name)))
-                    .label(self.function.var(*ancilla).span, uncomputed(name))
-                    .help(format!(
-                        "end the scope of `{name}` before `{write_name}` changes (a block of its own)"
-                    ))
+                    .label(read.span, format!("`{read_name}` is read here {}", purpose(*role, via)))
+                    .help(format!("end the scope of `{name}` before `{write_name}` changes (a block of its own)"))
                     .help(format!(
                         "or compute `{name}` from a copy of `{read_name}` that outlives it: an argument that keeps it"
                     ))
                     .help(format!("or keep the old value on a stack: `push(stack, {write_name})`"))
             }
-        }
+        };
+        d.label(self.function.var(*managed).span, uncomputed(name))
     }
 
     fn name(&self, var: VarId) -> &str {

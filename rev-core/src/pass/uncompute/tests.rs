@@ -325,6 +325,27 @@ fn an_inner_ancilla_that_the_slice_does_not_read_is_left_out() {
 }
 
 #[test]
+fn an_inner_ancilla_that_cannot_be_computed_again_is_named_with_the_outer_one() {
+    illegal(
+        "fn f(y: &mut f64) {
+            managed anc s: f64 = 0.0 {
+                for i in 0..3 { anc e: f64 = 0.0 { swap(e, y); s += e; swap(e, y); release e = 0.0 } }
+            }
+        }",
+        &["R0204 this changes `e`, which the ancilla `s` is computed from, together with `y`"],
+    );
+    illegal(
+        "fn f(y: &mut f64, x: &mut f64) {
+            managed anc s: f64 = 0.0 {
+                if y > 0.0 { managed anc t: f64 = 0.0 { t += x; s += t } }
+                x += s
+            }
+        }",
+        &["R0205 this changes `x`, which is needed to uncompute the ancilla `s`"],
+    );
+}
+
+#[test]
 fn inner_ancillas_that_depend_on_inner_ancillas_come_along() {
     becomes(
         "fn f(y: &mut f64, x: f64) {
