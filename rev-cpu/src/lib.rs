@@ -5,6 +5,7 @@
 //! | [`view`] | handles to arrays |
 //! | [`arrays`], [`scratch`] | arrays of a program's own, and their memory |
 //! | [`steps`], [`parallel`] | the values of a loop; parallel loops on rayon |
+//! | [`atomic`] | sums into elements that several threads reach |
 //! | [`checks`], [`fail`] | run-time checks; the errors of emitted code |
 //! | [`device`] | the CPU as a device |
 //! | [`context`] | what a run carries from call to call |
@@ -15,6 +16,7 @@
 extern crate self as rev_cpu;
 
 pub mod arrays;
+pub mod atomic;
 pub mod checks;
 pub mod collect;
 pub mod context;

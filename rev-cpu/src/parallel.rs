@@ -14,11 +14,13 @@
 //!
 //! A target that is large against the number of iterations (a gradient scattered through an index
 //! array) would spend more on zeroing and adding copies than on the loop. Outside the deterministic
-//! mode such a loop gets one leaf for each thread, and fewer where even these cost too much.
+//! mode such a loop adds atomically to the target itself, where its elements allow it
+//! ([`atomics_pay`]); else it gets one leaf for each thread, and fewer where even these cost too much.
 
 use rev_core::error::Error;
 use rev_core::scalar::{Linear, Primal};
 
+use crate::atomic::is_atomic;
 use crate::context::{Checks, Context};
 use crate::fail;
 use crate::scratch::Scratch;
@@ -212,6 +214,25 @@ where
     let mut total = cx.install(|| tree.grow(steps))?;
     targets.merge(&mut total);
     Ok(())
+}
+
+/// Whether a loop that accumulates into scattered elements of an array had better add atomically to
+/// the array than to copies of it: zeroing and adding up copies for all threads would cost more than
+/// an addition for each iteration.
+#[inline]
+pub fn atomics_pay<'a, V, C, H>(cx: Context<'_, C>, visits: V, weight: usize, array: H) -> bool
+where
+    V: Visits,
+    C: Checks,
+    H: Whole<'a>,
+    H::Element: Linear,
+{
+    let count = visits.count();
+    is_atomic::<H::Element>()
+        && !cx.deterministic()
+        && count.saturating_mul(weight) >= SMALL
+        && cx.workers() > 1
+        && array.count().saturating_mul(cx.workers()) > count
 }
 
 /// The number of iterations in a leaf.

@@ -18,7 +18,9 @@ use std::marker::PhantomData;
 
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use rev_core::error::Error;
+use rev_core::scalar::Linear;
 
+use crate::atomic::Cell;
 use crate::fail;
 
 /// The mark of a handle that can only read.
@@ -166,6 +168,32 @@ impl<'a, E> Slice<'a, E, Exclusive> {
     }
 }
 
+macro_rules! cells {
+    ($handle:ty $(, const $r:ident)?; $index:ty; |$self:ident, $i:ident| $address:expr) => {
+        impl<'a, E: Linear, $(const $r: usize)?> $handle {
+            /// The element at an index as a cell that several threads may add to, `None` when out
+            /// of range. While the loop runs in which this is called, the array is reached in no
+            /// other way.
+            #[inline(always)]
+            pub fn at($self, $i: $index) -> Option<Cell<'a, E>> {
+                // SAFETY: the index is in range of memory borrowed for 'a; the rest as documented.
+                $address.map(|address| unsafe { Cell::new(address) })
+            }
+        }
+    };
+}
+// SAFETY (of the offsets): the index is in range.
+cells!(Slice<'a, E, Exclusive>; [usize; 1]; |self, i| (i[0] < self.len).then(|| unsafe { self.ptr.add(i[0]) }));
+cells!(Strided<'a, E, R, Exclusive>, const R; [usize; R]; |self, i| self.offset(i).map(|d| unsafe { self.ptr.offset(d) }));
+
+impl<'a, E: Linear> Dynamic<'a, E, Exclusive> {
+    /// The element at an index as a cell, `None` when out of range or of another rank.
+    #[inline]
+    pub fn at<const R: usize>(self, index: [usize; R]) -> Option<Cell<'a, E>> {
+        self.all.at(self.pad(index)?)
+    }
+}
+
 impl<'a, E, M> Slice<'a, E, M> {
     /// The element at an index, `None` when out of range.
     #[inline(always)]
@@ -281,11 +309,11 @@ impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
     #[inline(always)]
     fn offset(self, index: [usize; R]) -> Option<isize> {
         let mut offset = 0isize;
-        for k in 0..R {
-            if index[k] >= self.shape[k] {
+        for ((&i, n), stride) in index.iter().zip(self.shape).zip(self.strides) {
+            if i >= n {
                 return None;
             }
-            offset = offset.wrapping_add((index[k] as isize).wrapping_mul(self.strides[k]));
+            offset = offset.wrapping_add((i as isize).wrapping_mul(stride));
         }
         Some(offset)
     }
@@ -395,7 +423,7 @@ impl<'a, E: Send + Sync + 'a> Cells<'a> for Slice<'a, E, Exclusive> {
         (0..self.len).filter_map(move |k| self.wr([k]))
     }
     unsafe fn over(self, elements: &mut [E]) -> Option<Self> {
-        (elements.len() == self.len).then(|| Slice { ptr: elements.as_mut_ptr(), ..self })
+        (elements.len() == self.len).then_some(Slice { ptr: elements.as_mut_ptr(), ..self })
     }
 }
 

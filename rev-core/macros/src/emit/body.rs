@@ -55,6 +55,8 @@ pub struct Body<'a> {
     pub loops: Vec<VarId>,
     /// Ancillas whose largest magnitude is recorded for their release.
     pub held: BTreeSet<VarId>,
+    /// Arrays that several tasks add to at once.
+    pub atomic: BTreeSet<VarId>,
     /// What may overlap at run time.
     pub values: rev_core::check::overlap::Values<'a>,
     quotes: &'a Quotes,
@@ -74,6 +76,7 @@ impl<'a> Body<'a> {
             checked: function.checks,
             loops: Vec::new(),
             held: BTreeSet::new(),
+            atomic: BTreeSet::new(),
             values: rev_core::check::overlap::Values::of(function),
             quotes: scope.quotes,
             sites: Sites::default(),

@@ -121,9 +121,9 @@ impl Body<'_> {
         match (place.path.is_empty() && self.repr(place.var) == Repr::Function, reach) {
             (true, _) => reached,
             (false, Reach::Read) if self.is_array(place) => quote!(#reached.share()),
-            (false, Reach::Write) if self.is_array(place) => reached,
+            (false, Reach::Write | Reach::Atomic) if self.is_array(place) => reached,
             (false, Reach::Read) => quote!(&#reached),
-            (false, Reach::Write) => quote!(&mut #reached),
+            (false, Reach::Write | Reach::Atomic) => quote!(&mut #reached),
         }
     }
 

@@ -16,6 +16,8 @@ pub enum Reach {
     Read,
     /// It is changed.
     Write,
+    /// It is an element that several tasks add to: its cell.
+    Atomic,
 }
 
 impl Body<'_> {
@@ -253,17 +255,25 @@ impl Body<'_> {
     /// An element behind a check of its index.
     fn element(&mut self, array: TokenStream, index: &[Expr], place: &Place, reach: Reach) -> TokenStream {
         let p = self.p;
-        let method = ident(if reach == Reach::Write { "wr" } else { "rd" });
+        let method = ident(match reach {
+            Reach::Read => "rd",
+            Reach::Write => "wr",
+            Reach::Atomic => "at",
+        });
         let index = self.exprs(index);
         let shown = self.show(place);
         let absent = self.fail(|at| quote!(#p::fail::out_of_range(#at, #shown, &__i, &#array)));
-        quote!((*{
+        let found = quote!({
             let __i = [#(#index),*];
             match #array.#method(__i) {
                 ::core::option::Option::Some(__e) => __e,
                 ::core::option::Option::None => #absent,
             }
-        }))
+        });
+        match reach {
+            Reach::Read | Reach::Write => quote!((*#found)),
+            Reach::Atomic => found,
+        }
     }
 
     /// A part of a slice, as a handle.
@@ -283,7 +293,7 @@ impl Body<'_> {
         let array = match (whole, reach) {
             (true, _) => array,
             (false, Reach::Read) => quote!(#p::Elements::reader(&#array)),
-            (false, Reach::Write) => quote!(#p::Elements::writer(&mut #array)),
+            (false, Reach::Write | Reach::Atomic) => quote!(#p::Elements::writer(&mut #array)),
         };
         let absent = self.fail(|at| quote!(#p::fail::part_out_of_range(#at, #shown, __i, __j, &__a)));
         quote!({

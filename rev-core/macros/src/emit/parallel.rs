@@ -11,7 +11,9 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::facts::{classify, trips, Accumulated, ParallelFacts, PlaceClass, Sum};
-use rev_core::ir::{Block, Callee, Expr, ExprKind, Parallel, Place, Range, Stmt, StmtKind, Type, VarId};
+use rev_core::ir::{
+    Block, Callee, Expr, ExprKind, Parallel, Place, Range, Step, Stmt, StmtKind, Type, VarId,
+};
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -24,8 +26,8 @@ enum Role {
     Read,
     /// Written, each element by one iteration.
     Owned,
-    /// Accumulated into by many.
-    Shared(Sum),
+    /// Accumulated into by many; element by element at places chosen by data, if `scattered`.
+    Shared { sum: Sum, scattered: bool },
 }
 
 /// The code around and at the head of the closure.
@@ -39,8 +41,6 @@ struct Frame {
     head: TokenStream,
     /// How the variables are held inside.
     reprs: Vec<(VarId, Repr)>,
-    /// Variables that the loop writes.
-    written: Vec<VarId>,
 }
 
 impl Body<'_> {
@@ -88,7 +88,13 @@ impl Body<'_> {
             Type::Shadow(_) => true,
             _ => true,
         };
-        (summable && a.sum != Sum::Mul).then_some(Role::Shared(a.sum))
+        let element = |place: &Place| matches!(place.path.as_slice(), [Step::Index(_)]);
+        let scattered = a.scattered
+            && !a.called
+            && a.sum == Sum::Add
+            && self.repr(var) == Repr::Handle
+            && a.sites.iter().all(|s| element(&s.place));
+        (summable && a.sum != Sum::Mul).then_some(Role::Shared { sum: a.sum, scattered })
     }
 
     fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)]) -> Option<Role> {
@@ -115,33 +121,63 @@ impl Body<'_> {
         let p = self.p;
         let visits = self.visits(var, range);
         let checks = self.injective_checks(declared);
-        let mut frame = Frame::default();
-        for (var, role) in roles {
-            self.hold(*var, role, &mut frame);
-        }
         let weight = self.weight(body);
-        let outer_held = std::mem::take(&mut self.held);
-        let name = self.name(var);
-        let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
-        self.held = outer_held;
-        let failure = quote!(return ::core::result::Result::Err(__e));
-        let Frame { before, targets, head, written, .. } = frame;
-        let (given, taken) = nested(&targets);
-        let seen: TokenStream = written.iter().map(|&v| self.see_all(v)).collect();
+        let scattered = |(var, role): &(VarId, Role)| match role {
+            Role::Shared { scattered: true, .. } => Some(*var),
+            Role::Shared { .. } | Role::Read | Role::Owned => None,
+        };
+        // a loop inside one that adds atomically does so too
+        let scattered: Vec<VarId> =
+            roles.iter().filter_map(scattered).filter(|v| !self.atomic.contains(v)).collect();
+        let run = self.run(var, body, roles, weight);
+        let run = if scattered.is_empty() {
+            run
+        } else {
+            let names = scattered.iter().map(|&v| self.name(v));
+            let conditions = names.map(|n| quote!(#p::parallel::atomics_pay(__cx, __visits, #weight, #n)));
+            let conditions = quote!(true #(&& #conditions)*);
+            let outside = self.atomic.clone();
+            self.atomic.extend(scattered);
+            let atomic = self.run(var, body, roles, weight);
+            self.atomic = outside;
+            quote!(if #conditions { #atomic } else { #run })
+        };
+        let written = roles.iter().filter(|(_, role)| !matches!(role, Role::Read));
+        let seen: Vec<TokenStream> = written.map(|(v, _)| self.see_all(*v)).collect();
         quote!({
             {
                 let __visits = #visits;
                 #checks
-                #before
-                let __loop = #p::parallel::run(__cx, __visits, #weight, #given, move |__cx, __visits, __targets| {
-                    let #taken = __targets;
-                    #head
-                    for #name in __visits { #statements }
-                    ::core::result::Result::Ok(())
-                });
-                if let ::core::result::Result::Err(__e) = __loop { #failure }
+                let __loop = #run;
+                if let ::core::result::Result::Err(__e) = __loop {
+                    return ::core::result::Result::Err(__e);
+                }
             }
-            #seen
+            #(#seen)*
+        })
+    }
+
+    /// The loop with one way to accumulate: [`Body::atomic`] variables in place, others in copies.
+    fn run(&mut self, var: VarId, body: &Block, roles: &[(VarId, Role)], weight: usize) -> TokenStream {
+        let p = self.p;
+        let mut frame = Frame::default();
+        for (var, role) in roles {
+            self.hold(*var, role, &mut frame);
+        }
+        let outside_held = std::mem::take(&mut self.held);
+        let name = self.name(var);
+        let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
+        self.held = outside_held;
+        let Frame { before, targets, head, .. } = frame;
+        let (given, taken) = nested(&targets);
+        quote!({
+            #before
+            #p::parallel::run(__cx, __visits, #weight, #given, move |__cx, __visits, __targets| {
+                let #taken = __targets;
+                #head
+                for #name in __visits { #statements }
+                ::core::result::Result::Ok(())
+            })
         })
     }
 
@@ -180,11 +216,9 @@ impl Body<'_> {
         let p = self.p;
         let (name, repr) = (self.name(var), self.repr(var));
         let place = self.place(&Place::var(var), Reach::Read);
-        if !matches!(role, Role::Read) {
-            frame.written.push(var);
-        }
         match (role, repr) {
             (_, Repr::Function) | (Role::Read | Role::Owned, Repr::Handle) => {}
+            (Role::Shared { .. }, Repr::Handle) if self.atomic.contains(&var) => {}
             (Role::Read | Role::Owned, Repr::Value | Repr::Ref) | (Role::Read, Repr::Owned | Repr::Mut) => {
                 if is_scalar(&self.function.var(var).ty) {
                     frame.before.extend(quote!(let #name = #place;));
@@ -204,14 +238,14 @@ impl Body<'_> {
                     frame.reprs.push((var, Repr::Mut));
                 }
             }
-            (Role::Shared(sum), Repr::Handle) => {
+            (Role::Shared { sum, .. }, Repr::Handle) => {
                 let by = combination(*sum);
                 frame.targets.push((
                     quote!(#p::parallel::By(#p::parallel::#by, #name)),
                     quote!(#p::parallel::By(_, #name)),
                 ));
             }
-            (Role::Shared(sum), Repr::Value | Repr::Ref | Repr::Owned | Repr::Mut) => {
+            (Role::Shared { sum, .. }, Repr::Value | Repr::Ref | Repr::Owned | Repr::Mut) => {
                 let by = combination(*sum);
                 frame.targets.push((
                     quote!(#p::parallel::By(#p::parallel::#by, #p::Single::new(&mut #place))),

@@ -59,6 +59,9 @@ impl Body<'_> {
         if self.is_array(place) {
             return self.array_update(op, place, expr);
         }
+        if self.atomic.contains(&place.var) {
+            return self.atomic_update(op, place, expr);
+        }
         let p = self.p;
         let aliases = self.alias_checks(place, expr);
         let value = self.expr(expr);
@@ -79,6 +82,17 @@ impl Body<'_> {
             let __p = &mut #target;
             #apply(__p, __v);
             #seen
+        })
+    }
+
+    /// `a[i] += e` where other tasks may add to the same element.
+    fn atomic_update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
+        let value = self.expr(expr);
+        let cell = self.place(place, Reach::Atomic);
+        let method = ident(if op == UpdateOp::Sub { "sub" } else { "add" });
+        quote!({
+            let __v = #value;
+            #cell.#method(__v);
         })
     }
 
