@@ -64,13 +64,8 @@ impl At<'_> {
 /// An index out of range.
 #[cold]
 #[inline(never)]
-pub fn out_of_range<const R: usize>(
-    at: &At,
-    place: &'static str,
-    index: &[usize; R],
-    array: &impl Extents,
-) -> Error {
-    index_error(at, place, index, shape_of(array))
+pub fn out_of_range(at: &At, place: &'static str, index: &[usize], shape: &[usize]) -> Error {
+    index_error(at, place, index, shape.to_vec())
 }
 
 /// A part of a slice out of range.

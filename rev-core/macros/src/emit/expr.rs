@@ -262,10 +262,17 @@ impl Body<'_> {
         });
         let index = self.exprs(index);
         let shown = self.show(place);
-        let absent = self.fail(|at| quote!(#p::fail::out_of_range(#at, #shown, &__i, &#array)));
+        // The failing path makes its arrays of its own: what it takes a reference to would have to be
+        // in memory on the good path too.
+        let names: Vec<_> = (0..index.len()).map(|k| ident(&format!("__i{k}"))).collect();
+        let axes = 0..index.len();
+        let absent = self.fail(|at| {
+            let sizes = axes.map(|k| quote!(#p::Extents::extent(&#array, #k)));
+            quote!(#p::fail::out_of_range(#at, #shown, &[#(#names),*], &[#(#sizes),*]))
+        });
         let found = quote!({
-            let __i = [#(#index),*];
-            match #array.#method(__i) {
+            #(let #names = #index;)*
+            match #array.#method([#(#names),*]) {
                 ::core::option::Option::Some(__e) => __e,
                 ::core::option::Option::None => #absent,
             }
