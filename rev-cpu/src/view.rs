@@ -306,14 +306,17 @@ impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
         Strided { ptr: elements.ptr, shape, strides, borrow: PhantomData }
     }
 
+    // a plain loop over the axes, which the compiler unrolls; iterators here weren't inlined
     #[inline(always)]
     fn offset(self, index: [usize; R]) -> Option<isize> {
         let mut offset = 0isize;
-        for ((&i, n), stride) in index.iter().zip(self.shape).zip(self.strides) {
-            if i >= n {
+        let mut k = 0;
+        while k < R {
+            if index[k] >= self.shape[k] {
                 return None;
             }
-            offset = offset.wrapping_add((i as isize).wrapping_mul(stride));
+            offset = offset.wrapping_add((index[k] as isize).wrapping_mul(self.strides[k]));
+            k += 1;
         }
         Some(offset)
     }
