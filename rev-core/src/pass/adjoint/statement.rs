@@ -231,7 +231,13 @@ impl Builder {
     /// A call: the callee's adjoint, each argument followed by its shadow. A value argument gets a
     /// name, and a shadow of its own that is then pulled back; so does a place whose variable
     /// several arguments read, since two arguments may not accumulate into one place.
+    ///
+    /// Where the cotangents of everything that the callee writes are zero, so are all that its
+    /// adjoint would give: what is left is the uncall.
     fn call(&mut self, callee: &Callee, direction: Direction, args: &[Arg], stmt: &Stmt) -> Block {
+        if self.form.elide_zero && args.iter().all(|arg| self.gives_nothing(arg)) {
+            return inverse_block(std::slice::from_ref(stmt));
+        }
         let direction = Direction { adjoint: direction.adjoint + 1, ..direction };
         let mut call_args = Vec::new();
         let mut scopes = Vec::new();
@@ -278,6 +284,16 @@ impl Builder {
         body.push(call);
         body.extend(pulls);
         scopes.into_iter().rev().fold(body, |body, scope| scope.around(body))
+    }
+
+    /// Whether a call has no cotangent from an argument: it is only read, or its shadow is zero.
+    fn gives_nothing(&self, arg: &Arg) -> bool {
+        match &arg.value {
+            ArgValue::Place(place) if arg.mode != Mode::Read => {
+                self.shadows.get(&place.var).is_none_or(|&s| self.is_zero(&place.rooted_at(s)))
+            }
+            ArgValue::Place(_) | ArgValue::Expr(_) => true,
+        }
     }
 
     /// The shadow that is passed for a place.
