@@ -7,9 +7,12 @@ use crate::view::Whole;
 
 /// The largest magnitude that an ancilla has held, against which rounding is measured when it is
 /// released.
+///
+/// Kept as the bits of a number that isn't negative: these are in the order of the numbers, with
+/// NaN above infinity, so that the largest is found without branches, and a NaN stays.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
-    largest: f64,
+    bits: u64,
     known: bool,
 }
 
@@ -17,17 +20,17 @@ impl Held {
     /// Starts with the first value. Costs nothing where checks are off.
     #[inline(always)]
     pub fn of<C: Checks, P: Primal>(first: &P) -> Held {
-        Held { largest: if C::ON { first.magnitude() } else { 0.0 }, known: true }
+        let mut held = Held { bits: 0, known: true };
+        if C::ON {
+            held.see(first);
+        }
+        held
     }
 
     /// A value that the ancilla, or a part of it, now has.
     #[inline(always)]
     pub fn see<P: Primal>(&mut self, value: &P) {
-        let magnitude = value.magnitude();
-        // a NaN stays: nothing may be released after it
-        if magnitude > self.largest || magnitude.is_nan() {
-            self.largest = magnitude;
-        }
+        self.bits = self.bits.max(value.magnitude().abs().to_bits());
     }
 
     /// The ancilla was changed in ways that weren't seen.
@@ -39,7 +42,7 @@ impl Held {
     /// The largest magnitude, `None` where it isn't known.
     #[inline(always)]
     pub fn largest(&self) -> Option<f64> {
-        self.known.then_some(self.largest)
+        self.known.then(|| f64::from_bits(self.bits))
     }
 }
 

@@ -158,6 +158,28 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
     }
 }
 
+/// An element of an array; where its index is out of range there is nothing to accumulate into, and
+/// an iteration that tries fails.
+impl<P: Send + Sync, O: Combine<P>> Target for By<O, Option<Single<'_, P>>> {
+    const SHARED: bool = true;
+    type Copy = Option<P>;
+    fn cells(self) -> usize {
+        scalars::<P>(1)
+    }
+    fn neutral(self) -> Option<Option<P>> {
+        Some(self.1.map(|element| O::neutral(element.get())))
+    }
+    unsafe fn of(self, copy: &mut Option<P>) -> Option<Self> {
+        // SAFETY: as required of the caller.
+        Some(By(self.0, self.1.zip(copy.as_mut()).map(|(element, copy)| unsafe { element.over(copy) })))
+    }
+    fn merge(self, copy: &mut Option<P>) {
+        if let (Some(element), Some(copy)) = (self.1, copy) {
+            O::combine(element.get(), copy);
+        }
+    }
+}
+
 macro_rules! array_target {
     ($handle:ty $(, const $r:ident: usize)?) => {
 impl<'a, E: Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target for By<O, $handle> {

@@ -517,6 +517,12 @@ impl<'a, P> Single<'a, P> {
         Single(value, PhantomData)
     }
 
+    /// A handle to an element of an array, `None` where the index was out of range.
+    #[inline(always)]
+    pub fn of_element(element: Option<&'a mut P>) -> Option<Self> {
+        element.map(Single::new)
+    }
+
     /// The value.
     #[inline(always)]
     pub fn get(self) -> &'a mut P {

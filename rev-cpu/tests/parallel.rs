@@ -1,6 +1,7 @@
 //! Parallel loops: every class of accumulation, on 1, 2 and 8 threads, forward, inverse and
 //! adjoint; and the bits of the deterministic mode.
 
+use ndarray::ArrayView2;
 use rev_cpu::prelude::*;
 
 /// `y += α x`: the scalar is read by every iteration, so its gradient is a sum over all of them.
@@ -36,6 +37,45 @@ fn fit<T: Real>(loss: &mut T, w: &[T], x: &[T], y: &[T]) {
         }
         let r = p - y[i];
         *loss += r * r / (T::one() + r.abs());
+    }
+}
+
+/// Parallel loops inside each other: a table, its row sums and the total.
+#[reversible]
+fn totals<T: Real>(total: &mut T, rows: &mut [T], a: ArrayView2<T>, scale: T) {
+    for i in par(0..a.nrows()) {
+        for j in par(0..a.ncols()) {
+            rows[i] += a[[i, j]] * scale;
+            *total += a[[i, j]] * a[[i, j]] * scale;
+        }
+    }
+}
+
+/// All iterations accumulate into one element, which is only there where the condition holds.
+#[reversible]
+fn guarded(sums: &mut [f64], x: &[f64], k: usize) {
+    for i in par(0..x.len()) {
+        if k < sums.len() {
+            sums[k] += x[i];
+        }
+    }
+}
+
+/// Counting by parity: `^=` in any order.
+#[reversible]
+fn parity(bits: &mut u64, odd: &mut [bool], x: &[u64]) {
+    for i in par(0..x.len()) {
+        *bits ^= x[i];
+        odd[x[i] as usize % 3] ^= x[i] % 2 == 1;
+    }
+}
+
+/// Every element swapped and changed by one iteration, from the end.
+#[reversible]
+fn exchange<T: Real>(x: &mut [T], y: &mut [T]) {
+    for i in par((0..x.len()).rev()) {
+        swap(x[i], y[i]);
+        x[i] += y[i] * y[i];
     }
 }
 
@@ -106,6 +146,61 @@ fn random_indices_with_heavy_collision() {
         assert!(y.iter().all(|v| v.abs() < 1e-9));
     }
     assert!(bits.windows(2).all(|w| w[0] == w[1]));
+}
+
+#[test]
+fn loops_inside_loops() {
+    for (rows, columns) in [(2, 60_000), (60_000, 2), (300, 400)] {
+        let a = ndarray::Array2::from_shape_vec((rows, columns), numbers(rows * columns, 20)).unwrap();
+        let square: f64 = a.iter().map(|v| v * v).sum();
+        let mut bits = Vec::new();
+        for (cpu, deterministic) in devices() {
+            let seed = vec![2.0; rows];
+            let g = totals::vjp(&cpu, 1.0, &seed, &0.0, &vec![0.0; rows], a.view(), 0.5).unwrap();
+            close(g.total, 0.5 * square);
+            close(g.rows[1], 0.5 * a.row(1).sum());
+            close(g.a_bar[[1, 1]], 1.0 + a[[1, 1]]);
+            close(g.scale_bar, square + 2.0 * a.sum());
+            if deterministic {
+                bits.push((g.total.to_bits(), g.scale_bar.to_bits(), g.rows[0].to_bits()));
+            }
+        }
+        assert!(bits.windows(2).all(|w| w[0] == w[1]), "{bits:?}");
+    }
+}
+
+#[test]
+fn one_element_that_may_be_missing() {
+    let x = vec![0.5; 100_000];
+    for (cpu, _) in devices() {
+        let mut sums = [0.0; 2];
+        guarded::run(&cpu, &mut sums, &x, 1).unwrap();
+        guarded::run(&cpu, &mut sums, &x, 2).unwrap();
+        assert_eq!(sums, [0.0, 50_000.0]);
+    }
+}
+
+#[test]
+fn parities_and_exchanges() {
+    let x: Vec<u64> = numbers(100_000, 21).iter().map(|v| v.to_bits()).collect();
+    let expected = x.iter().fold(0, |a, b| a ^ b);
+    let values = numbers(50_000, 22);
+    for (cpu, _) in devices() {
+        let (mut bits, mut odd) = (0, [false; 3]);
+        parity::run(&cpu, &mut bits, &mut odd, &x).unwrap();
+        assert_eq!(bits, expected);
+        assert_eq!(odd.iter().filter(|b| **b).count() % 2, x.iter().filter(|v| *v % 2 == 1).count() % 2);
+        parity::run_inverse(&cpu, &mut bits, &mut odd, &x).unwrap();
+        assert_eq!((bits, odd), (0, [false; 3]));
+
+        let (mut a, mut b) = (values.clone(), vec![0.5; values.len()]);
+        exchange::run(&cpu, &mut a, &mut b).unwrap();
+        assert_eq!((a[3], b[3]), (0.5 + values[3] * values[3], values[3]));
+        let v = exchange::vjp(&cpu, &vec![1.0; a.len()], &vec![0.0; a.len()], &values, &b).unwrap();
+        close(v.x_bar[7], 2.0 * values[7]);
+        exchange::run_inverse(&cpu, &mut a, &mut b).unwrap();
+        assert!(a.iter().zip(&values).all(|(a, v)| a == v));
+    }
 }
 
 #[test]

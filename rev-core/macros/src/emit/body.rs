@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::ir::{Block, Function, Place, Span, Type, VarId};
 
 use super::names::{ident, ident_at};
@@ -57,6 +58,9 @@ pub struct Body<'a> {
     pub held: BTreeSet<VarId>,
     /// Arrays that several tasks add to at once.
     pub atomic: BTreeSet<VarId>,
+    /// Elements that have handles of their own: inside a loop all of whose iterations accumulate
+    /// into the same one.
+    pub lent: Vec<(Place, Ident)>,
     /// What may overlap at run time.
     pub values: rev_core::check::overlap::Values<'a>,
     quotes: &'a Quotes,
@@ -77,6 +81,7 @@ impl<'a> Body<'a> {
             loops: Vec::new(),
             held: BTreeSet::new(),
             atomic: BTreeSet::new(),
+            lent: Vec::new(),
             values: rev_core::check::overlap::Values::of(function),
             quotes: scope.quotes,
             sites: Sites::default(),
@@ -106,6 +111,14 @@ impl<'a> Body<'a> {
     /// How a variable is held.
     pub fn repr(&self, var: VarId) -> Repr {
         self.reprs.get(&var).copied().unwrap_or(Repr::Value)
+    }
+
+    /// The handle of the element of an array with which the path of a place begins, where it has
+    /// one of its own.
+    pub fn lent_element(&self, place: &Place) -> Option<Ident> {
+        let head = Place { path: place.path.get(..1)?.to_vec(), ..place.clone() };
+        let is = |element: &Place| overlap(element, &head, &self.values) == Overlap::Equal;
+        self.lent.iter().rev().find(|(element, _)| is(element)).map(|(_, name)| name.clone())
     }
 
     /// Emits with some variables held otherwise.

@@ -233,7 +233,12 @@ impl Body<'_> {
             Repr::Value | Repr::Owned | Repr::Handle | Repr::Function => quote!(#name),
             Repr::Ref | Repr::Mut => quote!((*#name)),
         };
-        for (depth, step) in place.path.iter().enumerate() {
+        let lent = self.lent_element(place);
+        let skipped = usize::from(lent.is_some());
+        if let (Some(element), Some(Step::Index(index))) = (lent, place.path.first()) {
+            out = self.lent_place(&element, &out, index, place);
+        }
+        for (depth, step) in place.path.iter().enumerate().skip(skipped) {
             out = match step {
                 Step::Field(f) => {
                     let f = ident(f);
@@ -281,6 +286,27 @@ impl Body<'_> {
             Reach::Read | Reach::Write => quote!((*#found)),
             Reach::Atomic => found,
         }
+    }
+
+    /// An element behind a handle of its own, which is missing where the index is out of range.
+    fn lent_place(
+        &mut self,
+        element: &proc_macro2::Ident,
+        array: &TokenStream,
+        index: &[Expr],
+        place: &Place,
+    ) -> TokenStream {
+        let p = self.p;
+        let (index, shown) = (self.exprs(index), self.show(place));
+        let axes = 0..index.len();
+        let absent = self.fail(|at| {
+            let sizes = axes.map(|k| quote!(#p::Extents::extent(&#array, #k)));
+            quote!(#p::fail::out_of_range(#at, #shown, &[#(#index),*], &[#(#sizes),*]))
+        });
+        quote!((*match #element {
+            ::core::option::Option::Some(__e) => __e.get(),
+            ::core::option::Option::None => #absent,
+        }))
     }
 
     /// A part of a slice, as a handle.

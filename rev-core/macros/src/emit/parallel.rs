@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::facts::{classify, trips, Accumulated, ParallelFacts, PlaceClass, Sum};
+use rev_core::check::overlap::{overlap, Overlap};
+use rev_core::facts::{classify, trips, Accumulated, ParallelFacts, PlaceClass, Site, Sum};
 use rev_core::ir::{
     Block, Callee, Expr, ExprKind, Parallel, Place, Range, Step, Stmt, StmtKind, Type, VarId,
 };
@@ -28,6 +29,8 @@ enum Role {
     Owned,
     /// Accumulated into by many; element by element at places chosen by data, if `scattered`.
     Shared { sum: Sum, scattered: bool },
+    /// Accumulated into at one element only, the same for every iteration.
+    Element { sum: Sum, place: Place },
 }
 
 /// The code around and at the head of the closure.
@@ -41,6 +44,8 @@ struct Frame {
     head: TokenStream,
     /// How the variables are held inside.
     reprs: Vec<(VarId, Repr)>,
+    /// Elements behind references of their own.
+    lent: Vec<(Place, proc_macro2::Ident)>,
 }
 
 impl Body<'_> {
@@ -72,7 +77,10 @@ impl Body<'_> {
                 // only its length is asked for, or it is a function
                 None | Some(PlaceClass::ReadOnly) => Role::Read,
                 Some(PlaceClass::Owned { .. }) => Role::Owned,
-                Some(PlaceClass::Accumulated(a)) => self.shared(var, a)?,
+                Some(PlaceClass::Accumulated(a)) => match self.one_element(var, facts, a) {
+                    Some(role) => role,
+                    None => self.shared(var, a)?,
+                },
                 Some(PlaceClass::Parts(parts)) => self.role_of_parts(var, parts)?,
             };
             roles.push((var, role));
@@ -80,21 +88,41 @@ impl Body<'_> {
         Some(roles)
     }
 
+    /// The element of an array into which all iterations accumulate, if it is one and the same, so
+    /// that only this one has to be copied.
+    fn one_element(&self, var: VarId, facts: &ParallelFacts, a: &Accumulated) -> Option<Role> {
+        let head = |place: &Place| match place.path.first() {
+            Some(Step::Index(_)) => Some(Place { path: place.path[..1].to_vec(), ..place.clone() }),
+            _ => None,
+        };
+        let element = head(&a.sites.first()?.place)?;
+        let same = |site: &Site| {
+            head(&site.place).is_some_and(|h| overlap(&element, &h, &self.values) == Overlap::Equal)
+        };
+        let fixed = |var: &VarId| !matches!(facts.classes.get(var), Some(PlaceClass::Private));
+        let mut read = BTreeSet::new();
+        element.indices().for_each(|e| mentioned_in(e, &mut read));
+        let held = self.repr(var) == Repr::Handle && !self.atomic.contains(&var);
+        let one = held && read.iter().all(fixed) && a.sites.iter().all(same);
+        (one && self.is_summable(var, a)).then_some(Role::Element { sum: a.sum, place: element })
+    }
+
+    /// Whether copies of a variable's elements can be added up.
+    fn is_summable(&self, var: VarId, a: &Accumulated) -> bool {
+        // a struct's shadow can be added, a struct can't
+        let known = !matches!(element_type(&self.function.var(var).ty), Type::Struct(..) | Type::Unknown);
+        known && a.sum != Sum::Mul
+    }
+
     /// A sum into a variable whose elements can be added up.
     fn shared(&self, var: VarId, a: &Accumulated) -> Option<Role> {
-        let summable = match element_type(&self.function.var(var).ty) {
-            // a struct's shadow can be added, a struct can't
-            Type::Struct(..) | Type::Unknown => false,
-            Type::Shadow(_) => true,
-            _ => true,
-        };
         let element = |place: &Place| matches!(place.path.as_slice(), [Step::Index(_)]);
         let scattered = a.scattered
             && !a.called
             && a.sum == Sum::Add
             && self.repr(var) == Repr::Handle
             && a.sites.iter().all(|s| element(&s.place));
-        (summable && a.sum != Sum::Mul).then_some(Role::Shared { sum: a.sum, scattered })
+        self.is_summable(var, a).then_some(Role::Shared { sum: a.sum, scattered })
     }
 
     fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)]) -> Option<Role> {
@@ -124,7 +152,7 @@ impl Body<'_> {
         let weight = self.weight(body);
         let scattered = |(var, role): &(VarId, Role)| match role {
             Role::Shared { scattered: true, .. } => Some(*var),
-            Role::Shared { .. } | Role::Read | Role::Owned => None,
+            Role::Shared { .. } | Role::Element { .. } | Role::Read | Role::Owned => None,
         };
         // a loop inside one that adds atomically does so too
         let scattered: Vec<VarId> =
@@ -165,8 +193,11 @@ impl Body<'_> {
             self.hold(*var, role, &mut frame);
         }
         let outside_held = std::mem::take(&mut self.held);
+        let lent_outside = self.lent.len();
+        self.lent.append(&mut frame.lent);
         let name = self.name(var);
         let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
+        self.lent.truncate(lent_outside);
         self.held = outside_held;
         let Frame { before, targets, head, .. } = frame;
         let (given, taken) = nested(&targets);
@@ -214,10 +245,13 @@ impl Body<'_> {
     /// How the closure takes a variable along.
     fn hold(&mut self, var: VarId, role: &Role, frame: &mut Frame) {
         let p = self.p;
+        if let Role::Element { sum, place } = role {
+            return self.hold_element(var, *sum, place, frame);
+        }
         let (name, repr) = (self.name(var), self.repr(var));
         let place = self.place(&Place::var(var), Reach::Read);
         match (role, repr) {
-            (_, Repr::Function) | (Role::Read | Role::Owned, Repr::Handle) => {}
+            (Role::Element { .. }, _) | (_, Repr::Function) | (Role::Read | Role::Owned, Repr::Handle) => {}
             (Role::Shared { .. }, Repr::Handle) if self.atomic.contains(&var) => {}
             (Role::Read | Role::Owned, Repr::Value | Repr::Ref) | (Role::Read, Repr::Owned | Repr::Mut) => {
                 if is_scalar(&self.function.var(var).ty) {
@@ -255,6 +289,20 @@ impl Body<'_> {
                 frame.reprs.push((var, Repr::Mut));
             }
         }
+    }
+
+    /// How the closure takes one element of an array along.
+    fn hold_element(&mut self, var: VarId, sum: Sum, place: &Place, frame: &mut Frame) {
+        let p = self.p;
+        let Some(Step::Index(index)) = place.path.first() else { return };
+        let (index, by) = (self.exprs(index), combination(sum));
+        let (array, element) = (self.name(var), self.companion("element", var));
+        frame.before.extend(quote!(let #element = #p::Single::of_element(#array.wr([#(#index),*]));));
+        frame.targets.push((
+            quote!(#p::parallel::By(#p::parallel::#by, #element)),
+            quote!(#p::parallel::By(_, #element)),
+        ));
+        frame.lent.push((place.clone(), element));
     }
 
     /// Records what a loop left in an ancilla from outside.
