@@ -6,13 +6,13 @@ mod expand;
 use proc_macro2::TokenStream;
 use rev_core::diag::{Code, Diagnostic, Diagnostics};
 use rev_core::ir::{Generic, GenericKind, Type};
-use syn::parse_quote;
+use syn::{parse_quote, visit::Visit};
 
 use crate::diagnostic::compile_errors;
 use crate::generics::{is_bounded, read_generics};
 use crate::model::Source;
 use crate::runtime;
-use crate::types::TypeReader;
+use crate::types::{type_arguments, TypeReader};
 
 /// A struct that is read.
 struct StructModel {
@@ -31,7 +31,7 @@ struct FieldModel {
 
 /// Expands the derive.
 pub fn derive(mut item: syn::DeriveInput) -> TokenStream {
-    bound_parameters(&mut item.generics);
+    bound_parameters(&mut item);
     let mut source = Source::default();
     let mut diagnostics = Diagnostics::default();
     let model = read(item, &mut source, &mut diagnostics);
@@ -41,12 +41,33 @@ pub fn derive(mut item: syn::DeriveInput) -> TokenStream {
     }
 }
 
-/// A type parameter without a scalar trait is taken for a `Field`.
-fn bound_parameters(generics: &mut syn::Generics) {
+/// A type parameter without a scalar trait is taken for a `Field`, for a `Real` where a field is the
+/// complex numbers over it.
+fn bound_parameters(item: &mut syn::DeriveInput) {
     let p = runtime::path();
-    let declared = generics.clone();
-    for param in generics.type_params_mut().filter(|t| !is_bounded(t, &declared)) {
-        param.bounds.push(parse_quote!(#p::Field));
+    let declared = item.generics.clone();
+    let mut parts = ComplexParts::default();
+    parts.visit_data(&item.data);
+    for param in item.generics.type_params_mut().filter(|t| !is_bounded(t, &declared)) {
+        let is_part = parts.0.contains(&param.ident);
+        param.bounds.push(if is_part { parse_quote!(#p::Real) } else { parse_quote!(#p::Field) });
+    }
+}
+
+/// The `T` of each `Complex<T>`.
+#[derive(Default)]
+struct ComplexParts(Vec<syn::Ident>);
+
+impl<'ast> Visit<'ast> for ComplexParts {
+    fn visit_path_segment(&mut self, segment: &'ast syn::PathSegment) {
+        if segment.ident == "Complex" {
+            for ty in type_arguments(&segment.arguments) {
+                if let syn::Type::Path(path) = ty {
+                    self.0.extend(path.path.get_ident().cloned());
+                }
+            }
+        }
+        syn::visit::visit_path_segment(self, segment);
     }
 }
 

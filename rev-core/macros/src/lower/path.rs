@@ -314,7 +314,7 @@ fn fill(value: Expr, shape: Vec<Expr>) -> Expr {
 }
 
 fn is_conversion(name: &str) -> bool {
-    matches!(name, "from" | "from_index" | "from_int" | "cast_from" | "from_real")
+    matches!(name, "from" | "from_num" | "from_index" | "from_int" | "cast_from" | "from_real")
         || name.strip_prefix("from_").is_some_and(|t| ScalarType::from_name(t).is_some())
 }
 
