@@ -1,5 +1,6 @@
 //! The errors of emitted code, made in cold functions so that the programs stay small.
 
+use std::any::TypeId;
 use std::fmt::Debug;
 
 use rev_core::error::{Cause, Error, Iteration, Site as ErrorSite, Text};
@@ -96,8 +97,8 @@ pub fn zero_divisor(at: &At) -> Error {
 /// A loop whose step isn't positive.
 #[cold]
 #[inline(never)]
-pub fn step_below_one(at: &At) -> Error {
-    at.error(Cause::Rejected("the step of a loop must be at least 1".into()))
+pub fn step_below_one(at: &At, step: i128) -> Error {
+    at.error(Cause::Step { found: step })
 }
 
 /// An ancilla that doesn't hold its first value when it is released.
@@ -230,12 +231,16 @@ pub fn called(at: &At, error: Error) -> Error {
     error.at(at.site())
 }
 
-/// The difference that would have passed, for messages.
-pub fn tolerance(tolerances: &Tolerances, mismatch: &Mismatch, held: Option<f64>) -> f64 {
-    let number = |text: &str| text.parse::<f64>().ok();
-    match (number(&mismatch.found), number(&mismatch.expected)) {
-        (Some(found), Some(expected)) => tolerances.f64.limit(found, expected, held),
-        _ => 0.0,
+/// The difference that would have passed, for messages. `T` is the type of the numbers.
+pub fn tolerance<T: 'static>(tolerances: &Tolerances, mismatch: &Mismatch, held: Option<f64>) -> f64 {
+    let number = |text: &str| text.parse::<f64>().unwrap_or(0.0);
+    let (found, expected) = (number(&mismatch.found), number(&mismatch.expected));
+    if TypeId::of::<T>() == TypeId::of::<f64>() {
+        tolerances.f64.limit(found, expected, held)
+    } else if TypeId::of::<T>() == TypeId::of::<f32>() {
+        tolerances.f32.limit(found, expected, held)
+    } else {
+        0.0
     }
 }
 

@@ -52,7 +52,7 @@ pub mod __private {
         Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
     pub use crate::gradient::{seed, Wrt};
-    pub use crate::steps::{Down, Steps, Up};
+    pub use crate::steps::{step_of, Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
     pub use crate::{arrays, checks, fail, parallel};
     pub use ndarray;

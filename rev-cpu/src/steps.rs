@@ -114,6 +114,24 @@ impl<I: Integer> Steps<I> {
     }
 }
 
+/// The step of a range whose bounds are of another type. One that doesn't fit the bounds' type is
+/// taken for its largest value: either reaches past the end.
+#[inline]
+pub fn step_of<S: Integer, I: Integer>(step: S) -> I {
+    let same: I = rt::cast(step);
+    if rt::cast::<I, S>(same) == step && (same < I::zero()) == (step < S::zero()) {
+        return same;
+    }
+    let mut largest = I::one();
+    loop {
+        let next = largest.plus(largest).plus(I::one());
+        if next <= largest {
+            return largest;
+        }
+        largest = next;
+    }
+}
+
 impl<I: Integer> Visits for Steps<I> {
     #[inline(always)]
     fn count(self) -> usize {

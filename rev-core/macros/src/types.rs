@@ -107,7 +107,15 @@ impl TypeReader<'_> {
             "Complex32" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F32)))),
             "Complex64" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F64)))),
             "Vec" => Ok(Type::Array(Box::new(self.argument(ty, &args)?), Rank::Fixed(1))),
-            "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.read(t))?))),
+            "Stack" => match args.first().map_or(Ok(Type::Unknown), |t| self.read(t))? {
+                Type::Array(..) => Err(Diagnostic::new(
+                    Code::UnsupportedType,
+                    self.source.spans.of(ty),
+                    "a stack can't hold arrays of run-time shape",
+                )
+                .help("push their elements one by one, or use arrays of fixed size")),
+                element => Ok(Type::Stack(Box::new(element))),
+            },
             "Self" => Err(self.unsupported(ty, "`Self`")),
             _ if NEVER.contains(&name.as_str()) => Err(self.unsupported(ty, &format!("`{name}`"))),
             _ => match array_rank(&name, &args) {

@@ -91,8 +91,8 @@ impl Tangent<'_> {
             },
             ExprKind::Cast(inner, ty) => {
                 let d = self.of(inner)?;
-                if d.is_number(0) {
-                    d
+                if d.is_number(0) || ty.is_inactive(&self.source.generics) {
+                    Expr::int(0)
                 } else {
                     Expr::new(ExprKind::Cast(Box::new(d), ty.clone()))
                 }

@@ -30,6 +30,15 @@ pub enum Repr {
     Function,
 }
 
+/// A loop around a statement.
+#[derive(Clone)]
+pub enum Around {
+    /// With its variable.
+    For(VarId),
+    /// With the variable of the emitted code that counts its iterations.
+    While(Ident),
+}
+
 /// What all programs of a function share.
 pub struct Scope<'a> {
     /// The path of the runtime's module: `::rev::__private`.
@@ -53,7 +62,7 @@ pub struct Body<'a> {
     /// Whether checks are emitted here.
     pub checked: bool,
     /// The loops around, outermost first.
-    pub loops: Vec<VarId>,
+    pub loops: Vec<Around>,
     /// Ancillas whose largest magnitude is recorded for their release.
     pub held: BTreeSet<VarId>,
     /// Arrays that several tasks add to at once.
@@ -167,9 +176,12 @@ impl<'a> Body<'a> {
     pub fn at(&mut self) -> TokenStream {
         let p = self.p;
         let site = self.sites.number(self.site, self.quotes, p);
-        let loops = self.loops.iter().map(|&v| {
-            let (name, shown) = (self.name(v), &self.function.var(v).name);
-            quote!((#shown, #p::number(#name)))
+        let loops = self.loops.iter().map(|around| match around {
+            Around::For(v) => {
+                let (name, shown) = (self.name(*v), &self.function.var(*v).name);
+                quote!((#shown, #p::number(#name)))
+            }
+            Around::While(count) => quote!(("while", #p::number(#count))),
         });
         quote!(&#p::At { site: &__SITES[#site], loops: &[#(#loops),*] })
     }

@@ -2,9 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use rev_core::check::Types;
 use rev_core::ir::{Block, Expr, ExprKind, Range, ScalarType, Type, VarId};
 
-use super::body::{Body, Repr};
+use super::body::{Around, Body, Repr};
 
 impl Body<'_> {
     /// A loop that runs its iterations in order.
@@ -18,7 +19,7 @@ impl Body<'_> {
     /// The statements of a loop, with its variable.
     pub fn loop_body(&mut self, var: VarId, body: &Block) -> TokenStream {
         self.set(var, Repr::Value);
-        self.loops.push(var);
+        self.loops.push(Around::For(var));
         let body = self.block(body);
         self.loops.pop();
         body
@@ -46,14 +47,24 @@ impl Body<'_> {
         let (start, end) = (self.expr(&range.start), self.expr(&range.end));
         let (inclusive, from_end, reversed) = (range.inclusive, range.from_end, range.reversed);
         let step = match &range.step {
-            Some(step) => self.expr(step),
+            Some(step) => {
+                let value = self.expr(step);
+                match Types::of(self.function).expr(step) {
+                    Type::Unknown => value,
+                    ty if ty == self.function.var(var).ty => value,
+                    _ => quote!(#p::step_of(#value)),
+                }
+            }
             None => quote!(#p::rt::lit_int(1i128)),
         };
         let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
-        let failure = self.fail(|at| quote!(#p::fail::step_below_one(#at)));
-        quote!(match #p::Steps #of::new(#start, #end, #inclusive, #step, #from_end, #reversed) {
-            ::core::option::Option::Some(__s) => __s,
-            ::core::option::Option::None => #failure,
+        let failure = self.fail(|at| quote!(#p::fail::step_below_one(#at, #p::number(__step))));
+        quote!({
+            let __step = #step;
+            match #p::Steps #of::new(#start, #end, #inclusive, __step, #from_end, #reversed) {
+                ::core::option::Option::Some(__s) => __s,
+                ::core::option::Option::None => #failure,
+            }
         })
     }
 

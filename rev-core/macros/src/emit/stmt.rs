@@ -7,10 +7,10 @@ use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, 
 use rev_core::ops::{Instr, InstrAdjoint};
 use rev_core::pass::inverse_block;
 
-use super::body::{Body, Repr};
+use super::body::{Around, Body, Repr};
 use super::expr::Reach;
 use super::names::ident;
-use super::types::{is_exact, is_scalar, storage, Storage};
+use super::types::{is_exact, is_scalar, number_type, rust_type, storage, Storage};
 
 impl Body<'_> {
     /// A sequence of statements.
@@ -416,9 +416,11 @@ impl Body<'_> {
             Repr::Handle => quote!(#p::arrays::compare_all(__cx, #name, &#expected, #held)),
             _ => quote!(#p::compare(__cx, &#name, &#expected, #held)),
         };
+        let number = number_type(&self.function.var(var).ty).and_then(|t| rust_type(&t, p));
+        let number = number.unwrap_or_else(|| quote!(f64));
         let failure = self.fail(|at| {
             quote! {{
-                let __t = #p::fail::tolerance(__cx.tolerances(), &__e, #held);
+                let __t = #p::fail::tolerance::<#number>(__cx.tolerances(), &__e, #held);
                 #p::fail::not_restored(#at, __t, #shown, __e)
             }}
         });
@@ -447,15 +449,23 @@ impl Body<'_> {
     fn while_loop(&mut self, cond: &Expr, post: &Expr, body: &Block) -> TokenStream {
         let p = self.p;
         let shown = self.quote(post.span);
-        let mut check = |expected: bool| {
-            let value = self.expr(post);
-            let failure = self.fail(|at| quote!(#p::fail::around_iteration(#at, #shown, #expected)));
-            self.if_checked(quote!(if (#value) != #expected { #failure }))
+        let check = |body: &mut Self, expected: bool| {
+            let value = body.expr(post);
+            let failure = body.fail(|at| quote!(#p::fail::around_iteration(#at, #shown, #expected)));
+            body.if_checked(quote!(if (#value) != #expected { #failure }))
         };
-        let (before, after) = (check(false), check(true));
+        let before = check(self, false);
         let cond = self.expr(cond);
+        let count = ident(&format!("__iteration{}", self.loops.len()));
+        self.loops.push(Around::While(count.clone()));
         let body = self.block(body);
-        quote!(#before while #cond { #body #after })
+        let after = check(self, true);
+        self.loops.pop();
+        quote! {
+            #before
+            let mut #count = 0usize;
+            while #cond { #body #after #count = #count.wrapping_add(1); }
+        }
     }
 
     fn push(&mut self, stack: &Place, place: &Place) -> TokenStream {

@@ -56,6 +56,20 @@ pub fn is_exact(ty: &Type, generics: &[Generic]) -> bool {
     }
 }
 
+/// The type of the numbers in a type, the first one that isn't exact; `None` where the source doesn't
+/// say it.
+pub fn number_type(ty: &Type) -> Option<Type> {
+    match ty {
+        Type::Scalar(_) | Type::Generic(_) => Some(ty.clone()),
+        Type::Complex(t) | Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) => number_type(t),
+        Type::Tuple(ts) => {
+            let numbers = || ts.iter().filter_map(number_type);
+            numbers().find(|t| !is_exact(t, &[])).or_else(|| numbers().next())
+        }
+        Type::Struct(..) | Type::Function(_) | Type::Shadow(_) | Type::Unknown => None,
+    }
+}
+
 /// The Rust type of a value, `None` where the source doesn't say it. `p` is the runtime's module.
 pub fn rust_type(ty: &Type, p: &TokenStream) -> Option<TokenStream> {
     Some(match ty {
