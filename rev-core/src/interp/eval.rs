@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The module, with the partial derivatives of its pure functions as far as they were asked for.
 pub(super) struct Globals<'m> {
     pub module: &'m Module,
-    partials: RefCell<HashMap<String, Rc<Pure>>>,
+    partials: RefCell<HashMap<(String, usize), Rc<Pure>>>,
 }
 
 impl<'m> Globals<'m> {
@@ -34,12 +34,17 @@ impl<'m> Globals<'m> {
         }
     }
 
-    fn partials(&self, name: &str, pure: &Pure) -> Result<Rc<Pure>, Cause> {
-        if let Some(known) = self.partials.borrow().get(name) {
+    /// The partial derivatives, taken one or more times.
+    fn partials(&self, name: &str, pure: &Pure, times: usize) -> Result<Rc<Pure>, Cause> {
+        let key = (name.to_string(), times);
+        if let Some(known) = self.partials.borrow().get(&key) {
             return Ok(known.clone());
         }
-        let derived = Rc::new(pass::partials(pure)?);
-        self.partials.borrow_mut().insert(name.to_string(), derived.clone());
+        let derived = Rc::new(match times {
+            0 | 1 => pass::partials(pure)?,
+            _ => pass::partials(&*self.partials(name, pure, times - 1)?)?,
+        });
+        self.partials.borrow_mut().insert(key, derived.clone());
         Ok(derived)
     }
 }
@@ -303,6 +308,8 @@ impl<'a> Evaluator<'a> {
 
     /// A pure function, or its partial derivatives, at the arguments.
     fn pure(&mut self, path: &str, args: &[Expr], partials: bool) -> Result<Data, Cause> {
+        let (path, taken) = pass::taken_partials(path);
+        let times = taken + usize::from(partials);
         let (name, pure) = self.globals.pure(self.scope.links, path)?;
         let args = self.all(args)?;
         if args.len() != pure.params.len() {
@@ -319,8 +326,8 @@ impl<'a> Evaluator<'a> {
         generics.learn_written(&pure.generics, path, self.scope.generics);
         let args: Vec<Data> = types().zip(args).map(|(ty, arg)| generics.settle(module, ty, arg)).collect();
         let derived;
-        let code = if partials {
-            derived = self.globals.partials(name, pure)?;
+        let code = if times > 0 {
+            derived = self.globals.partials(name, pure, times)?;
             &*derived
         } else {
             pure

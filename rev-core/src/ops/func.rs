@@ -168,8 +168,15 @@ macro_rules! func_table {
                 Some(call(Func::ScaleReal, &[c, &(a[0].clone() + a[0].clone())]))]))
             (Norm norm Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::Unit, &[&a[0]])]))]))
             (Arg arg Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::ArgGradient, &[&a[0]])]))]))
-            (ArgGradient arg_gradient Field (T) T Zero)
-            (Unit unit Ring (T) T Zero)
+            // w = i z/|z|² = i/conj(z): dw = -w/conj(z) conj(dz); on real numbers w is 0
+            (ArgGradient arg_gradient Field (T) T Pullback(|a, v, c| vec![
+                Some(call(Func::Scale, &[&call(Func::ShadowConj, &[c]),
+                    &at_zero(&a[0], int(0), -(v.clone() / call(Func::Conj, &[&a[0]])))]))]))
+            // u = z/|z|: only the angle counts, du = i u d(arg z); on real numbers u is constant
+            (Unit unit Ring (T) T Pullback(|a, v, c| vec![
+                Some(call(Func::ScaleReal, &[
+                    &call(Func::ShadowIm, &[&call(Func::Scale, &[c, &call(Func::Conj, &[v])])]),
+                    &call(Func::ArgGradient, &[&a[0]])]))]))
             // shadows: what adjoints are made of; all linear in the shadow
             (Scale scale Ring (S T) S Pullback(|a, _, c| vec![
                 Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[1]])])),

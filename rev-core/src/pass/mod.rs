@@ -15,6 +15,7 @@ pub(crate) use adjoint::adjoint_function;
 pub use adjoint::Adjoint;
 pub use inverse::inverse_block;
 pub(crate) use inverse::inverse_function;
+pub(crate) use partials::taken_partials;
 pub use partials::{partials, NotDifferentiable};
 pub use rename::fresh_names;
 pub use uncompute::uncompute;

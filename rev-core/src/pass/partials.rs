@@ -22,31 +22,33 @@ pub struct NotDifferentiable {
 
 const SUFFIX: &str = "::partials";
 
+/// The path of the pure function that the partial derivatives of the one at `path` are: what
+/// [`ExprKind::Partials`] of `path` computes. Its own partial derivatives are the second ones.
+pub(crate) fn partials_of(path: &str) -> String {
+    format!("{path}{SUFFIX}")
+}
+
+/// Splits a path into that of a pure function of the program and how often derivatives were taken.
+pub(crate) fn taken_partials(mut path: &str) -> (&str, usize) {
+    let mut times = 0;
+    while let Some(of) = path.strip_suffix(SUFFIX) {
+        path = of;
+        times += 1;
+    }
+    (path, times)
+}
+
 /// The pure function whose result is the tuple of the partial derivatives by each parameter; for a
 /// function with several results, a tuple of such tuples.
 pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
-    let name = format!("{}{SUFFIX}", pure.name);
-    let results = match &pure.result_type {
-        Type::Tuple(types) => Some(types.len()),
-        _ => None,
-    };
-    let row_type = |t: &Type| Type::Tuple(vec![t.clone(); pure.params.len()]);
-    let result_type = match &pure.result_type {
-        Type::Tuple(types) => Type::Tuple(types.iter().map(row_type).collect()),
-        scalar => row_type(scalar),
-    };
+    let name = partials_of(&pure.name);
+    let result_type = row_type(&pure.result_type, pure.params.len());
     let mut out = Pure { name, result_type, partials: None, ..pure.clone() };
     let columns = match &pure.partials {
         Some(given) => given.clone(),
         None => pure.params.iter().map(|p| derived(pure, *p, &mut out)).collect::<Result<_, _>>()?,
     };
-    let tuple = |es: Vec<Expr>| Expr::new(ExprKind::Tuple(es));
-    out.result = match results {
-        None => tuple(columns),
-        Some(n) => {
-            tuple((0..n).map(|r| tuple(columns.iter().map(|c| element(c, r as u32)).collect())).collect())
-        }
-    };
+    out.result = row(&pure.result_type, &columns);
     Ok(out)
 }
 
@@ -59,6 +61,26 @@ fn derived(pure: &Pure, param: VarId, out: &mut Pure) -> Result<Expr, NotDiffere
     Tangent { out, source: pure, param, tangents: Vec::new() }.of(&pure.result)
 }
 
+/// The type of the partial derivatives of a result: one for each parameter in place of each scalar.
+fn row_type(result: &Type, params: usize) -> Type {
+    match result {
+        Type::Tuple(types) => Type::Tuple(types.iter().map(|t| row_type(t, params)).collect()),
+        scalar => Type::Tuple(vec![scalar.clone(); params]),
+    }
+}
+
+/// The partial derivatives of a result, from those by each parameter.
+fn row(result: &Type, columns: &[Expr]) -> Expr {
+    Expr::new(ExprKind::Tuple(match result {
+        Type::Tuple(types) => types
+            .iter()
+            .enumerate()
+            .map(|(r, t)| row(t, &columns.iter().map(|c| element(c, r as u32)).collect::<Vec<_>>()))
+            .collect(),
+        _ => columns.to_vec(),
+    }))
+}
+
 /// Element `k` of a tuple expression, taken inside where the expression says what it is.
 fn element(e: &Expr, k: u32) -> Expr {
     match &e.kind {
@@ -67,6 +89,21 @@ fn element(e: &Expr, k: u32) -> Expr {
         ExprKind::Block(lets, value) => Expr::new(ExprKind::Block(lets.clone(), Box::new(element(value, k)))),
         ExprKind::If(c, a, b) => c.as_ref().clone().choose(element(a, k), element(b, k)),
         _ => Expr::new(ExprKind::Element(Box::new(e.clone()), k)),
+    }
+}
+
+/// The call whose result's element an expression is: the path of the function, partial derivatives
+/// being one, its arguments, and the element.
+fn call_element(e: &Expr) -> Option<(String, &[Expr], Vec<u32>)> {
+    match &e.kind {
+        ExprKind::Pure(path, args) => Some((path.clone(), args, Vec::new())),
+        ExprKind::Partials(path, args) => Some((partials_of(path), args, Vec::new())),
+        ExprKind::Element(inner, k) => {
+            let (path, args, mut element) = call_element(inner)?;
+            element.push(*k);
+            Some((path, args, element))
+        }
+        _ => None,
     }
 }
 
@@ -84,10 +121,10 @@ impl Tangent<'_> {
         Ok(match &e.kind {
             ExprKind::Read(place) => self.of_read(place),
             ExprKind::Func(f, args) => self.of_func(*f, args, e)?,
-            ExprKind::Pure(path, args) => self.of_pure(path, args, None)?,
-            ExprKind::Element(inner, k) => match &inner.kind {
-                ExprKind::Pure(path, args) => self.of_pure(path, args, Some(*k))?,
-                _ => element(&self.of(inner)?, *k),
+            ExprKind::Pure(path, args) => self.of_pure(path, args, &[])?,
+            ExprKind::Element(inner, k) => match call_element(e) {
+                Some((path, args, result)) => self.of_pure(&path, args, &result)?,
+                None => element(&self.of(inner)?, *k),
             },
             ExprKind::Cast(inner, ty) => {
                 let d = self.of(inner)?;
@@ -175,7 +212,7 @@ impl Tangent<'_> {
         let real = !may_be_complex(self.source);
         match func {
             Func::Conj | Func::Re if real => Ok(tangents[0].clone()),
-            Func::Im if real => Ok(Expr::int(0)),
+            Func::Im | Func::Unit | Func::ArgGradient if real => Ok(Expr::int(0)),
             Func::Abs2 if real => Ok(tangents[0].clone() * (args[0].clone() + args[0].clone())),
             Func::Norm if real => Ok(tangents[0].clone() * Expr::func(Func::Unit, vec![args[0].clone()])),
             _ => Err(NotDifferentiable {
@@ -186,12 +223,10 @@ impl Tangent<'_> {
         }
     }
 
-    fn of_pure(&mut self, path: &str, args: &[Expr], result: Option<u32>) -> Result<Expr, NotDifferentiable> {
+    /// A call, of whose result an element is meant.
+    fn of_pure(&mut self, path: &str, args: &[Expr], result: &[u32]) -> Result<Expr, NotDifferentiable> {
         let rows = Expr::new(ExprKind::Partials(path.to_string(), args.to_vec()));
-        let row = match result {
-            Some(r) => Expr::new(ExprKind::Element(Box::new(rows), r)),
-            None => rows,
-        };
+        let row = result.iter().fold(rows, |row, r| Expr::new(ExprKind::Element(Box::new(row), *r)));
         let mut sum = Expr::int(0);
         for (k, arg) in args.iter().enumerate() {
             let t = self.of(arg)?;
@@ -231,9 +266,11 @@ impl Tangent<'_> {
         value: &Expr,
     ) -> Result<Expr, NotDifferentiable> {
         let reads = rest.iter().map(|(_, e)| e).chain([value]).flat_map(|e| e.reads());
-        match (&e.kind, super::adjoint::elements_used(var, reads)) {
-            (ExprKind::Pure(path, args), Some(n)) => {
-                let elements = (0..n).map(|r| self.of_pure(path, args, Some(r))).collect::<Result<_, _>>()?;
+        let last = super::adjoint::elements_used(var, reads).iter().map(|e| e[0]).max();
+        match (&e.kind, last) {
+            (ExprKind::Pure(path, args), Some(last)) => {
+                let elements =
+                    (0..=last).map(|r| self.of_pure(path, args, &[r])).collect::<Result<_, _>>()?;
                 Ok(Expr::new(ExprKind::Tuple(elements)))
             }
             _ => self.of(e),

@@ -26,7 +26,8 @@ pub(super) use pullback::elements_used;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{Class, Function, GenericKind, Mode, Place, Type, Var, VarId, VarKind};
+use crate::ir::{Class, Expr, ExprKind, Function, GenericKind, Mode, Place, Stmt, Type, Var, VarId, VarKind};
+use crate::ops::Func;
 
 const SUFFIX: &str = "::adjoint";
 
@@ -137,5 +138,23 @@ fn may_be_complex(function: &Function) -> bool {
         function.generics.iter().any(|g| matches!(g.kind, GenericKind::Scalar(Class::Ring | Class::Field)));
     // a binding or ancilla of unknown type is computed from the others
     let known = |v: &Var| v.ty != Type::Unknown || matches!(v.kind, VarKind::Param(_));
-    generic || function.vars.iter().filter(|v| known(v)).any(|v| complex(&v.ty, function))
+    generic
+        || function.vars.iter().filter(|v| known(v)).any(|v| complex(&v.ty, function))
+        || function.body.iter().any(makes_complex)
+}
+
+/// Whether a statement computes a complex number from others on the way.
+fn makes_complex(stmt: &Stmt) -> bool {
+    fn makes(e: &Expr) -> bool {
+        let mut found = match &e.kind {
+            ExprKind::Func(Func::Complex, _) => true,
+            ExprKind::Cast(_, ty) => matches!(ty, Type::Complex(_)),
+            _ => false,
+        };
+        e.each_child(&mut |child| found |= makes(child));
+        found
+    }
+    let mut found = false;
+    stmt.each_expr(&mut |e| found |= makes(e));
+    found || stmt.blocks().into_iter().flatten().any(makes_complex)
 }

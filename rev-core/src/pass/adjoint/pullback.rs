@@ -13,6 +13,9 @@ use crate::ir::{
     VarKind,
 };
 use crate::ops::{Derivative, Func};
+use crate::pass::inverse_block;
+use crate::pass::partials::partials_of;
+use std::collections::BTreeSet;
 
 /// A cotangent on its way down an expression.
 #[derive(Clone)]
@@ -85,7 +88,7 @@ impl Builder {
         match &e.kind {
             ExprKind::Read(place) => self.pull_read(place, c),
             ExprKind::Func(f, args) => self.pull_func(*f, args, c),
-            ExprKind::Pure(path, args) => self.pull_pure(path, args, None, c),
+            ExprKind::Pure(path, args) => self.pull_pure(path, args, &[], c),
             ExprKind::Cast(inner, _) => self.pull_cast(inner, c),
             ExprKind::If(cond, a, b) => self.pull_choice(cond.as_ref().clone(), a, b, c),
             ExprKind::Block(lets, value) => self.pull_block(lets, value, c),
@@ -306,32 +309,26 @@ impl Builder {
         out
     }
 
-    /// A `#[pure]` function: its partial derivatives are a tuple, of tuples where it has several results.
-    fn pull_pure(&mut self, path: &str, args: &[Expr], result: Option<u32>, c: Cotangent) -> Block {
+    /// A `#[pure]` function: its partial derivatives are a tuple, of tuples where it has several
+    /// results, of which `result` is the one meant.
+    fn pull_pure(&mut self, path: &str, args: &[Expr], result: &[u32], c: Cotangent) -> Block {
         let g = self.new_binding("g", Type::Unknown);
         let partials = Expr::new(ExprKind::Partials(path.to_string(), args.to_vec()));
         let mut body = Vec::new();
         for (k, arg) in args.iter().enumerate() {
-            let place = result.map_or(Place::var(g), |r| Place::var(g).with(Step::Element(r)));
-            let partial = Expr::read(place.with(Step::Element(k as u32)));
+            let partial = Expr::read(element_of(Place::var(g), result).with(Step::Element(k as u32)));
             body.extend(self.pull_shared(arg, c.clone().times(partial)));
         }
         bind(g, partials, body)
     }
 
     /// The binding `let t = g(..)` of a pure function with several results, of which the scope uses
-    /// those up to `results`.
-    pub(super) fn pull_pure_tuple(
-        &mut self,
-        path: &str,
-        args: &[Expr],
-        results: u32,
-        shadow: &Place,
-    ) -> Block {
+    /// some.
+    fn pull_results(&mut self, path: &str, args: &[Expr], used: &ElementsUsed, shadow: &Place) -> Block {
         let mut out = Vec::new();
-        for r in 0..results {
-            let c = Cotangent::of(Expr::read(shadow.clone().with(Step::Element(r))));
-            out.extend(self.pull_pure(path, args, Some(r), c));
+        for result in used {
+            let c = Cotangent::of(Expr::read(element_of(shadow.clone(), result)));
+            out.extend(self.pull_pure(path, args, result, c));
         }
         out
     }
@@ -349,7 +346,7 @@ impl Builder {
     fn pull_element(&mut self, inner: &Expr, k: u32, c: Cotangent) -> Block {
         match &inner.kind {
             ExprKind::Tuple(es) => es.get(k as usize).map_or_else(Vec::new, |e| self.pull(e, c)),
-            ExprKind::Pure(path, args) => self.pull_pure(path, args, Some(k), c),
+            ExprKind::Pure(path, args) => self.pull_pure(path, args, &[k], c),
             ExprKind::Block(lets, value) => {
                 let element = Expr::new(ExprKind::Element(value.clone(), k));
                 self.pull_block(lets, &element, c)
@@ -403,15 +400,22 @@ impl Builder {
         self.active.insert(*var);
         let shadow = self.new_shadow(*var, VarKind::Ancilla);
         let mut body = self.pull_block(rest, value, c);
-        body.extend(self.pull_binding(e, &Place::var(shadow), rest_results(*var, rest, value)));
+        let reads = rest.iter().map(|(_, e)| e).chain([value]).flat_map(|e| e.reads());
+        let pull = self.pull_binding(e, &Place::var(shadow), &elements_used(*var, reads));
+        if !self.form.elide_zero {
+            body.splice(0..0, inverse_block(&pull));
+        }
+        body.extend(pull);
         let scope = shadow_scope(*var, shadow, body);
         bind(*var, e.clone(), scope)
     }
 
-    /// The pull of a binding's expression by the shadow of the bound name.
-    pub(super) fn pull_binding(&mut self, e: &Expr, shadow: &Place, results: Option<u32>) -> Block {
-        match (&e.kind, results) {
-            (ExprKind::Pure(path, args), Some(n)) => self.pull_pure_tuple(path, args, n, shadow),
+    /// The pull of a binding's expression by the shadow of the bound name, of which the scope uses
+    /// some elements.
+    pub(super) fn pull_binding(&mut self, e: &Expr, shadow: &Place, used: &ElementsUsed) -> Block {
+        match &e.kind {
+            ExprKind::Pure(path, args) if !used.is_empty() => self.pull_results(path, args, used, shadow),
+            ExprKind::Partials(path, args) => self.pull_results(&partials_of(path), args, used, shadow),
             _ => self.pull(e, Cotangent::of(Expr::read(shadow.clone()))),
         }
     }
@@ -459,18 +463,28 @@ fn mentions(block: &Block, var: VarId) -> bool {
     })
 }
 
-/// If a bound name is used by its tuple elements: one more than the largest.
-pub(in crate::pass) fn elements_used<'a>(var: VarId, places: impl Iterator<Item = &'a Place>) -> Option<u32> {
+/// Elements of a tuple, by their places in it and in the tuples inside it.
+pub(in crate::pass) type ElementsUsed = BTreeSet<Vec<u32>>;
+
+/// The elements by which a bound name is used; none if it is used as a whole only.
+pub(in crate::pass) fn elements_used<'a>(
+    var: VarId,
+    places: impl Iterator<Item = &'a Place>,
+) -> ElementsUsed {
+    let leading = |p: &'a Place| {
+        p.path.iter().map_while(|step| match step {
+            Step::Element(k) => Some(*k),
+            Step::Field(_) | Step::Index(_) | Step::Range(..) | Step::Re | Step::Im => None,
+        })
+    };
     places
         .filter(|p| p.var == var)
-        .filter_map(|p| match p.path.first() {
-            Some(Step::Element(k)) => Some(k + 1),
-            _ => None,
-        })
-        .max()
+        .map(|p| leading(p).collect())
+        .filter(|e: &Vec<u32>| !e.is_empty())
+        .collect()
 }
 
-fn rest_results(var: VarId, rest: &[(VarId, Expr)], value: &Expr) -> Option<u32> {
-    let reads = rest.iter().map(|(_, e)| e).chain([value]).flat_map(|e| e.reads());
-    elements_used(var, reads)
+/// An element of a tuple of tuples.
+fn element_of(place: Place, element: &[u32]) -> Place {
+    element.iter().fold(place, |place, k| place.with(Step::Element(*k)))
 }

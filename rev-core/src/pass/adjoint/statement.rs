@@ -175,8 +175,8 @@ impl Builder {
         if !self.is_zero(&place) {
             let mut places = Vec::new();
             body.iter().for_each(|s| s.each_access_deep(&mut |p, _| places.push(p)));
-            let results = elements_used(var, places.into_iter());
-            let pull = self.pull_binding(expr, &place, results);
+            let used = elements_used(var, places.into_iter());
+            let pull = self.pull_binding(expr, &place, &used);
             if !self.form.elide_zero {
                 inner.splice(0..0, inverse_block(&pull));
             }
@@ -339,31 +339,32 @@ impl Builder {
             out.push(pop);
             return out;
         }
-        // the place held a constant zero after the push: its cotangent ends here
-        let dropped = self.new_binding("dropped", Type::Shadow(Box::new(Type::Unknown)));
-        self.out.vars[dropped.0 as usize].kind = VarKind::Ancilla;
-        let swap = StmtKind::Instr {
-            instr: Instr::Swap,
-            places: vec![shadow, Place::var(dropped)],
-            operands: Vec::new(),
-        };
-        let init = Expr::new(ExprKind::ZeroShadow(place.clone()));
-        out.push(Stmt::new(StmtKind::Ancilla {
-            var: dropped,
-            init,
-            release: Release::Dropped,
-            body: vec![Stmt::new(swap), pop],
-        }));
+        out.push(self.give_up(place, shadow, vec![pop]));
         out
     }
 
     fn pop(&mut self, stack: &Place, place: &Place) -> Block {
         let mut out = vec![Stmt::new(StmtKind::Push { stack: stack.clone(), place: place.clone() })];
-        if let (Some(stack), Some(place)) = (self.shadow(stack), self.shadow(place)) {
+        if let (Some(stack), Some(shadow)) = (self.shadow(stack), self.shadow(place)) {
             self.zero.remove(&stack.var);
-            out.push(Stmt::new(StmtKind::Push { stack, place }));
+            out.push(Stmt::new(StmtKind::Push { stack, place: shadow.clone() }));
+            if !self.form.elide_zero {
+                out.push(self.give_up(place, shadow, Vec::new()));
+            }
         }
         out
+    }
+
+    /// Between its push and its pop a place starts as a constant zero, and ends as one: its cotangent
+    /// is given up at both ends, as that of an ancilla.
+    fn give_up(&mut self, place: &Place, shadow: Place, then: Block) -> Stmt {
+        let dropped = self.new_binding("dropped", Type::Shadow(Box::new(Type::Unknown)));
+        self.out.vars[dropped.0 as usize].kind = VarKind::Ancilla;
+        let places = vec![shadow, Place::var(dropped)];
+        let mut body = vec![Stmt::new(StmtKind::Instr { instr: Instr::Swap, places, operands: Vec::new() })];
+        body.extend(then);
+        let init = Expr::new(ExprKind::ZeroShadow(place.clone()));
+        Stmt::new(StmtKind::Ancilla { var: dropped, init, release: Release::Dropped, body })
     }
 }
 
