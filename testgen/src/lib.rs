@@ -11,8 +11,10 @@ mod expr;
 mod generator;
 mod prelude;
 mod program;
+pub mod reals;
 mod rust;
 mod scope;
+mod shrink;
 mod signature;
 mod stmt;
 
@@ -21,4 +23,5 @@ pub use dice::Dice;
 pub use program::Program;
 pub use rust::prelude as rust_prelude;
 pub use scope::What;
+pub use shrink::shrink;
 pub use signature::{Param, Signature};

@@ -1,5 +1,6 @@
 //! Whole programs: a few functions that call each other, with arguments for the last of them.
 
+use rev_core::check::check;
 use rev_core::ir::*;
 use rev_core::text::ParseError;
 
@@ -54,6 +55,19 @@ impl Program {
     /// Whether it undoes itself bit for bit on exact scalars.
     pub fn is_exact(&self) -> bool {
         self.signature().exact
+    }
+
+    /// The program with the prelude, checked, so that it can be run.
+    ///
+    /// # Errors
+    ///
+    /// What the static rules have against it: nothing, if the generator is right.
+    pub fn checked_module(&self) -> Result<Module, Box<dyn std::error::Error>> {
+        let mut module = self.module()?;
+        for f in module.functions.values_mut() {
+            *f = check(f.clone()).map_err(|d| d.render(&f.name, ""))?.into_inner();
+        }
+        Ok(module)
     }
 
     /// The program with the prelude, as the generator made it: managed ancillas are not explicit yet.
