@@ -1,6 +1,8 @@
 //! What can go wrong in a run is an error value that says what, where and in which iteration, and
 //! leaves the arguments as the failing statement found them. Nothing panics, with checks on or off.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::devices;
