@@ -1,0 +1,88 @@
+//! What runs kernels: CUDA's driver, or the emulator.
+
+use rev_core::error::Error;
+
+/// A GPU, or what stands for one. Its work is done in the order of the calls; only downloads and
+/// [`Driver::synchronize`] wait for it.
+pub trait Driver: Send + Sync {
+    /// A name for tables and messages: `cuda:0 (NVIDIA H100)`, `emulator`.
+    fn name(&self) -> &str;
+
+    /// The compute capability that text is generated for.
+    fn target(&self) -> Target;
+
+    /// Compiles a text.
+    ///
+    /// # Errors
+    ///
+    /// What the assembler said.
+    fn load(&self, ptx: &str) -> Result<ModuleHandle, Error>;
+
+    /// Room for `bytes` bytes, aligned to 256, with unspecified content. `name` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// Not enough memory.
+    fn allocate(&self, name: &str, bytes: usize) -> Result<u64, Error>;
+
+    /// Gives back what [`Driver::allocate`] gave.
+    fn free(&self, address: u64);
+
+    /// Copies to the device.
+    ///
+    /// # Errors
+    ///
+    /// A lost device, or a range that isn't allocated.
+    fn upload(&self, to: u64, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Copies from the device.
+    ///
+    /// # Errors
+    ///
+    /// A lost device, or an earlier kernel that failed.
+    fn download(&self, from: u64, bytes: &mut [u8]) -> Result<(), Error>;
+
+    /// Fills with zeros.
+    ///
+    /// # Errors
+    ///
+    /// A lost device, or a range that isn't allocated.
+    fn clear(&self, at: u64, bytes: usize) -> Result<(), Error>;
+
+    /// Copies within the device.
+    ///
+    /// # Errors
+    ///
+    /// A lost device, or a range that isn't allocated.
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
+
+    /// Starts a kernel of `grid` blocks of `block` threads. Each parameter is given by the bytes of
+    /// its value.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that isn't there, or an impossible launch; the emulator also what it found wrong.
+    fn launch(
+        &self,
+        module: ModuleHandle,
+        kernel: &str,
+        grid: u32,
+        block: u32,
+        params: &[Vec<u8>],
+    ) -> Result<(), Error>;
+
+    /// Waits until all work is done.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that failed.
+    fn synchronize(&self) -> Result<(), Error>;
+}
+
+/// A compute capability: `Target(70)` is `sm_70`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Target(pub u32);
+
+/// A module that a driver has loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ModuleHandle(pub u64);

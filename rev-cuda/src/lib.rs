@@ -1,0 +1,17 @@
+//! The PTX backend: any program of the IR with its parallel loops on NVIDIA GPUs.
+//!
+//! ```text
+//!  IR module + direction + argument types
+//!        │  lower: types made concrete, calls inlined, values split into scalars
+//!        ▼
+//!  plan::Program ── steps for the host: launches, loops and branches around them
+//!        │      └── kernel::Kernel: scalar instructions with structured control flow
+//!        │  ptx: text
+//!        ▼
+//!  driver::Driver: CUDA, or the emulator, which reads the text
+//! ```
+
+pub mod driver;
+pub mod kernel;
+pub mod layout;
+pub mod plan;

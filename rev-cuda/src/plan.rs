@@ -1,0 +1,217 @@
+//! What the host does to run a program: buffers, launches, and the control flow around them.
+//!
+//! Everything that a program computes is computed on the device, also what stands outside its
+//! parallel loops (by kernels of one thread). The host knows sizes, counts loops, and reads back the
+//! few words on which its own control flow depends.
+
+use crate::kernel::{Kernel, Ty};
+use rev_core::error::{Cause, Site};
+
+/// A program for one direction and one set of argument types.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// The name of the function, with its direction.
+    pub name: String,
+    /// The kernels.
+    pub kernels: Vec<Kernel>,
+    /// Every buffer: the arguments in order, then the program's own.
+    pub buffers: Vec<Buffer>,
+    /// How many of the buffers are arguments.
+    pub arguments: usize,
+    /// How many words the host keeps.
+    pub words: usize,
+    /// What the host does, in order.
+    pub steps: Vec<Step>,
+    /// What a kernel may report, by the number in [`Inst::Fail`](crate::kernel::Inst::Fail).
+    pub failures: Vec<Failure>,
+    /// How each sum that iterations share is added up, for the reader.
+    pub accumulations: Vec<Accumulation>,
+}
+
+/// A value in device memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// The variable.
+    pub name: String,
+    /// Its leaves, as [`crate::layout`] says.
+    pub leaves: Vec<Ty>,
+    /// The number of axes; a scalar has none.
+    pub rank: usize,
+    /// Whether a run may change it.
+    pub written: bool,
+}
+
+/// A buffer of a program: an index into [`Program::buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub u32);
+
+/// A word that the host keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WordId(pub u32);
+
+/// What the host computes: 64-bit wrapping integers, read as signed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Word {
+    /// A number.
+    Const(i64),
+    /// A word that it keeps.
+    Var(WordId),
+    /// The length of a buffer along an axis.
+    Length(BufferId, usize),
+    /// A scalar integer argument that no run changes: leaf 0 of the buffer as it was given.
+    Argument(BufferId),
+    /// An operation on two words.
+    Binary(WordOp, Box<Word>, Box<Word>),
+}
+
+/// Operations of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WordOp {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a · b`
+    Mul,
+    /// `a / b`, truncated; 0 where `b` is 0.
+    Div,
+    /// The remainder; 0 where `b` is 0.
+    Rem,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+}
+
+/// What the host does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Makes room for one of the program's own buffers, of a shape, filled with zeros. Kept from
+    /// call to call where it is large enough.
+    Allocate {
+        /// The buffer.
+        buffer: BufferId,
+        /// Its shape.
+        shape: Vec<Word>,
+    },
+    /// Fills a buffer with zeros.
+    Clear {
+        /// The buffer.
+        buffer: BufferId,
+    },
+    /// Runs a kernel with at least `threads` threads in whole blocks (none where it is 0 or less);
+    /// at most `max_blocks` of them where it says so (the kernel then strides over its iterations).
+    Launch {
+        /// An index into [`Program::kernels`].
+        kernel: usize,
+        /// The values of its parameters.
+        args: Vec<KernelArg>,
+        /// How many threads are wanted.
+        threads: Word,
+        /// The largest number of blocks.
+        max_blocks: Option<Word>,
+    },
+    /// Reads leaf 0 of a buffer's first element, an integer or truth value, extended to 64 bits.
+    Read {
+        /// Where it is kept.
+        word: WordId,
+        /// The buffer.
+        buffer: BufferId,
+    },
+    /// Keeps a word.
+    Set {
+        /// Which.
+        word: WordId,
+        /// Its value.
+        value: Word,
+    },
+    /// A branch: whether the word isn't 0.
+    If {
+        /// The condition.
+        cond: Word,
+        /// Where it holds.
+        then: Vec<Step>,
+        /// Where it doesn't.
+        otherwise: Vec<Step>,
+    },
+    /// `loop { before; if cond == 0 { break } body }`
+    Loop {
+        /// Steps that give the condition.
+        before: Vec<Step>,
+        /// Whether the body is run.
+        cond: Word,
+        /// The body.
+        body: Vec<Step>,
+    },
+    /// Reports a failure that the host found (a negative size, a step of a range below 1).
+    Fail {
+        /// An index into [`Program::failures`].
+        failure: u32,
+        /// What it says more.
+        values: Vec<Word>,
+    },
+}
+
+/// What a kernel is given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KernelArg {
+    /// The address of a buffer.
+    Buffer(BufferId),
+    /// A word, as a `U64`.
+    Word(Word),
+    /// The address of the error record.
+    ErrorRecord,
+}
+
+/// An error that a kernel can report, with the values that the record holds for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// What failed; texts that depend on values are completed from the record by `detail`.
+    pub cause: Cause,
+    /// Where: the failing statement, then the calls around it.
+    pub trace: Vec<Site>,
+    /// The loops around it, outermost first: site (index into `trace`) and variable. Their
+    /// iterations are the record's first values.
+    pub loops: Vec<(usize, String)>,
+    /// What the values after the iterations are.
+    pub detail: Vec<Detail>,
+}
+
+/// What a value of an error record means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// What was found, of a type.
+    Found(Ty),
+    /// What was expected, of a type.
+    Expected(Ty),
+    /// An index of the place, along the next axis.
+    Index,
+    /// The length of the array along the next axis.
+    Length,
+}
+
+/// How a shared sum is added up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accumulation {
+    /// The kernel.
+    pub kernel: String,
+    /// The place.
+    pub place: String,
+    /// How.
+    pub strategy: Strategy,
+}
+
+/// Ways to add up what iterations share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// An element belongs to one iteration: load, add, store.
+    Exclusive,
+    /// Every iteration adds to the same few elements: registers, then warp, block and one `red`.
+    Uniform,
+    /// A table in shared memory for each block, then a `red` for each of its elements.
+    BlockTable,
+    /// `red` for each addition.
+    Atomic,
+    /// The deterministic tree of [`rev_core::tree`].
+    Tree,
+}
