@@ -82,9 +82,10 @@ pub enum Op {
     Neg,
     /// `|a|`
     Abs,
-    /// The smaller: as Rust's `f64::min` on floats (the other operand where one is NaN).
+    /// `a` where `a <= b`, else `b` (so `b` where one of them is NaN, and `a` of two zeros):
+    /// [`rev_core::scalar::rt::min`].
     Min,
-    /// The larger, likewise.
+    /// `a` where `a >= b`, else `b`: [`rev_core::scalar::rt::max`].
     Max,
     /// The square root.
     Sqrt,
@@ -259,7 +260,8 @@ pub enum Inst {
     },
     /// What can't go on: unless another thread did so before, notes the place in
     /// [`plan::Program::failures`](crate::plan::Program::failures) and values that say more in the
-    /// error record; in any case the thread ends. Not in kernels with barriers or shuffles after it.
+    /// error record ([`Kernel::error_record`]); in any case the thread ends. Not in kernels with
+    /// barriers or shuffles after it.
     Fail {
         /// Which failure.
         failure: u32,
@@ -308,6 +310,8 @@ pub struct Kernel {
     pub title: String,
     /// The parameters, in order.
     pub params: Vec<KernelParam>,
+    /// The parameter that is the error record's address (`U64`), where the kernel can fail.
+    pub error_record: Option<Reg>,
     /// Type and name of each register. Names are for the reader; they needn't be unique.
     pub registers: Vec<(Ty, String)>,
     /// Bytes of shared memory.
