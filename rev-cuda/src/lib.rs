@@ -14,4 +14,5 @@
 pub mod driver;
 pub mod kernel;
 pub mod layout;
+pub mod lower;
 pub mod plan;

@@ -18,14 +18,14 @@
 //! Read from below these are the operations of the inverse program, which is why a machine can turn
 //! around between any two of them.
 
-use crate::error::{Cause, Error};
+use crate::error::Error;
 use crate::facts::{self, PlaceClass, Sum};
 use crate::ir::{
-    Arg, Block, Callee, Direction, Expr, Function, Module, Parallel, Place, Range, Release, Span, Stmt,
-    StmtKind, UpdateOp, VarId,
+    Arg, Callee, Direction, Expr, Function, Module, Parallel, Place, Range, Release, Span, Stmt, StmtKind,
+    UpdateOp, VarId,
 };
 use crate::ops::Instr;
-use crate::pass::{self, Adjoint};
+use crate::pass;
 use crate::text;
 
 /// One reversible operation.
@@ -107,63 +107,13 @@ pub(super) struct Program {
 
 impl Program {
     /// The program of a function in a direction.
-    ///
-    /// The inverse comes first, then the adjoints; all but the last of these keep what only matters
-    /// for being differentiated again.
     pub fn new(module: &Module, name: &str, direction: Direction) -> Result<Program, Error> {
-        let Some(source) = module.functions.get(name) else {
-            return Err(Cause::Missing { kind: "function".into(), name: name.to_string() }.into());
-        };
-        let mut function = explicit(source)?;
-        if direction.inverse {
-            function = pass::inverse_function(&function);
-        }
-        for k in 0..direction.adjoint {
-            let last = k + 1 == direction.adjoint;
-            function =
-                pass::adjoint_function(&function, if last { Adjoint::LEAN } else { Adjoint::REVERSIBLE });
-        }
+        let function = pass::directed(module, name, direction)?;
         let mut flat = Flat { function: &function, checked: function.checks, ops: vec![], lines: vec![] };
         flat.block(&function.body);
         let (ops, lines) = (flat.ops, flat.lines);
         Ok(Program { function, links: name.to_string(), ops, lines })
     }
-}
-
-/// The function without managed ancillas and inverse blocks.
-fn explicit(source: &Function) -> Result<Function, Error> {
-    let mut function = source.clone();
-    if is_explicit(&source.body) {
-        return Ok(function);
-    }
-    let diagnostics = pass::uncompute(&mut function);
-    match diagnostics.iter().next() {
-        None => Ok(function),
-        Some(first) => Err(Cause::Rejected(first.message.clone()).into()),
-    }
-}
-
-fn is_explicit(block: &Block) -> bool {
-    block.iter().all(|s| {
-        let own = match &s.kind {
-            StmtKind::Ancilla { release, .. } => *release != Release::Managed,
-            StmtKind::Inverse { .. } => false,
-            StmtKind::Update { .. }
-            | StmtKind::Instr { .. }
-            | StmtKind::Let { .. }
-            | StmtKind::If { .. }
-            | StmtKind::While { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Call { .. }
-            | StmtKind::Compute { .. }
-            | StmtKind::Push { .. }
-            | StmtKind::Pop { .. }
-            | StmtKind::Release { .. }
-            | StmtKind::External { .. }
-            | StmtKind::Unchecked { .. } => true,
-        };
-        own && s.blocks().into_iter().all(is_explicit)
-    })
 }
 
 struct Flat<'f> {

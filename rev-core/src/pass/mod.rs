@@ -3,6 +3,7 @@
 //! The public ones take and give [`Checked`] functions, and need not be able to fail.
 
 mod adjoint;
+mod direction;
 mod inverse;
 mod partials;
 mod rename;
@@ -13,10 +14,10 @@ use crate::ir::{Function, Module};
 
 pub(crate) use adjoint::adjoint_function;
 pub use adjoint::Adjoint;
+pub use direction::directed;
 pub use inverse::inverse_block;
 pub(crate) use inverse::inverse_function;
-pub(crate) use partials::taken_partials;
-pub use partials::{partials, NotDifferentiable};
+pub use partials::{partials, taken_partials, NotDifferentiable};
 pub use rename::fresh_names;
 pub use uncompute::uncompute;
 

@@ -29,7 +29,7 @@ pub(crate) fn partials_of(path: &str) -> String {
 }
 
 /// Splits a path into that of a pure function of the program and how often derivatives were taken.
-pub(crate) fn taken_partials(mut path: &str) -> (&str, usize) {
+pub fn taken_partials(mut path: &str) -> (&str, usize) {
     let mut times = 0;
     while let Some(of) = path.strip_suffix(SUFFIX) {
         path = of;

@@ -1,0 +1,65 @@
+//! The program that a direction names of a function: what an interpreter or a backend runs.
+
+use crate::error::{Cause, Error};
+use crate::ir::{Block, Direction, Function, Module, Release, StmtKind};
+
+use super::{adjoint_function, inverse_function, uncompute, Adjoint};
+
+/// The program of a function of a module in a direction, with explicit uncomputation.
+///
+/// The inverse comes first, then the adjoints; all but the last of these keep what only matters
+/// for being differentiated again.
+///
+/// # Errors
+///
+/// A function that the module doesn't have, or that isn't reversible.
+pub fn directed(module: &Module, name: &str, direction: Direction) -> Result<Function, Error> {
+    let Some(source) = module.functions.get(name) else {
+        return Err(Cause::Missing { kind: "function".into(), name: name.to_string() }.into());
+    };
+    let mut function = explicit(source)?;
+    if direction.inverse {
+        function = inverse_function(&function);
+    }
+    for k in 0..direction.adjoint {
+        let last = k + 1 == direction.adjoint;
+        function = adjoint_function(&function, if last { Adjoint::LEAN } else { Adjoint::REVERSIBLE });
+    }
+    Ok(function)
+}
+
+/// The function without managed ancillas and inverse blocks.
+fn explicit(source: &Function) -> Result<Function, Error> {
+    let mut function = source.clone();
+    if is_explicit(&source.body) {
+        return Ok(function);
+    }
+    let diagnostics = uncompute(&mut function);
+    match diagnostics.iter().next() {
+        None => Ok(function),
+        Some(first) => Err(Cause::Rejected(first.message.clone()).into()),
+    }
+}
+
+fn is_explicit(block: &Block) -> bool {
+    block.iter().all(|s| {
+        let own = match &s.kind {
+            StmtKind::Ancilla { release, .. } => *release != Release::Managed,
+            StmtKind::Inverse { .. } => false,
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::Let { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. } => true,
+        };
+        own && s.blocks().into_iter().all(is_explicit)
+    })
+}

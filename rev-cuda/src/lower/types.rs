@@ -1,0 +1,152 @@
+//! The concrete types of arguments and variables: what a program is lowered for.
+
+use rev_core::error::{Cause, Error};
+use rev_core::ir::{Direction, Function, Module, ScalarType, Type};
+use rev_core::value::{Data, Value};
+
+use super::generics::Generics;
+use crate::kernel::Ty;
+
+/// A type without values: scalars, lengths of fixed-size arrays and ranks are known, the lengths of
+/// other arrays aren't.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ArgumentType {
+    /// A scalar, and the shadow of one that is one cotangent wide.
+    Scalar(ScalarType),
+    /// A complex number over a real scalar, and its shadow that is one cotangent wide.
+    Complex(ScalarType),
+    /// The shadow of a real or complex number, several cotangents wide.
+    Shadow {
+        /// The real scalar.
+        real: ScalarType,
+        /// Whether it is the shadow of a complex number.
+        complex: bool,
+        /// How many cotangents.
+        width: usize,
+    },
+    /// A fixed-size array.
+    Fixed(Box<ArgumentType>, usize),
+    /// A tuple.
+    Tuple(Vec<ArgumentType>),
+    /// A struct: its name, the names and types of its fields.
+    Struct(String, Vec<(String, ArgumentType)>),
+    /// A slice, vector or array: the type of its elements and the number of its axes.
+    Array(Box<ArgumentType>, usize),
+    /// A stack.
+    Stack(Box<ArgumentType>),
+    /// A reversible function, by its unique name in the module.
+    Function(String),
+    /// The shadow of what carries no derivative.
+    None,
+}
+
+impl ArgumentType {
+    /// The leaves of a value, of an element where it is an array, in the order of
+    /// [`crate::layout`].
+    pub fn leaves(&self) -> Vec<Ty> {
+        let mut leaves = Vec::new();
+        self.add_leaves(&mut leaves);
+        leaves
+    }
+
+    fn add_leaves(&self, leaves: &mut Vec<Ty>) {
+        match self {
+            ArgumentType::Scalar(scalar) => leaves.extend(scalar_leaves(*scalar)),
+            ArgumentType::Complex(real) => (0..2).for_each(|_| leaves.extend(scalar_leaves(*real))),
+            ArgumentType::Shadow { real, complex, width } => {
+                (0..width * (1 + usize::from(*complex))).for_each(|_| leaves.extend(scalar_leaves(*real)));
+            }
+            ArgumentType::Fixed(element, length) => {
+                (0..*length).for_each(|_| element.add_leaves(leaves));
+            }
+            ArgumentType::Tuple(elements) => elements.iter().for_each(|e| e.add_leaves(leaves)),
+            ArgumentType::Struct(_, fields) => fields.iter().for_each(|(_, t)| t.add_leaves(leaves)),
+            ArgumentType::Array(element, _) | ArgumentType::Stack(element) => element.add_leaves(leaves),
+            ArgumentType::Function(_) | ArgumentType::None => {}
+        }
+    }
+
+    /// The number of axes; none for what isn't an array.
+    pub fn rank(&self) -> usize {
+        match self {
+            ArgumentType::Array(_, rank) => *rank,
+            ArgumentType::Stack(_) => 1,
+            ArgumentType::Scalar(_)
+            | ArgumentType::Complex(_)
+            | ArgumentType::Shadow { .. }
+            | ArgumentType::Fixed(..)
+            | ArgumentType::Tuple(_)
+            | ArgumentType::Struct(..)
+            | ArgumentType::Function(_)
+            | ArgumentType::None => 0,
+        }
+    }
+
+    /// The types of the arguments of the program that `direction` names of the module's entry, from
+    /// the values of the arguments. What an empty array can't say is found from the others.
+    ///
+    /// # Errors
+    ///
+    /// A wrong number of arguments, or a type that none of them says.
+    pub fn of_arguments(
+        module: &Module,
+        direction: Direction,
+        arguments: &[Data],
+    ) -> Result<Vec<ArgumentType>, Error> {
+        let Some(function) = module.entry() else {
+            return Err(Cause::Missing { kind: "function".into(), name: module.entry.clone() }.into());
+        };
+        let types = parameter_types(function, direction);
+        if types.len() != arguments.len() {
+            let (function, expected) = (function.name.clone(), types.len());
+            return Err(Cause::Arguments { function, expected, found: arguments.len() }.into());
+        }
+        let mut generics = Generics::default();
+        types.iter().zip(arguments).for_each(|(ty, data)| generics.learn_data(module, ty, data));
+        let one = |(ty, data)| {
+            generics
+                .of_data(module, ty, data)
+                .map_err(|name| Error::from(Cause::Missing { kind: "type of an argument".into(), name }))
+        };
+        types.iter().zip(arguments).map(one).collect()
+    }
+}
+
+/// The types of the parameters of a function's program in a direction: each adjoint puts a shadow
+/// behind every parameter.
+fn parameter_types(function: &Function, direction: Direction) -> Vec<Type> {
+    let own = function.params.iter().map(|p| function.var(*p).ty.clone()).collect();
+    (0..direction.adjoint).fold(own, |types: Vec<Type>, _| {
+        types.into_iter().flat_map(|t| [t.clone(), Type::Shadow(Box::new(t))]).collect()
+    })
+}
+
+/// The leaves of a scalar.
+pub(super) fn scalar_leaves(scalar: ScalarType) -> Vec<Ty> {
+    match scalar {
+        ScalarType::Bool => vec![Ty::Pred],
+        ScalarType::I8 => vec![Ty::I8],
+        ScalarType::I16 => vec![Ty::I16],
+        ScalarType::I32 => vec![Ty::I32],
+        ScalarType::I64 | ScalarType::Isize | ScalarType::Fixed43 => vec![Ty::I64],
+        ScalarType::U8 => vec![Ty::U8],
+        ScalarType::U16 => vec![Ty::U16],
+        ScalarType::U32 => vec![Ty::U32],
+        ScalarType::U64 | ScalarType::Usize => vec![Ty::U64],
+        ScalarType::F32 => vec![Ty::F32],
+        ScalarType::F64 => vec![Ty::F64],
+        ScalarType::I128 | ScalarType::U128 => vec![Ty::U64, Ty::U64],
+    }
+}
+
+/// The type of a scalar value.
+pub(super) fn of_value(value: &Value) -> ArgumentType {
+    match value.ir_type() {
+        Type::Complex(real) => match *real {
+            Type::Scalar(real) => ArgumentType::Complex(real),
+            _ => ArgumentType::None,
+        },
+        Type::Scalar(scalar) => ArgumentType::Scalar(scalar),
+        _ => ArgumentType::None,
+    }
+}
