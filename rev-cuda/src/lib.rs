@@ -16,3 +16,5 @@ pub mod kernel;
 pub mod layout;
 pub mod lower;
 pub mod plan;
+pub mod ptx;
+pub mod ptxas;
