@@ -25,6 +25,7 @@ pub mod fail;
 pub mod function;
 pub mod gradient;
 pub mod parallel;
+mod pass;
 pub mod scratch;
 pub mod steps;
 pub mod view;
@@ -52,6 +53,7 @@ pub mod __private {
         Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
     pub use crate::gradient::{seed, Wrt};
+    pub use crate::pass::Pass;
     pub use crate::steps::{step_of, Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
     pub use crate::{arrays, checks, fail, parallel};

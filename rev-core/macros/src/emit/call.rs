@@ -117,13 +117,25 @@ impl Body<'_> {
 
     fn place_argument(&mut self, place: &Place, mode: Mode) -> TokenStream {
         let reach = if mode == Mode::Read { Reach::Read } else { Reach::Write };
+        let (p, fixed) = (self.p, self.is_fixed(place));
         let reached = self.place(place, reach);
         match (place.path.is_empty() && self.repr(place.var) == Repr::Function, reach) {
             (true, _) => reached,
-            (false, Reach::Read) if self.is_array(place) => quote!(#reached.share()),
-            (false, Reach::Write | Reach::Atomic) if self.is_array(place) => reached,
+            (false, Reach::Read) if self.is_array(place) => quote!(#p::Pass::pass(#reached.share())),
+            (false, Reach::Write | Reach::Atomic) if self.is_array(place) => quote!(#p::Pass::pass(#reached)),
+            (false, Reach::Read) if fixed => quote!(#p::Pass::pass(&#reached)),
+            (false, Reach::Write | Reach::Atomic) if fixed => quote!(#p::Pass::pass(&mut #reached)),
             (false, Reach::Read) => quote!(&#reached),
             (false, Reach::Write | Reach::Atomic) => quote!(&mut #reached),
+        }
+    }
+
+    /// Whether a place is known to be a whole fixed-size array, or the shadow of one.
+    fn is_fixed(&self, place: &Place) -> bool {
+        match &self.function.var(place.var).ty {
+            Type::Fixed(..) => place.path.is_empty(),
+            Type::Shadow(of) => matches!(**of, Type::Fixed(..)) && place.path.is_empty(),
+            _ => false,
         }
     }
 

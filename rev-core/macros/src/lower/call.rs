@@ -198,7 +198,8 @@ impl Lowerer {
         )
     }
 
-    /// Arguments: `&mut p` is written, `&p` and `e` are read.
+    /// Arguments: `&mut p` is written, `&p` and `e` are read. The name of a `&mut` parameter that
+    /// isn't a scalar passes the reference on, as in Rust.
     fn arguments(&mut self, args: &Args) -> Option<Vec<Arg>> {
         let lowered: Vec<_> = args.iter().map(|a| self.argument(a)).collect();
         lowered.into_iter().collect()
@@ -222,13 +223,16 @@ impl Lowerer {
                 Some(Arg { mode: Mode::Read, value })
             }
             e => {
-                let value = match self.expr(e)? {
-                    Expr { kind: ExprKind::Read(place), .. } if self.is_array(&place) => {
-                        ArgValue::Place(place)
+                let (mode, value) = match self.expr(e)? {
+                    Expr { kind: ExprKind::Read(place), .. } if self.is_reference(&place) => {
+                        (Mode::Write, ArgValue::Place(place))
                     }
-                    e => ArgValue::Expr(e),
+                    Expr { kind: ExprKind::Read(place), .. } if self.is_composite(&place) => {
+                        (Mode::Read, ArgValue::Place(place))
+                    }
+                    e => (Mode::Read, ArgValue::Expr(e)),
                 };
-                Some(Arg { mode: Mode::Read, value })
+                Some(Arg { mode, value })
             }
         }
     }
@@ -238,10 +242,20 @@ impl Lowerer {
         Some(Arg { mode: Mode::Write, value: ArgValue::Place(place) })
     }
 
-    /// Arrays, and the parts and stacks of them, are never copied into a call.
-    fn is_array(&self, place: &Place) -> bool {
+    /// A parameter `a: &mut [T]`, `&mut S`, …, by its name alone.
+    fn is_reference(&self, place: &Place) -> bool {
+        let var = self.var(place.var);
+        place.path.is_empty() && var.kind == VarKind::Param(Mode::Write) && self.is_composite(place)
+    }
+
+    /// Arrays and other values of several parts, and the parts and stacks of them, are never copied
+    /// into a call.
+    fn is_composite(&self, place: &Place) -> bool {
         matches!(place.path.last(), Some(Step::Range(..)))
-            || matches!(self.type_of_place(place), Type::Array(..) | Type::Stack(_))
+            || matches!(
+                self.type_of_place(place),
+                Type::Array(..) | Type::Fixed(..) | Type::Tuple(_) | Type::Struct(..) | Type::Stack(_)
+            )
     }
 }
 
