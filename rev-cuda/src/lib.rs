@@ -18,3 +18,4 @@ pub mod lower;
 pub mod plan;
 pub mod ptx;
 pub mod ptxas;
+pub mod runtime;
