@@ -13,6 +13,7 @@
 
 pub mod cuda;
 pub mod driver;
+pub mod emulator;
 pub mod kernel;
 pub mod layout;
 pub mod lower;
