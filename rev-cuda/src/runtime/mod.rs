@@ -1,16 +1,23 @@
 //! Runs plans on a device: values to device memory and back, the host's part of a program, what a
 //! kernel reports.
 
+mod cache;
 mod execute;
+mod gpu;
 mod marshal;
+mod prepared;
 mod report;
 mod room;
 
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
+mod gpu_tests;
+#[cfg(test)]
 mod tests;
 
 pub use execute::{Given, Loaded};
+pub use gpu::{Generator, Gpu};
 pub use marshal::{pack, unpack, Packed};
+pub use prepared::{DeviceArray, Prepared};
 pub use room::Room;

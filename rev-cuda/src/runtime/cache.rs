@@ -1,0 +1,95 @@
+//! Programs that are compiled already.
+
+use super::execute::Loaded;
+use super::room::Room;
+use crate::driver::Driver;
+use crate::lower::ArgumentType;
+use crate::plan::Program;
+use rev_core::error::Error;
+use rev_core::ir::{Direction, Module};
+use rev_core::tolerance::Options;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use super::execute::Given;
+
+/// What a program is compiled for, its module apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    pub direction: Direction,
+    pub types: Vec<ArgumentType>,
+    pub options: Options,
+}
+
+/// A compiled program.
+pub struct Compiled<D: Driver> {
+    pub key: Key,
+    module: Module,
+    names: Vec<String>,
+    /// The text that it was loaded from.
+    pub text: String,
+    pub(super) state: Mutex<State<D>>,
+}
+
+/// What a run uses.
+pub struct State<D: Driver> {
+    pub loaded: Loaded<D>,
+    /// Device memory for arguments that come from the host.
+    pub rooms: Vec<Option<Room<D>>>,
+}
+
+impl<D: Driver> Compiled<D> {
+    /// The name of an argument.
+    pub fn name(&self, k: usize) -> String {
+        self.names.get(k).cloned().unwrap_or_else(|| format!("argument {k}"))
+    }
+}
+
+/// All compiled programs of a device. There are few of them, and comparing modules is cheap beside
+/// running one.
+pub struct Cache<D: Driver>(Mutex<Vec<Arc<Compiled<D>>>>);
+
+impl<D: Driver> Default for Cache<D> {
+    fn default() -> Self {
+        Cache(Mutex::new(Vec::new()))
+    }
+}
+
+impl<D: Driver> Cache<D> {
+    fn programs(&self) -> MutexGuard<'_, Vec<Arc<Compiled<D>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.programs().len()
+    }
+
+    /// Forgets all.
+    pub fn clear(&self) {
+        self.programs().clear();
+    }
+
+    /// The program of a module for a key, compiled by `compile` where it isn't there yet.
+    ///
+    /// # Errors
+    ///
+    /// What `compile` says, or the driver about the text.
+    pub fn get(
+        &self,
+        module: &Module,
+        key: Key,
+        compile: impl FnOnce(&Key) -> Result<(Arc<D>, Program, String), Error>,
+    ) -> Result<Arc<Compiled<D>>, Error> {
+        let mut programs = self.programs();
+        if let Some(found) = programs.iter().find(|p| p.key == key && p.module == *module) {
+            return Ok(found.clone());
+        }
+        let (driver, program, text) = compile(&key)?;
+        let names = program.buffers.iter().take(program.arguments).map(|b| b.name.clone()).collect();
+        let loaded = Loaded::new(driver, program, &text)?;
+        let state = Mutex::new(State { loaded, rooms: Vec::new() });
+        let compiled = Arc::new(Compiled { key, module: module.clone(), names, text, state });
+        programs.push(compiled.clone());
+        Ok(compiled)
+    }
+}

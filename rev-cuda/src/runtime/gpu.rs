@@ -1,0 +1,247 @@
+//! A GPU as a device of rev: the same entry points as the CPU.
+
+use super::cache::{Cache, Compiled, Given, Key};
+use super::marshal::{pack, unpack, Packed};
+use super::prepared::Prepared;
+use super::room::Room;
+use crate::driver::Driver;
+use crate::lower::ArgumentType;
+use crate::plan::Program;
+use crate::ptx;
+use rev_core::device::{Backend, Device, DynamicDevice};
+use rev_core::error::{Cause, Error};
+use rev_core::ir::{Direction, Module};
+use rev_core::tolerance::Options;
+use rev_core::value::{Data, DynArg};
+use std::sync::{Arc, MutexGuard};
+
+/// Makes a plan of a program for arguments of some types.
+pub type Generator = fn(&Module, Direction, &[ArgumentType], &Options) -> Result<Program, Error>;
+
+/// A GPU. A handle: its clones share the driver, the compiled programs and their memory.
+///
+/// Each call of an entry point copies its arguments to the device, runs, and copies back what the
+/// program may write; [`Gpu::prepare`] keeps arrays on the device. Programs are compiled once for each
+/// function, direction, argument types and options; they keep their memory, so that a second call
+/// with arguments of the same sizes allocates nothing. On an error the arguments on the host are as
+/// they were.
+pub struct Gpu<D: Driver> {
+    shared: Arc<Shared<D>>,
+    options: Options,
+}
+
+/// What the clones of a handle share.
+pub struct Shared<D: Driver> {
+    pub(super) driver: Arc<D>,
+    generator: Generator,
+    programs: Cache<D>,
+}
+
+impl<D: Driver> Clone for Gpu<D> {
+    fn clone(&self) -> Self {
+        Gpu { shared: self.shared.clone(), options: self.options.clone() }
+    }
+}
+
+impl<D: Driver> Gpu<D> {
+    /// A device over a driver, with a generator of plans. Reversibility isn't checked.
+    pub fn with_generator(driver: D, generator: Generator) -> Gpu<D> {
+        let shared = Shared { driver: Arc::new(driver), generator, programs: Cache::default() };
+        let options = Options { checks: false, ..Options::default() };
+        Gpu { shared: Arc::new(shared), options }
+    }
+
+    /// The driver.
+    pub fn driver(&self) -> &D {
+        &self.shared.driver
+    }
+
+    /// The same device with other options.
+    pub fn options(mut self, options: Options) -> Gpu<D> {
+        self.options = options;
+        self
+    }
+
+    /// Whether kernels check reversibility and bounds.
+    pub fn checks(mut self, on: bool) -> Gpu<D> {
+        self.options.checks = on;
+        self
+    }
+
+    /// Whether shared sums have one order ([`rev_core::tree`]), so that a result has the same bits on
+    /// every device.
+    pub fn deterministic(mut self, on: bool) -> Gpu<D> {
+        self.options.deterministic = on;
+        self
+    }
+
+    /// How many programs are compiled so far.
+    pub fn compiled(&self) -> usize {
+        self.shared.programs.len()
+    }
+
+    /// Forgets compiled programs and gives their memory back. Prepared programs keep theirs.
+    pub fn forget(&self) {
+        self.shared.programs.clear();
+    }
+
+    /// The PTX text of the program that `direction` names of the module's entry function, for
+    /// arguments like these (of an adjoint each followed by its shadow). Nothing is run or loaded.
+    ///
+    /// # Errors
+    ///
+    /// A program that a GPU can't run.
+    pub fn ptx(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<String, Error> {
+        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
+        let types = ArgumentType::of_arguments(module, direction, &data)?;
+        let program = (self.shared.generator)(module, direction, &types, &self.options)?;
+        Ok(ptx::print(&program, self.shared.driver.target()))
+    }
+
+    /// A program whose arguments stay on the device between runs, for arguments of the types of
+    /// these. See [`Prepared`].
+    ///
+    /// # Errors
+    ///
+    /// A program that a GPU can't run.
+    pub fn prepare(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &[&dyn DynArg],
+    ) -> Result<Prepared<D>, Error> {
+        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
+        let types = ArgumentType::of_arguments(module, direction, &data)?;
+        let compiled = self.compile(module, direction, types)?;
+        Ok(Prepared::new(self.shared.clone(), compiled))
+    }
+
+    fn compile(
+        &self,
+        module: &Module,
+        direction: Direction,
+        types: Vec<ArgumentType>,
+    ) -> Result<Arc<Compiled<D>>, Error> {
+        let key = Key { direction, types, options: self.options.clone() };
+        self.shared.programs.get(module, key, |key| {
+            let program = (self.shared.generator)(module, key.direction, &key.types, &key.options)?;
+            let text = ptx::print(&program, self.shared.driver.target());
+            Ok((self.shared.driver.clone(), program, text))
+        })
+    }
+}
+
+impl<D: Driver> Device for Gpu<D> {
+    fn name(&self) -> &str {
+        self.shared.driver.name()
+    }
+
+    fn backend(&self) -> Backend<'_> {
+        Backend::Dynamic(self)
+    }
+}
+
+impl<D: Driver> DynamicDevice for Gpu<D> {
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// On an error the arguments are as they were.
+    fn execute(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &mut [&mut dyn DynArg],
+    ) -> Result<(), Error> {
+        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
+        let types = ArgumentType::of_arguments(module, direction, &data)?;
+        let compiled = self.compile(module, direction, types)?;
+        let results = run_on_host_values(&self.shared.driver, &compiled, &data)?;
+        for (arg, result) in args.iter_mut().zip(results) {
+            if let Some(data) = result {
+                arg.store(&data)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a program on values of the host; what it may have written comes back.
+fn run_on_host_values<D: Driver>(
+    driver: &Arc<D>,
+    compiled: &Compiled<D>,
+    data: &[Data],
+) -> Result<Vec<Option<Data>>, Error> {
+    let mut state = compiled.lock();
+    let state = &mut *state;
+    let mut packed = Vec::with_capacity(data.len());
+    for (data, ty) in data.iter().zip(&compiled.key.types) {
+        packed.push(pack(data, ty)?);
+    }
+    let names: Vec<String> = (0..data.len()).map(|k| compiled.name(k)).collect();
+    let shapes: Vec<&[usize]> = packed.iter().map(|p| p.shape.as_slice()).collect();
+    check_shapes(&compiled.key, &names, &shapes)?;
+    state.rooms.resize_with(data.len(), || None);
+    let mut given = Vec::with_capacity(data.len());
+    for (((packed, ty), room), name) in
+        packed.iter().zip(&compiled.key.types).zip(&mut state.rooms).zip(&names)
+    {
+        let address = Room::ensure(room, driver, name, packed.bytes.len())?.address();
+        driver.upload(address, &packed.bytes)?;
+        given.push(Given { address, shape: packed.shape.clone(), integer: packed.integer(ty) });
+    }
+    let written: Vec<bool> = state.loaded.program().buffers.iter().map(|b| b.written).collect();
+    let addresses: Vec<u64> = given.iter().map(|g| g.address).collect();
+    state.loaded.run(given)?;
+    let mut results = Vec::with_capacity(data.len());
+    for (k, (mut packed, ty)) in packed.into_iter().zip(&compiled.key.types).enumerate() {
+        results.push(match written.get(k) {
+            Some(true) => Some(fetch(driver.as_ref(), addresses[k], &mut packed, ty)?),
+            _ => None,
+        });
+    }
+    Ok(results)
+}
+
+/// What lies on the device in the place of a value.
+pub(super) fn fetch<D: Driver>(
+    driver: &D,
+    address: u64,
+    into: &mut Packed,
+    ty: &ArgumentType,
+) -> Result<Data, Error> {
+    driver.download(address, &mut into.bytes)?;
+    unpack(into, ty)
+}
+
+/// Whether every shadow has the shape of what it is the shadow of.
+pub(super) fn check_shapes(key: &Key, names: &[String], shapes: &[&[usize]]) -> Result<(), Error> {
+    if key.direction.adjoint == 0 {
+        return Ok(());
+    }
+    for ((types, names), shapes) in key.types.chunks(2).zip(names.chunks(2)).zip(shapes.chunks(2)) {
+        let ([of, shadow], [_, name], [expected, found]) = (types, names, shapes) else { continue };
+        if of.rank() == shadow.rank() && expected != found {
+            return Err(Cause::Shape {
+                place: name.clone().into(),
+                expected: format!("{expected:?}"),
+                found: format!("{found:?}"),
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+impl<D: Driver> std::fmt::Debug for Gpu<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gpu").field("name", &self.name()).field("options", &self.options).finish()
+    }
+}
+
+impl<D: Driver> Compiled<D> {
+    /// The program's state, for one run at a time.
+    pub(super) fn lock(&self) -> MutexGuard<'_, super::cache::State<D>> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,173 @@
+//! A device over a driver that counts, with a plan made by hand: `y[i] += k * x[i]`.
+
+use super::fake::{Fake, Memory};
+use super::*;
+use crate::kernel::{Kernel, Ty};
+use crate::lower::ArgumentType;
+use crate::plan::{Buffer, BufferId, Failure, KernelArg, Program, Step, Word};
+use rev_core::device::{Device, DynamicDevice};
+use rev_core::error::{Cause, Error};
+use rev_core::ir::{Direction, Function, Module};
+use rev_core::tolerance::Options;
+use rev_core::value::DynArg;
+
+fn axpy() -> Module {
+    let text = "fn axpy(y: &mut [f64], x: [f64], k: i64) {\n}\n";
+    let function: Function = rev_core::text::parse_function(text).unwrap();
+    let mut module = Module { entry: "axpy".into(), ..Module::default() };
+    module.functions.insert("axpy".into(), function);
+    module
+}
+
+/// The plan of any of its directions, as far as these tests are concerned.
+fn plan(
+    module: &Module,
+    direction: Direction,
+    types: &[ArgumentType],
+    _: &Options,
+) -> Result<Program, Error> {
+    if direction.inverse {
+        return Err(Cause::Rejected("no inverse here".into()).into());
+    }
+    let names = ["y", "y_bar", "x", "x_bar", "k", "k_bar"];
+    let names = names.iter().step_by(2 - usize::from(direction.adjoint)).copied();
+    let buffers = names.zip(types).map(|(name, ty)| Buffer {
+        name: name.into(),
+        leaves: ty.leaves(),
+        rank: ty.rank(),
+        written: name == "y",
+    });
+    let [y, x, k] = [0, 1, 2].map(BufferId);
+    Ok(Program {
+        name: module.entry.clone(),
+        kernels: vec![Kernel { name: "axpy".into(), block: 32, ..Kernel::default() }],
+        buffers: buffers.collect(),
+        arguments: types.len(),
+        steps: vec![Step::Launch {
+            kernel: 0,
+            args: vec![
+                KernelArg::Buffer(y),
+                KernelArg::Buffer(x),
+                KernelArg::Word(Word::Argument(k)),
+                KernelArg::Word(Word::Length(x, 0)),
+                KernelArg::ErrorRecord,
+            ],
+            threads: Word::Length(y, 0),
+            max_blocks: None,
+        }],
+        failures: vec![Failure {
+            cause: Cause::DivisionByZero,
+            trace: vec![],
+            loops: vec![],
+            detail: vec![],
+        }],
+        ..Program::default()
+    })
+}
+
+fn floats(memory: &mut Memory, at: u64) -> &mut Vec<u8> {
+    memory.get_mut(&at).unwrap()
+}
+
+/// Fails where `k` is 0, after it has changed `y`.
+fn driver() -> Fake {
+    Fake::default().kernel("axpy", |m, _, _, p| {
+        let x = floats(m, p[1]).clone();
+        for at in (0..8 * p[3] as usize).step_by(8) {
+            let number = |b: &[u8]| f64::from_le_bytes(b[at..at + 8].try_into().unwrap());
+            let y = floats(m, p[0]);
+            let sum = number(y) + p[2] as i64 as f64 * number(&x);
+            y[at..at + 8].copy_from_slice(&sum.to_le_bytes());
+        }
+        if p[2] == 0 {
+            floats(m, p[0]).fill(0xff);
+            floats(m, p[4])[0] = 1;
+        }
+    })
+}
+
+fn run(gpu: &Gpu<Fake>, y: &mut Vec<f64>, x: &[f64], k: i64) -> Result<(), Error> {
+    let (mut x, mut k) = (x.to_vec(), k);
+    gpu.execute(&axpy(), Direction::FORWARD, &mut [y, &mut x, &mut k])
+}
+
+#[test]
+fn a_second_call_compiles_and_allocates_nothing() {
+    let gpu = Gpu::with_generator(driver(), plan);
+    assert_eq!(gpu.name(), "fake");
+    let mut y = vec![1.0, 2.0, 3.0];
+    run(&gpu, &mut y, &[10.0, 20.0, 30.0], -2).unwrap();
+    assert_eq!(y, [-19.0, -38.0, -57.0]);
+    let before = gpu.driver().allocations.lock().unwrap().clone();
+    assert_eq!(before, ["y", "x", "k", "the error record"]);
+    run(&gpu.clone(), &mut y, &[1.0, 1.0, 1.0], 1).unwrap();
+    assert_eq!(y, [-18.0, -37.0, -56.0]);
+    run(&gpu, &mut vec![0.0], &[1.0], 1).unwrap();
+    assert_eq!(*gpu.driver().allocations.lock().unwrap(), before);
+    assert_eq!((*gpu.driver().loads.lock().unwrap(), gpu.compiled()), (1, 1));
+    // Other options, another program.
+    run(&gpu.clone().deterministic(true), &mut y, &[1.0, 1.0, 1.0], 1).unwrap();
+    assert_eq!(gpu.compiled(), 2);
+    gpu.forget();
+    assert!(gpu.driver().memory.lock().unwrap().is_empty());
+}
+
+#[test]
+fn after_an_error_the_arguments_are_as_they_were() {
+    let gpu = Gpu::with_generator(driver(), plan);
+    let mut y = vec![1.0, 2.0];
+    let error = run(&gpu, &mut y, &[1.0, 1.0], 0).unwrap_err();
+    assert_eq!((error.to_string().as_str(), &y), ("an integer is divided by zero", &vec![1.0, 2.0]));
+    let mut small = driver();
+    small.capacity = Some(300);
+    let gpu = Gpu::with_generator(small, plan);
+    let error = run(&gpu, &mut y, &[1.0; 64], 1).unwrap_err();
+    assert_eq!((error.to_string().as_str(), &y), ("fake: no room for `x`: 512 bytes", &vec![1.0, 2.0]));
+    let inverse = gpu.execute(&axpy(), Direction::INVERSE, &mut [&mut y, &mut vec![1.0], &mut 1i64]);
+    assert_eq!(inverse.unwrap_err().to_string(), "no inverse here");
+}
+
+#[test]
+fn shadows_have_the_shape_of_their_values() {
+    let gpu = Gpu::with_generator(driver(), plan);
+    let direction = Direction { adjoint: 1, inverse: false };
+    let (mut y, mut y_bar, mut x, mut k) = (vec![1.0; 3], vec![1.0; 3], vec![1.0; 3], 1i64);
+    let mut short = vec![1.0; 2];
+    let error = gpu
+        .execute(&axpy(), direction, &mut [&mut y, &mut y_bar, &mut x, &mut short, &mut k, &mut ()])
+        .unwrap_err();
+    assert_eq!(error.to_string(), "`x_bar` must have the shape [3] and has [2]");
+}
+
+#[test]
+fn arrays_stay_on_the_device() {
+    let gpu = Gpu::with_generator(driver(), plan);
+    let (y, x) = (vec![1.0, 2.0], vec![1.0, 1.0]);
+    let prepared = gpu.prepare(&axpy(), Direction::FORWARD, &[&y, &x, &3i64]).unwrap();
+    assert!(prepared.ptx().contains(".visible .entry axpy("));
+    let on_device = prepared.upload(0, &y).unwrap();
+    let mut factor = prepared.upload(2, &3i64).unwrap();
+    let other = prepared.upload(1, &x).unwrap();
+    prepared.run(&[&on_device, &other, &factor]).unwrap();
+    prepared.run(&[&on_device, &other, &factor]).unwrap();
+    factor.replace(&100i64).unwrap();
+    prepared.run(&[&on_device, &other, &factor]).unwrap();
+    let mut back = vec![0.0; 2];
+    on_device.download(&mut back).unwrap();
+    assert_eq!((back, on_device.shape(), on_device.bytes()), (vec![107.0, 108.0], &[2][..], 128));
+    let message = |args: &[&DeviceArray<Fake>]| prepared.run(args).unwrap_err().to_string();
+    assert_eq!(message(&[&on_device]), "`axpy` takes 3 arguments, not 1");
+    assert!(message(&[&on_device, &on_device, &factor]).starts_with("`y` and `x` are the same"));
+    assert!(message(&[&on_device, &factor, &factor]).starts_with("argument `x`: expected Array("));
+    let elsewhere = Gpu::with_generator(driver(), plan);
+    let foreign = elsewhere.prepare(&axpy(), Direction::FORWARD, &[&y, &x, &3i64]).unwrap();
+    let foreign = foreign.upload(1, &x).unwrap();
+    assert_eq!(
+        message(&[&on_device, &foreign, &factor]),
+        "fake: `x`, passed as `x`, is an array of another device"
+    );
+    assert!(on_device.download(&mut vec![0.0; 3]).is_err());
+    assert!(factor.replace(&vec![1.0]).is_err());
+    factor.clear().unwrap();
+    assert_eq!(message(&[&on_device, &other, &factor]), "an integer is divided by zero");
+}
