@@ -8,6 +8,7 @@ pub mod error;
 pub mod facts;
 pub mod interp;
 pub mod ir;
+pub mod math;
 #[macro_use]
 pub mod ops;
 pub mod pass;

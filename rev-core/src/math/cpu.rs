@@ -1,0 +1,129 @@
+//! The functions on the CPU's scalars: [`double`] and [`single`].
+//!
+//! A build for x86-64 as such has no fused multiply-add. Each function is therefore compiled twice,
+//! once with the instruction and once with calls of the C library's `fma`, and the processor is asked
+//! at run time. Both give the same bits, and a build with `-C target-feature=+fma`, or for a processor
+//! that always has one, has no choice to make.
+
+use super::machine::Convert;
+use super::native::Native;
+
+/// One function for scalars: its copy with the instruction where the processor has it.
+macro_rules! on_scalars {
+    ($t:ident $(#[$doc:meta])* $name:ident($($arg:ident)*) -> $result:ty) => {
+        $(#[$doc])*
+        #[inline]
+        pub fn $name($($arg: $t),*) -> $result {
+            #[inline(always)]
+            fn value($($arg: $t),*) -> $result {
+                $crate::math::$name(&mut Native::<$t>::new(), $(&$arg),*)
+            }
+            #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
+            {
+                #[target_feature(enable = "fma")]
+                fn with_instruction($($arg: $t),*) -> $result {
+                    value($($arg),*)
+                }
+                #[cold]
+                #[inline(never)]
+                fn with_calls($($arg: $t),*) -> $result {
+                    value($($arg),*)
+                }
+                if std::arch::is_x86_feature_detected!("fma") {
+                    // SAFETY: the processor has the instruction.
+                    unsafe { with_instruction($($arg),*) }
+                } else {
+                    with_calls($($arg),*)
+                }
+            }
+            #[cfg(not(all(target_arch = "x86_64", not(target_feature = "fma"))))]
+            value($($arg),*)
+        }
+    };
+}
+
+macro_rules! width {
+    ($t:ident) => {
+        use super::*;
+
+        on_scalars!($t /// `eˣ`
+            exp(x) -> $t);
+        on_scalars!($t /// `eˣ - 1`
+            expm1(x) -> $t);
+        on_scalars!($t /// `ln x`
+            ln(x) -> $t);
+        on_scalars!($t /// `log₂ x`
+            log2(x) -> $t);
+        on_scalars!($t /// `log₁₀ x`
+            log10(x) -> $t);
+        on_scalars!($t /// `ln(1 + x)`
+            log1p(x) -> $t);
+        on_scalars!($t /// `sin x`
+            sin(x) -> $t);
+        on_scalars!($t /// `cos x`
+            cos(x) -> $t);
+        on_scalars!($t /// `sin x` and `cos x`
+            sin_cos(x) -> ($t, $t));
+        on_scalars!($t /// `tan x`
+            tan(x) -> $t);
+        on_scalars!($t /// `sinh x`
+            sinh(x) -> $t);
+        on_scalars!($t /// `cosh x`
+            cosh(x) -> $t);
+        on_scalars!($t /// `tanh x`
+            tanh(x) -> $t);
+        on_scalars!($t /// `asin x`
+            asin(x) -> $t);
+        on_scalars!($t /// `acos x`
+            acos(x) -> $t);
+        on_scalars!($t /// `atan x`
+            atan(x) -> $t);
+        on_scalars!($t /// The angle of the point `(x, y)`.
+            atan2(y x) -> $t);
+        on_scalars!($t /// `√(x² + y²)`
+            hypot(x y) -> $t);
+        on_scalars!($t /// `xʸ`
+            powf(x y) -> $t);
+    };
+}
+
+/// Integer powers from -2 to 3, a multiplication or two where `n` is a constant; the same bits as
+/// [`super::small_power`].
+macro_rules! small_power {
+    ($x:ident $n:ident) => {
+        match $n {
+            0 => Some(1.0),
+            1 => Some($x),
+            2 => Some($x * $x),
+            3 => Some($x * $x * $x),
+            -1 => Some(1.0 / $x),
+            -2 => Some((1.0 / $x) * (1.0 / $x)),
+            _ => None,
+        }
+    };
+}
+
+/// `f64`
+pub mod double {
+    width!(f64);
+
+    /// `xⁿ`
+    #[inline(always)]
+    pub fn powi(x: f64, n: i32) -> f64 {
+        small_power!(x n).unwrap_or_else(|| powf(x, f64::from(n)))
+    }
+}
+
+/// `f32`
+pub mod single {
+    width!(f32);
+
+    /// `xⁿ`
+    #[inline(always)]
+    pub fn powi(x: f32, n: i32) -> f32 {
+        small_power!(x n).unwrap_or_else(|| {
+            let power = double::powf(f64::from(x), f64::from(n));
+            Native::<f64>::new().narrow(&power)
+        })
+    }
+}

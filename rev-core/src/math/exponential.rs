@@ -1,0 +1,179 @@
+//! `exp`, `expm1` and the hyperbolic functions.
+//!
+//! All reduce `x = k ln 2 + r` with `|r| ≤ ln 2 / 2` (Cody and Waite 1980, the constant in two parts,
+//! the first one short enough for `k ln 2` to be exact) and put the parts together from the largest
+//! down, so that the last addition makes nearly all of the error.
+
+use super::machine::Machine;
+use super::steps::{Pair, Steps};
+
+/// `x = k ln 2 + r`: `k` as a float and an integer, and `r` as a pair.
+#[inline(always)]
+fn reduce<A: Machine>(m: &mut A, x: &A::F) -> (A::F, A::I, Pair<A>) {
+    let [ln_2, ln_2_low] = A::NUMBERS.ln_2;
+    let (k, int) = m.nearest_multiple(x, A::NUMBERS.log2_e[0]);
+    let a = m.times_plus(-ln_2, &k, x);
+    let r = m.times_plus(-ln_2_low, &k, &a);
+    let rest = m.sub(&a, &r);
+    let low = m.times_plus(-ln_2_low, &k, &rest);
+    (k, int, (r, low))
+}
+
+/// `x` between the bounds; NaN stays.
+#[inline(always)]
+fn clamp<A: Machine>(m: &mut A, x: &A::F, [low, high]: [f64; 2]) -> A::F {
+    let under = m.below(x, low);
+    let x = m.replace(x, &under, low);
+    let over = m.above(&x, high);
+    m.replace(&x, &over, high)
+}
+
+/// `eʳ - 1 - r` for the high part of `r`, and the low part.
+#[inline(always)]
+fn tail<A: Machine>(m: &mut A, (r, low): &Pair<A>) -> A::F {
+    let square = m.mul(r, r);
+    let p = m.polynomial(r, A::NUMBERS.exp);
+    m.fma(&square, &p, low)
+}
+
+/// `eˣ`.
+#[inline(always)]
+pub fn exp<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let x = clamp(m, x, A::NUMBERS.exp_range);
+    let (_, k, r) = reduce(m, &x);
+    exp_reduced(m, &k, &r)
+}
+
+/// `2ᵏ eʳ`.
+#[inline(always)]
+fn exp_reduced<A: Machine>(m: &mut A, k: &A::I, r: &Pair<A>) -> A::F {
+    let tail = tail(m, r);
+    let one = m.float(1.0);
+    let (high, low) = m.fast_sum(&one, &r.0);
+    let low = m.add(&low, &tail);
+    let y = m.add(&high, &low);
+    m.scale(&y, k)
+}
+
+/// `e^(high + low)`; the low part counts nothing where the high one is out of range.
+#[inline(always)]
+pub(super) fn exp_pair<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> A::F {
+    let x = clamp(m, high, A::NUMBERS.exp_range);
+    let inside = m.eq(&x, high);
+    let zero = m.float(0.0);
+    let low = m.select(&inside, low, &zero);
+    let (_, k, r) = reduce(m, &x);
+    let rest = m.add(&r.1, &low);
+    let r = m.sum(&r.0, &rest);
+    exp_reduced(m, &k, &r)
+}
+
+/// `eˣ - 1 = 2ᵏ ((1 - 2⁻ᵏ) + r + r²/2 + r³ P(r))`, of which all but the last term are added exactly.
+#[inline(always)]
+pub fn expm1<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let [_, high] = A::NUMBERS.exp_range;
+    let clamped = clamp(m, x, [-50.0, high]);
+    let (_, k, (r, r_low)) = reduce(m, &clamped);
+    let square = m.mul(&r, &r);
+    let cube = m.mul(&square, &r);
+    let p = m.polynomial(&r, A::NUMBERS.exp.get(1..).unwrap_or(&[]));
+    let half = m.times(0.5, &r);
+    let (half_square, error) = m.product(&half, &r);
+    let rest = m.fma(&cube, &p, &r_low);
+    let rest = m.add(&rest, &error);
+    let (_, shift, shift_low) = one_less_power(m, &k);
+    let (high, low) = m.fast_sum(&shift, &r);
+    let (high, lower) = m.fast_sum(&high, &half_square);
+    let low = m.add(&low, &lower);
+    let rest = m.add(&rest, &shift_low);
+    let low = m.add(&low, &rest);
+    let y = m.add(&high, &low);
+    let y = m.scale(&y, &k);
+    m.keep_zero(x, &y)
+}
+
+/// `2⁻ᵏ`, and `1 - 2⁻ᵏ` as a pair; for large `k` those of 100.
+#[inline(always)]
+fn one_less_power<A: Machine>(m: &mut A, k: &A::I) -> (A::F, A::F, A::F) {
+    let small = m.at_most(k, 100);
+    let zero = m.int(0);
+    let minus = m.int_sub(&zero, &small);
+    let power = m.power_of_two(&minus);
+    let high = m.minus_from(1.0, &power);
+    let rest = m.minus_from(1.0, &high);
+    let low = m.sub(&rest, &power);
+    (power, high, low)
+}
+
+/// The hyperbolic functions of `|x|`, divided by `2ᵏ⁻¹`: `k`, the sine and the cosine as pairs.
+///
+/// `sinh(k ln 2 + r) = sinh(k ln 2) cosh r + cosh(k ln 2) sinh r`, and likewise the cosine.
+#[inline(always)]
+fn hyperbolic<A: Machine>(m: &mut A, x: &A::F, limit: f64) -> (A::I, Pair<A>, Pair<A>) {
+    let x = m.abs(x);
+    let over = m.above(&x, limit);
+    let x = m.replace(&x, &over, limit);
+    let (_, k, (r, low)) = reduce(m, &x);
+    let z = m.mul(&r, &r);
+    let p = m.polynomial(&z, A::NUMBERS.sinh);
+    let cube = m.mul(&r, &z);
+    let sinh = m.fma(&cube, &p, &low); // sinh r - r
+    let p = m.polynomial(&z, A::NUMBERS.cosh);
+    let rest = m.mul(&r, &low);
+    let cosh = m.fma(&z, &p, &rest); // cosh r - 1
+    let twice = m.shl(&k, 1);
+    let (power, ks, ks_low) = one_less_power(m, &twice);
+    let one = m.float(1.0);
+    let kc = m.fast_sum(&one, &power);
+    let ks = (ks, ks_low);
+    let s = combine(m, (&ks, &kc), &r, (&cosh, &sinh));
+    let c = combine(m, (&kc, &ks), &r, (&cosh, &sinh));
+    (k, s, c)
+}
+
+/// `a (1 + c) + b (r + s)` for pairs `a`, `b`, where `a` is the largest term or 0.
+#[inline(always)]
+fn combine<A: Machine>(m: &mut A, (a, b): (&Pair<A>, &Pair<A>), r: &A::F, (c, s): (&A::F, &A::F)) -> Pair<A> {
+    let (product, error) = m.product(&b.0, r);
+    let (high, low) = m.fast_sum(&a.0, &product);
+    let error = m.fma(&b.1, r, &error);
+    let error = m.add(&error, &a.1);
+    let rest = m.fma(&b.0, s, &error);
+    let rest = m.fma(&a.0, c, &rest);
+    let low = m.add(&low, &rest);
+    m.fast_sum(&high, &low)
+}
+
+/// `sinh x`.
+#[inline(always)]
+pub fn sinh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let [_, limit] = A::NUMBERS.exp_range;
+    let (k, s, _) = hyperbolic(m, x, limit);
+    let y = scale_half(m, &s, &k);
+    m.copysign(&y, x)
+}
+
+/// `cosh x`.
+#[inline(always)]
+pub fn cosh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let [_, limit] = A::NUMBERS.exp_range;
+    let (k, _, c) = hyperbolic(m, x, limit);
+    scale_half(m, &c, &k)
+}
+
+/// `2ᵏ⁻¹` times a pair, of which the high part is its sum.
+#[inline(always)]
+fn scale_half<A: Machine>(m: &mut A, a: &Pair<A>, k: &A::I) -> A::F {
+    let one = m.int(1);
+    let k = m.int_sub(k, &one);
+    m.scale(&a.0, &k)
+}
+
+/// `tanh x`, the quotient of sine and cosine; 1 beyond 22.
+#[inline(always)]
+pub fn tanh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let (_, s, c) = hyperbolic(m, x, 22.0);
+    let (high, low) = m.pair_quotient(&s, &c);
+    let y = m.add(&high, &low);
+    m.copysign(&y, x)
+}

@@ -1,0 +1,136 @@
+//! Errors in ulps, against arbitrary precision.
+
+use astro_float_num::{BigFloat, Consts, RoundingMode::ToEven};
+
+/// Digits of the reference: enough for the cancellation in `exp(x) - 1` and `ln(1 + x)` too.
+const BITS: usize = 256;
+
+/// The functions in arbitrary precision.
+pub struct Exact {
+    constants: Consts,
+}
+
+impl Exact {
+    pub fn new() -> Self {
+        Exact { constants: Consts::new().unwrap() }
+    }
+
+    /// The value of a function.
+    pub fn value(&mut self, name: &str, x: &[f64]) -> BigFloat {
+        let cc = &mut self.constants;
+        let a = big(x[0]);
+        let b = big(*x.last().unwrap());
+        let one = BigFloat::from_f64(1.0, BITS);
+        let tiny = x[0].abs() < 1e-15;
+        match name {
+            "exp" => a.exp(BITS, ToEven, cc),
+            "expm1" if tiny => a.add(
+                &a.mul(&a, BITS, ToEven).div(&BigFloat::from_f64(2.0, BITS), BITS, ToEven),
+                BITS,
+                ToEven,
+            ),
+            "expm1" => a.exp(BITS, ToEven, cc).sub(&one, BITS, ToEven),
+            "ln" => a.ln(BITS, ToEven, cc),
+            "log2" => a.log2(BITS, ToEven, cc),
+            "log10" => a.log10(BITS, ToEven, cc),
+            "log1p" if tiny => a.sub(
+                &a.mul(&a, BITS, ToEven).div(&BigFloat::from_f64(2.0, BITS), BITS, ToEven),
+                BITS,
+                ToEven,
+            ),
+            "log1p" => a.add(&one, 2048, ToEven).ln(BITS, ToEven, cc),
+            "sin" => a.sin(BITS, ToEven, cc),
+            "cos" => a.cos(BITS, ToEven, cc),
+            "tan" => a.tan(BITS, ToEven, cc),
+            "sinh" => a.sinh(BITS, ToEven, cc),
+            "cosh" => a.cosh(BITS, ToEven, cc),
+            "tanh" => a.tanh(BITS, ToEven, cc),
+            "asin" => a.asin(BITS, ToEven, cc),
+            "acos" => a.acos(BITS, ToEven, cc),
+            "atan" => a.atan(BITS, ToEven, cc),
+            "atan2" => {
+                let angle = a.div(&b, BITS, ToEven).atan(BITS, ToEven, cc);
+                match (b.is_negative(), a.is_negative()) {
+                    (false, _) => angle,
+                    (true, false) => angle.add(&cc.pi(BITS, ToEven), BITS, ToEven),
+                    (true, true) => angle.sub(&cc.pi(BITS, ToEven), BITS, ToEven),
+                }
+            }
+            "hypot" => a.mul_full_prec(&a).add_full_prec(&b.mul_full_prec(&b)).sqrt(BITS, ToEven),
+            "powf" | "powi" => {
+                let log = a.abs().ln(BITS, ToEven, cc);
+                let power = log.mul(&b, BITS, ToEven).exp(BITS, ToEven, cc);
+                if a.is_negative() && x[1].rem_euclid(2.0) == 1.0 {
+                    power.neg()
+                } else {
+                    power
+                }
+            }
+            _ => unreachable!("{name}"),
+        }
+    }
+}
+
+/// The number; subnormal ones are made normal first, which the crate expects.
+fn big(x: f64) -> BigFloat {
+    if x == 0.0 || x.abs() >= f64::MIN_POSITIVE {
+        return BigFloat::from_f64(x, BITS);
+    }
+    let mut v = BigFloat::from_f64(x * 2f64.powi(200), BITS);
+    v.set_exponent(v.exponent().unwrap() - 200);
+    v
+}
+
+/// `m 2ᵉ` with `1/2 ≤ m < 1`, to 64 bits.
+fn parts(v: &BigFloat) -> (f64, i32) {
+    let (words, _, sign, e, _) = v.as_raw_parts().unwrap();
+    let m = *words.last().unwrap() as f64 / 2f64.powi(64);
+    (if sign == astro_float_num::Sign::Neg { -m } else { m }, e)
+}
+
+/// The distance of `found` from the exact value in units of the last place that the exact value has
+/// in a format with so many bits of fraction and this smallest exponent and bias.
+pub fn ulps(found: f64, exact: &BigFloat, mantissa: i32, bias: i32) -> f64 {
+    if exact.is_zero() {
+        return if found == 0.0 { 0.0 } else { f64::INFINITY };
+    }
+    if exact.is_nan() {
+        return if found.is_nan() { 0.0 } else { f64::INFINITY };
+    }
+    let overflow = exact.is_inf() || {
+        let (m, e) = parts(exact);
+        e > bias + 1 || e == bias + 1 && m.abs() >= 1.0 - 2f64.powi(-mantissa - 2)
+    };
+    if overflow || found.is_infinite() {
+        let same = overflow && found.is_infinite() && exact.is_negative() == (found < 0.0);
+        return if same { 0.0 } else { f64::INFINITY };
+    }
+    if found.is_nan() {
+        return f64::INFINITY;
+    }
+    let difference = exact.sub(&big(found), BITS, ToEven);
+    if difference.is_zero() {
+        return 0.0;
+    }
+    let (_, e) = parts(exact);
+    let unit = (e - 1 - mantissa).max(1 - bias - mantissa);
+    let (m, e) = parts(&difference);
+    m.abs() * 2f64.powi((e - unit).clamp(-1000, 1000))
+}
+
+/// The distance in units of the last place of an `f32` from a value known as an `f64`.
+pub fn ulps_single(found: f32, exact: f64) -> f64 {
+    let rounded = exact as f32;
+    if exact.is_nan() || rounded.is_infinite() || found.is_infinite() {
+        let same = found.is_nan() && exact.is_nan() || found == rounded;
+        return if same { 0.0 } else { f64::INFINITY };
+    }
+    let exponent = (exact.abs().to_bits() >> 52) as i32 - 1023;
+    let unit = (exponent - 23).max(-149);
+    let error = (f64::from(found) - exact).abs() / 2f64.powi(unit);
+    if error.is_nan() {
+        f64::INFINITY
+    } else {
+        error
+    }
+}
