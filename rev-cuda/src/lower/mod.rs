@@ -1,6 +1,344 @@
 //! From the IR to plans and kernels.
+//!
+//! Lowering runs the program with values that aren't known yet: it goes through the statements in
+//! the order of execution, as the reference interpreter does, and what the interpreter would compute
+//! it writes down as instructions. Types are those of the arguments, so nothing generic is left; a
+//! call is the callee's statements with the caller's places; what is known here already (constants,
+//! the trips of short loops, indices into small arrays) leaves no instruction behind.
+//!
+//! | file | question |
+//! | --- | --- |
+//! | [`types`], `generics` | what the types are |
+//! | `atom`, `value`, `memory` | what a scalar, a value, a variable is while lowering |
+//! | `builder` | the kernel that is being made |
+//! | `eval`, `place`, `coerce` | expressions, places, types of values |
+//! | `real`, `fixed43`, `complex`, `power`, `func`, `expand` | what functions compute |
+//! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
+//! | `host` | statements around parallel loops: what the host does |
+//! | `parallel`, `sums` | a parallel loop as a kernel; what its iterations add to |
+//! | `checks` | what can fail |
+//!
+//! # What kernels check
+//!
+//! Stacks never overflow silently. Everything else is checked where [`LowerOptions::checks`] asks
+//! for it: bounds, integer division by zero (0 otherwise), and what the program itself asserts.
 
+mod atom;
+mod builder;
+mod call;
+mod checks;
+mod coerce;
+mod complex;
+mod eval;
+mod expand;
+mod fixed43;
+mod func;
 mod generics;
+mod host;
+mod loops;
+mod memory;
+mod parallel;
+mod place;
+mod power;
+mod real;
+mod stack;
+mod stmt;
+mod sums;
 mod types;
+mod update;
+mod value;
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use rev_core::error::{Cause, Error, Site};
+use rev_core::ir::{Direction, Function, Module, Place, Span, Type, Var, VarId};
+use rev_core::pass;
+use rev_core::tolerance::Tolerances;
+
+use crate::kernel::{Op, Ty};
+use crate::plan::{Program, Step, Strategy, Word};
+
+use atom::{on_words, Atom};
+use builder::Builder;
+use generics::Generics;
+use memory::Loc;
 pub use types::ArgumentType;
+
+/// How a program is lowered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LowerOptions {
+    /// Whether kernels make the checks that the program asks for, and check bounds.
+    pub checks: bool,
+    /// Whether shared sums are added up as [`rev_core::tree`] says.
+    pub deterministic: bool,
+    /// How far a released value may be off.
+    pub tolerances: Tolerances,
+    /// Threads of a block, a multiple of 32.
+    pub block: u32,
+    /// The largest number of blocks of a kernel whose threads take several iterations.
+    pub max_blocks: u32,
+    /// How many values a stack of a thread has room for.
+    pub stack_capacity: usize,
+    /// How shared sums are added up, instead of what their access pattern suggests.
+    pub force: Option<Strategy>,
+}
+
+impl Default for LowerOptions {
+    fn default() -> Self {
+        LowerOptions {
+            checks: false,
+            deterministic: false,
+            tolerances: Tolerances::default(),
+            block: 128,
+            max_blocks: 1024,
+            stack_capacity: 256,
+            force: None,
+        }
+    }
+}
+
+/// The plan of the program that `direction` names of the module's entry, for arguments of these
+/// types (of an adjoint: each followed by its shadow).
+///
+/// # Errors
+///
+/// A function that the module doesn't have or that isn't reversible; a wrong number of arguments; or
+/// [`Cause::Device`], which names what a GPU can't run and where it stands.
+pub fn lower(
+    module: &Module,
+    direction: Direction,
+    arguments: &[ArgumentType],
+    options: &LowerOptions,
+) -> Result<Program, Error> {
+    let mut lower = Lower {
+        module,
+        options,
+        plan: Program::default(),
+        steps: vec![Vec::new()],
+        frames: Vec::new(),
+        builder: None,
+        serial: None,
+        scratch: Word::Const(1),
+        programs: HashMap::new(),
+        loops: Vec::new(),
+        width: arguments.iter().find_map(width).unwrap_or(1),
+        mems: 0,
+    };
+    match lower.program(direction, arguments) {
+        Ok(()) => Ok(lower.plan),
+        Err(Stop::Error(error)) => Err(error),
+        Err(Stop::NeedsKernel) => Err(lower.located("a statement that neither host nor device can run")),
+    }
+}
+
+/// How many cotangents the shadows in a type have.
+fn width(kind: &ArgumentType) -> Option<usize> {
+    match kind {
+        ArgumentType::Shadow { width, .. } => Some(*width),
+        ArgumentType::Fixed(t, _) | ArgumentType::Array(t, _) | ArgumentType::Stack(t) => width(t),
+        ArgumentType::Tuple(ts) => ts.iter().find_map(width),
+        ArgumentType::Struct(_, fields) => fields.iter().find_map(|(_, t)| width(t)),
+        ArgumentType::Scalar(_)
+        | ArgumentType::Complex(_)
+        | ArgumentType::Function(_)
+        | ArgumentType::None => None,
+    }
+}
+
+/// Why lowering stops.
+#[derive(Debug)]
+enum Stop {
+    /// It can't be done.
+    Error(Error),
+    /// The host doesn't know the value: a kernel has to compute it.
+    NeedsKernel,
+}
+
+type Outcome<T> = Result<T, Stop>;
+
+/// A function that is being lowered: the names that its statements use.
+struct Frame {
+    /// None for a pure function.
+    function: Option<Rc<Function>>,
+    vars: Rc<[Var]>,
+    /// The unique name under which the module keeps what the function's paths mean.
+    links: String,
+    generics: Generics,
+    slots: Vec<Option<Loc>>,
+    redirects: Vec<Redirect>,
+    /// Whether the program asks for checks here.
+    checked: bool,
+    /// The statement that is being lowered.
+    span: Span,
+    statement: String,
+    /// How many loops were around its call.
+    outer_loops: usize,
+}
+
+/// Where sums go that iterations share.
+struct Redirect {
+    var: VarId,
+    /// The places; all where there are none.
+    places: Vec<Place>,
+    loc: Loc,
+}
+
+impl Frame {
+    fn new(
+        function: Option<Rc<Function>>,
+        vars: Rc<[Var]>,
+        links: String,
+        generics: Generics,
+        checked: bool,
+    ) -> Frame {
+        let slots = vec![None; vars.len()];
+        let (span, statement) = (Span::NONE, String::new());
+        let redirects = Vec::new();
+        Frame { function, vars, links, generics, slots, redirects, checked, span, statement, outer_loops: 0 }
+    }
+}
+
+/// A program while it is being lowered.
+struct Lower<'m> {
+    module: &'m Module,
+    options: &'m LowerOptions,
+    plan: Program,
+    /// The steps of the innermost block of the host, and of those around it.
+    steps: Vec<Vec<Step>>,
+    /// The functions that are running, the entry first.
+    frames: Vec<Frame>,
+    /// The kernel that is being made, if one is.
+    builder: Option<Builder>,
+    /// The kernel of one thread that statements are added to, between parallel loops.
+    serial: Option<Builder>,
+    /// How many threads the kernel that is being made will have at most: what buffers for each of
+    /// them have room for.
+    scratch: Word,
+    programs: HashMap<(String, Direction), Rc<Function>>,
+    /// The loops around the statement, outermost first: variable, value, and how many functions were
+    /// running.
+    loops: Vec<(String, Atom, usize)>,
+    /// How many cotangents shadows have.
+    width: usize,
+    mems: usize,
+}
+
+impl Lower<'_> {
+    /// An error about what can't be run on a GPU, with its place.
+    fn unsupported(&self, what: impl Into<String>) -> Stop {
+        Stop::Error(self.located(what))
+    }
+
+    fn located(&self, what: impl Into<String>) -> Error {
+        let reason = format!("{} can't be run on a GPU", what.into());
+        let error = Error::new(Cause::Device { device: "gpu".into(), reason });
+        self.trace().into_iter().fold(error, Error::at)
+    }
+
+    /// The statement, and the calls around it.
+    fn trace(&self) -> Vec<Site> {
+        let site = |f: &Frame| {
+            let function = f.function.as_ref()?;
+            Some(Site {
+                function: function.name.clone().into(),
+                file: function.file.clone().into(),
+                span: f.span,
+                statement: f.statement.clone().into(),
+                iterations: Vec::new(),
+            })
+        };
+        self.frames.iter().rev().filter_map(site).collect()
+    }
+
+    fn frame(&self) -> Outcome<&Frame> {
+        self.frames.last().ok_or_else(|| self.unsupported("a statement outside of a function"))
+    }
+
+    fn frame_mut(&mut self) -> Outcome<&mut Frame> {
+        if self.frames.is_empty() {
+            return Err(self.unsupported("a statement outside of a function"));
+        }
+        let last = self.frames.len() - 1;
+        Ok(&mut self.frames[last])
+    }
+
+    fn set_slot(&mut self, var: VarId, loc: Option<Loc>) -> Outcome<()> {
+        let frame = self.frame_mut()?;
+        if let Some(slot) = frame.slots.get_mut(var.0 as usize) {
+            *slot = loc;
+        }
+        Ok(())
+    }
+
+    /// The kernel that is being made. On the host there is none.
+    fn builder(&mut self) -> Outcome<&mut Builder> {
+        self.builder.as_mut().ok_or(Stop::NeedsKernel)
+    }
+
+    /// `op(args)`: known here, known to the host, or an instruction.
+    fn op(&mut self, op: Op, ty: Ty, args: &[Atom]) -> Outcome<Atom> {
+        if let Some(known) = atom::fold(op, ty, args).or_else(|| on_words(op, ty, args)) {
+            return Ok(known);
+        }
+        if let (Op::Convert | Op::Bits, [Atom::Word(word, from)]) = (op, args) {
+            if from.size() == 8 && ty.size() == 8 && !ty.is_float() {
+                return Ok(Atom::Word(Rc::clone(word), ty));
+            }
+        }
+        Ok(self.builder()?.op(op, ty, args))
+    }
+
+    /// A number for a new memory.
+    fn mem_id(&mut self) -> usize {
+        self.mems += 1;
+        self.mems
+    }
+
+    /// The program of a function in a direction, made on first use, with the types of its variables.
+    fn function(&mut self, name: &str, direction: Direction) -> Outcome<Rc<Function>> {
+        let key = (name.to_string(), direction);
+        if let Some(known) = self.programs.get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let mut function = pass::directed(self.module, name, direction).map_err(Stop::Error)?;
+        if function.vars.iter().any(|v| is_partial(&v.ty)) {
+            infer(self.module, name, &mut function);
+        }
+        let function = Rc::new(function);
+        self.programs.insert(key, Rc::clone(&function));
+        Ok(function)
+    }
+}
+
+fn is_partial(ty: &Type) -> bool {
+    match ty {
+        Type::Unknown => true,
+        Type::Complex(t) | Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => {
+            is_partial(t)
+        }
+        Type::Tuple(ts) | Type::Struct(_, ts) => ts.iter().any(is_partial),
+        Type::Scalar(_) | Type::Generic(_) | Type::Function(_) => false,
+    }
+}
+
+/// Completes the types of a function's variables as far as the module tells.
+fn infer(module: &Module, name: &str, function: &mut Function) {
+    let mut module = module.clone();
+    let own = function.name.clone();
+    if let Some(links) = module.links.get(name).cloned() {
+        module.links.insert(own.clone(), links);
+    }
+    module.functions.insert(own.clone(), function.clone());
+    rev_core::check::infer_module(&mut module);
+    if let Some(inferred) = module.functions.remove(&own) {
+        for (var, found) in function.vars.iter_mut().zip(inferred.vars) {
+            if is_partial(&var.ty) {
+                var.ty = found.ty;
+            }
+        }
+    }
+}

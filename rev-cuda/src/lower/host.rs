@@ -1,0 +1,552 @@
+//! Statements around parallel loops: what the host does. Runs of other statements become kernels of
+//! one thread; variables that live from kernel to kernel are buffers; what decides about sizes and
+//! control flow is a word of the host, read back where a kernel has to compute it.
+
+use rev_core::error::Cause;
+use rev_core::ir::{
+    Arg, ArgValue, Block, Callee, Direction, Expr, Mode, Place, Range, ScalarType, Stmt, StmtKind, VarId,
+    VarKind,
+};
+use rev_core::pass;
+
+use crate::kernel::{Inst, Op, Relation, Special, Ty};
+use crate::plan::{Buffer, BufferId, Step, Word, WordId, WordOp};
+
+use super::atom::Atom;
+use super::builder::Builder;
+use super::generics::Generics;
+use super::loops::Visits;
+use super::memory::Loc;
+use super::real::ty_of;
+use super::types::ArgumentType;
+use super::value::{is_integer, Val};
+use super::{Frame, Lower, Outcome, Stop};
+
+/// Threads of a block of the kernels of one thread.
+const SERIAL_BLOCK: u32 = 32;
+
+impl Lower<'_> {
+    /// The plan of the module's entry in a direction.
+    pub fn program(&mut self, direction: Direction, arguments: &[ArgumentType]) -> Outcome<()> {
+        let entry = self.module.entry.clone();
+        let function = self.function(&entry, direction)?;
+        let expected = function.params.len();
+        if arguments.len() != expected {
+            let (function, found) = (function.name.clone(), arguments.len());
+            return Err(Stop::Error(Cause::Arguments { function, expected, found }.into()));
+        }
+        self.plan.name = function.name.clone();
+        self.plan.arguments = expected;
+        let mut generics = Generics::default();
+        for (param, kind) in function.params.iter().zip(arguments) {
+            generics.learn(self.module, &function.var(*param).ty, kind);
+        }
+        let frame = Frame::new(
+            Some(function.clone()),
+            function.vars.clone().into(),
+            entry,
+            generics,
+            function.checks,
+        );
+        self.frames.push(frame);
+        for (param, kind) in function.params.iter().zip(arguments) {
+            let var = function.var(*param);
+            let read = matches!(var.kind, VarKind::Param(Mode::Read));
+            let (name, leaves, rank) = (var.name.clone(), kind.leaves(), kind.rank());
+            self.plan.buffers.push(Buffer { name, leaves, rank, written: !read });
+        }
+        for (k, (param, kind)) in function.params.iter().zip(arguments).enumerate() {
+            let read = matches!(function.var(*param).kind, VarKind::Param(Mode::Read));
+            let loc = self.argument_loc(BufferId(k as u32), kind, read)?;
+            self.set_slot(*param, Some(loc))?;
+        }
+        self.host_block(&function.body)?;
+        self.flush()?;
+        self.plan.steps = self.steps.pop().unwrap_or_default();
+        self.frames.pop();
+        Ok(())
+    }
+
+    fn argument_loc(&mut self, buffer: BufferId, kind: &ArgumentType, read: bool) -> Outcome<Loc> {
+        match kind {
+            ArgumentType::None => Ok(Loc::Value(Val::None)),
+            ArgumentType::Function(name) => Ok(Loc::Value(Val::Function(name.clone()))),
+            ArgumentType::Scalar(scalar) if read && is_integer(*scalar) && kind.leaves().len() == 1 => {
+                let atom = Atom::from_word(Word::Argument(buffer), ty_of(*scalar));
+                Ok(Loc::Value(Val::real(*scalar, atom)))
+            }
+            ArgumentType::Array(element, rank) => {
+                let length = |axis| Atom::from_word(Word::Length(buffer, axis), Ty::U64);
+                let array = self.buffer_array(buffer, element, (0..*rank).map(length).collect())?;
+                Ok(Loc::Array(array))
+            }
+            ArgumentType::Stack(_) => Err(self.unsupported("a stack as an argument")),
+            ArgumentType::Scalar(_)
+            | ArgumentType::Complex(_)
+            | ArgumentType::Shadow { .. }
+            | ArgumentType::Fixed(..)
+            | ArgumentType::Tuple(_)
+            | ArgumentType::Struct(..) => self.buffer_value(buffer, kind),
+        }
+    }
+
+    /// Adds a step.
+    pub fn step_host(&mut self, step: Step) {
+        if let Some(steps) = self.steps.last_mut() {
+            steps.push(step);
+        }
+    }
+
+    /// Runs something in the kernel of one thread that is being made.
+    pub fn in_serial<R>(&mut self, f: impl FnOnce(&mut Self) -> Outcome<R>) -> Outcome<R> {
+        self.builder = Some(match self.serial.take() {
+            Some(builder) => builder,
+            None => {
+                let (name, title) = self.kernel_name("serial");
+                let mut builder = Builder::new(name, title, SERIAL_BLOCK);
+                builder.alone();
+                builder
+            }
+        });
+        self.scratch = Word::Const(1);
+        let result = f(self);
+        self.serial = self.builder.take();
+        result
+    }
+
+    /// A name for a kernel, and what it is made from.
+    pub fn kernel_name(&self, what: &str) -> (String, String) {
+        let identifier: String =
+            self.plan.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let name = format!("k_{identifier}_{what}{}", self.plan.kernels.len());
+        let line = self.frames.last().map_or(0, |f| f.span.line);
+        let title = match line {
+            0 => format!("{}: {what}", self.plan.name),
+            line => format!("{}: {what}, line {line}", self.plan.name),
+        };
+        (name, title)
+    }
+
+    /// Launches the kernel of one thread that is being made.
+    pub fn flush(&mut self) -> Outcome<()> {
+        let Some(mut builder) = self.serial.take() else { return Ok(()) };
+        if builder.is_empty() {
+            return Ok(());
+        }
+        // a block has more threads than one
+        let then = builder.take_body();
+        let thread = builder.register(Ty::U32, "thread");
+        builder.emit(Inst::Special { to: thread, what: Special::ThreadInBlock });
+        let zero = Atom::Const(0, Ty::U32);
+        let first = builder.op(Op::Compare(Relation::Eq), Ty::Pred, &[Atom::Reg(thread, Ty::U32), zero]);
+        let cond = builder.operand(&first);
+        builder.emit(Inst::If { cond, then, otherwise: Vec::new() });
+        self.launch(builder, Word::Const(1), None);
+        Ok(())
+    }
+
+    /// Launches a kernel.
+    pub fn launch(&mut self, builder: Builder, threads: Word, max_blocks: Option<Word>) {
+        let (kernel, args, allocations) = builder.finish();
+        self.plan.kernels.push(kernel);
+        let kernel = self.plan.kernels.len() - 1;
+        allocations.into_iter().for_each(|step| self.step_host(step));
+        self.step_host(Step::Launch { kernel, args, threads, max_blocks });
+    }
+
+    fn new_word(&mut self) -> WordId {
+        self.plan.words += 1;
+        WordId(self.plan.words as u32 - 1)
+    }
+
+    /// Reads back integers that a kernel computes.
+    fn read_back(&mut self, compute: impl FnOnce(&mut Self) -> Outcome<Vec<Atom>>) -> Outcome<Vec<Word>> {
+        let buffers = self.in_serial(|l| {
+            let atoms = compute(l)?;
+            let mut buffers = Vec::new();
+            for atom in atoms {
+                let scalar = match atom.ty() {
+                    Ty::Pred => ScalarType::Bool,
+                    Ty::U64 => ScalarType::U64,
+                    _ => ScalarType::I64,
+                };
+                let kind = ArgumentType::Scalar(scalar);
+                let buffer = l.new_buffer("", &kind, 0);
+                l.step_host(Step::Allocate { buffer, shape: Vec::new() });
+                let at = l.buffer_value(buffer, &kind)?;
+                let value =
+                    if atom.ty() == ty_of(scalar) { atom } else { l.op(Op::Convert, Ty::I64, &[atom])? };
+                l.store(&at, Val::real(scalar, value))?;
+                buffers.push(buffer);
+            }
+            Ok(buffers)
+        })?;
+        self.flush()?;
+        let mut words = Vec::new();
+        for buffer in buffers {
+            let word = self.new_word();
+            self.step_host(Step::Read { word, buffer });
+            words.push(Word::Var(word));
+        }
+        Ok(words)
+    }
+
+    /// A condition: known now, or a word.
+    fn host_truth(&mut self, e: &Expr) -> Outcome<Result<bool, Word>> {
+        match self.truth(e) {
+            Ok(atom) => {
+                if let Some(known) = atom.truth() {
+                    return Ok(Ok(known));
+                }
+            }
+            Err(Stop::NeedsKernel) => {}
+            Err(stop) => return Err(stop),
+        }
+        let words = self.read_back(|l| Ok(vec![l.truth(e)?]))?;
+        Ok(Err(words.into_iter().next().unwrap_or(Word::Const(0))))
+    }
+
+    /// The values of a range as words.
+    pub fn host_visits(&mut self, var: VarId, range: &Range) -> Outcome<Visits> {
+        match self.visits(var, range) {
+            Ok(visits) => {
+                let known = [&visits.first, &visits.step, &visits.count];
+                if known.iter().all(|a| a.word().is_some()) {
+                    return Ok(visits);
+                }
+            }
+            Err(Stop::NeedsKernel) => {}
+            Err(stop) => return Err(stop),
+        }
+        let mut scalar = ScalarType::Usize;
+        let words = self.read_back(|l| {
+            let visits = l.visits(var, range)?;
+            scalar = visits.scalar;
+            Ok(vec![visits.first, visits.step, visits.count])
+        })?;
+        let ty = ty_of(scalar);
+        let [first, step, count] = words.as_slice() else { return Err(self.unsupported("a range")) };
+        Ok(Visits {
+            scalar,
+            first: Atom::from_word(first.clone(), ty),
+            step: Atom::from_word(step.clone(), ty),
+            count: Atom::from_word(count.clone(), Ty::I64),
+        })
+    }
+
+    /// Statements on the host.
+    pub fn host_block(&mut self, block: &Block) -> Outcome<()> {
+        for stmt in block {
+            if self.splits(stmt)? {
+                let outer = self.enter(stmt)?;
+                self.host_stmt(stmt)?;
+                self.leave(outer)?;
+            } else {
+                self.in_serial(|l| l.stmt(stmt))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is a parallel loop in a statement.
+    fn splits(&mut self, stmt: &Stmt) -> Outcome<bool> {
+        match &stmt.kind {
+            StmtKind::For { parallel: Some(_), .. } => return Ok(true),
+            StmtKind::Call { callee, .. } => {
+                let (name, _) = self.callee(callee)?;
+                return Ok(self.has_parallel_loop(&name, &mut Vec::new()));
+            }
+            _ => {}
+        }
+        for inner in stmt.blocks().into_iter().flatten() {
+            if self.splits(inner)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn has_parallel_loop(&self, name: &str, seen: &mut Vec<String>) -> bool {
+        if seen.iter().any(|s| s == name) {
+            return false;
+        }
+        seen.push(name.to_string());
+        let Some(function) = self.module.functions.get(name) else { return false };
+        self.any_parallel(&function.body, name, seen)
+    }
+
+    fn any_parallel(&self, block: &Block, links: &str, seen: &mut Vec<String>) -> bool {
+        block.iter().any(|s| {
+            let own = match &s.kind {
+                StmtKind::For { parallel, .. } => parallel.is_some(),
+                StmtKind::Call { callee: Callee::Path(path), .. } => {
+                    let name = self.module.resolve(links, path).to_string();
+                    self.has_parallel_loop(&name, seen)
+                }
+                // what a parameter stands for isn't known here: it may have one
+                StmtKind::Call { callee: Callee::Param(_), .. } => true,
+                _ => false,
+            };
+            own || s.blocks().into_iter().any(|b| self.any_parallel(b, links, seen))
+        })
+    }
+
+    fn host_stmt(&mut self, stmt: &Stmt) -> Outcome<()> {
+        match &stmt.kind {
+            StmtKind::Let { var, expr, body } => {
+                let loc = self.host_value(Some(*var), expr)?;
+                self.set_slot(*var, Some(loc))?;
+                self.host_block(body)?;
+                self.set_slot(*var, None)
+            }
+            StmtKind::Ancilla { var, init, release, body } => {
+                let loc = self.host_storage(*var, init)?;
+                self.set_slot(*var, Some(loc))?;
+                self.host_block(body)?;
+                if *release != rev_core::ir::Release::Dropped && self.asserts() {
+                    self.in_serial(|l| l.check_release(*var, init))?;
+                }
+                self.set_slot(*var, None)
+            }
+            StmtKind::If { cond, post, then, otherwise } => {
+                self.host_branches(cond, post.as_ref().unwrap_or(cond), then, otherwise)
+            }
+            StmtKind::While { cond, post, body } => self.host_while(cond, post, body),
+            StmtKind::For { var, range, parallel, body } => match parallel {
+                Some(declared) => {
+                    self.flush()?;
+                    self.parallel_loop(stmt, *var, range, declared, body)
+                }
+                None => self.host_for(*var, range, body),
+            },
+            StmtKind::Call { callee, direction, args } => self.host_call(callee, *direction, args),
+            StmtKind::Compute { compute, body } => {
+                self.host_block(compute)?;
+                self.host_block(body)?;
+                self.host_block(&pass::inverse_block(compute))
+            }
+            StmtKind::Unchecked { body } => {
+                let outer = std::mem::replace(&mut self.frame_mut()?.checked, false);
+                self.host_block(body)?;
+                self.frame_mut()?.checked = outer;
+                Ok(())
+            }
+            StmtKind::Inverse { body } => self.host_block(&pass::inverse_block(body)),
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. } => self.in_serial(|l| l.stmt(stmt)),
+        }
+    }
+
+    /// A value that the host knows, or a buffer that a kernel puts it in.
+    fn host_value(&mut self, var: Option<VarId>, expr: &Expr) -> Outcome<Loc> {
+        let settled = |l: &mut Self| {
+            let value = l.eval(expr)?;
+            match var {
+                Some(var) => l.settle(var, value),
+                None => Ok(value),
+            }
+        };
+        match settled(self) {
+            Ok(Val::Array(a)) if var.is_none() => return Ok(Loc::Array(a)),
+            Ok(Val::Array(_) | Val::Fill(..)) => {}
+            Ok(value) => return Ok(Loc::Value(value)),
+            Err(Stop::NeedsKernel) => {}
+            Err(stop) => return Err(stop),
+        }
+        let name = var.map_or_else(String::new, |v| self.name(v));
+        self.in_serial(|l| {
+            let value = settled(l)?;
+            l.in_buffer(&name, value)
+        })
+    }
+
+    /// A new buffer that holds a value.
+    fn in_buffer(&mut self, name: &str, value: Val) -> Outcome<Loc> {
+        let (kind, shape) = match &value {
+            Val::Fill(element, shape) => (element.kind(), shape.clone()),
+            Val::Array(a) => (Some(a.kind.clone()), a.shape.clone()),
+            value => (value.kind(), Vec::new()),
+        };
+        let is_array = matches!(value, Val::Fill(..) | Val::Array(_));
+        let Some(kind) = kind else {
+            return Err(self.unsupported(format!("`{name}`, whose type isn't known,")));
+        };
+        let Some(words) = shape.iter().map(Atom::word).collect::<Option<Vec<Word>>>() else {
+            return Err(self.unsupported(format!("`{name}`, an array whose length the host doesn't know,")));
+        };
+        let buffer = self.new_buffer(name, &kind, shape.len());
+        self.step_host(Step::Allocate { buffer, shape: words });
+        let loc = if is_array {
+            Loc::Array(self.buffer_array(buffer, &kind, shape)?)
+        } else {
+            self.buffer_value(buffer, &kind)?
+        };
+        let zero = match &value {
+            Val::Fill(element, _) => element.atoms().iter().all(|a| a.bits() == Some(0)),
+            Val::Array(_) => false,
+            value => value.atoms().iter().all(|a| a.bits() == Some(0)),
+        };
+        // buffers start with zeros
+        if !zero {
+            self.store(&loc, value)?;
+        }
+        Ok(loc)
+    }
+
+    fn host_storage(&mut self, var: VarId, init: &Expr) -> Outcome<Loc> {
+        let name = self.name(var);
+        self.in_serial(|l| {
+            let value = l.eval(init)?;
+            let value = l.settle(var, value)?;
+            match value {
+                Val::Function(_) | Val::None => Ok(Loc::Value(value)),
+                Val::EmptyStack(kind) => l.host_stack(&name, kind),
+                value => l.in_buffer(&name, value),
+            }
+        })
+    }
+
+    /// A stack that lives from kernel to kernel.
+    fn host_stack(&mut self, name: &str, kind: Option<ArgumentType>) -> Outcome<Loc> {
+        let Some(kind) = kind else {
+            return Err(self.unsupported(format!("the stack `{name}`, whose type isn't known,")));
+        };
+        let capacity = vec![Atom::index(self.options.stack_capacity)];
+        let buffer = self.new_buffer(name, &kind, 1);
+        let shape = vec![Word::Const(self.options.stack_capacity as i64)];
+        self.step_host(Step::Allocate { buffer, shape });
+        let values = self.buffer_array(buffer, &kind, capacity)?;
+        let count = self.in_buffer(&format!("{name}_count"), Val::index(Atom::index(0)))?;
+        Ok(Loc::Stack(super::memory::StackLoc { values, count: Box::new(count) }))
+    }
+
+    /// The steps of a block.
+    fn region(&mut self, f: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<Vec<Step>> {
+        self.flush()?;
+        self.steps.push(Vec::new());
+        let done = f(self).and_then(|()| self.flush());
+        let steps = self.steps.pop().unwrap_or_default();
+        done.map(|()| steps)
+    }
+
+    fn host_assert(&mut self, e: &Expr, expected: bool, when: &'static str) -> Outcome<()> {
+        if self.asserts() {
+            self.in_serial(|l| l.assert(e, expected, when))?;
+        }
+        Ok(())
+    }
+
+    fn host_branches(&mut self, cond: &Expr, post: &Expr, then: &Block, otherwise: &Block) -> Outcome<()> {
+        let (yes, no) = (
+            "after the branch where the condition was true",
+            "after the branch where the condition was false",
+        );
+        match self.host_truth(cond)? {
+            Ok(known) => {
+                self.host_block(if known { then } else { otherwise })?;
+                self.host_assert(post, known, if known { yes } else { no })
+            }
+            Err(cond) => {
+                let then = self.region(|l| {
+                    l.host_block(then)?;
+                    l.host_assert(post, true, yes)
+                })?;
+                let otherwise = self.region(|l| {
+                    l.host_block(otherwise)?;
+                    l.host_assert(post, false, no)
+                })?;
+                self.step_host(Step::If { cond, then, otherwise });
+                Ok(())
+            }
+        }
+    }
+
+    fn host_while(&mut self, cond: &Expr, post: &Expr, body: &Block) -> Outcome<()> {
+        self.host_assert(post, false, "before the loop")?;
+        let turn = self.new_word();
+        self.flush()?;
+        self.step_host(Step::Set { word: turn, value: Word::Const(0) });
+        let mut holds = Ok(true);
+        let before = self.region(|l| {
+            holds = l.host_truth(cond)?;
+            Ok(())
+        })?;
+        let cond = match holds {
+            Ok(known) => Word::Const(known.into()),
+            Err(word) => word,
+        };
+        let value = Atom::from_word(Word::Var(turn), Ty::I64);
+        let body = self.region(|l| {
+            l.within_loop("while", value, |l| {
+                l.host_block(body)?;
+                l.host_assert(post, true, "after each iteration")
+            })?;
+            l.flush()?;
+            l.step_host(Step::Set { word: turn, value: add(Word::Var(turn), Word::Const(1)) });
+            Ok(())
+        })?;
+        self.step_host(Step::Loop { before, cond, body });
+        Ok(())
+    }
+
+    fn host_for(&mut self, var: VarId, range: &Range, body: &Block) -> Outcome<()> {
+        let visits = self.host_visits(var, range)?;
+        let word = |a: &Atom| a.word().unwrap_or(Word::Const(0));
+        let (index, left) = (self.new_word(), self.new_word());
+        self.flush()?;
+        self.step_host(Step::Set { word: index, value: word(&visits.first) });
+        self.step_host(Step::Set { word: left, value: word(&visits.count) });
+        let name = self.name(var);
+        let value = Atom::from_word(Word::Var(index), ty_of(visits.scalar));
+        let body = self.region(|l| {
+            l.set_slot(var, Some(Loc::Value(Val::real(visits.scalar, value.clone()))))?;
+            l.within_loop(&name, value.clone(), |l| l.host_block(body))?;
+            l.set_slot(var, None)?;
+            l.flush()?;
+            l.step_host(Step::Set { word: index, value: add(Word::Var(index), word(&visits.step)) });
+            l.step_host(Step::Set { word: left, value: add(Word::Var(left), Word::Const(-1)) });
+            Ok(())
+        })?;
+        self.step_host(Step::Loop { before: Vec::new(), cond: Word::Var(left), body });
+        Ok(())
+    }
+
+    fn host_call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> Outcome<()> {
+        // what the host doesn't know of the arguments is bound first
+        let mut bound = Vec::new();
+        for arg in args {
+            bound.push(match &arg.value {
+                ArgValue::Expr(e) => Some(self.host_value(None, e)?),
+                ArgValue::Place(p) => self.host_place(p)?,
+            });
+        }
+        let (function, generics, locs) = self.bind_call(callee, direction, args, bound)?;
+        self.run_callee(function, generics, locs, &|l, f| l.host_block(&f.body))
+    }
+
+    /// Where a place is, when the host has to read its indices back first; nothing where it needn't.
+    fn host_place(&mut self, place: &Place) -> Outcome<Option<Loc>> {
+        match self.locate(place) {
+            Ok(loc) => Ok(Some(loc)),
+            Err(Stop::NeedsKernel) => {
+                let mut indices = Vec::new();
+                for e in place.indices() {
+                    let words = self.read_back(|l| Ok(vec![l.index(e)?]))?;
+                    let word = words.into_iter().next().unwrap_or(Word::Const(0));
+                    indices.push(Atom::from_word(word, Ty::U64));
+                }
+                let root = self.slot(place.var)?;
+                self.locate_at(root, place, &mut indices.into_iter()).map(Some)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+}
+
+fn add(a: Word, b: Word) -> Word {
+    Word::Binary(WordOp::Add, Box::new(a), Box::new(b))
+}

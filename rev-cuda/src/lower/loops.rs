@@ -1,0 +1,288 @@
+//! Branches and loops inside a kernel.
+
+use rev_core::ir::{Block, Expr, Number, Range, ScalarType, Stmt, VarId};
+
+use crate::kernel::{Inst, Op, Relation, Ty};
+
+use super::atom::Atom;
+use super::memory::Loc;
+use super::real::ty_of;
+use super::value::Val;
+use super::{Lower, Outcome};
+
+/// Loops of at most so many trips are unrolled,
+const UNROLLED_TRIPS: i128 = 16;
+/// where that makes at most so many statements.
+const UNROLLED_STATEMENTS: i128 = 256;
+
+/// The values that a loop visits.
+#[derive(Clone, Debug)]
+pub(super) struct Visits {
+    /// Their type.
+    pub scalar: ScalarType,
+    /// The first one.
+    pub first: Atom,
+    /// From one to the next, added (wrapping).
+    pub step: Atom,
+    /// How many there are.
+    pub count: Atom,
+}
+
+impl Lower<'_> {
+    pub fn branches(&mut self, cond: &Expr, post: &Expr, then: &Block, otherwise: &Block) -> Outcome<()> {
+        let cond = self.truth(cond)?;
+        let after = |held: bool| {
+            if held {
+                "after the branch where the condition was true"
+            } else {
+                "after the branch where the condition was false"
+            }
+        };
+        if let Some(known) = cond.truth() {
+            self.block(if known { then } else { otherwise })?;
+            return self.assert(post, known, after(known));
+        }
+        let cond = self.builder()?.operand(&cond);
+        let mut sides = Vec::new();
+        for (block, held) in [(then, true), (otherwise, false)] {
+            self.builder()?.begin();
+            let done = self.block(block).and_then(|()| self.assert(post, held, after(held)));
+            sides.push(self.builder()?.end());
+            done?;
+        }
+        let (otherwise, then) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());
+        self.builder()?.emit(Inst::If { cond, then, otherwise });
+        Ok(())
+    }
+
+    pub fn repeat_while(&mut self, cond: &Expr, post: &Expr, body: &Block) -> Outcome<()> {
+        self.assert(post, false, "before the loop")?;
+        let turn = if self.checks_values() {
+            self.variable(&Atom::Const(0, Ty::I64), "turn")?
+        } else {
+            Atom::Const(0, Ty::I64)
+        };
+        self.builder()?.begin();
+        let holds = self.truth(cond);
+        let before = self.builder()?.end();
+        self.builder()?.begin();
+        let done = self.one_turn(post, body, &turn);
+        let body = self.builder()?.end();
+        done?;
+        let cond = self.builder()?.operand(&holds?);
+        self.builder()?.emit(Inst::Loop { before, cond, body });
+        Ok(())
+    }
+
+    fn one_turn(&mut self, post: &Expr, body: &Block, turn: &Atom) -> Outcome<()> {
+        self.within_loop("while", turn.clone(), |l| {
+            l.block(body)?;
+            l.assert(post, true, "after each iteration")
+        })?;
+        if turn.bits().is_some() {
+            return Ok(());
+        }
+        let next = self.op(Op::Add, Ty::I64, &[turn.clone(), Atom::Const(1, Ty::I64)])?;
+        self.assign(turn, &next)
+    }
+
+    /// Notes a loop for messages.
+    pub fn within_loop(
+        &mut self,
+        name: &str,
+        value: Atom,
+        body: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let depth = self.frames.iter().filter(|f| f.function.is_some()).count();
+        self.loops.push((name.to_string(), value, depth));
+        let done = body(self);
+        self.loops.pop();
+        done
+    }
+
+    /// A bound of a range in the type of the loop's variable.
+    fn bound_as(&mut self, value: Val, scalar: ScalarType) -> Outcome<Atom> {
+        match value {
+            Val::Num(n) => self.converted(&n.parts[0], n.real, scalar),
+            Val::Literal(n) => self.number(scalar, n),
+            _ => Err(self.unsupported("a range of what aren't integers")),
+        }
+    }
+
+    /// The values of a range.
+    pub fn visits(&mut self, var: VarId, range: &Range) -> Outcome<Visits> {
+        let (start, end) = (self.eval(&range.start)?, self.eval(&range.end)?);
+        let scalar = match (&start, &end) {
+            (Val::Num(n), _) | (_, Val::Num(n)) => n.real,
+            _ => match self.settle(var, Val::Literal(Number::Int(0)))? {
+                Val::Num(n) => n.real,
+                _ => ScalarType::I64,
+            },
+        };
+        if matches!(scalar, ScalarType::I128 | ScalarType::U128) {
+            return Err(self.unsupported("a loop over 128-bit integers"));
+        }
+        let (start, end) = (self.bound_as(start, scalar)?, self.bound_as(end, scalar)?);
+        let step = match &range.step {
+            Some(e) => {
+                let step = self.eval(e)?;
+                let step = self.bound_as(step, ScalarType::I64)?;
+                self.check_step(&step)?;
+                step
+            }
+            None => Atom::Const(1, Ty::I64),
+        };
+        let count = self.trips(range, scalar, &start, &end, &step)?;
+        let narrow = self.converted(&step, ScalarType::I64, scalar)?;
+        let mut first = start.clone();
+        if range.from_end && step.integer() != Some(1) {
+            let last = if range.inclusive { end } else { self.minus_one(scalar, &end)? };
+            let back = self.steps(scalar, &count, &narrow)?;
+            first = self.op(Op::Sub, ty_of(scalar), &[last, back])?;
+        }
+        if !range.reversed {
+            return Ok(Visits { scalar, first, step: narrow, count });
+        }
+        let back = self.steps(scalar, &count, &narrow)?;
+        let first = self.op(Op::Add, ty_of(scalar), &[first, back])?;
+        let step = self.negated(scalar, &narrow)?;
+        Ok(Visits { scalar, first, step, count })
+    }
+
+    fn minus_one(&mut self, scalar: ScalarType, a: &Atom) -> Outcome<Atom> {
+        let one = self.int(scalar, 1)?;
+        self.op(Op::Sub, ty_of(scalar), &[a.clone(), one])
+    }
+
+    /// `(count - 1) · step`, wrapping.
+    fn steps(&mut self, scalar: ScalarType, count: &Atom, step: &Atom) -> Outcome<Atom> {
+        let count = self.converted(count, ScalarType::I64, scalar)?;
+        let before = self.minus_one(scalar, &count)?;
+        self.op(Op::Mul, ty_of(scalar), &[before, step.clone()])
+    }
+
+    /// How many values a range has, as an `I64`. The host's words are signed and below 2⁶³.
+    fn trips(
+        &mut self,
+        range: &Range,
+        scalar: ScalarType,
+        start: &Atom,
+        end: &Atom,
+        step: &Atom,
+    ) -> Outcome<Atom> {
+        let one = Atom::Const(1, Ty::I64);
+        let (a, b) =
+            (self.converted(start, scalar, ScalarType::I64)?, self.converted(end, scalar, ScalarType::I64)?);
+        let mut width = self.op(Op::Sub, Ty::I64, &[b, a])?;
+        if range.inclusive {
+            width = self.op(Op::Add, Ty::I64, &[width, one.clone()])?;
+        }
+        if step.integer() != Some(1) {
+            let up = self.op(Op::Sub, Ty::I64, &[step.clone(), one])?;
+            width = self.op(Op::Add, Ty::I64, &[width, up])?;
+            width = self.at_least_zero(width)?;
+            return self.quotient(Op::Div, ScalarType::I64, &width, step);
+        }
+        self.at_least_zero(width)
+    }
+
+    fn at_least_zero(&mut self, n: Atom) -> Outcome<Atom> {
+        use crate::plan::{Word, WordOp};
+        if let Some(word) = n.word().filter(|_| n.bits().is_none()) {
+            let word = Word::Binary(WordOp::Max, Box::new(word), Box::new(Word::Const(0)));
+            return Ok(Atom::from_word(word, Ty::I64));
+        }
+        self.op(Op::Max, Ty::I64, &[n, Atom::Const(0, Ty::I64)])
+    }
+
+    /// A counted loop.
+    pub fn for_loop(
+        &mut self,
+        stmt: &Stmt,
+        var: VarId,
+        range: &Range,
+        parallel: bool,
+        body: &Block,
+    ) -> Outcome<()> {
+        let visits = self.visits(var, range)?;
+        let name = self.name(var);
+        let tree = parallel && self.options.deterministic;
+        let sums = if tree { self.inner_sums(stmt, &visits)? } else { Vec::new() };
+        let unrolled = match (visits.count.integer(), visits.first.integer(), visits.step.integer()) {
+            (Some(n), Some(first), Some(step))
+                if n <= UNROLLED_TRIPS && n * size(body) <= UNROLLED_STATEMENTS =>
+            {
+                Some((n, first, step))
+            }
+            _ => None,
+        };
+        match unrolled {
+            Some((n, first, step)) => {
+                let signed =
+                    if ty_of(visits.scalar).is_signed() { step } else { signed(step, visits.scalar) };
+                for k in 0..n {
+                    let value = self.int(visits.scalar, first + k * signed)?;
+                    self.iteration(var, &name, visits.scalar, value, body)?;
+                }
+            }
+            None => self.rolled(var, &name, &visits, body)?,
+        }
+        if tree {
+            self.close_inner_sums(&sums, &visits)?;
+        }
+        self.check_range_unchanged(var, range, &visits)
+    }
+
+    fn iteration(
+        &mut self,
+        var: VarId,
+        name: &str,
+        scalar: ScalarType,
+        value: Atom,
+        body: &Block,
+    ) -> Outcome<()> {
+        self.set_slot(var, Some(Loc::Value(Val::real(scalar, value.clone()))))?;
+        self.within_loop(name, value, |l| l.block(body))?;
+        self.set_slot(var, None)
+    }
+
+    fn rolled(&mut self, var: VarId, name: &str, visits: &Visits, body: &Block) -> Outcome<()> {
+        let step = self.builder()?.freeze(&visits.step);
+        let value = self.variable(&visits.first, name)?;
+        self.repeat(&visits.count, |l| {
+            l.iteration(var, name, visits.scalar, value.clone(), body)?;
+            let next = l.op(Op::Add, value.ty(), &[value.clone(), step])?;
+            l.assign(&value, &next)
+        })
+    }
+
+    /// Where a range isn't what it was when the loop was entered.
+    fn check_range_unchanged(&mut self, var: VarId, range: &Range, was: &Visits) -> Outcome<()> {
+        if !self.asserts() || was.count.bits().is_some() {
+            return Ok(());
+        }
+        let now = self.visits(var, range)?;
+        let (count, first) = (
+            self.compare(Relation::Ne, &now.count, &was.count)?,
+            self.compare(Relation::Ne, &now.first, &was.first)?,
+        );
+        let off = self.op(Op::Or, Ty::Pred, &[count, first])?;
+        self.fail_range(&off)
+    }
+}
+
+/// A wrapped step of an unsigned type as a signed number.
+fn signed(step: i128, scalar: ScalarType) -> i128 {
+    let bits = 8 * ty_of(scalar).size() as u32;
+    let half = 1i128 << (bits - 1);
+    if step >= half {
+        step - (1i128 << bits)
+    } else {
+        step
+    }
+}
+
+/// The number of statements in a block.
+fn size(block: &[Stmt]) -> i128 {
+    block.iter().map(|s| 1 + s.blocks().into_iter().map(|b| size(b)).sum::<i128>()).sum()
+}

@@ -1,0 +1,206 @@
+//! A parallel loop as a kernel: one thread for each iteration, or each thread several of them where
+//! it keeps something from one to the next; in the deterministic mode one thread for each block of
+//! the tree.
+
+use rev_core::facts::{self, Conflict};
+use rev_core::ir::{Block, Parallel, Range, ScalarType, Stmt, VarId};
+use rev_core::tree;
+
+use crate::kernel::{Inst, Op, Relation, Ty};
+use crate::plan::{Word, WordOp};
+
+use super::atom::Atom;
+use super::builder::Builder;
+use super::loops::Visits;
+use super::memory::Loc;
+use super::sums::Sum;
+use super::value::Val;
+use super::{Lower, Outcome};
+
+/// The largest number of blocks of a kernel whose threads have arrays of their own in memory.
+const SCRATCH_BLOCKS: i64 = 512;
+
+impl Lower<'_> {
+    /// A parallel loop around which only the host's statements stand.
+    pub fn parallel_loop(
+        &mut self,
+        stmt: &Stmt,
+        var: VarId,
+        range: &Range,
+        _declared: &Parallel,
+        body: &Block,
+    ) -> Outcome<()> {
+        let visits = self.host_visits(var, range)?;
+        self.flush()?;
+        let n = visits.count.word().unwrap_or(Word::Const(0));
+        let facts = self.facts(stmt)?;
+        let mut sums = self.sums(&facts)?;
+        let trees = self.options.deterministic && sums.iter().any(|s| s.is_tree());
+        let redirects = self.frame()?.redirects.len();
+        if trees {
+            self.by_blocks(var, &visits, &n, &mut sums, body)?;
+        } else {
+            self.by_iterations(var, &visits, &n, &mut sums, body)?;
+        }
+        self.frame_mut()?.redirects.truncate(redirects);
+        if trees {
+            self.add_trees(&n, &sums)?;
+        }
+        if self.asserts() {
+            self.in_serial(|l| l.check_visits(var, range, &visits))?;
+        }
+        Ok(())
+    }
+
+    /// What is known about the variables of a parallel loop.
+    pub fn facts(&mut self, stmt: &Stmt) -> Outcome<facts::ParallelFacts> {
+        let Some(function) = self.frame()?.function.clone() else {
+            return Err(self.unsupported("a parallel loop in a pure function"));
+        };
+        facts::classify(&function, stmt).map_err(|conflicts: Vec<Conflict>| {
+            let place = conflicts.first().map(|c| self.name(c.write.place.var)).unwrap_or_default();
+            self.unsupported(format!("a parallel loop whose iterations may meet in `{place}`"))
+        })
+    }
+
+    fn new_kernel(&self) -> Builder {
+        let (name, title) = self.kernel_name("par");
+        Builder::new(name, title, self.options.block)
+    }
+
+    fn by_iterations(
+        &mut self,
+        var: VarId,
+        visits: &Visits,
+        n: &Word,
+        sums: &mut [Sum],
+        body: &Block,
+    ) -> Outcome<()> {
+        let block = i64::from(self.options.block);
+        let most = Word::Const(i64::from(self.options.max_blocks).min(SCRATCH_BLOCKS));
+        let blocks = divided_up(n.clone(), block);
+        let blocks = binary(WordOp::Min, blocks, most.clone());
+        self.scratch = binary(WordOp::Mul, blocks, Word::Const(block));
+        self.builder = Some(self.new_kernel());
+        let name = self.builder.as_ref().map(|b| b.kernel.name.clone()).unwrap_or_default();
+        sums.iter_mut().try_for_each(|sum| self.open_sum(sum, &name))?;
+        let (own, all) = self.builder()?.threads();
+        let k = self.variable(&own, "k")?;
+        self.builder()?.begin();
+        let end = Atom::from_word(n.clone(), Ty::U64);
+        let inside = self.compare(Relation::Lt, &k, &end);
+        let before = self.builder()?.end();
+        self.builder()?.begin();
+        let done = self.one_iteration(var, visits, &k, body);
+        let mut body = self.builder()?.end();
+        done?;
+        let inside = self.builder()?.operand(&inside?);
+        let has_scratch = !self.builder()?.allocations.is_empty();
+        let strides = has_scratch || sums.iter().any(|s| s.is_private());
+        if strides {
+            self.builder()?.begin();
+            let next = self.op(Op::Add, Ty::U64, &[k.clone(), all])?;
+            self.assign(&k, &next)?;
+            body.extend(self.builder()?.end());
+            self.builder()?.emit(Inst::Loop { before, cond: inside, body });
+        } else {
+            before.into_iter().for_each(|inst| {
+                if let Some(b) = &mut self.builder {
+                    b.emit(inst)
+                }
+            });
+            self.builder()?.emit(Inst::If { cond: inside, then: body, otherwise: Vec::new() });
+        }
+        self.close_private_sums(sums)?;
+        let Some(builder) = self.builder.take() else { return Ok(()) };
+        let max_blocks = match (strides, has_scratch) {
+            (true, true) => Some(most),
+            (true, false) => Some(Word::Const(self.options.max_blocks.into())),
+            (false, _) => None,
+        };
+        self.launch(builder, n.clone(), max_blocks);
+        Ok(())
+    }
+
+    /// The `k`-th iteration.
+    fn one_iteration(&mut self, var: VarId, visits: &Visits, k: &Atom, body: &Block) -> Outcome<()> {
+        let k = self.converted(k, ScalarType::U64, visits.scalar)?;
+        let ty = visits.first.ty();
+        let value = if visits.step.integer() == Some(1) {
+            k
+        } else {
+            self.op(Op::Mul, ty, &[k, visits.step.clone()])?
+        };
+        let value = self.op(Op::Add, ty, &[value, visits.first.clone()])?;
+        let name = self.name(var);
+        self.set_slot(var, Some(Loc::Value(Val::real(visits.scalar, value.clone()))))?;
+        self.within_loop(&name, value, |l| l.block(body))?;
+        self.set_slot(var, None)
+    }
+
+    /// One thread for each block of [`rev_core::tree`], which adds its iterations in order.
+    fn by_blocks(
+        &mut self,
+        var: VarId,
+        visits: &Visits,
+        n: &Word,
+        sums: &mut [Sum],
+        body: &Block,
+    ) -> Outcome<()> {
+        let blocks = divided_up(n.clone(), tree::BLOCK as i64);
+        let block = i64::from(self.options.block);
+        let launched = divided_up(blocks.clone(), block);
+        self.scratch = binary(WordOp::Mul, launched, Word::Const(block));
+        self.builder = Some(self.new_kernel());
+        let name = self.builder.as_ref().map(|b| b.kernel.name.clone()).unwrap_or_default();
+        sums.iter_mut().try_for_each(|sum| self.open_tree(sum, &blocks, &name))?;
+        let (own, _) = self.builder()?.threads();
+        let inside = self.compare(Relation::Lt, &own, &Atom::from_word(blocks.clone(), Ty::U64))?;
+        self.builder()?.begin();
+        let done = self.tree_block(var, visits, n, &own, sums, body);
+        let then = self.builder()?.end();
+        done?;
+        let cond = self.builder()?.operand(&inside);
+        self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
+        let Some(builder) = self.builder.take() else { return Ok(()) };
+        self.launch(builder, blocks, None);
+        Ok(())
+    }
+
+    fn tree_block(
+        &mut self,
+        var: VarId,
+        visits: &Visits,
+        n: &Word,
+        own: &Atom,
+        sums: &[Sum],
+        body: &Block,
+    ) -> Outcome<()> {
+        let size = Atom::index(tree::BLOCK);
+        let first = self.op(Op::Mul, Ty::U64, &[own.clone(), size.clone()])?;
+        let end = self.op(Op::Add, Ty::U64, &[first.clone(), size])?;
+        let n = Atom::from_word(n.clone(), Ty::U64);
+        let end = self.op(Op::Min, Ty::U64, &[end, n])?;
+        let k = self.variable(&first, "k")?;
+        self.counted(&k, &end, &Atom::index(1), |l| l.one_iteration(var, visits, &k, body))?;
+        self.close_tree_block(sums, own)
+    }
+
+    fn check_visits(&mut self, var: VarId, range: &Range, was: &Visits) -> Outcome<()> {
+        let now = self.visits(var, range)?;
+        let count = self.compare(Relation::Ne, &now.count, &was.count)?;
+        let first = self.compare(Relation::Ne, &now.first, &was.first)?;
+        let off = self.op(Op::Or, Ty::Pred, &[count, first])?;
+        self.fail_range(&off)
+    }
+}
+
+pub(super) fn binary(op: WordOp, a: Word, b: Word) -> Word {
+    Word::Binary(op, Box::new(a), Box::new(b))
+}
+
+/// `a / b`, rounded up.
+pub(super) fn divided_up(a: Word, b: i64) -> Word {
+    let up = binary(WordOp::Add, a, Word::Const(b - 1));
+    binary(WordOp::Div, up, Word::Const(b))
+}

@@ -1,0 +1,437 @@
+//! From places to where they are, and from there to values and back.
+
+use std::rc::Rc;
+
+use rev_core::ir::{Expr, Place, ScalarType, Step, VarId};
+
+use crate::kernel::{Inst, Op, Relation, Ty};
+
+use super::atom::Atom;
+use super::memory::{ArrayLoc, Loc, MemLoc};
+use super::types::ArgumentType;
+use super::value::{Num, Val};
+use super::{Lower, Outcome};
+
+impl Lower<'_> {
+    /// Where a variable is.
+    pub fn slot(&mut self, var: VarId) -> Outcome<Loc> {
+        let frame = self.frame()?;
+        match frame.slots.get(var.0 as usize).and_then(Option::clone) {
+            Some(loc) => Ok(loc),
+            None => {
+                let name = frame.vars.get(var.0 as usize).map_or_else(String::new, |v| v.name.clone());
+                Err(self.unsupported(format!("`{name}`, which isn't in scope,")))
+            }
+        }
+    }
+
+    /// Where a place is.
+    pub fn locate(&mut self, place: &Place) -> Outcome<Loc> {
+        let root = self.slot(place.var)?;
+        self.locate_from(root, place)
+    }
+
+    /// Where a place is that is added to: what stands for it in a shared sum.
+    pub fn locate_target(&mut self, place: &Place) -> Outcome<Loc> {
+        let root = match self.redirected(place) {
+            Some(loc) => loc,
+            None => self.slot(place.var)?,
+        };
+        self.locate_from(root, place)
+    }
+
+    /// What stands for the variable of a place that iterations add to.
+    pub fn redirected(&self, place: &Place) -> Option<Loc> {
+        let redirects = &self.frames.last()?.redirects;
+        let fits =
+            |r: &&super::Redirect| r.var == place.var && (r.places.is_empty() || r.places.contains(place));
+        redirects.iter().rev().find(fits).map(|r| r.loc.clone())
+    }
+
+    /// Where a place is, with another location for its variable.
+    pub fn locate_from(&mut self, root: Loc, place: &Place) -> Outcome<Loc> {
+        let mut at = root;
+        for step in &place.path {
+            let indices = self.indices(step)?;
+            at = self.step(at, step, &indices, place)?;
+        }
+        Ok(at)
+    }
+
+    /// The same with indices that are known.
+    pub fn locate_at(
+        &mut self,
+        root: Loc,
+        place: &Place,
+        indices: &mut dyn Iterator<Item = Atom>,
+    ) -> Outcome<Loc> {
+        let mut at = root;
+        for step in &place.path {
+            let n = match step {
+                Step::Index(es) => es.len(),
+                Step::Range(..) => 2,
+                Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => 0,
+            };
+            let own: Vec<Atom> = indices.take(n).collect();
+            at = self.step(at, step, &own, place)?;
+        }
+        Ok(at)
+    }
+
+    fn indices(&mut self, step: &Step) -> Outcome<Vec<Atom>> {
+        match step {
+            Step::Index(es) => es.iter().map(|e| self.index(e)).collect(),
+            Step::Range(a, b) => Ok(vec![self.index(a)?, self.index(b)?]),
+            Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => Ok(Vec::new()),
+        }
+    }
+
+    /// The value of an index as a `U64`.
+    pub fn index(&mut self, e: &Expr) -> Outcome<Atom> {
+        let value = self.eval(e)?;
+        self.as_index(value)
+    }
+
+    /// An integer as a `U64`.
+    pub fn as_index(&mut self, value: Val) -> Outcome<Atom> {
+        match value {
+            Val::Num(n) => self.converted(&n.parts[0], n.real, ScalarType::Usize),
+            Val::Literal(n) => self.number(ScalarType::Usize, n),
+            _ => Err(self.unsupported("an index that isn't an integer")),
+        }
+    }
+
+    fn step(&mut self, at: Loc, step: &Step, indices: &[Atom], place: &Place) -> Outcome<Loc> {
+        match at {
+            Loc::Value(Val::Array(a)) => self.step(Loc::Array(a), step, indices, place),
+            Loc::Value(val) => self.step_value(val, step, indices, &Loc::Value, place),
+            Loc::Registers(val) => self.step_value(val, step, indices, &Loc::Registers, place),
+            Loc::Choice(locs, which) => {
+                let steps = locs.into_iter().map(|l| self.step(l, step, indices, place));
+                Ok(Loc::Choice(steps.collect::<Outcome<_>>()?, which))
+            }
+            Loc::Memory(m) => self.step_memory(m, step, indices, place),
+            Loc::Array(a) => self.step_array(a, step, indices, place),
+            Loc::Stack(_) => Err(self.unsupported("a part of a stack")),
+        }
+    }
+
+    fn step_value(
+        &mut self,
+        val: Val,
+        step: &Step,
+        indices: &[Atom],
+        wrap: &dyn Fn(Val) -> Loc,
+        place: &Place,
+    ) -> Outcome<Loc> {
+        match (step, val) {
+            (_, Val::None) => Ok(Loc::Value(Val::None)),
+            (Step::Index(_), Val::Fixed(es)) => {
+                self.check_index(indices, &[Atom::index(es.len())], place)?;
+                match indices[0].integer().and_then(|i| usize::try_from(i).ok()) {
+                    Some(i) if i < es.len() => Ok(wrap(es[i].clone())),
+                    Some(_) => Err(self.unsupported("an index that is out of range")),
+                    None => {
+                        let index = indices[0].clone();
+                        Ok(Loc::Choice(es.into_iter().map(wrap).collect(), index))
+                    }
+                }
+            }
+            (Step::Element(k), Val::Tuple(mut es)) if (*k as usize) < es.len() => {
+                Ok(wrap(es.swap_remove(*k as usize)))
+            }
+            (Step::Field(name), Val::Struct(_, fields)) => {
+                match fields.into_iter().find(|(n, _)| n == name) {
+                    Some((_, val)) => Ok(wrap(val)),
+                    None => Err(self.unsupported(format!("the field `{name}`"))),
+                }
+            }
+            (step, Val::Num(n)) if is_part(step) => self.part_of_number(n, step, wrap),
+            (step, Val::Literal(n)) if is_part(step) => {
+                let zero = rev_core::ir::Number::Int(0);
+                Ok(Loc::Value(Val::Literal(if is_im(step) { zero } else { n })))
+            }
+            _ => Err(self.unsupported("a part that the value hasn't")),
+        }
+    }
+
+    fn part_of_number(&mut self, n: Num, step: &Step, wrap: &dyn Fn(Val) -> Loc) -> Outcome<Loc> {
+        let half = n.lanes.max(1);
+        if !n.complex {
+            let zero = self.int(n.real, 0)?;
+            return Ok(if is_im(step) {
+                Loc::Value(Val::Num(Num { parts: vec![zero; half], ..n }))
+            } else {
+                wrap(Val::Num(n))
+            });
+        }
+        let range = if is_im(step) { half..2 * half } else { 0..half };
+        Ok(wrap(Val::Num(Num { parts: n.parts[range].to_vec(), complex: false, ..n })))
+    }
+
+    fn step_memory(&mut self, mut at: MemLoc, step: &Step, indices: &[Atom], place: &Place) -> Outcome<Loc> {
+        let kind = at.kind.clone();
+        match (step, kind) {
+            (_, ArgumentType::None) => return Ok(Loc::Value(Val::None)),
+            (Step::Index(_), ArgumentType::Fixed(element, n)) => {
+                self.check_index(indices, &[Atom::index(n)], place)?;
+                let leaves = element.leaves().len();
+                match indices[0].integer() {
+                    Some(i) if (0..n as i128).contains(&i) => at.leaf += i as usize * leaves,
+                    Some(_) => return Err(self.unsupported("an index that is out of range")),
+                    None => {
+                        let range = at.leaf..at.leaf + leaves;
+                        let bytes = self.builder()?.planes_bytes(&at.mem, range);
+                        let bytes = self.op(Op::Mul, Ty::U64, &[indices[0].clone(), bytes])?;
+                        at.extra = Some(match &at.extra {
+                            Some(extra) => self.op(Op::Add, Ty::U64, &[extra.clone(), bytes])?,
+                            None => bytes,
+                        });
+                    }
+                }
+                at.kind = *element;
+            }
+            (Step::Element(k), ArgumentType::Tuple(kinds)) if (*k as usize) < kinds.len() => {
+                at.leaf += leaves_before(kinds.iter(), *k as usize);
+                at.kind = kinds[*k as usize].clone();
+            }
+            (Step::Field(name), ArgumentType::Struct(_, fields)) => {
+                let Some(k) = fields.iter().position(|(n, _)| n == name) else {
+                    return Err(self.unsupported(format!("the field `{name}`")));
+                };
+                at.leaf += leaves_before(fields.iter().map(|(_, t)| t), k);
+                at.kind = fields[k].1.clone();
+            }
+            (step, kind) if is_part(step) => match kind {
+                ArgumentType::Complex(real) => {
+                    at.leaf += usize::from(is_im(step));
+                    at.kind = ArgumentType::Scalar(real);
+                }
+                ArgumentType::Shadow { real, complex: true, width } => {
+                    at.leaf += if is_im(step) { width } else { 0 };
+                    at.kind = ArgumentType::Shadow { real, complex: false, width };
+                }
+                kind if is_im(step) => {
+                    return Ok(Loc::Value(Val::zero(&kind).unwrap_or(Val::None)));
+                }
+                _ => {}
+            },
+            _ => return Err(self.unsupported("a part that the value hasn't")),
+        }
+        Ok(Loc::Memory(at))
+    }
+
+    fn step_array(&mut self, at: ArrayLoc, step: &Step, indices: &[Atom], place: &Place) -> Outcome<Loc> {
+        match step {
+            Step::Index(_) if indices.len() == at.shape.len() => {
+                self.check_index(indices, &at.shape, place)?;
+                let mut index = Atom::index(0);
+                for (i, n) in indices.iter().zip(&at.shape).rev() {
+                    let before = self.op(Op::Mul, Ty::U64, &[index, n.clone()])?;
+                    index = self.op(Op::Add, Ty::U64, &[before, i.clone()])?;
+                }
+                let index = self.op(Op::Add, Ty::U64, &[at.first, index])?;
+                Ok(Loc::Memory(MemLoc {
+                    mem: at.mem,
+                    index,
+                    leaf: 0,
+                    extra: None,
+                    kind: at.kind,
+                    shared: at.shared,
+                }))
+            }
+            Step::Range(..) if at.shape.len() == 1 => {
+                let [i, j] = indices else { return Err(self.unsupported("a range")) };
+                self.check_range(i, j, &at.shape[0], place)?;
+                let first = self.op(Op::Add, Ty::U64, &[at.first, i.clone()])?;
+                let length = self.op(Op::Sub, Ty::U64, &[j.clone(), i.clone()])?;
+                Ok(Loc::Array(ArrayLoc { first, shape: vec![length], ..at }))
+            }
+            Step::Index(_) | Step::Range(..) | Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => {
+                Err(self.unsupported("a part of an array that isn't an element"))
+            }
+        }
+    }
+
+    /// The value at a location.
+    pub fn load(&mut self, at: &Loc) -> Outcome<Val> {
+        match at {
+            Loc::Value(val) | Loc::Registers(val) => Ok(val.clone()),
+            Loc::Choice(locs, which) => {
+                let vals = locs.iter().map(|l| self.load(l)).collect::<Outcome<Vec<_>>>()?;
+                self.pick(&vals, which)
+            }
+            Loc::Memory(m) => self.load_memory(m),
+            Loc::Array(a) => Ok(Val::Array(a.clone())),
+            Loc::Stack(_) => Err(self.unsupported("the value of a stack")),
+        }
+    }
+
+    /// One of some values of one type.
+    fn pick(&mut self, vals: &[Val], which: &Atom) -> Outcome<Val> {
+        let Some((last, before)) = vals.split_last() else {
+            return Err(self.unsupported("an element of an empty array"));
+        };
+        let mut picked = last.clone();
+        for (k, val) in before.iter().enumerate().rev() {
+            let here = self.compare(Relation::Eq, which, &Atom::index(k))?;
+            picked = self.choose_val(&here, val, &picked)?;
+        }
+        Ok(picked)
+    }
+
+    /// `a` where the condition holds, else `b`, leaf by leaf.
+    pub fn choose_val(&mut self, cond: &Atom, a: &Val, b: &Val) -> Outcome<Val> {
+        let (a, b) = self.alike(a.clone(), b.clone())?;
+        if let (Val::Literal(x), Val::Literal(y)) = (&a, &b) {
+            if x == y {
+                return Ok(a);
+            }
+            return Err(self.unsupported("a choice between literals without a type"));
+        }
+        let others = b.atoms();
+        let own = a.atoms();
+        if own.len() != others.len() {
+            return Err(self.unsupported("a choice between values of different types"));
+        }
+        let chosen =
+            own.iter().zip(&others).map(|(x, y)| self.choose(cond, x, y)).collect::<Outcome<Vec<_>>>()?;
+        let mut chosen = chosen.into_iter();
+        Ok(a.map(&mut |old| chosen.next().unwrap_or_else(|| old.clone())))
+    }
+
+    fn load_memory(&mut self, at: &MemLoc) -> Outcome<Val> {
+        let mut atoms = Vec::new();
+        for (k, ty) in at.kind.leaves().into_iter().enumerate() {
+            let builder = self.builder()?;
+            let from = builder.address(&at.mem, at.leaf + k, &at.index, at.extra.as_ref());
+            let to = builder.register(ty, "");
+            builder.emit(Inst::Load { to, from, read_only: at.mem.read_only });
+            atoms.push(Atom::Reg(to, ty));
+        }
+        match Val::from_atoms(&at.kind, &mut atoms.into_iter()) {
+            Some(val) => Ok(val),
+            None => Err(self.unsupported("an array of arrays")),
+        }
+    }
+
+    /// Replaces the value at a location.
+    pub fn store(&mut self, at: &Loc, val: Val) -> Outcome<()> {
+        match at {
+            Loc::Registers(old) => {
+                let val = self.coerce(val, old)?;
+                for (to, value) in old.atoms().iter().zip(val.atoms()) {
+                    self.assign(to, &value)?;
+                }
+                Ok(())
+            }
+            Loc::Choice(locs, which) => {
+                for (k, loc) in locs.iter().enumerate() {
+                    let here = self.compare(Relation::Eq, which, &Atom::index(k))?;
+                    let old = self.load(loc)?;
+                    let new = self.choose_val(&here, &val, &old)?;
+                    self.store(loc, new)?;
+                }
+                Ok(())
+            }
+            Loc::Memory(m) => self.store_memory(m, val),
+            Loc::Array(a) => self.store_array(a, val),
+            Loc::Value(Val::None) => Ok(()),
+            Loc::Value(_) => Err(self.unsupported("writing a value that doesn't change")),
+            Loc::Stack(_) => Err(self.unsupported("writing a whole stack")),
+        }
+    }
+
+    fn store_memory(&mut self, at: &MemLoc, val: Val) -> Outcome<()> {
+        let Some(like) = Val::zero(&at.kind) else { return Err(self.unsupported("an array of arrays")) };
+        let val = self.coerce(val, &like)?;
+        for (k, value) in val.atoms().iter().enumerate() {
+            let builder = self.builder()?;
+            let to = builder.address(&at.mem, at.leaf + k, &at.index, at.extra.as_ref());
+            let ty = value.ty();
+            let value = builder.operand(value);
+            builder.emit(Inst::Store { to, value, ty });
+        }
+        Ok(())
+    }
+
+    fn store_array(&mut self, at: &ArrayLoc, val: Val) -> Outcome<()> {
+        match val {
+            Val::Fill(element, _) => self.each_element(at, |l, k| {
+                let to = l.element(at, k)?;
+                l.store(&to, (*element).clone())
+            }),
+            Val::Array(from) => self.each_element(at, |l, k| {
+                let from = l.element(&from, k)?;
+                let value = l.load(&from)?;
+                let to = l.element(at, k)?;
+                l.store(&to, value)
+            }),
+            _ => Err(self.unsupported("an array of this value")),
+        }
+    }
+
+    /// The `k`-th element of an array.
+    pub fn element(&mut self, at: &ArrayLoc, k: &Atom) -> Outcome<Loc> {
+        let index = self.op(Op::Add, Ty::U64, &[at.first.clone(), k.clone()])?;
+        let (mem, kind) = (Rc::clone(&at.mem), at.kind.clone());
+        Ok(Loc::Memory(MemLoc { mem, index, leaf: 0, extra: None, kind, shared: at.shared }))
+    }
+
+    /// How many elements an array has.
+    pub fn count(&mut self, shape: &[Atom]) -> Outcome<Atom> {
+        let mut count = Atom::index(1);
+        for n in shape {
+            count = self.op(Op::Mul, Ty::U64, &[count, n.clone()])?;
+        }
+        Ok(count)
+    }
+
+    /// Does the same for each element of an array.
+    pub fn each_element(
+        &mut self,
+        at: &ArrayLoc,
+        body: impl FnOnce(&mut Self, &Atom) -> Outcome<()>,
+    ) -> Outcome<()> {
+        if at.kind.leaves().is_empty() {
+            return Ok(());
+        }
+        let count = self.count(&at.shape)?;
+        let k = self.variable(&Atom::index(0), "k")?;
+        self.counted(&k, &count, &Atom::index(1), |l| body(l, &k))
+    }
+
+    /// `while k < end { body; k += step }` on `U64`s.
+    pub fn counted(
+        &mut self,
+        k: &Atom,
+        end: &Atom,
+        step: &Atom,
+        body: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
+        self.builder()?.begin();
+        let cond = self.compare(Relation::Lt, k, end);
+        let before = self.builder()?.end();
+        self.builder()?.begin();
+        let done = body(self);
+        let next = self.op(Op::Add, Ty::U64, &[k.clone(), step.clone()]).and_then(|n| self.assign(k, &n));
+        let body = self.builder()?.end();
+        done?;
+        next?;
+        let cond = self.builder()?.operand(&cond?);
+        self.builder()?.emit(Inst::Loop { before, cond, body });
+        Ok(())
+    }
+}
+
+fn is_im(step: &Step) -> bool {
+    matches!(step, Step::Im) || matches!(step, Step::Field(f) if f == "im")
+}
+
+fn is_part(step: &Step) -> bool {
+    is_im(step) || matches!(step, Step::Re) || matches!(step, Step::Field(f) if f == "re")
+}
+
+fn leaves_before<'a>(kinds: impl Iterator<Item = &'a ArgumentType>, k: usize) -> usize {
+    kinds.take(k).map(|t| t.leaves().len()).sum()
+}

@@ -1,0 +1,346 @@
+//! Updates and instructions.
+
+use rev_core::ir::{Expr, Place, ScalarType, Type, UpdateOp, VarKind};
+use rev_core::ops::Instr;
+use rev_core::scalar::rt::instr::InstrError;
+
+use crate::kernel::{Atomic, Inst, Op, Relation, Ty};
+
+use super::atom::Atom;
+use super::complex::Complex;
+use super::memory::{Loc, MemLoc};
+use super::real::ty_of;
+use super::value::{is_integer, Num, Val};
+use super::{Lower, Outcome};
+use rev_core::ir::Number;
+use rev_core::ops::Func;
+
+impl Lower<'_> {
+    /// `place op= expr`
+    pub fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> Outcome<()> {
+        let at = self.locate_target(place)?;
+        let value = self.eval(expr)?;
+        match op {
+            UpdateOp::Add => self.accumulate(true, &at, value),
+            UpdateOp::Sub => self.accumulate(false, &at, value),
+            UpdateOp::Xor => self.exclusive_or(&at, value),
+            UpdateOp::Mul | UpdateOp::Div => Err(self.unsupported(format!("`{}`", op.symbol()))),
+        }
+    }
+
+    /// Adds a value to a place, or subtracts it.
+    pub fn accumulate(&mut self, add: bool, at: &Loc, value: Val) -> Outcome<()> {
+        match (at, value) {
+            (_, Val::None) => Ok(()),
+            (Loc::Array(a), Val::Array(from)) => self.each_element(a, |l, k| {
+                let (from, to) = (l.element(&from, k)?, l.element(a, k)?);
+                let value = l.load(&from)?;
+                l.accumulate(add, &to, value)
+            }),
+            (Loc::Array(a), Val::Fill(element, _)) => self.each_element(a, |l, k| {
+                let to = l.element(a, k)?;
+                l.accumulate(add, &to, (*element).clone())
+            }),
+            (Loc::Memory(m), value) if m.shared => self.reduce(add, m, value),
+            (at, value) => {
+                let old = self.load(at)?;
+                let value = self.coerce(value, &old)?;
+                let new = self.combine(add, &old, &value)?;
+                self.store(at, new)
+            }
+        }
+    }
+
+    /// `a ± b`, scalar by scalar.
+    pub fn combine(&mut self, add: bool, a: &Val, b: &Val) -> Outcome<Val> {
+        let each = |l: &mut Self, a: &[Val], b: &[Val]| {
+            a.iter().zip(b).map(|(a, b)| l.combine(add, a, b)).collect::<Outcome<Vec<_>>>()
+        };
+        Ok(match (a, b) {
+            (Val::Num(a), Val::Num(b)) => Val::Num(self.sum(add, a, b)?),
+            (Val::Fixed(a), Val::Fixed(b)) => Val::Fixed(each(self, a, b)?),
+            (Val::Tuple(a), Val::Tuple(b)) => Val::Tuple(each(self, a, b)?),
+            (Val::Struct(name, a), Val::Struct(_, b)) => {
+                let fields =
+                    a.iter().zip(b).map(|((n, a), (_, b))| Ok((n.clone(), self.combine(add, a, b)?)));
+                Val::Struct(name.clone(), fields.collect::<Outcome<_>>()?)
+            }
+            (Val::None, _) | (_, Val::None) => a.clone(),
+            _ => return Err(self.unsupported("a sum of these values")),
+        })
+    }
+
+    /// An addition to what other threads add to as well.
+    fn reduce(&mut self, add: bool, at: &MemLoc, value: Val) -> Outcome<()> {
+        let Some(like) = Val::zero(&at.kind) else { return Err(self.unsupported("an array of arrays")) };
+        let value = self.coerce(value, &like)?;
+        let value = if add { value } else { self.combine(false, &like, &value)? };
+        self.reduce_leaves(at, Atomic::Add, &value)
+    }
+
+    fn reduce_leaves(&mut self, at: &MemLoc, op: Atomic, value: &Val) -> Outcome<()> {
+        for (k, value) in value.atoms().iter().enumerate() {
+            let ty = value.ty();
+            if ty.size() < 4 {
+                return Err(
+                    self.unsupported(format!("a sum of {}-bit integers that threads share", 8 * ty.size()))
+                );
+            }
+            if at.kind == rev_wide(&at.kind) {
+                return Err(self.unsupported("a sum of 128-bit integers that threads share"));
+            }
+            let builder = self.builder()?;
+            let to = builder.address(&at.mem, at.leaf + k, &at.index, at.extra.as_ref());
+            let value = builder.operand(value);
+            builder.emit(Inst::Reduce { to, op, value, ty });
+        }
+        Ok(())
+    }
+
+    fn exclusive_or(&mut self, at: &Loc, value: Val) -> Outcome<()> {
+        if let Loc::Memory(m) = at {
+            if m.shared {
+                let Some(like) = Val::zero(&m.kind) else {
+                    return Err(self.unsupported("an array of arrays"));
+                };
+                let value = self.coerce(value, &like)?;
+                return self.reduce_leaves(m, Atomic::Xor, &value);
+            }
+        }
+        let old = self.load(at)?;
+        let new = self.apply(Func::BitXor, vec![old, value])?;
+        self.store(at, new)
+    }
+
+    /// An instruction on places.
+    pub fn instruct(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> Outcome<()> {
+        let at = places.iter().map(|p| self.locate(p)).collect::<Outcome<Vec<_>>>()?;
+        let operands = operands.iter().map(|e| self.eval(e)).collect::<Outcome<Vec<_>>>()?;
+        let shadows = places.first().is_some_and(|p| self.is_shadow(p));
+        match (instr, at.as_slice()) {
+            (Instr::Swap, [Loc::Array(a), Loc::Array(b)]) => self.each_element(a, |l, k| {
+                let (x, y) = (l.element(a, k)?, l.element(b, k)?);
+                l.swap(&x, &y)
+            }),
+            (Instr::Swap, [a, b]) => self.swap(a, b),
+            (_, [Loc::Array(a)]) => self.each_element(a, |l, k| {
+                let at = l.element(a, k)?;
+                l.instruct_one(instr, &at, operands.first(), shadows)
+            }),
+            (_, [a]) => self.instruct_one(instr, a, operands.first(), shadows),
+            (_, [a, b]) => {
+                let (x, y) = (self.load(a)?, self.load(b)?);
+                let (x, y) = self.on_two(instr, x, y, operands.first())?;
+                self.store_both(a, x, b, y)
+            }
+            _ => Err(self.unsupported(format!("`{}` of these places", instr.name()))),
+        }
+    }
+
+    /// Whether a place is in the shadow of a variable.
+    fn is_shadow(&self, place: &Place) -> bool {
+        let vars = self.frames.last().map(|f| &f.vars);
+        vars.and_then(|v| v.get(place.var.0 as usize))
+            .is_some_and(|v| matches!(v.ty, Type::Shadow(_)) && v.kind != VarKind::Index)
+    }
+
+    fn swap(&mut self, a: &Loc, b: &Loc) -> Outcome<()> {
+        let (x, y) = (self.load(a)?, self.load(b)?);
+        self.store_both(a, y, b, x)
+    }
+
+    fn store_both(&mut self, a: &Loc, x: Val, b: &Loc, y: Val) -> Outcome<()> {
+        let (x, y) = (self.freeze(&x), self.freeze(&y));
+        self.store(a, x)?;
+        self.store(b, y)
+    }
+
+    fn instruct_one(&mut self, instr: Instr, at: &Loc, operand: Option<&Val>, shadows: bool) -> Outcome<()> {
+        let old = self.load(at)?;
+        let new = self.on_one(instr, &old, operand, shadows)?;
+        let new = self.freeze(&new);
+        self.store(at, new)
+    }
+
+    fn on_one(&mut self, instr: Instr, val: &Val, operand: Option<&Val>, shadows: bool) -> Outcome<Val> {
+        let each = |l: &mut Self, es: &[Val]| {
+            es.iter().map(|e| l.on_one(instr, e, operand, shadows)).collect::<Outcome<Vec<_>>>()
+        };
+        Ok(match val {
+            Val::Num(n) if n.lanes > 0 => {
+                let lanes = (0..n.lanes).map(|k| self.on_number(instr, &n.lane(k), operand, shadows));
+                Val::Num(Num::join(&lanes.collect::<Outcome<Vec<_>>>()?))
+            }
+            Val::Num(n) => Val::Num(self.on_number(instr, n, operand, shadows)?),
+            Val::Fixed(es) => Val::Fixed(each(self, es)?),
+            Val::Tuple(es) => Val::Tuple(each(self, es)?),
+            Val::Struct(name, fields) => {
+                let fields =
+                    fields.iter().map(|(n, v)| Ok((n.clone(), self.on_one(instr, v, operand, shadows)?)));
+                Val::Struct(name.clone(), fields.collect::<Outcome<_>>()?)
+            }
+            Val::None => Val::None,
+            _ => return Err(self.unsupported(format!("`{}` of this value", instr.name()))),
+        })
+    }
+
+    fn on_number(&mut self, instr: Instr, n: &Num, operand: Option<&Val>, shadows: bool) -> Outcome<Num> {
+        let each = |l: &mut Self, f: &mut dyn FnMut(&mut Self, &Atom) -> Outcome<Atom>| {
+            let parts = n.parts.iter().map(|p| f(l, p)).collect::<Outcome<_>>()?;
+            Ok(Num { parts, ..n.clone() })
+        };
+        match instr {
+            Instr::Neg if n.parts.len() == 2 && !n.complex => {
+                let zero = Num { parts: vec![Atom::index(0); 2], ..n.clone() };
+                self.wide_sum(false, &zero, n)
+            }
+            Instr::Neg => each(self, &mut |l, p| l.negated(n.real, p)),
+            Instr::Conj if n.complex => {
+                let im = self.negated(n.real, &n.parts[1])?;
+                Ok(Num::complex(n.real, n.parts[0].clone(), im))
+            }
+            Instr::Conj => Ok(n.clone()),
+            Instr::Inc | Instr::Dec => {
+                let one = self.literal_as(Number::Int(1), n.real, n.complex)?;
+                self.sum(instr == Instr::Inc, n, &one)
+            }
+            Instr::Flip => each(self, &mut |l, p| l.op(Op::Not, Ty::Pred, &[p.clone()])),
+            Instr::Inv => match self.apply(Func::Recip, vec![Val::Num(n.clone())])? {
+                Val::Num(n) => Ok(n),
+                _ => Err(self.unsupported("`inv` of this value")),
+            },
+            Instr::MulInt | Instr::DivInt => {
+                let Some(k) = operand else { return Err(self.unsupported("an instruction without operand")) };
+                let k = match k {
+                    Val::Num(k) => self.converted(&k.parts[0], k.real, ScalarType::I64)?,
+                    Val::Literal(k) => self.number(ScalarType::I64, *k)?,
+                    _ => return Err(self.unsupported("a factor that isn't an integer")),
+                };
+                let mul = instr == Instr::MulInt;
+                each(self, &mut |l, p| l.by_integer(mul, n.real, p, &k, shadows))
+            }
+            Instr::ScaleBy | Instr::UnscaleBy => {
+                let Some(c) = operand else { return Err(self.unsupported("an instruction without operand")) };
+                let c = self.coerce_number(c.clone(), n)?;
+                if instr == Instr::ScaleBy {
+                    return self.product(n, &c);
+                }
+                if n.complex {
+                    let (a, b) =
+                        ((n.parts[0].clone(), n.parts[1].clone()), (c.parts[0].clone(), c.parts[1].clone()));
+                    let (re, im) = Complex { lower: self, real: n.real }.over(&a, &b)?;
+                    return Ok(Num::complex(n.real, re, im));
+                }
+                Ok(Num::real(n.real, self.over(n.real, &n.parts[0], &c.parts[0])?))
+            }
+            Instr::Swap | Instr::Rot | Instr::Irot | Instr::Hadamard => {
+                Err(self.unsupported(format!("`{}` of one place", instr.name())))
+            }
+        }
+    }
+
+    /// A value as a number like another.
+    fn coerce_number(&mut self, val: Val, like: &Num) -> Outcome<Num> {
+        match self.coerce(val, &Val::Num(like.clone()))? {
+            Val::Num(n) => Ok(n),
+            _ => Err(self.unsupported("an operand that isn't a number")),
+        }
+    }
+
+    /// `k·x` or `x/k`.
+    fn by_integer(&mut self, mul: bool, real: ScalarType, x: &Atom, k: &Atom, shadow: bool) -> Outcome<Atom> {
+        if self.checks_values() {
+            let zero = self.compare(Relation::Eq, k, &Atom::Const(0, Ty::I64))?;
+            self.fail_instruction(&zero, if mul { "mul_int" } else { "div_int" }, InstrError::Inexact)?;
+        }
+        if ty_of(real).is_float() || (real == ScalarType::Fixed43 && shadow) {
+            let k = self.converted(k, ScalarType::I64, real)?;
+            return if mul { self.times(real, x, &k) } else { self.over(real, x, &k) };
+        }
+        // fixed point: of the bits
+        let of = if real == ScalarType::Fixed43 { ScalarType::I64 } else { real };
+        let k = self.converted(k, ScalarType::I64, of)?;
+        if mul {
+            let product = self.times(of, x, &k)?;
+            self.check_product(of, x, &k, &product)?;
+            return Ok(product);
+        }
+        if self.checks_values() {
+            let rest = self.quotient(Op::Rem, of, x, &k)?;
+            let zero = self.int(of, 0)?;
+            let inexact = self.compare(Relation::Ne, &rest, &zero)?;
+            self.fail_instruction(&inexact, "div_int", InstrError::Inexact)?;
+        }
+        self.quotient(Op::Div, of, x, &k)
+    }
+
+    /// The product of integers fits, where that is checked: dividing gives the factor again.
+    fn check_product(&mut self, real: ScalarType, x: &Atom, k: &Atom, product: &Atom) -> Outcome<()> {
+        if !self.checks_values() || !is_integer(real) {
+            return Ok(());
+        }
+        let back = self.quotient(Op::Div, real, product, k)?;
+        let off = self.compare(Relation::Ne, &back, x)?;
+        self.fail_instruction(&off, "mul_int", InstrError::Overflow)
+    }
+
+    fn on_two(&mut self, instr: Instr, a: Val, b: Val, operand: Option<&Val>) -> Outcome<(Val, Val)> {
+        let (a, b) = match self.alike(a, b)? {
+            (Val::None, Val::None) => return Ok((Val::None, Val::None)),
+            (Val::Num(a), Val::Num(b)) => (a, b),
+            _ => return Err(self.unsupported(format!("`{}` of these values", instr.name()))),
+        };
+        let angle = match operand {
+            Some(theta) => Some(self.coerce_number(theta.clone(), &a.lane(0))?.parts[0].clone()),
+            None => None,
+        };
+        let turn = match (instr, angle) {
+            (Instr::Rot | Instr::Irot, Some(theta)) => {
+                let cos = self.expand_real(Func::Cos, a.real, &theta)?;
+                let sin = self.expand_real(Func::Sin, a.real, &theta)?;
+                let sin = if instr == Instr::Irot { self.negated(a.real, &sin)? } else { sin };
+                Some((Num::real(a.real, cos), Num::real(a.real, sin)))
+            }
+            _ => None,
+        };
+        let (mut xs, mut ys) = (Vec::new(), Vec::new());
+        for k in 0..a.lanes.max(1) {
+            let (x, y) = match &turn {
+                Some((cos, sin)) => self.rotate(&a.lane(k), &b.lane(k), cos, sin)?,
+                None => self.hadamard(&a.lane(k), &b.lane(k))?,
+            };
+            xs.push(x);
+            ys.push(y);
+        }
+        if a.lanes == 0 {
+            return Ok((Val::Num(xs.remove(0)), Val::Num(ys.remove(0))));
+        }
+        Ok((Val::Num(Num::join(&xs)), Val::Num(Num::join(&ys))))
+    }
+
+    fn expand_real(&mut self, func: Func, real: ScalarType, x: &Atom) -> Outcome<Atom> {
+        self.expand(func, real, &[x])
+    }
+
+    fn rotate(&mut self, a: &Num, b: &Num, cos: &Num, sin: &Num) -> Outcome<(Num, Num)> {
+        let (ac, bs) = (self.product(a, cos)?, self.product(b, sin)?);
+        let x = self.sum(false, &ac, &bs)?;
+        let (as_, bc) = (self.product(a, sin)?, self.product(b, cos)?);
+        Ok((x, self.sum(true, &as_, &bc)?))
+    }
+
+    fn hadamard(&mut self, a: &Num, b: &Num) -> Outcome<(Num, Num)> {
+        let r = self.literal_as(Number::Float(std::f64::consts::FRAC_1_SQRT_2), a.real, a.complex)?;
+        let (sum, difference) = (self.sum(true, a, b)?, self.sum(false, a, b)?);
+        Ok((self.product(&sum, &r)?, self.product(&difference, &r)?))
+    }
+}
+
+/// The type itself where it is a 128-bit integer, else no type.
+fn rev_wide(kind: &super::types::ArgumentType) -> super::types::ArgumentType {
+    use super::types::ArgumentType;
+    match kind {
+        ArgumentType::Scalar(ScalarType::I128 | ScalarType::U128) => kind.clone(),
+        _ => ArgumentType::Function(String::new()),
+    }
+}
