@@ -52,6 +52,23 @@ pub(super) fn set(data: &mut Data, k: usize, to: f64) {
     });
 }
 
+/// The scalars inside a value, in the order of [`leaves`].
+pub(super) fn scalars(data: &Data) -> Vec<Value> {
+    fn add(data: &Data, out: &mut Vec<Value>) {
+        match data {
+            Data::Scalar(v) => out.push(*v),
+            Data::Lanes(lanes) => out.extend(lanes),
+            Data::Array(_) | Data::Tuple(_) | Data::Stack(_) | Data::Struct(_) => {
+                data.children().for_each(|e| add(e, out));
+            }
+            Data::Literal(_) | Data::Function(_) | Data::None => {}
+        }
+    }
+    let mut out = Vec::new();
+    add(data, &mut out);
+    out
+}
+
 /// A scalar inside a value with the path to it.
 pub(super) fn leaves(data: &Data) -> Vec<(String, Value)> {
     let mut out = Vec::new();

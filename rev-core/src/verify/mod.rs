@@ -1,8 +1,10 @@
-//! Checkers for users: does a program's inverse bring its arguments back, and is its gradient right?
+//! Checkers for users: does a program's inverse bring its arguments back, is its gradient right, and
+//! do two devices give the same ([`compare`])?
 //!
-//! Both work on any device and know the program only through the functions of a [`Subject`], so that
-//! what is checked is what runs.
+//! The first two work on any device and know the program only through the functions of a
+//! [`Subject`], so that what is checked is what runs.
 
+mod compare;
 mod coordinates;
 mod gradient;
 mod inverse;
@@ -10,6 +12,7 @@ mod inverse;
 use crate::error::Error;
 use crate::value::Data;
 
+pub use compare::{compare, compare_outputs, Comparison, Outputs, ValueRow, Worst};
 pub use gradient::{check_gradient, ArgumentRow, DirectionRow, GradientOptions, GradientReport};
 pub use inverse::{check_inverse, InverseReport, Moved};
 
