@@ -145,7 +145,8 @@ impl Writer<'_> {
         let (was, new) = (self.temp(word(ty)), self.temp(word(ty)));
         let narrow = ty.size() < 4;
         let (shift, mask) = if narrow { self.position(&place, ty) } else { Default::default() };
-        self.line(format_args!("ld.volatile.{space}.{} {seen}, [{place}]", wide.0));
+        // An atomic read: exchanges 0 for 0, if anything.
+        self.line(format_args!("atom.{space}.cas.{} {seen}, [{place}], 0, 0", wide.1));
         self.labels += 1;
         let label = format!("L{}_try", self.labels);
         self.label(&label);

@@ -25,6 +25,8 @@ mod writer;
 mod samples;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod values;
 
 use crate::driver::Target;
 use crate::kernel::Kernel;
