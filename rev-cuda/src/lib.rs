@@ -21,3 +21,5 @@ pub mod plan;
 pub mod ptx;
 pub mod ptxas;
 pub mod runtime;
+
+pub use runtime::{Cuda, DeviceArray, Emulator, Gpu, Prepared};

@@ -3,11 +3,10 @@
 use super::execute::Loaded;
 use super::room::Room;
 use crate::driver::Driver;
-use crate::lower::ArgumentType;
+use crate::lower::{ArgumentType, LowerOptions};
 use crate::plan::Program;
 use rev_core::error::Error;
 use rev_core::ir::{Direction, Module};
-use rev_core::tolerance::Options;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use super::execute::Given;
@@ -17,7 +16,7 @@ pub use super::execute::Given;
 pub struct Key {
     pub direction: Direction,
     pub types: Vec<ArgumentType>,
-    pub options: Options,
+    pub options: LowerOptions,
 }
 
 /// A compiled program.

@@ -5,7 +5,7 @@ use super::marshal::{pack, unpack, Packed};
 use super::prepared::Prepared;
 use super::room::Room;
 use crate::driver::Driver;
-use crate::lower::ArgumentType;
+use crate::lower::{lower, ArgumentType, LowerOptions};
 use crate::plan::Program;
 use crate::ptx;
 use rev_core::device::{Backend, Device, DynamicDevice};
@@ -13,10 +13,10 @@ use rev_core::error::{Cause, Error};
 use rev_core::ir::{Direction, Module};
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Makes a plan of a program for arguments of some types.
-pub type Generator = fn(&Module, Direction, &[ArgumentType], &Options) -> Result<Program, Error>;
+pub type Generator = fn(&Module, Direction, &[ArgumentType], &LowerOptions) -> Result<Program, Error>;
 
 /// A GPU. A handle: its clones share the driver, the compiled programs and their memory.
 ///
@@ -28,6 +28,7 @@ pub type Generator = fn(&Module, Direction, &[ArgumentType], &Options) -> Result
 pub struct Gpu<D: Driver> {
     shared: Arc<Shared<D>>,
     options: Options,
+    kernels: LowerOptions,
 }
 
 /// What the clones of a handle share.
@@ -39,16 +40,23 @@ pub struct Shared<D: Driver> {
 
 impl<D: Driver> Clone for Gpu<D> {
     fn clone(&self) -> Self {
-        Gpu { shared: self.shared.clone(), options: self.options.clone() }
+        let (shared, options) = (self.shared.clone(), self.options.clone());
+        Gpu { shared, options, kernels: self.kernels.clone() }
     }
 }
 
 impl<D: Driver> Gpu<D> {
-    /// A device over a driver, with a generator of plans. Reversibility isn't checked.
+    /// A device over a driver. Reversibility and bounds aren't checked unless [`Gpu::checks`] asks
+    /// for it.
+    pub fn over(driver: D) -> Gpu<D> {
+        Gpu::with_generator(driver, lower)
+    }
+
+    /// The same with another generator of plans.
     pub fn with_generator(driver: D, generator: Generator) -> Gpu<D> {
         let shared = Shared { driver: Arc::new(driver), generator, programs: Cache::default() };
         let options = Options { checks: false, ..Options::default() };
-        Gpu { shared: Arc::new(shared), options }
+        Gpu { shared: Arc::new(shared), options, kernels: LowerOptions::default() }
     }
 
     /// The driver.
@@ -57,8 +65,15 @@ impl<D: Driver> Gpu<D> {
     }
 
     /// The same device with other options.
-    pub fn options(mut self, options: Options) -> Gpu<D> {
+    pub fn with_options(mut self, options: Options) -> Gpu<D> {
         self.options = options;
+        self
+    }
+
+    /// How kernels are made: the size of blocks, the room of stacks, how shared sums are added up.
+    /// Checks, tolerances and the order of sums are those of the device's options all the same.
+    pub fn kernels(mut self, kernels: LowerOptions) -> Gpu<D> {
+        self.kernels = kernels;
         self
     }
 
@@ -94,8 +109,44 @@ impl<D: Driver> Gpu<D> {
     pub fn ptx(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<String, Error> {
         let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
         let types = ArgumentType::of_arguments(module, direction, &data)?;
-        let program = (self.shared.generator)(module, direction, &types, &self.options)?;
+        self.text(module, direction, &types)
+    }
+
+    fn text(&self, module: &Module, direction: Direction, types: &[ArgumentType]) -> Result<String, Error> {
+        let program = (self.shared.generator)(module, direction, types, &self.lower_options())?;
         Ok(ptx::print(&program, self.shared.driver.target()))
+    }
+
+    /// The PTX texts of the programs that a call of entry points would run, in order. Nothing is run
+    /// on the device, so that what `call` sees of its results is what it passed in.
+    ///
+    /// ```
+    /// use rev_core::ir::Direction;
+    /// use rev_core::device::Backend;
+    ///
+    /// let gpu = rev_cuda::Emulator::new();
+    /// let module = rev_core::text::parse_module("module double fn double(x: &mut f64) { neg(x) }")?;
+    /// let texts = gpu.ptx_of(|device| match device.backend() {
+    ///     Backend::Dynamic(device) => device.execute(&module, Direction::FORWARD, &mut [&mut 1.5]),
+    ///     Backend::Native(_) => Ok(()),
+    /// })?;
+    /// assert!(texts[0].contains("neg.f64"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A program that a GPU can't run, or what `call` returns.
+    pub fn ptx_of(&self, call: impl FnOnce(&dyn Device) -> Result<(), Error>) -> Result<Vec<String>, Error> {
+        let printer = Printer { gpu: self, texts: Mutex::default() };
+        call(&printer)?;
+        Ok(printer.texts.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How kernels are made for the options of the device's runs.
+    fn lower_options(&self) -> LowerOptions {
+        let Options { checks, tolerances, threads: _, deterministic } = self.options;
+        LowerOptions { checks, deterministic, tolerances, ..self.kernels.clone() }
     }
 
     /// A program whose arguments stay on the device between runs, for arguments of the types of
@@ -122,7 +173,7 @@ impl<D: Driver> Gpu<D> {
         direction: Direction,
         types: Vec<ArgumentType>,
     ) -> Result<Arc<Compiled<D>>, Error> {
-        let key = Key { direction, types, options: self.options.clone() };
+        let key = Key { direction, types, options: self.lower_options() };
         self.shared.programs.get(module, key, |key| {
             let program = (self.shared.generator)(module, key.direction, &key.types, &key.options)?;
             let text = ptx::print(&program, self.shared.driver.target());
@@ -162,6 +213,41 @@ impl<D: Driver> DynamicDevice for Gpu<D> {
                 arg.store(&data)?;
             }
         }
+        Ok(())
+    }
+}
+
+/// A device that prints what it is asked to run.
+struct Printer<'a, D: Driver> {
+    gpu: &'a Gpu<D>,
+    texts: Mutex<Vec<String>>,
+}
+
+impl<D: Driver> Device for Printer<'_, D> {
+    fn name(&self) -> &str {
+        self.gpu.name()
+    }
+
+    fn backend(&self) -> Backend<'_> {
+        Backend::Dynamic(self)
+    }
+}
+
+impl<D: Driver> DynamicDevice for Printer<'_, D> {
+    fn options(&self) -> &Options {
+        &self.gpu.options
+    }
+
+    fn execute(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &mut [&mut dyn DynArg],
+    ) -> Result<(), Error> {
+        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
+        let types = ArgumentType::of_arguments(module, direction, &data)?;
+        let text = self.gpu.text(module, direction, &types)?;
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).push(text);
         Ok(())
     }
 }
@@ -242,6 +328,6 @@ impl<D: Driver> std::fmt::Debug for Gpu<D> {
 impl<D: Driver> Compiled<D> {
     /// The program's state, for one run at a time.
     pub(super) fn lock(&self) -> MutexGuard<'_, super::cache::State<D>> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

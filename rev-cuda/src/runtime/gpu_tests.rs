@@ -2,14 +2,12 @@
 
 use super::fake::{Fake, Memory};
 use super::*;
-use crate::kernel::{Kernel, Ty};
-use crate::lower::ArgumentType;
+use crate::kernel::Kernel;
+use crate::lower::{ArgumentType, LowerOptions};
 use crate::plan::{Buffer, BufferId, Failure, KernelArg, Program, Step, Word};
 use rev_core::device::{Device, DynamicDevice};
 use rev_core::error::{Cause, Error};
 use rev_core::ir::{Direction, Function, Module};
-use rev_core::tolerance::Options;
-use rev_core::value::DynArg;
 
 fn axpy() -> Module {
     let text = "fn axpy(y: &mut [f64], x: [f64], k: i64) {\n}\n";
@@ -24,7 +22,7 @@ fn plan(
     module: &Module,
     direction: Direction,
     types: &[ArgumentType],
-    _: &Options,
+    _: &LowerOptions,
 ) -> Result<Program, Error> {
     if direction.inverse {
         return Err(Cause::Rejected("no inverse here".into()).into());

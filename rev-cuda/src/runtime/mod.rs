@@ -2,6 +2,7 @@
 //! kernel reports.
 
 mod cache;
+mod devices;
 mod execute;
 mod gpu;
 mod marshal;
@@ -16,6 +17,7 @@ mod gpu_tests;
 #[cfg(test)]
 mod tests;
 
+pub use devices::{Cuda, Emulator};
 pub use execute::{Given, Loaded};
 pub use gpu::{Generator, Gpu};
 pub use marshal::{pack, unpack, Packed};
