@@ -76,11 +76,19 @@ pub struct Options {
     /// Whether sums of parallel loops are added up in an order that doesn't depend on the number of
     /// threads or the device ([`crate::tree`]).
     pub deterministic: bool,
+    /// The work, in operations, from which on a parallel loop is worth several threads.
+    pub parallel_from: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { checks: true, tolerances: Tolerances::default(), threads: None, deterministic: false }
+        Options {
+            checks: true,
+            tolerances: Tolerances::default(),
+            threads: None,
+            deterministic: false,
+            parallel_from: 1 << 13,
+        }
     }
 }
 

@@ -13,7 +13,7 @@
 //! cotangent of zero stays zero there; `powf(0, y)` has derivative 0 in `y`; `atan2(0, 0)` has
 //! gradient 0. Rounding functions have derivative 0.
 
-use crate::ir::{Class, Expr};
+use crate::ir::{Class, Expr, ExprKind};
 
 /// How the cotangent of a function's result becomes cotangents of its arguments.
 ///
@@ -76,6 +76,17 @@ fn sq(e: &Expr) -> Expr {
 }
 fn at_zero(x: &Expr, value: Expr, elsewhere: Expr) -> Expr {
     call(Func::Eq, &[x, &int(0)]).choose(value, elsewhere)
+}
+
+/// The real or imaginary part of a complex cotangent, taken back where it was put in: `None` for
+/// the part that isn't there.
+fn part(which: Func, c: &Expr) -> Option<Expr> {
+    match (&c.kind, which) {
+        (ExprKind::Func(Func::ShadowFromRe, args), Func::ShadowRe)
+        | (ExprKind::Func(Func::ShadowFromIm, args), Func::ShadowIm) => args.first().cloned(),
+        (ExprKind::Func(Func::ShadowFromRe | Func::ShadowFromIm, _), _) => None,
+        _ => Some(call(which, &[c])),
+    }
 }
 
 /// Calls a macro with every row of the table: `(Variant name Class (args) result derivative)`.
@@ -163,7 +174,7 @@ macro_rules! func_table {
             (Re re Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))]))
             (Im im Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))]))
             (Complex complex Real (T T) C Pullback(|_, _, c| vec![
-                Some(call(Func::ShadowRe, &[c])), Some(call(Func::ShadowIm, &[c]))]))
+                part(Func::ShadowRe, c), part(Func::ShadowIm, c)]))
             (Abs2 abs2 Field (T) R Pullback(|a, _, c| vec![
                 Some(call(Func::ScaleReal, &[c, &(a[0].clone() + a[0].clone())]))]))
             (Norm norm Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::Unit, &[&a[0]])]))]))
@@ -187,6 +198,8 @@ macro_rules! func_table {
             (ScaleReal scale_real Field (SR T) S Pullback(|a, _, c| vec![
                 Some(call(Func::ShadowRe, &[&call(Func::Scale, &[c, &call(Func::Conj, &[&a[1]])])])),
                 Some(call(Func::ScaleReal, &[&a[0], c]))]))
+            // the same cotangent, where only the value says of what type it is
+            (ShadowOf shadow_of Ring (S T) S Pullback(|_, _, c| vec![Some(c.clone()), None]))
             (ShadowConj shadow_conj Ring (S) S Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
             (ShadowRe shadow_re Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))]))
             (ShadowIm shadow_im Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))]))

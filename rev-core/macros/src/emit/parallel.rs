@@ -19,7 +19,7 @@ use rev_core::ir::{
 use super::body::{Body, Repr};
 use super::expr::Reach;
 use super::names::ident;
-use super::types::is_scalar;
+use super::types::{is_fixed, is_scalar};
 
 /// What a variable from outside is to the iterations.
 enum Role {
@@ -377,15 +377,7 @@ fn element_type(ty: &Type) -> &Type {
     }
 }
 
-fn is_fixed(ty: &Type) -> bool {
-    match ty {
-        Type::Fixed(..) => true,
-        Type::Shadow(t) => is_fixed(t),
-        _ => false,
-    }
-}
-
-/// The variables that a statement mentions in any way.
+/// The variables that a statement mentions in any way, those that its expressions name aside.
 fn mentioned(stmt: &Stmt, found: &mut BTreeSet<VarId>) {
     stmt.each_expr(&mut |e| mentioned_in(e, found));
     stmt.each_place(&mut |q, _| {
@@ -414,4 +406,8 @@ fn mentioned_in(e: &Expr, found: &mut BTreeSet<VarId>) {
         found.insert(q.var);
     }
     e.each_child(&mut |c| mentioned_in(c, found));
+    // names of its own are none that come from outside
+    if let ExprKind::Block(lets, _) = &e.kind {
+        found.retain(|var| lets.iter().all(|(own, _)| own != var));
+    }
 }

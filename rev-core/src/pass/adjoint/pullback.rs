@@ -8,6 +8,7 @@
 //! so that an infinite derivative in the branch not taken never meets a zero.
 
 use super::Builder;
+use crate::check::type_of;
 use crate::ir::{
     Block, Expr, ExprKind, Number, Place, Range, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId,
     VarKind,
@@ -76,6 +77,28 @@ fn is_trivial(e: &Expr) -> bool {
         ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
         ExprKind::Read(p) => p.path.is_empty(),
         _ => false,
+    }
+}
+
+/// Whether a cotangent is a shadow, or has one as a part: nothing is gained by naming it.
+fn is_part(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Read(_) => true,
+        ExprKind::Func(Func::ShadowFromRe | Func::ShadowFromIm, args) => args.iter().all(is_part),
+        _ => false,
+    }
+}
+
+/// Whether a cotangent says itself of what type it is. The parts of complex numbers don't: they are
+/// cotangents of real numbers as well.
+fn is_typed(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Func(Func::ShadowFromRe | Func::ShadowFromIm, _) => false,
+        ExprKind::Func(Func::Scale | Func::Absorb | Func::ShadowConj, args) => {
+            args.iter().take(1).all(is_typed)
+        }
+        ExprKind::Cast(_, Type::Shadow(ty)) => **ty != Type::Unknown,
+        _ => true,
     }
 }
 
@@ -174,7 +197,7 @@ impl Builder {
                 let value = Expr::read(Place::var(v));
                 let inner = |b: &mut Builder| {
                     let negative = c.negative;
-                    b.with_base(c, 2, |b, base| {
+                    b.with_base(c, 2, &value, |b, base| {
                         let cotangents = pullback(&names.exprs, &value, &base);
                         b.pull_each(args, cotangents, |e| Cotangent { negative, ..Cotangent::of(e) })
                     })
@@ -194,7 +217,8 @@ impl Builder {
     ) -> Block {
         let names = self.name_args(args);
         let v = self.new_binding("v", Type::Unknown);
-        let mut partials = partials(&names.exprs, &Expr::read(Place::var(v)));
+        let value = Expr::read(Place::var(v));
+        let mut partials = partials(&names.exprs, &value);
         let mut args = args.to_vec();
         merge_equal(&mut args, &mut partials);
         let inner = |b: &mut Builder| {
@@ -208,7 +232,7 @@ impl Builder {
                         .collect();
                     b.pull_each(&args, absorbed, |e| Cotangent { negative, ..Cotangent::of(e) })
                 };
-                b.with_base(c, if several { 2 } else { 1 }, absorb)
+                b.with_base(c, if several { 2 } else { 1 }, &value, absorb)
             } else {
                 b.with_coef(c, several, |b, c| {
                     let scaled = partials.into_iter().map(|p| (!p.is_number(0)).then_some(p)).collect();
@@ -233,21 +257,29 @@ impl Builder {
     /// Like [`pull`](Self::pull), with a composite base bound to a name where it is used more than once.
     fn pull_shared(&mut self, e: &Expr, c: Cotangent) -> Block {
         let uses = self.active_reads(e);
-        if uses > 1 && !is_trivial(&c.base) && !matches!(c.base.kind, ExprKind::Read(_)) {
+        if uses > 1 && !is_trivial(&c.base) {
             let (coef, guards, negative) = (c.coef.clone(), c.guards.clone(), c.negative);
             let bare = Cotangent::of(c.base);
-            return self.with_base(bare, 2, |b, base| b.pull(e, Cotangent { base, negative, coef, guards }));
+            return self
+                .with_base(bare, 2, e, |b, base| b.pull(e, Cotangent { base, negative, coef, guards }));
         }
         self.pull(e, c)
     }
 
     /// Makes the cotangent a plain base expression (sign apart), bound to a name if it is composite
-    /// and used more than once.
-    fn with_base(&mut self, c: Cotangent, uses: usize, f: impl FnOnce(&mut Builder, Expr) -> Block) -> Block {
+    /// and used more than once. `of` is what it is the cotangent of.
+    fn with_base(
+        &mut self,
+        c: Cotangent,
+        uses: usize,
+        of: &Expr,
+        f: impl FnOnce(&mut Builder, Expr) -> Block,
+    ) -> Block {
         let base = self.scaled(c);
-        if uses < 2 || matches!(base.kind, ExprKind::Read(_)) {
+        if uses < 2 || is_part(&base) {
             return f(self, base);
         }
+        let base = if is_typed(&base) { base } else { Expr::func(Func::ShadowOf, vec![base, of.clone()]) };
         let var = self.new_binding("c", Type::Shadow(Box::new(Type::Unknown)));
         let body = f(self, Expr::read(Place::var(var)));
         bind(var, base, body)
@@ -334,10 +366,7 @@ impl Builder {
     }
 
     fn pull_cast(&mut self, inner: &Expr, c: Cotangent) -> Block {
-        let source = match &inner.kind {
-            ExprKind::Read(p) if p.path.is_empty() => self.out.var(p.var).ty.clone(),
-            _ => Type::Unknown,
-        };
+        let source = type_of(&self.out, inner);
         let negative = c.negative;
         let base = Expr::new(ExprKind::Cast(Box::new(self.scaled(c)), Type::Shadow(Box::new(source))));
         self.pull_shared(inner, Cotangent { negative, ..Cotangent::of(base) })

@@ -382,6 +382,13 @@ where
     s.imaginary_part()
 }
 
+/// The cotangent as one of a value like `of`, which isn't used otherwise.
+#[inline(always)]
+pub fn shadow_of<T: Ring, const N: usize>(s: T::Shadow<N>, of: T) -> T::Shadow<N> {
+    let _ = of;
+    s
+}
+
 /// The cotangent with a real part only.
 #[inline(always)]
 pub fn shadow_from_re<S: Linear>(re: S::Part) -> S
