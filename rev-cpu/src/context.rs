@@ -39,6 +39,7 @@ pub struct Run {
     tolerances: Tolerances,
     deterministic: bool,
     threads: Option<usize>,
+    parallel_from: usize,
     pool: OnceLock<Option<Arc<ThreadPool>>>,
 }
 
@@ -52,6 +53,7 @@ impl Run {
             tolerances: options.tolerances,
             deterministic: options.deterministic,
             threads: options.threads,
+            parallel_from: options.parallel_from,
             pool: OnceLock::new(),
         }
     }
@@ -124,6 +126,12 @@ impl<'a, C> Context<'a, C> {
     #[inline]
     pub fn deterministic(self) -> bool {
         self.run.deterministic
+    }
+
+    /// The work from which on a loop is worth several threads.
+    #[inline]
+    pub fn parallel_from(self) -> usize {
+        self.run.parallel_from
     }
 
     /// How far checked values may be off.

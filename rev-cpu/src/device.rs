@@ -58,6 +58,13 @@ impl Cpu {
         self
     }
 
+    /// From how much work on, in operations, a parallel loop is worth several threads. A loop with
+    /// less runs on the calling thread.
+    pub fn parallel_from(mut self, operations: usize) -> Cpu {
+        self.options.parallel_from = operations;
+        self
+    }
+
     /// The options of its runs.
     pub fn options(&self) -> &Options {
         &self.options

@@ -27,9 +27,6 @@ use crate::scratch::Scratch;
 use crate::steps::Visits;
 use crate::view::{Cells, Dynamic, Exclusive, Extents, Single, Slice, Strided, Whole};
 
-/// Below this much work (iterations times their weight) a loop runs on the thread that reached it.
-const SMALL: usize = 1 << 13;
-
 /// Leaves for each thread, so that threads that finish early find more to do.
 const LEAVES_PER_THREAD: usize = 8;
 
@@ -225,7 +222,7 @@ where
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
 {
     let count = steps.count();
-    let workers = if count.saturating_mul(weight) < SMALL { 1 } else { cx.workers().min(count) };
+    let workers = if count.saturating_mul(weight) < cx.parallel_from() { 1 } else { cx.workers().min(count) };
     let fixed = cx.deterministic() && A::SHARED;
     if workers <= 1 && !fixed {
         return body(cx, steps, targets);
@@ -252,7 +249,7 @@ where
     let count = visits.count();
     is_atomic::<H::Element>()
         && !cx.deterministic()
-        && count.saturating_mul(weight) >= SMALL
+        && count.saturating_mul(weight) >= cx.parallel_from()
         && cx.workers() > 1
         && array.count().saturating_mul(cx.workers()) > count
 }

@@ -19,6 +19,7 @@ use std::marker::PhantomData;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use rev_core::error::Error;
 use rev_core::scalar::Linear;
+use rev_core::value::Stack;
 
 use crate::atomic::Cell;
 use crate::fail;
@@ -115,6 +116,22 @@ impl<E, const N: usize> Extents for [E; N] {
     fn extent(&self, axis: usize) -> usize {
         if axis == 0 {
             N
+        } else {
+            1
+        }
+    }
+    #[inline(always)]
+    fn rank(&self) -> usize {
+        1
+    }
+}
+
+/// A stack has the length that it has at the moment.
+impl<T> Extents for Stack<T> {
+    #[inline(always)]
+    fn extent(&self, axis: usize) -> usize {
+        if axis == 0 {
+            self.len()
         } else {
             1
         }

@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::check;
 use rev_core::ir::Function;
+use syn::visit_mut::VisitMut;
 
 use crate::model::{Model, PureModel};
 use crate::{emit, runtime};
@@ -22,7 +23,9 @@ pub fn reversible(model: &Model) -> TokenStream {
 fn signature(model: &Model) -> TokenStream {
     let p = runtime::path();
     let syn::ItemFn { vis, sig, .. } = &model.item;
-    let syn::Signature { ident, generics, inputs, .. } = sig;
+    let mut sig = sig.clone();
+    Bounds.visit_signature_mut(&mut sig);
+    let syn::Signature { ident, generics, inputs, .. } = &sig;
     let clause = &generics.where_clause;
     let result = quote!(::core::result::Result<(), #p::Error>);
     quote! {
@@ -37,6 +40,18 @@ fn signature(model: &Model) -> TokenStream {
             #vis fn inverse #generics (#inputs) -> #result #clause {
                 ::core::unreachable!()
             }
+        }
+    }
+}
+
+/// Takes the parameters out of `Reversible<(&mut T, &T)>`: in a bound, references would have to name
+/// their lifetimes.
+struct Bounds;
+
+impl VisitMut for Bounds {
+    fn visit_trait_bound_mut(&mut self, bound: &mut syn::TraitBound) {
+        if bound.path.segments.last().is_some_and(|s| s.ident == "Reversible") {
+            bound.path = syn::parse_quote!(::core::marker::Copy);
         }
     }
 }

@@ -16,6 +16,8 @@ mod model;
 mod parse;
 mod runtime;
 mod spans;
+#[cfg(test)]
+mod tests;
 mod types;
 
 use proc_macro::TokenStream;

@@ -65,7 +65,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let entry = Entry { p, model, signature: &signature };
     let Api { items, functions } = api::entry_points(&entry);
     let run = api::plain_function(&entry);
-    let collected = api::collected(p, name, &module_of(program), &program.generics, &model.source);
+    let collected = api::collected(p, &module_of(program), &program.generics, &model.source);
     let passed_on = program::reversible_impl(name, &signature, p);
     let about = format!("What can be done with the reversible function [`{name}`]({name}()).");
     let lints = lints();

@@ -116,7 +116,7 @@ pub fn reversible_impl(name: &proc_macro2::Ident, signature: &Signature, p: &Tok
         #[automatically_derived]
         impl<#declared> #p::Reversible<#list> for #name #conditions {
             fn name(self) -> &'static str {
-                #name::__NAME
+                #name::__name()
             }
             fn collect(self, __c: &mut #p::Collector) {
                 #name::__collect(__c);

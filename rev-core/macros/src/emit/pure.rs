@@ -23,7 +23,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
     let module = module_of(&model.function);
     let value = program(&scope, model, &model.function, "__value");
     let derivatives = partials(&model.function).ok().map(|d| program(&scope, model, &d, "__partials"));
-    let collected = collected(p, name, &module, &model.function.generics, &model.source);
+    let collected = collected(p, &module, &model.function.generics, &model.source);
     let args = model.params.iter().map(|param| {
         let name = &param.ident;
         match param.passing {

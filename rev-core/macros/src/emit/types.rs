@@ -42,6 +42,15 @@ pub fn is_scalar(ty: &Type) -> bool {
     matches!(ty, Type::Scalar(_) | Type::Generic(_) | Type::Complex(_))
 }
 
+/// Whether values of a type are surely fixed-size arrays, or the shadows of some.
+pub fn is_fixed(ty: &Type) -> bool {
+    match ty {
+        Type::Fixed(..) => true,
+        Type::Shadow(t) => is_fixed(t),
+        _ => false,
+    }
+}
+
 /// Whether values of a type are surely exact, so that no tolerance applies to them.
 pub fn is_exact(ty: &Type, generics: &[Generic]) -> bool {
     use rev_core::ir::Class;

@@ -1,6 +1,6 @@
 //! Blocks: sequences of statements, where a `let` holds the rest of its block.
 
-use rev_core::diag::Code;
+use rev_core::diag::{Code, Diagnostic};
 use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Span, Step, Stmt, StmtKind, Type, VarId, VarKind};
 
 use super::{is_unreadable, strip, Lowerer};
@@ -206,6 +206,7 @@ impl Lowerer {
             None => self.type_of(&value),
         };
         let kind = if ident.mutability.is_some() { VarKind::Ancilla } else { VarKind::Binding };
+        self.no_array_copy(&value, kind);
         let var = self.declare(&ident.ident, ty, kind);
         if let Some(t) = annotation {
             self.source.annotations.insert(var, t.clone());
@@ -217,6 +218,24 @@ impl Lowerer {
             self.first_values.insert(var, value.clone());
         }
         Some((var, value))
+    }
+
+    /// Reports a `let` of a whole array that is there already: arrays have one name.
+    fn no_array_copy(&mut self, value: &Expr, kind: VarKind) {
+        let ExprKind::Read(place) = &value.kind else { return };
+        if !matches!(self.type_of_place(place), Type::Array(..) | Type::Stack(_)) {
+            return;
+        }
+        let name = self.var(place.var).name.clone();
+        let help = match kind {
+            VarKind::Ancilla => {
+                format!("make one of its length (`vec![0.0; {name}.len()]`) and accumulate into it")
+            }
+            VarKind::Binding | VarKind::Param(_) | VarKind::Index => format!("use `{name}` itself"),
+        };
+        let message = "a whole array can't be copied or given a second name";
+        let d = Diagnostic::new(Code::UnsupportedExpression, value.span, message).help(help);
+        let _: Option<()> = self.report(d);
     }
 
     /// The rest of the block inside the declarations of variables, the first one outermost.

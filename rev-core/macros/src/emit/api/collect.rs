@@ -28,7 +28,7 @@ pub fn functions(entry: &Entry) -> TokenStream {
         pub fn __module() -> &'static #p::ir::Module {
             static MODULE: ::std::sync::OnceLock<#p::ir::Module> = ::std::sync::OnceLock::new();
             MODULE.get_or_init(|| {
-                let mut __c = #p::Collector::about(Self::__NAME);
+                let mut __c = #p::Collector::about(Self::__name());
                 Self::__collect(&mut __c);
                 __c.finish()
             })
@@ -38,16 +38,8 @@ pub fn functions(entry: &Entry) -> TokenStream {
 
 /// The name of a function or pure function, and the function by which it adds itself to a module
 /// with all that it calls.
-pub fn collected(
-    p: &TokenStream,
-    name: &syn::Ident,
-    module: &Module,
-    generics: &[Generic],
-    source: &Source,
-) -> TokenStream {
+pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source: &Source) -> TokenStream {
     let text = encode_module(module);
-    let plain = name.to_string();
-    let plain = plain.trim_start_matches("r#");
     let aliases = aliases(generics);
     let structs = source.structs.iter().map(|(path, ty)| quote!(__c.structure::<#ty>(#path);));
     let (functions, constants): (Vec<_>, Vec<_>) =
@@ -64,17 +56,20 @@ pub fn collected(
             }
             quote! {
                 #bare::__collect(__c);
-                __c.link(Self::__NAME, #text, #bare::__NAME);
+                __c.link(Self::__name(), #text, #bare::__name());
             }
         })
         .collect();
     quote! {
+        // the type's path, which for a function inside another names that one too
         #[doc(hidden)]
-        pub const __NAME: &'static str = ::core::concat!(::core::module_path!(), "::", #plain);
+        pub fn __name() -> &'static str {
+            ::core::any::type_name::<Self>()
+        }
 
         #[doc(hidden)]
         pub fn __collect(__c: &mut #p::Collector) {
-            if __c.add(Self::__NAME, #text) {
+            if __c.add(Self::__name(), #text) {
                 #aliases
                 #(#structs)*
                 #(#constants)*

@@ -11,7 +11,7 @@ mod verify;
 mod vjp;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 use rev_core::ir::{Direction, Mode, Rank, Type};
 
 use super::call::program_name;
@@ -127,6 +127,16 @@ impl Entry<'_> {
     pub fn device(&self) -> Ident {
         let taken = self.model.params.iter().any(|p| p.ident == "device");
         ident(if taken { "__device" } else { "device" })
+    }
+
+    /// The name of an argument's cotangent: `x_bar`, with underscores behind it where a parameter
+    /// has that name.
+    pub fn bar(&self, param: &ParamModel) -> Ident {
+        let mut bar = format_ident!("{}_bar", param.ident);
+        while self.model.params.iter().any(|p| p.ident == bar) {
+            bar = format_ident!("{}_", bar);
+        }
+        bar
     }
 
     /// `name: T` as the source declares it.
@@ -270,7 +280,7 @@ impl Entry<'_> {
             return quote!(Self::__module());
         }
         quote!(&{
-            let mut __c = #p::Collector::about(Self::__NAME);
+            let mut __c = #p::Collector::about(Self::__name());
             Self::__collect(&mut __c);
             #(#p::Reversible::collect(#functions, &mut __c);)*
             __c.finish()

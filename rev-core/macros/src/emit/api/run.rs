@@ -7,6 +7,7 @@ use rev_core::ir::Direction;
 
 use super::{dimension, Entry, Slot};
 use crate::emit::signature::Shape;
+use crate::model::ParamModel;
 
 /// `fn f(..)`: the forward program on the CPU with default options.
 pub fn plain_function(entry: &Entry) -> TokenStream {
@@ -74,7 +75,7 @@ fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
     let mut inputs = Vec::new();
     let mut slots = Vec::new();
     for (param, passed) in entry.params() {
-        let (value, bar) = (entry.input(param), format_ident!("{}_bar", param.ident));
+        let (value, bar) = (entry.input(param), entry.bar(param));
         let ty = &passed.ty;
         let shadow = match passed.shape {
             Shape::Value => quote!(&mut <#ty as #p::Primal>::Shadow<__N>),
@@ -109,13 +110,14 @@ fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
 /// Checks that each shadow has its argument's shape.
 fn same_shapes(entry: &Entry) -> TokenStream {
     let p = entry.p;
-    let check = |name: &proc_macro2::Ident, shape: Shape| {
-        let (bar, text) = (format_ident!("{name}_bar"), format!("{name}_bar"));
+    let check = |param: &ParamModel, shape: Shape| {
+        let (name, bar) = (&param.ident, entry.bar(param));
+        let text = bar.to_string();
         match shape {
             Shape::Slice => quote!(#p::fail::same_shape(#text, &[#name.len()], &[#bar.len()])?;),
             Shape::Array(_) => quote!(#p::fail::same_shape(#text, #name.shape(), #bar.shape())?;),
             Shape::Value | Shape::Function => TokenStream::new(),
         }
     };
-    entry.params().map(|(param, passed)| check(&param.ident, passed.shape)).collect()
+    entry.params().map(|(param, passed)| check(param, passed.shape)).collect()
 }

@@ -17,7 +17,7 @@ pub fn functions(entry: &Entry) -> TokenStream {
     let (declared, conditions) = (entry.signature.declared(), entry.signature.conditions());
     let inputs: Vec<_> = entry.params().map(|(param, passed)| entry.shared_input(param, passed)).collect();
     let names: Vec<_> = entry.params().map(|(param, _)| &param.ident).collect();
-    let subject = subject(entry);
+    let (given, subject) = (entry.signature.given(), subject(entry));
     quote! {
         /// Runs the function and then its inverse on copies of the arguments, and reports every
         /// element that isn't what it was.
@@ -25,21 +25,32 @@ pub fn functions(entry: &Entry) -> TokenStream {
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
         ) -> ::core::result::Result<#p::verify::InverseReport, #p::Error> #conditions {
             let __backend = #p::Device::backend(#device);
-            #p::verify::check_inverse(#subject, &__backend.options().tolerances)
+            let __tolerances = &__backend.options().tolerances;
+            Self::__check::<#given _>(#device, |__s| #p::verify::check_inverse(__s, __tolerances), #(#names),*)
         }
 
         /// Compares the function's derivatives with finite differences, on copies of the arguments.
         #vis fn check_gradient<#declared>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
         ) -> ::core::result::Result<#p::verify::GradientReport, #p::Error> #conditions {
-            Self::check_gradient_with(#device, &::core::default::Default::default(), #(#names),*)
+            Self::check_gradient_with::<#given>(#device, &::core::default::Default::default(), #(#names),*)
         }
 
         /// The same with other steps and tolerances.
         #vis fn check_gradient_with<#declared>(
             #device: &(impl #p::Device + ?Sized), __how: &#p::verify::GradientOptions, #(#inputs),*
         ) -> ::core::result::Result<#p::verify::GradientReport, #p::Error> #conditions {
-            #p::verify::check_gradient(#subject, __how)
+            Self::__check::<#given _>(#device, |__s| #p::verify::check_gradient(__s, __how), #(#names),*)
+        }
+
+        /// A checker's result on the function with its arguments.
+        #[doc(hidden)]
+        fn __check<#declared __R>(
+            #device: &(impl #p::Device + ?Sized),
+            __checker: impl ::core::ops::FnOnce(#p::verify::Subject<'_>) -> __R,
+            #(#inputs),*
+        ) -> __R #conditions {
+            __checker(#subject)
         }
     }
 }

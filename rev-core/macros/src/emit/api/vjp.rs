@@ -38,10 +38,6 @@ pub fn vjp(entry: &Entry) -> Api {
     }
 }
 
-fn bar(param: &ParamModel) -> Ident {
-    format_ident!("{}_bar", param.ident)
-}
-
 /// `struct FVjp { y, y_bar, x_bar, .. }`, generic over the types of its fields.
 fn result(entry: &Entry) -> TokenStream {
     let (vis, name) = (&entry.model.item.vis, entry.result_name("Vjp"));
@@ -56,7 +52,7 @@ fn result(entry: &Entry) -> TokenStream {
         if param.mode != Mode::Read {
             add(param.ident.clone(), format!("`{}` after the function.", param.ident));
         }
-        add(bar(param), format!("The cotangent of `{}` before the function.", param.ident));
+        add(entry.bar(param), format!("The cotangent of `{}` before the function.", param.ident));
     }
     quote! {
         #[doc = #doc]
@@ -81,13 +77,13 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
         (Vec::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
     let (mut values, mut both) = (Vec::new(), Vec::new());
     for (param, passed) in entry.params() {
-        let (name, shadow) = (&param.ident, bar(param));
+        let (name, shadow) = (&param.ident, entry.bar(param));
         let own = param.mode != Mode::Read;
         let slot = if own { Slot::own(name.clone(), passed.clone()) } else { Slot::of(param, passed) };
         if own {
             start.extend(entry.copied(param, passed));
             start.extend(seed(entry, param, passed, width));
-            let output = format_ident!("__{name}_after");
+            let output = format_ident!("__{}_after", name);
             outputs.extend(quote!(let #output = ::core::clone::Clone::clone(&#name);));
             fields.extend(quote!(#name: #output,));
             types.push(entry.owned_type(passed));
@@ -128,7 +124,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
 
 /// The seed of a written argument: shaped like it.
 fn seed_input(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) -> TokenStream {
-    let (p, name, ty) = (entry.p, bar(param), &passed.ty);
+    let (p, name, ty) = (entry.p, entry.bar(param), &passed.ty);
     let element = match width {
         Width::One => quote!(<#ty as #p::Primal>::Gradient),
         Width::Batch => quote!(<#ty as #p::Primal>::Shadow<__N>),
@@ -145,7 +141,7 @@ fn seed_input(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) 
 
 /// Turns the seed into a shadow of the argument's shape.
 fn seed(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) -> TokenStream {
-    let (p, value, name, text) = (entry.p, &param.ident, bar(param), bar(param).to_string());
+    let (p, value, name, text) = (entry.p, &param.ident, entry.bar(param), entry.bar(param).to_string());
     let (shape, owned) = match passed.shape {
         Shape::Value | Shape::Function => (TokenStream::new(), quote!(#name)),
         Shape::Slice => {

@@ -1,0 +1,181 @@
+//! Programs whose emitted Rust was wrong once, or didn't compile. Most were found by the random programs
+//! of `testgen/compiled`; each stands here by its name.
+
+use ndarray::{ArrayView1, ArrayViewMut1};
+use rev_cpu::prelude::*;
+
+fn cpus() -> [Cpu; 2] {
+    [Cpu::with_threads(1), Cpu::with_threads(3).parallel_from(0)]
+}
+
+/// A name inside an expression isn't one that the tasks of the loop take along from outside.
+#[reversible]
+fn local_names_in_parallel<T: Real>(y: &mut T, z: &mut [T], x: &[T]) {
+    for i in par(0..x.len()) {
+        *y += {
+            let t = x[i] * x[i];
+            t + t * x[i]
+        };
+        z[i] += if x[i] > 0 {
+            let t = 2 * x[i];
+            t * t
+        } else {
+            x[i]
+        };
+    }
+}
+
+#[test]
+fn local_names_inside_expressions_of_parallel_loops() {
+    for cpu in cpus() {
+        let mut z = [0.0; 3];
+        let mut y = 0.0;
+        local_names_in_parallel::run(&cpu, &mut y, &mut z, &[2.0, -1.0, 0.5]).unwrap();
+        assert_eq!((y, z), (12.375, [16.0, -1.0, 1.0]));
+        let v =
+            local_names_in_parallel::vjp(&cpu, 1.0, &[1.0, 0.0, 10.0], &0.0, &[0.0; 3], &[2.0, -1.0, 0.5])
+                .unwrap();
+        // 2x + 3x², and 8x or 1 times the seed
+        assert_eq!(v.x_bar, [16.0 + 16.0, 1.0, 1.75 + 40.0]);
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Polar<T: Real> {
+    radius: T,
+    angle: T,
+}
+
+/// The cotangent of a complex number made of reals on the way has no place that says its type.
+#[reversible]
+fn complex_on_the_way<T: Real>(y: &mut T, a: T, b: T, p: &Polar<T>) {
+    *y += re(Complex::new(a, b)) + 2 * im(Complex::new(b, a));
+    *y += re(0.5 * Complex::new(p.radius, p.angle));
+    *y += im(Complex::new(p.radius, p.angle) * Complex::new(a, b));
+    *y += re(conj(Complex::new(a * p.radius, b)) + Complex::new(b, p.angle));
+    *y += abs2(Complex::new(p.radius, 1.0) + Complex::new(a, p.angle));
+    *y += re(sqrt(Complex::new(p.radius, p.angle)));
+}
+
+#[test]
+fn complex_numbers_made_on_the_way() {
+    let p = Polar { radius: 0.75, angle: 0.5 };
+    let report = complex_on_the_way::check_gradient(&Cpu::new(), &0.25, 1.5, -0.5, &p).unwrap();
+    assert!(report.passed(), "{report}");
+}
+
+#[reversible]
+fn named_like_cotangents(y: &mut f64, y_bar: &mut f64, x: f64) {
+    *y += x * x;
+    *y_bar += 3.0 * x;
+}
+
+#[test]
+fn a_parameter_named_like_a_cotangent() {
+    let v = named_like_cotangents::vjp(&Cpu::new(), 1.0, 10.0, &0.0, &0.0, 2.0).unwrap();
+    assert_eq!((v.y, v.y_bar, v.y_bar_, v.y_bar_bar, v.x_bar), (4.0, 6.0, 1.0, 10.0, 34.0));
+}
+
+#[reversible]
+fn keywords(r#type: &mut [f64], r#match: f64) {
+    for r#loop in 0..r#type.len() {
+        r#type[r#loop] += r#match;
+    }
+}
+
+#[test]
+fn raw_identifiers() {
+    let v = keywords::vjp(&Cpu::new(), &[1.0, 2.0], &[0.0; 2], 4.0).unwrap();
+    assert_eq!((v.r#type, v.match_bar), (vec![4.0; 2], 3.0));
+    assert!(keywords::check_inverse(&Cpu::new(), &[0.0; 2], 4.0).unwrap().passed());
+}
+
+fn one() -> rev_core::ir::Module {
+    #[reversible]
+    fn local(y: &mut f64) {
+        *y += 1.0;
+    }
+    #[reversible]
+    fn calls(y: &mut f64) {
+        local(&mut y);
+    }
+    calls::ir()
+}
+
+fn two() -> rev_core::ir::Module {
+    #[reversible]
+    fn local(y: &mut f64) {
+        *y += 2.0;
+    }
+    local::ir()
+}
+
+#[test]
+fn functions_of_one_name_inside_functions() {
+    let (one, two) = (one(), two());
+    assert_eq!((one.functions.len(), two.functions.len()), (2, 1));
+    assert!(!one.functions.contains_key(&two.entry), "{}", two.entry);
+}
+
+/// Moves a stack's values to another one, whose top is then what was the bottom.
+#[reversible]
+fn turned_over<T: Real>(from: &mut Stack<T>, to: &mut Stack<T>, sum: &mut T) {
+    #[post(to.len() > 0)]
+    while from.len() > 0 {
+        let mut top = T::zero();
+        pop(from, top);
+        *sum += top * T::from_usize(3);
+        push(to, top);
+        release(top);
+    }
+}
+
+#[test]
+fn the_length_of_a_stack() {
+    let (mut from, mut to, mut sum) = (Stack::from(vec![1.0, 2.0, 4.0]), Stack::new(), 0.0);
+    turned_over(&mut from, &mut to, &mut sum).unwrap();
+    assert_eq!((from.len(), to.as_slice(), sum), (0, &[4.0, 2.0, 1.0][..], 21.0));
+    turned_over::inverse(&mut from, &mut to, &mut sum).unwrap();
+    assert_eq!((from.as_slice(), to.len(), sum), (&[1.0, 2.0, 4.0][..], 0, 0.0));
+    // a stack that must be empty isn't
+    to = Stack::from(vec![1.0]);
+    assert!(turned_over(&mut from, &mut to, &mut sum).is_err());
+}
+
+#[reversible]
+fn doubled<T: Real>(y: &mut [T], x: &[T]) {
+    for i in 0..y.len() {
+        y[i] += 2 * x[i];
+    }
+}
+
+#[reversible]
+fn doubled_view<T: Real>(y: ArrayViewMut1<T>, x: ArrayView1<T>) {
+    for i in 0..y.len() {
+        y[i] += 2 * x[i];
+    }
+}
+
+#[reversible]
+fn tripled<T: Real>(y: &mut [T; 3], x: &[T; 3]) {
+    for i in 0..3 {
+        y[i] += 3 * x[i];
+    }
+}
+
+#[reversible]
+fn arrays_for_slices<T: Real>(y: &mut [T; 3], x: &[T; 3]) {
+    let mut a = [T::zero(); 3];
+    #[compute]
+    {
+        doubled(&mut a, &x);
+    }
+    doubled_view(&mut y, &a);
+    tripled(&mut y, &a);
+}
+
+#[test]
+fn fixed_size_arrays_for_slices() {
+    let v = arrays_for_slices::vjp(&Cpu::new(), [1.0, 2.0, 3.0], &[0.0; 3], &[1.0, 1.0, 2.0]).unwrap();
+    assert_eq!((v.y, v.x_bar), ([10.0, 10.0, 20.0], [10.0, 20.0, 30.0]));
+}
