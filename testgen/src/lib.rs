@@ -20,7 +20,7 @@ mod stmt;
 
 pub use data::Number;
 pub use dice::Dice;
-pub use program::Program;
+pub use program::{Program, Size};
 pub use rust::prelude as rust_prelude;
 pub use scope::What;
 pub use shrink::shrink;

@@ -10,6 +10,15 @@ use crate::prelude;
 use crate::scope::{Permission, Scopes, What, LONG};
 use crate::signature::{Param, Signature};
 
+/// How large programs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// For the interpreter: one to three functions, the last of about a dozen statements.
+    Full,
+    /// To be compiled: one or two functions, the last of about half a dozen statements.
+    Small,
+}
+
 /// A generated program.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -25,16 +34,25 @@ impl Program {
     /// The program of a seed. Names start with `name`. An *exact* one uses only statements that
     /// undo themselves bit for bit on integers and fixed-point numbers; it doesn't otherwise differ.
     pub fn generate(seed: u64, name: &str) -> Program {
+        Program::sized(seed, name, Size::Full)
+    }
+
+    /// The program of a seed, of a size.
+    pub fn sized(seed: u64, name: &str, size: Size) -> Program {
         let mut dice = Dice::new(seed);
         let exact = seed.is_multiple_of(2);
-        let count = 1 + dice.below(3);
+        let (functions, own, callee) = match size {
+            Size::Full => (3, 14, 6),
+            Size::Small => (2, 7, 4),
+        };
+        let count = 1 + dice.below(functions);
         let mut program = Program { seed, functions: Vec::new(), signatures: Vec::new() };
         for k in 0..count {
             let last = k + 1 == count;
             let name = if last { name.to_owned() } else { format!("{name}_{k}") };
             let mut library = prelude::signatures();
             library.extend(program.signatures.iter().cloned());
-            let budget = if last { 14 } else { 6 };
+            let budget = if last { own } else { callee };
             let (function, signature) = function(&mut dice, name, &library, budget, exact);
             program.functions.push(function);
             program.signatures.push(signature);

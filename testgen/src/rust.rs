@@ -312,7 +312,8 @@ impl Source<'_> {
             ExprKind::Cast(e, Type::Generic(t)) => {
                 format!("{t}::from_{}({})", self.scalar_name(e), self.expr(e, 0))
             }
-            ExprKind::Cast(e, ty) => return (format!("{} as {ty}", self.expr(e, UNARY)), 14),
+            // as the left operand of `<` a type would go on with generic arguments
+            ExprKind::Cast(e, ty) => return (format!("{} as {ty}", self.expr(e, UNARY)), 0),
             ExprKind::If(c, a, b) => {
                 return (
                     format!(

@@ -2,7 +2,7 @@
 
 use rev_core::check::check;
 use rev_core::text;
-use rev_testgen::Program;
+use rev_testgen::{Program, Size};
 
 const COUNT: u64 = 500;
 
@@ -45,10 +45,16 @@ fn the_text_form_gives_the_program_back() {
 /// would otherwise go unnoticed.
 #[test]
 fn every_form_is_generated() {
+    assert_generated(COUNT, Size::Full);
+    // those that are compiled
+    assert_generated(200, Size::Small);
+}
+
+fn assert_generated(count: u64, size: Size) {
     use std::collections::BTreeSet;
     let mut words = BTreeSet::new();
-    for seed in 0..COUNT {
-        for f in &Program::generate(seed, "f").functions {
+    for seed in 0..count {
+        for f in &Program::sized(seed, "f", size).functions {
             for line in text::print_function(f).lines() {
                 let mut word = String::new();
                 for c in line.chars().chain([' ']) {

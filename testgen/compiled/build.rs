@@ -1,0 +1,146 @@
+//! Writes random programs as Rust source, each with a function that runs it on any device.
+//!
+//! `REV_PROGRAMS` says how many (200 by default), `REV_SEED` from which seed on. They are spread
+//! over as many files as there are test targets, which cargo compiles side by side.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use rev_core::ir::{GenericKind, Mode};
+use rev_core::value::Data;
+use rev_testgen::{rust_prelude, Param, Program, Size, What};
+
+/// The test targets: `tests/part_0.rs` and so on.
+const PARTS: u64 = 4;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=REV_PROGRAMS");
+    println!("cargo::rerun-if-env-changed=REV_SEED");
+    let (count, first) = (number("REV_PROGRAMS", 200)?, number("REV_SEED", 0)?);
+    let folder = PathBuf::from(std::env::var("OUT_DIR")?);
+    std::fs::write(folder.join("prelude.rs"), rust_prelude())?;
+    for part in 0..PARTS {
+        let seeds = (first..first + count).filter(|seed| seed % PARTS == part);
+        std::fs::write(folder.join(format!("part_{part}.rs")), programs(seeds)?)?;
+    }
+    Ok(())
+}
+
+fn number(name: &str, default: u64) -> Result<u64, Box<dyn std::error::Error>> {
+    match std::env::var(name) {
+        Ok(text) => Ok(text.parse().map_err(|e| format!("{name}={text}: {e}"))?),
+        Err(_) => Ok(default),
+    }
+}
+
+/// The programs of some seeds, each in a module, and the list of them.
+fn programs(seeds: impl Iterator<Item = u64>) -> Result<String, std::fmt::Error> {
+    let (mut out, mut cases) = (String::new(), String::new());
+    for seed in seeds {
+        let name = format!("program_{seed}");
+        let program = Program::sized(seed, &name, Size::Small);
+        write!(
+            out,
+            "mod {name}_ {{\n#![allow(unused_imports, clippy::all)]\nuse rev_testgen_compiled::prelude::*;\n{}{}}}\n",
+            program.rust(),
+            runner(&program, &name)?
+        )?;
+        writeln!(cases, "    ({seed}, {name}_::run_on),")?;
+    }
+    writeln!(out, "/// The programs with their seeds.\npub static CASES: &[(u64, Case)] = &[\n{cases}];")?;
+    Ok(out)
+}
+
+/// `run_on`: one of the programs of a function on arguments of its own.
+fn runner(program: &Program, name: &str) -> Result<String, std::fmt::Error> {
+    let arguments = program.arguments::<f64>(0);
+    let params = &program.signature().params;
+    let generics: Vec<&str> = program
+        .entry()
+        .generics
+        .iter()
+        .map(|g| match g.kind {
+            GenericKind::Const => "3",
+            GenericKind::Scalar(_) | GenericKind::Function(_) => "f64",
+        })
+        .collect();
+    let generics = generics.join(", ");
+    let mut s = String::from(
+        "\npub fn run_on(device: &Cpu, run: Run, values: &mut [Data], shadows: &mut [Data]) -> Result<(), Error> {\n",
+    );
+    let (mut plain, mut both) = (Vec::new(), Vec::new());
+    let (mut load, mut store) = (String::new(), String::new());
+    for (k, (param, data)) in params.iter().zip(&arguments).enumerate() {
+        writeln!(s, "    let mut a{k} = {};\n    a{k}.store(&values[{k}])?;", start(&param.what, data))?;
+        writeln!(
+            load,
+            "            let mut s{k} = {};\n            s{k}.store(&shadows[{k}])?;",
+            shadow(&param.what, k)
+        )?;
+        writeln!(store, "            shadows[{k}] = s{k}.load();")?;
+        plain.push(passed(param, k));
+        both.push(passed(param, k));
+        both.push(if param.what == What::Matrix { format!("s{k}.view_mut()") } else { format!("&mut s{k}") });
+    }
+    let (plain, both) = (plain.join(", "), both.join(", "));
+    writeln!(s, "    match run {{")?;
+    writeln!(s, "        Run::Forward => {name}::run::<{generics}>(device, {plain})?,")?;
+    writeln!(s, "        Run::Inverse => {name}::run_inverse::<{generics}>(device, {plain})?,")?;
+    writeln!(
+        s,
+        "        Run::Adjoint => {{\n{load}            {name}::adjoint::<{generics}, 1>(device, {both})?;"
+    )?;
+    writeln!(s, "{store}        }}\n    }}")?;
+    for k in 0..params.len() {
+        writeln!(s, "    values[{k}] = a{k}.load();")?;
+    }
+    s.push_str("    Ok(())\n}\n");
+    Ok(s)
+}
+
+/// A value of the type and shape that is filled with the argument.
+fn start(what: &What, data: &Data) -> String {
+    let length = match data {
+        Data::Array(a) => a.shape.clone(),
+        _ => Vec::new(),
+    };
+    match what {
+        What::Real => "0.0f64".into(),
+        What::Complex => "Complex::new(0.0f64, 0.0)".into(),
+        What::Int => "0i64".into(),
+        What::Index(_) => "0usize".into(),
+        What::Bool => "false".into(),
+        What::Reals => format!("vec![0.0f64; {}]", length[0]),
+        What::Matrix => format!("Array2::<f64>::zeros(({}, {}))", length[0], length[1]),
+        What::Triple { .. } => format!("[0.0f64; {}]", length[0]),
+        What::Ints => format!("vec![0i64; {}]", length[0]),
+        What::Indices { .. } => format!("vec![0usize; {}]", length[0]),
+        What::Duo => "(0.0f64, 0.0f64)".into(),
+        What::Body => "Body { mass: 0.0f64, arm: [0.0; 2] }".into(),
+        What::Stack => "Stack::<f64>::new()".into(),
+    }
+}
+
+/// The argument as the signature wants it.
+fn passed(param: &Param, k: usize) -> String {
+    let written = param.mode == Mode::Write;
+    match param.what {
+        What::Matrix if written => format!("a{k}.view_mut()"),
+        What::Matrix => format!("a{k}.view()"),
+        _ if written => format!("&mut a{k}"),
+        What::Reals | What::Ints | What::Indices { .. } => format!("&a{k}"),
+        _ if param.by_reference => format!("&a{k}"),
+        _ => format!("a{k}.clone()"),
+    }
+}
+
+fn shadow(what: &What, k: usize) -> String {
+    match what {
+        What::Reals | What::Ints | What::Indices { .. } => {
+            format!("a{k}.iter().map(Primal::zero_shadow::<1>).collect::<Vec<_>>()")
+        }
+        What::Matrix => format!("a{k}.map(|e| e.zero_shadow::<1>())"),
+        _ => format!("a{k}.zero_shadow::<1>()"),
+    }
+}

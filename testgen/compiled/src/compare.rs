@@ -1,0 +1,122 @@
+//! Emitted programs against the interpreter, on the same arguments: forward, inverse, adjoint.
+
+use rev_core::error::Error;
+use rev_core::interp::Machine;
+use rev_core::ir::{Direction, Module};
+use rev_core::value::Data;
+use rev_cpu::prelude::Cpu;
+use rev_testgen::reals::{cotangent, difference};
+use rev_testgen::{Dice, Program, Size};
+
+/// One of the programs of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// The function.
+    Forward,
+    /// Its inverse.
+    Inverse,
+    /// Its adjoint.
+    Adjoint,
+}
+
+/// Runs an emitted program on arguments and, for the adjoint, their shadows: both are changed.
+pub type Case = fn(&Cpu, Run, &mut [Data], &mut [Data]) -> Result<(), Error>;
+
+/// How many sets of arguments each program is run on.
+const ARGUMENTS: u64 = 3;
+
+/// How far numbers may be apart: sums in another order, and contributions of cotangents that are
+/// left out where they are zero.
+const TOLERANCE: f64 = 1e-9;
+
+/// Runs every program in every way that the CPU has, and on the interpreter.
+///
+/// # Errors
+///
+/// The runs that differ, with the programs.
+pub fn compare(cases: &[(u64, Case)]) -> Result<usize, String> {
+    let (mut runs, mut failures) = (0, Vec::new());
+    for (seed, case) in cases {
+        let program = Program::sized(*seed, "program", Size::Small);
+        let module = program.checked_module().map_err(|e| format!("seed {seed}: {e}"))?;
+        for k in 0..ARGUMENTS {
+            let found = on_arguments(*case, &program, &module, k, &mut runs);
+            failures.extend(found.map_err(|e| format!("seed {seed}: {e}"))?);
+        }
+    }
+    match failures.first() {
+        None => Ok(runs),
+        Some(first) => Err(format!("{} of {runs} runs differ; the first:\n{first}", failures.len())),
+    }
+}
+
+/// The devices: one thread and several, with tasks for the smallest loop, atomic sums and private
+/// copies, checks on and off.
+fn devices() -> Vec<Cpu> {
+    let several = || Cpu::with_threads(3).parallel_from(0);
+    vec![
+        Cpu::with_threads(1),
+        Cpu::with_threads(1).checks(false),
+        several(),
+        several().checks(false),
+        several().deterministic(true),
+    ]
+}
+
+fn on_arguments(
+    case: Case,
+    program: &Program,
+    module: &Module,
+    k: u64,
+    runs: &mut usize,
+) -> Result<Vec<String>, Error> {
+    let reference = |direction, args: Vec<Data>| {
+        let mut machine = Machine::new(module, "program", direction, args)?;
+        machine.run()?;
+        Ok::<_, Error>(machine.arguments())
+    };
+    let before = program.arguments::<f64>(k);
+    let mut dice = Dice::new(program.seed ^ k);
+    let after = reference(Direction::FORWARD, before.clone())?;
+    let seeds: Vec<Data> = after.iter().map(|d| cotangent(d, &mut dice)).collect();
+    let both = after.iter().zip(&seeds).flat_map(|(v, s)| [v.clone(), s.clone()]).collect();
+    let pulled = reference(Direction { adjoint: 1, inverse: false }, both)?;
+    let (values, shadows): (Vec<_>, Vec<_>) =
+        pulled.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).unzip();
+    let back = reference(Direction::INVERSE, after.clone())?;
+    let expected = [
+        (Run::Forward, before, after.clone(), None),
+        (Run::Inverse, after.clone(), back, None),
+        (Run::Adjoint, after, values, Some(shadows)),
+    ];
+    let mut failures = Vec::new();
+    for device in devices() {
+        for (run, start, end, shadows) in &expected {
+            let (mut found, mut found_shadows) = (start.clone(), seeds.clone());
+            let outcome = case(&device, *run, &mut found, &mut found_shadows);
+            *runs += 1;
+            let same = outcome.is_ok()
+                && alike(&found, end)
+                && shadows.as_ref().is_none_or(|shadows| difference(&found_shadows, shadows) < TOLERANCE);
+            if !same {
+                failures.push(format!(
+                    "seed {}, arguments {k}, {run:?} on {device:?}: {outcome:?}\nfrom {start:?}\nfound    {found:?}\n\
+                     expected {end:?}\nshadows  {found_shadows:?}\nexpected {shadows:?}\n{}",
+                    program.seed,
+                    program.rust()
+                ));
+            }
+        }
+    }
+    Ok(failures)
+}
+
+/// Whether two lists of values are the same: integers and truth values exactly, real numbers up to
+/// the tolerance.
+fn alike(a: &[Data], b: &[Data]) -> bool {
+    let rounded = |d: &Data| {
+        d.map(&|leaf| if rev_testgen::reals::reals(leaf).is_empty() { leaf.clone() } else { Data::None })
+    };
+    let exact = |list: &[Data]| list.iter().map(rounded).collect::<Vec<_>>();
+    difference(a, b) < TOLERANCE && exact(a) == exact(b)
+}

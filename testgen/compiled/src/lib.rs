@@ -1,0 +1,19 @@
+//! What the random programs of the tests share, as the macro compiles it, and the comparison of
+//! their emitted code with the reference interpreter.
+//!
+//! The interpreter runs what the generator made, not what the macro read from its Rust source, so
+//! that the way from the source to the intermediate representation is compared too.
+
+mod compare;
+
+pub use compare::{compare, Case, Run};
+
+/// What every program may use.
+pub mod prelude {
+    pub use crate::{Case, Run};
+    pub use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+    pub use rev_core::value::{Data, DynArg};
+    pub use rev_cpu::prelude::*;
+
+    include!(concat!(env!("OUT_DIR"), "/prelude.rs"));
+}
