@@ -363,6 +363,7 @@ fn is_harmless(e: &Expr) -> bool {
                 | Func::Complex
                 | Func::Scale
                 | Func::ScaleReal
+                | Func::ShadowOf
                 | Func::ShadowConj
                 | Func::ShadowRe
                 | Func::ShadowIm

@@ -166,7 +166,7 @@ impl Lower<'_> {
                 Some(Val::Num(Num::complex(real, args[0].parts[0].clone(), args[1].parts[0].clone())))
             }
             // a real cotangent stays one until it meets a complex variable
-            Func::ShadowFromRe => Some(Val::Num(args[0].clone())),
+            Func::ShadowFromRe | Func::ShadowOf => Some(Val::Num(args[0].clone())),
             Func::ShadowFromIm => {
                 Some(Val::Num(Num::complex(real, self.int(real, 0)?, args[0].parts[0].clone())))
             }
@@ -346,6 +346,7 @@ impl Lower<'_> {
             | Func::PowiDerivative
             | Func::Absorb
             | Func::ScaleReal
+            | Func::ShadowOf
             | Func::ShadowRe
             | Func::ShadowIm
             | Func::ShadowFromRe
