@@ -6,6 +6,7 @@
 //! | [`arrays`], [`scratch`] | arrays of a program's own, and their memory |
 //! | [`steps`], [`parallel`] | the values of a loop; parallel loops on rayon |
 //! | [`atomic`] | sums into elements that several threads reach |
+//! | [`claims`] | the accesses of loops that are declared disjoint |
 //! | [`checks`], [`fail`] | run-time checks; the errors of emitted code |
 //! | [`device`] | the CPU as a device |
 //! | [`context`] | what a run carries from call to call |
@@ -18,6 +19,7 @@ extern crate self as rev_cpu;
 pub mod arrays;
 pub mod atomic;
 pub mod checks;
+pub mod claims;
 pub mod collect;
 pub mod context;
 pub mod device;
@@ -56,7 +58,7 @@ pub mod __private {
     pub use crate::pass::Pass;
     pub use crate::steps::{step_of, Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
-    pub use crate::{arrays, checks, fail, parallel};
+    pub use crate::{arrays, checks, claims, fail, parallel};
     pub use ndarray;
     pub use rev_core::device::{Backend, Device};
     pub use rev_core::error::Error;

@@ -144,7 +144,7 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
         scalars::<P>(1)
     }
     fn neutral(self) -> Option<P> {
-        Some(O::neutral(self.1.get()))
+        Some(O::neutral(self.1.look()))
     }
     unsafe fn of(self, copy: &mut P) -> Option<Self> {
         // SAFETY: as required of the caller.
@@ -164,7 +164,7 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Option<Single<'_, P>>> {
         scalars::<P>(1)
     }
     fn neutral(self) -> Option<Option<P>> {
-        Some(self.1.map(|element| O::neutral(element.get())))
+        Some(self.1.map(|element| O::neutral(element.look())))
     }
     unsafe fn of(self, copy: &mut Option<P>) -> Option<Self> {
         // SAFETY: as required of the caller.
@@ -222,7 +222,7 @@ where
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
 {
     let count = steps.count();
-    let workers = if count.saturating_mul(weight) < cx.parallel_from() { 1 } else { cx.workers().min(count) };
+    let workers = workers(cx, count, weight);
     let fixed = cx.deterministic() && A::SHARED;
     if workers <= 1 && !fixed {
         return body(cx, steps, targets);
@@ -233,6 +233,22 @@ where
     let mut total = cx.install(|| tree.grow(steps))?;
     targets.merge(&mut total);
     Ok(())
+}
+
+/// How many threads a loop runs on.
+#[inline]
+fn workers<C: Checks>(cx: Context<'_, C>, count: usize, weight: usize) -> usize {
+    if count.saturating_mul(weight) < cx.parallel_from() {
+        1
+    } else {
+        cx.workers().min(count)
+    }
+}
+
+/// Whether a loop runs on more threads than one.
+#[inline]
+pub fn on_several_threads<V: Visits, C: Checks>(cx: Context<'_, C>, visits: V, weight: usize) -> bool {
+    workers(cx, visits.count(), weight) > 1
 }
 
 /// Whether a loop that accumulates into scattered elements of an array had better add atomically to

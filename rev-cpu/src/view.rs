@@ -511,8 +511,9 @@ impl<'a, E, const R: usize, M> From<Strided<'a, E, R, M>> for Dynamic<'a, E, M> 
     }
 }
 
-/// One value behind a handle that can be copied: `&mut P` for the tasks of a parallel loop, which
-/// write to disjoint parts of it or each to a private copy.
+/// One value behind a handle that can be copied: what the tasks of a parallel loop accumulate into,
+/// each in a private copy. Parts of one value are never written by several tasks, which would need
+/// exclusive references to the whole.
 #[derive(Debug)]
 pub struct Single<'a, P>(*mut P, PhantomData<&'a mut P>);
 
@@ -540,7 +541,14 @@ impl<'a, P> Single<'a, P> {
         element.map(Single::new)
     }
 
-    /// The value.
+    /// The value, which tasks may look at while none of them changes it.
+    #[inline(always)]
+    pub fn look(self) -> &'a P {
+        // SAFETY: made from a reference with this lifetime; disjointness as the module says.
+        unsafe { &*self.0 }
+    }
+
+    /// The value. A task asks for it only where it is its own copy, or where it runs alone.
     #[inline(always)]
     pub fn get(self) -> &'a mut P {
         // SAFETY: made from a reference with this lifetime; disjointness as the module says.

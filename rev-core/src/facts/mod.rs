@@ -12,5 +12,7 @@ pub use accumulate_only::{accumulate_only, needs_forward_run};
 pub use activity::{active_vars, each_derivative_read};
 pub use cost::{cost, Cost, Formula};
 pub use index::{Apart, Definitions, Indices, Order, Spread};
-pub use parallel::{classify, Accumulated, Conflict, How, ParallelFacts, PlaceClass, Site, Sum};
+pub use parallel::{
+    classify, classify_whole, Accumulated, Conflict, How, ParallelFacts, PlaceClass, Site, Sum,
+};
 pub use trips::trips;

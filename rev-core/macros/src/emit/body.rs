@@ -70,6 +70,9 @@ pub struct Body<'a> {
     /// Elements that have handles of their own: inside a loop all of whose iterations accumulate
     /// into the same one.
     pub lent: Vec<(Place, Ident)>,
+    /// Arrays whose elements each iteration of a loop claims before it touches them: with the claims
+    /// and the loop's variable.
+    pub claimed: Vec<(VarId, Ident, VarId)>,
     /// What may overlap at run time.
     pub values: rev_core::check::overlap::Values<'a>,
     quotes: &'a Quotes,
@@ -91,6 +94,7 @@ impl<'a> Body<'a> {
             held: BTreeSet::new(),
             atomic: BTreeSet::new(),
             lent: Vec::new(),
+            claimed: Vec::new(),
             values: rev_core::check::overlap::Values::of(function),
             quotes: scope.quotes,
             sites: Sites::default(),

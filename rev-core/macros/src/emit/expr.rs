@@ -250,7 +250,7 @@ impl Body<'_> {
                 }
                 Step::Re => quote!(#out.re),
                 Step::Im => quote!(#out.im),
-                Step::Index(index) => self.element(out, index, place, reach),
+                Step::Index(index) => self.element(out, index, place, depth, reach),
                 Step::Range(from, to) => self.part(out, from, to, place, depth, reach),
             };
         }
@@ -258,7 +258,14 @@ impl Body<'_> {
     }
 
     /// An element behind a check of its index.
-    fn element(&mut self, array: TokenStream, index: &[Expr], place: &Place, reach: Reach) -> TokenStream {
+    fn element(
+        &mut self,
+        array: TokenStream,
+        index: &[Expr],
+        place: &Place,
+        depth: usize,
+        reach: Reach,
+    ) -> TokenStream {
         let p = self.p;
         let method = ident(match reach {
             Reach::Read => "rd",
@@ -275,8 +282,15 @@ impl Body<'_> {
             let sizes = axes.map(|k| quote!(#p::Extents::extent(&#array, #k)));
             quote!(#p::fail::out_of_range(#at, #shown, &[#(#names),*], &[#(#sizes),*]))
         });
+        let position = {
+            let axes = 0..index.len();
+            let sizes = axes.map(|k| quote!(#p::Extents::extent(&#array, #k)));
+            quote!(#p::claims::position([#(#names),*], [#(#sizes),*]))
+        };
+        let claims = self.claims(place, depth, &quote!(take), &position);
         let found = quote!({
             #(let #names = #index;)*
+            #claims
             match #array.#method([#(#names),*]) {
                 ::core::option::Option::Some(__e) => __e,
                 ::core::option::Option::None => #absent,
@@ -286,6 +300,27 @@ impl Body<'_> {
             Reach::Read | Reach::Write => quote!((*#found)),
             Reach::Atomic => found,
         }
+    }
+
+    /// Claims elements for the iteration, where the program declares what can't be proven.
+    fn claims(
+        &mut self,
+        place: &Place,
+        depth: usize,
+        take: &TokenStream,
+        elements: &TokenStream,
+    ) -> TokenStream {
+        let p = self.p;
+        let on = |(var, ..): &&(VarId, _, _)| *var == place.var && depth == 0;
+        let claimed: Vec<_> = self.claimed.iter().filter(on).cloned().collect();
+        let mut out = TokenStream::new();
+        for (_, claims, index) in claimed {
+            let (iteration, shown) = (self.name(index), self.show(place));
+            let other = "an element that another iteration uses";
+            let failure = self.fail(|at| quote!(#p::fail::aliased(#at, #shown, #other)));
+            out.extend(quote!(if !#claims.#take(#elements, #p::number(#iteration)) { #failure }));
+        }
+        out
     }
 
     /// An element behind a handle of its own, which is missing where the index is out of range.
@@ -329,8 +364,10 @@ impl Body<'_> {
             (false, Reach::Write | Reach::Atomic) => quote!(#p::Elements::writer(&mut #array)),
         };
         let absent = self.fail(|at| quote!(#p::fail::part_out_of_range(#at, #shown, __i, __j, &__a)));
+        let claims = self.claims(place, depth, &quote!(take_all), &quote!(__i..__j));
         quote!({
             let (__i, __j, __a) = (#from, #to, #array);
+            #claims
             match __a.slice(__i, __j) {
                 ::core::option::Option::Some(__s) => __s,
                 ::core::option::Option::None => #absent,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::facts::{classify, trips, Accumulated, ParallelFacts, PlaceClass, Site, Sum};
+use rev_core::facts::{classify, classify_whole, trips, Accumulated, ParallelFacts, PlaceClass, Site, Sum};
 use rev_core::ir::{
     Block, Callee, Expr, ExprKind, Parallel, Place, Range, Step, Stmt, StmtKind, Type, VarId,
 };
@@ -25,8 +25,8 @@ use super::types::{is_fixed, is_scalar};
 enum Role {
     /// Only read.
     Read,
-    /// Written, each element by one iteration.
-    Owned,
+    /// Written, each element by one iteration; as the program declares it, where `declared`.
+    Owned { declared: bool },
     /// Accumulated into by many; element by element at places chosen by data, if `scattered`.
     Shared { sum: Sum, scattered: bool },
     /// Accumulated into at one element only, the same for every iteration.
@@ -46,11 +46,14 @@ struct Frame {
     reprs: Vec<(VarId, Repr)>,
     /// Elements behind references of their own.
     lent: Vec<(Place, proc_macro2::Ident)>,
+    /// Arrays of which the iterations claim elements.
+    claimed: Vec<VarId>,
 }
 
 impl Body<'_> {
     /// A loop whose iterations may run in any order. It stays sequential where the classes of its
-    /// variables can't be kept apart.
+    /// variables can't be kept apart, and where iterations write parts of one element, or of a
+    /// variable that isn't an array: threads reach these through references to the whole.
     pub fn parallel_loop(
         &mut self,
         stmt: &Stmt,
@@ -59,7 +62,9 @@ impl Body<'_> {
         declared: &Parallel,
         body: &Block,
     ) -> TokenStream {
-        let roles = classify(self.function, stmt).ok().and_then(|facts| self.roles(&facts, body));
+        let apart = classify_whole(self.function, stmt).is_ok();
+        let facts = classify(self.function, stmt).ok().filter(|_| apart);
+        let roles = facts.and_then(|facts| self.roles(&facts, body));
         match roles {
             Some(roles) => self.tasks(var, range, declared, body, &roles),
             None => self.for_loop(var, range, body),
@@ -76,16 +81,42 @@ impl Body<'_> {
                 Some(PlaceClass::Private) => continue,
                 // only its length is asked for, or it is a function
                 None | Some(PlaceClass::ReadOnly) => Role::Read,
-                Some(PlaceClass::Owned { .. }) => Role::Owned,
+                Some(PlaceClass::Owned { declared }) => self.owned(var, *declared, body)?,
                 Some(PlaceClass::Accumulated(a)) => match self.one_element(var, facts, a) {
                     Some(role) => role,
                     None => self.shared(var, a)?,
                 },
-                Some(PlaceClass::Parts(parts)) => self.role_of_parts(var, parts)?,
+                Some(PlaceClass::Parts(parts)) => self.role_of_parts(var, parts, body)?,
             };
             roles.push((var, role));
         }
         Some(roles)
+    }
+
+    /// An array of which each iteration has elements. Elements that are declared to be its own can be
+    /// claimed where they are used one by one or in slices.
+    fn owned(&self, var: VarId, declared: bool, body: &Block) -> Option<Role> {
+        let array = match self.repr(var) {
+            Repr::Owned | Repr::Mut => is_fixed(&self.function.var(var).ty),
+            Repr::Handle | Repr::Value | Repr::Ref | Repr::Function => true,
+        };
+        let claimable = !declared || body.iter().all(|s| self.uses_elements(var, s));
+        (array && claimable).then_some(Role::Owned { declared })
+    }
+
+    /// Whether a statement uses nothing of an array but elements and slices.
+    fn uses_elements(&self, var: VarId, stmt: &Stmt) -> bool {
+        let mut only = match &stmt.kind {
+            StmtKind::External { code } => {
+                let external = self.source.external(code, stmt.span);
+                external.is_some_and(|e| e.names.iter().all(|name| name.var != var))
+            }
+            _ => true,
+        };
+        let mut see = |q: &Place| only &= q.var != var || !q.path.is_empty();
+        stmt.each_access(&mut |q, _| see(q));
+        stmt.each_expr(&mut |e| each_shadowed(e, &mut see));
+        only && stmt.blocks().into_iter().flatten().all(|s| self.uses_elements(var, s))
     }
 
     /// The element of an array into which all iterations accumulate, if it is one and the same, so
@@ -125,10 +156,10 @@ impl Body<'_> {
         self.is_summable(var, a).then_some(Role::Shared { sum: a.sum, scattered })
     }
 
-    fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)]) -> Option<Role> {
+    fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)], body: &Block) -> Option<Role> {
         let owned = |class: &PlaceClass| matches!(class, PlaceClass::Owned { .. } | PlaceClass::ReadOnly);
         if parts.iter().all(|(_, class)| owned(class)) {
-            return Some(Role::Owned);
+            return self.owned(var, false, body);
         }
         let mut sums = parts.iter().map(|(_, class)| match class {
             PlaceClass::Accumulated(a) => Some(a),
@@ -148,11 +179,11 @@ impl Body<'_> {
     ) -> TokenStream {
         let p = self.p;
         let visits = self.visits(var, range);
-        let checks = self.injective_checks(declared);
         let weight = self.weight(body);
+        let checks = self.injective_checks(declared, weight);
         let scattered = |(var, role): &(VarId, Role)| match role {
             Role::Shared { scattered: true, .. } => Some(*var),
-            Role::Shared { .. } | Role::Element { .. } | Role::Read | Role::Owned => None,
+            Role::Shared { .. } | Role::Element { .. } | Role::Read | Role::Owned { .. } => None,
         };
         // a loop inside one that adds atomically does so too
         let scattered: Vec<VarId> =
@@ -191,13 +222,22 @@ impl Body<'_> {
         let mut frame = Frame::default();
         for (var, role) in roles {
             self.hold(*var, role, &mut frame);
+            if let Role::Owned { declared: true } = role {
+                self.hold_claims(*var, weight, &mut frame);
+            }
         }
         let outside_held = std::mem::take(&mut self.held);
         let lent_outside = self.lent.len();
         self.lent.append(&mut frame.lent);
+        let claimed_outside = self.claimed.len();
+        for claimed in std::mem::take(&mut frame.claimed) {
+            let claims = self.companion("claims", claimed);
+            self.claimed.push((claimed, claims, var));
+        }
         let name = self.name(var);
         let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
         self.lent.truncate(lent_outside);
+        self.claimed.truncate(claimed_outside);
         self.held = outside_held;
         let Frame { before, targets, head, .. } = frame;
         let (given, taken) = nested(&targets);
@@ -224,12 +264,13 @@ impl Body<'_> {
         quote!(#p::#order #of::new(#start, #end))
     }
 
-    /// Index arrays that are declared to hold no value twice.
-    fn injective_checks(&mut self, declared: &Parallel) -> TokenStream {
-        if !self.checked {
+    /// Index arrays that are declared to hold no value twice. On several threads that is checked
+    /// with checks off too, as two iterations could write one element at once.
+    fn injective_checks(&mut self, declared: &Parallel, weight: usize) -> TokenStream {
+        if declared.injective.is_empty() {
             return TokenStream::new();
         }
-        let p = self.p;
+        let (p, checked) = (self.p, self.checked);
         let mut checks = TokenStream::new();
         for place in &declared.injective {
             let (array, shown) = (self.place(place, Reach::Read), self.show(place));
@@ -239,7 +280,7 @@ impl Body<'_> {
                 if let ::core::result::Result::Err(__e) = #p::checks::injective(#array) { #failure }
             });
         }
-        self.if_checked(checks)
+        quote!(if (#checked && __C::ON) || #p::parallel::on_several_threads(__cx, __visits, #weight) { #checks })
     }
 
     /// How the closure takes a variable along.
@@ -251,9 +292,12 @@ impl Body<'_> {
         let (name, repr) = (self.name(var), self.repr(var));
         let place = self.place(&Place::var(var), Reach::Read);
         match (role, repr) {
-            (Role::Element { .. }, _) | (_, Repr::Function) | (Role::Read | Role::Owned, Repr::Handle) => {}
+            (Role::Element { .. }, _)
+            | (_, Repr::Function)
+            | (Role::Read | Role::Owned { .. }, Repr::Handle) => {}
             (Role::Shared { .. }, Repr::Handle) if self.atomic.contains(&var) => {}
-            (Role::Read | Role::Owned, Repr::Value | Repr::Ref) | (Role::Read, Repr::Owned | Repr::Mut) => {
+            (Role::Read | Role::Owned { .. }, Repr::Value | Repr::Ref)
+            | (Role::Read, Repr::Owned | Repr::Mut) => {
                 if is_scalar(&self.function.var(var).ty) {
                     frame.before.extend(quote!(let #name = #place;));
                     frame.reprs.push((var, Repr::Value));
@@ -262,15 +306,10 @@ impl Body<'_> {
                     frame.reprs.push((var, Repr::Ref));
                 }
             }
-            (Role::Owned, Repr::Owned | Repr::Mut) => {
-                if is_fixed(&self.function.var(var).ty) {
-                    frame.before.extend(quote!(let #name = #p::Elements::writer(&mut #place);));
-                    frame.reprs.push((var, Repr::Handle));
-                } else {
-                    frame.before.extend(quote!(let #name = #p::Single::new(&mut #place);));
-                    frame.head.extend(quote!(let #name = #name.get();));
-                    frame.reprs.push((var, Repr::Mut));
-                }
+            // a fixed-size array
+            (Role::Owned { .. }, Repr::Owned | Repr::Mut) => {
+                frame.before.extend(quote!(let #name = #p::Elements::writer(&mut #place);));
+                frame.reprs.push((var, Repr::Handle));
             }
             (Role::Shared { sum, .. }, Repr::Handle) => {
                 let by = combination(*sum);
@@ -289,6 +328,17 @@ impl Body<'_> {
                 frame.reprs.push((var, Repr::Mut));
             }
         }
+    }
+
+    /// The claims on an array's elements.
+    fn hold_claims(&mut self, var: VarId, weight: usize, frame: &mut Frame) {
+        let (p, checked) = (self.p, self.checked);
+        let (array, claims) = (self.name(var), self.companion("claims", var));
+        let count = quote!(#p::Extents::count(&#array));
+        frame.before.extend(
+            quote!(let #claims = &#p::claims::Claims::new(__cx, #checked, __visits, #weight, #count);),
+        );
+        frame.claimed.push(var);
     }
 
     /// How the closure takes one element of an array along.
@@ -375,6 +425,14 @@ fn element_type(ty: &Type) -> &Type {
         Type::Array(t, _) | Type::Fixed(t, _) => element_type(t),
         other => other,
     }
+}
+
+/// The places whose shadows an expression is shaped after.
+fn each_shadowed(e: &Expr, f: &mut dyn FnMut(&Place)) {
+    if let ExprKind::ZeroShadow(q) = &e.kind {
+        f(q);
+    }
+    e.each_child(&mut |c| each_shadowed(c, f));
 }
 
 /// The variables that a statement mentions in any way, those that its expressions name aside.

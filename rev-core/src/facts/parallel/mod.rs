@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 mod tests;
 
 use super::index::{Apart, Definitions, Indices, Order, Spread};
-use crate::ir::{Access, Expr, Function, Parallel, Place, Span, Stmt, StmtKind, UpdateOp, VarId};
+use crate::ir::{Access, Expr, Function, Parallel, Place, Span, Step, Stmt, StmtKind, UpdateOp, VarId};
 
 /// What is known about a parallel loop without conflicts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -135,12 +135,23 @@ impl ParallelFacts {
 /// The facts about a loop as a parallel one: about every variable, or every conflict. A loop that
 /// isn't declared parallel is judged as if it were; for another statement there is nothing to say.
 pub fn classify(function: &Function, stmt: &Stmt) -> Result<ParallelFacts, Vec<Conflict>> {
+    classify_at(function, stmt, false)
+}
+
+/// The same where an access of a part of an element (a field, a real part) counts as one of the
+/// element, and an access of a part of anything else as one of the variable: for threads that reach
+/// parts through references to the whole.
+pub fn classify_whole(function: &Function, stmt: &Stmt) -> Result<ParallelFacts, Vec<Conflict>> {
+    classify_at(function, stmt, true)
+}
+
+fn classify_at(function: &Function, stmt: &Stmt, whole: bool) -> Result<ParallelFacts, Vec<Conflict>> {
     let StmtKind::For { var, parallel, body, .. } = &stmt.kind else { return Ok(ParallelFacts::default()) };
     let mut bound = BTreeSet::new();
     stmt.add_bound(&mut bound);
     let definitions = Definitions::of(&function.body);
     let indices = Indices::new(&function.vars, &definitions);
-    let mut accesses = Accesses { bound: &bound, sites: BTreeMap::new(), written: BTreeSet::new() };
+    let mut accesses = Accesses { bound: &bound, whole, sites: BTreeMap::new(), written: BTreeSet::new() };
     body.iter().for_each(|s| accesses.add(s));
     let Accesses { sites, written, .. } = accesses;
     let declared = parallel.clone().unwrap_or_default();
@@ -151,6 +162,7 @@ pub fn classify(function: &Function, stmt: &Stmt) -> Result<ParallelFacts, Vec<C
 /// The accesses of a loop's body, by variable.
 struct Accesses<'a> {
     bound: &'a BTreeSet<VarId>,
+    whole: bool,
     sites: BTreeMap<VarId, Vec<Site>>,
     written: BTreeSet<VarId>,
 }
@@ -176,7 +188,11 @@ impl Accesses<'_> {
         }
         let sites = self.sites.entry(place.var).or_default();
         if !self.bound.contains(&place.var) {
-            let place = place.clone();
+            let mut place = place.clone();
+            if self.whole {
+                let reached = matches!(place.path.first(), Some(Step::Index(_) | Step::Range(..)));
+                place.path.truncate(usize::from(reached));
+            }
             sites.push(Site { place, how, called, spread: Spread::Uniform, stmt: stmt.span });
         }
     }
@@ -232,9 +248,7 @@ impl Judge<'_> {
         if sites.iter().all(|s| s.how == How::Read) {
             return Ok(PlaceClass::ReadOnly);
         }
-        if self.declared.disjoint.contains(&var) {
-            return Ok(PlaceClass::Owned { declared: true });
-        }
+        let declared = self.declared.disjoint.contains(&var);
         sites.iter_mut().for_each(|s| s.spread = self.spread(&s.place));
         let mut parts = Vec::new();
         let mut conflicts = Vec::new();
@@ -243,6 +257,11 @@ impl Judge<'_> {
                 Ok(class) => parts.push((part.into_iter().map(|s| s.place).collect(), class)),
                 Err(found) => conflicts.push(*found),
             }
+        }
+        // what can be proven needn't be believed
+        let proven = conflicts.is_empty() && parts.iter().all(|(_, class)| !is_sum(class));
+        if declared && !proven {
+            return Ok(PlaceClass::Owned { declared });
         }
         if !conflicts.is_empty() {
             return Err(conflicts);
@@ -330,6 +349,10 @@ impl Judge<'_> {
             injective,
         })
     }
+}
+
+fn is_sum(class: &PlaceClass) -> bool {
+    matches!(class, PlaceClass::Accumulated(_))
 }
 
 /// The class of a variable whose parts have classes of one kind.
