@@ -260,7 +260,7 @@ impl Machine<'_> {
     }
 
     /// The memory and offset of an address, checked.
-    #[inline]
+    #[inline(always)]
     fn place(
         &self,
         warp: &Warp,
@@ -276,7 +276,8 @@ impl Machine<'_> {
             (Space::Generic, _) => (Space::Global, address),
             (space, _) => (space, address),
         };
-        if address % bytes as u64 != 0 {
+        // A power of two.
+        if address & (bytes as u64 - 1) != 0 {
             return Err(Fault::new(lane, format!("the address {address:#x} isn't aligned to {bytes} bytes")));
         }
         if space == Space::Global {
@@ -299,7 +300,7 @@ impl Machine<'_> {
         Ok(Found { space, allocation: 0, offset: first + address as usize })
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(
         &mut self,
         warp: &Warp,
@@ -329,7 +330,7 @@ impl Machine<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, warp: &mut Warp, place: &Found, at: usize, bytes: usize, value: u64) {
         let target = match place.space {
             Space::Shared => &mut self.shared,
@@ -339,7 +340,7 @@ impl Machine<'_> {
         target.write(place.offset + at, bytes, value);
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_race(&mut self, warp: &Warp, lane: usize, place: &Found, bytes: usize, deed: Deed) -> Step {
         if !self.launch.races || place.space == Space::Local {
             return Ok(());

@@ -97,6 +97,7 @@ impl Machine<'_> {
     }
 
     /// Who a lane is in the search for races.
+    #[inline(always)]
     pub fn actor(&self, warp: &Warp, lane: usize) -> Actor {
         let first = self.block * self.launch.block;
         Actor {

@@ -35,15 +35,8 @@ impl Bytes {
         self.data.len()
     }
 
-    /// Up to 8 bytes, the lowest first.
-    pub fn load(&self, at: usize, bytes: usize) -> u64 {
-        let mut word = [0; 8];
-        word[..bytes].copy_from_slice(&self.data[at..at + bytes]);
-        u64::from_le_bytes(word)
-    }
-
-    /// Likewise, if they were all written; else the first one that wasn't.
-    #[inline]
+    /// 1, 2, 4 or 8 bytes, the lowest first, if they were all written; else the first one that wasn't.
+    #[inline(always)]
     pub fn read(&self, at: usize, bytes: usize) -> Result<u64, usize> {
         let bits = (1u32 << bytes) - 1;
         // Aligned accesses of up to 8 bytes stay within one byte of the bit set.
@@ -51,12 +44,24 @@ impl Bytes {
         if known != bits {
             return Err(at + known.trailing_ones() as usize);
         }
-        Ok(self.load(at, bytes))
+        let data = &self.data[at..at + bytes];
+        Ok(match data {
+            [a, b, c, d, e, f, g, h] => u64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, *h]),
+            [a, b, c, d] => u32::from_le_bytes([*a, *b, *c, *d]).into(),
+            [a, b] => u16::from_le_bytes([*a, *b]).into(),
+            other => other.first().copied().unwrap_or(0).into(),
+        })
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn write(&mut self, at: usize, bytes: usize, value: u64) {
-        self.data[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+        let data = &mut self.data[at..at + bytes];
+        match bytes {
+            8 => data.copy_from_slice(&value.to_le_bytes()),
+            4 => data.copy_from_slice(&(value as u32).to_le_bytes()),
+            2 => data.copy_from_slice(&(value as u16).to_le_bytes()),
+            _ => data[0] = value as u8,
+        }
         self.written[at / 8] |= (((1u32 << bytes) - 1) << (at % 8)) as u8;
     }
 
@@ -149,6 +154,7 @@ impl Memory {
         true
     }
 
+    #[inline(always)]
     pub fn at(&mut self, place: Place) -> &mut Allocation {
         &mut self.allocations[place.allocation]
     }
@@ -159,7 +165,7 @@ impl Memory {
     }
 
     /// The allocation that a range lies in.
-    #[inline]
+    #[inline(always)]
     pub fn locate(&self, address: u64, bytes: usize) -> Result<Place, String> {
         let (number, offset) = (address >> OFFSET_BITS, address & ((1 << OFFSET_BITS) - 1));
         let found = self.allocations.get((number as usize).wrapping_sub(1));

@@ -62,15 +62,18 @@ struct Stamp {
 }
 
 impl Stamp {
+    #[inline(always)]
     fn of(actor: &Actor) -> Stamp {
         Stamp { thread: actor.thread + 1, phase: actor.phase, inst: actor.inst, block_scope: false }
     }
 
+    #[inline(always)]
     fn in_block(self, actor: &Actor) -> bool {
         (actor.block.0..actor.block.1).contains(&self.thread.wrapping_sub(1))
     }
 
     /// Whether this access and the actor's aren't ordered.
+    #[inline(always)]
     fn concurrent(self, actor: &Actor) -> bool {
         self.thread != 0
             && self.thread != actor.thread + 1
@@ -86,6 +89,7 @@ struct Crowd {
 }
 
 impl Crowd {
+    #[inline(always)]
     fn note(&mut self, stamp: Stamp, actor: &Actor) {
         let [first, second] = &mut self.own;
         if first.thread != 0 && !first.in_block(actor) {
@@ -100,8 +104,19 @@ impl Crowd {
         }
     }
 
+    #[inline(always)]
     fn concurrent(&self, actor: &Actor) -> Option<Stamp> {
-        [self.own[0], self.own[1], self.other].into_iter().find(|s| s.concurrent(actor))
+        if self.own[0].thread == 0 {
+            return None;
+        }
+        let [first, second] = self.own;
+        if first.concurrent(actor) {
+            Some(first)
+        } else if second.concurrent(actor) {
+            Some(second)
+        } else {
+            self.other.concurrent(actor).then_some(self.other)
+        }
     }
 }
 
@@ -146,7 +161,7 @@ impl Shadow {
     }
 
     /// Notes an access of up to 16 bytes, aligned to its size, and says what it conflicts with.
-    #[inline]
+    #[inline(always)]
     pub fn access(&mut self, at: usize, bytes: usize, deed: Deed, actor: &Actor) -> Result<(), Conflict> {
         let page = self.page(at / PAGE_BYTES, actor.launch);
         let first = at % PAGE_BYTES;
@@ -165,7 +180,7 @@ impl Shadow {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn page(&mut self, number: usize, launch: u32) -> &mut Page {
         let index = match self.last {
             Some((n, index)) if n == number => index,
@@ -208,6 +223,7 @@ fn split(page: &mut Page, word: usize) -> usize {
     cell.parts as usize - 1
 }
 
+#[inline(always)]
 fn visit(cell: &mut Cell, crowds: &mut Vec<Crowd>, deed: Deed, actor: &Actor) -> Result<(), Conflict> {
     let conflict = |s: Stamp, deed| Err(Conflict { thread: s.thread - 1, inst: s.inst, deed });
     if cell.write.concurrent(actor) {

@@ -111,7 +111,7 @@ impl Warp {
     }
 
     /// Chooses the lanes to run; none where all wait or have left.
-    #[inline]
+    #[inline(always)]
     pub fn choose(&mut self) -> bool {
         if self.active != 0 && self.pc < self.next {
             return true;
@@ -157,7 +157,7 @@ impl Warp {
     }
 
     /// The row of a register or constant, which these lanes read.
-    #[inline]
+    #[inline(always)]
     pub fn row<'w>(&'w self, code: &'w Code, reg: Reg, lanes: u32) -> Result<&'w Row, Box<Fault>> {
         if reg >= CONSTANT {
             return Ok(&code.constants[(reg - CONSTANT) as usize]);
@@ -171,7 +171,7 @@ impl Warp {
     }
 
     /// The row that these lanes write.
-    #[inline]
+    #[inline(always)]
     pub fn row_mut(&mut self, reg: Reg, lanes: u32) -> &mut Row {
         self.defined[reg as usize] |= lanes;
         &mut self.regs[reg as usize]
