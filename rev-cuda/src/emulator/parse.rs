@@ -352,7 +352,7 @@ fn simple_operand(text: &mut Text<'_>) -> Result<Operand, SyntaxError> {
         Some('[') => {
             text.accept('[');
             let address = match text.peek() {
-                Some(c) if c.is_ascii_digit() || c == '-' => Operand::Address(None, offset(text, false)?),
+                Some(c) if c.is_ascii_digit() || c == '-' => Operand::Address(None, offset(text)?),
                 _ => {
                     let base = text.expect_word("a register or variable")?.to_string();
                     Operand::Address(Some(base), displacement(text)?)
@@ -373,26 +373,21 @@ fn simple_operand(text: &mut Text<'_>) -> Result<Operand, SyntaxError> {
     }
 }
 
-/// `+ 8`, `- 8`, `+ -8` or nothing.
+/// `+ 8`, `+ -8` or nothing.
 fn displacement(text: &mut Text<'_>) -> Result<i64, SyntaxError> {
-    match text.peek() {
-        Some('+') => {
-            text.accept('+');
-            offset(text, false)
-        }
-        Some('-') => {
-            text.accept('-');
-            offset(text, true)
-        }
-        _ => Ok(0),
+    if text.accept('+') {
+        offset(text)
+    } else {
+        Ok(0)
     }
 }
 
-fn offset(text: &mut Text<'_>, negated: bool) -> Result<i64, SyntaxError> {
+fn offset(text: &mut Text<'_>) -> Result<i64, SyntaxError> {
     let line = text.line();
     match text.number("an offset")? {
-        Operand::Int(v) => i64::try_from(if negated { -v } else { v })
-            .map_err(|_| SyntaxError::new(line, "an offset must fit into 64 bits".into())),
+        Operand::Int(v) => {
+            i64::try_from(v).map_err(|_| SyntaxError::new(line, "an offset must fit into 64 bits".into()))
+        }
         _ => Err(SyntaxError::new(line, "an offset must be an integer".into())),
     }
 }

@@ -57,6 +57,9 @@ impl Decoder<'_> {
                 return Err(self.error("barriers are numbered from 0 to 15"));
             }
         }
+        if matches!(form.operands.get(1), Some(Operand::Int(n)) if *n <= 0 || n % 32 != 0) {
+            return Err(self.error("the number of threads must be a multiple of the warp's"));
+        }
         Ok(Op::Barrier { id: self.from(id, Type::U32)?, count, aligned })
     }
 

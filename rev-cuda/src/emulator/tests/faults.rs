@@ -28,7 +28,7 @@ fn bad_accesses() {
             "offset 256 of `b0`, which has 256 bytes",
         ],
     );
-    assert_fault("ld.global.u32 %r0, [%l10-4];", &["offset -4 of `b0`"]);
+    assert_fault("ld.global.u32 %r0, [%l10+-4];", &["offset -4 of `b0`"]);
     assert_fault("ld.global.u32 %r0, [8];", &["nothing is allocated"]);
     assert_fault("ld.global.u32 %r0, [%l10+2];", &["isn't aligned to 4 bytes"]);
     assert_fault("ld.global.v2.u32 {%r0, %r1}, [%l10+4];", &["isn't aligned to 8 bytes"]);
@@ -36,7 +36,7 @@ fn bad_accesses() {
         ".shared .u32 s; st.shared.u32 [s+4], 1;",
         &["offset 4 of shared memory, which has 4 bytes"],
     );
-    assert_fault(".local .u32 s; st.local.u32 [s-4], 1;", &["offset -4 of local memory"]);
+    assert_fault(".local .u32 s; st.local.u32 [s+-4], 1;", &["offset -4 of local memory"]);
     assert_fault(
         ".shared .u32 s; ld.shared.u32 %r0, [s];",
         &["byte 0 of shared memory, which was never written"],
@@ -142,7 +142,7 @@ fn barriers_that_never_fill() {
         &["line 19", "other threads of the warp are at another barrier, in line 20"],
     );
     assert_fault("bar.sync 1, 96;", &["more threads than there are"]);
-    assert_fault("bar.sync 1, 33;", &["multiple"]);
+    assert_fault("mov.u32 %r1, 33; bar.sync 1, %r1;", &["a multiple of the warp's"]);
     assert_fault("bar.sync %r30;", &["differs"]);
 }
 

@@ -1,5 +1,6 @@
 //! The emulator against the manual: instruction by instruction, then whole kernels written by hand,
-//! then everything that must be refused.
+//! then everything that must be refused. Where there is a `ptxas`, it must take what the emulator
+//! takes, and refuse what is wrong.
 
 mod control;
 mod faults;
@@ -11,6 +12,8 @@ mod transfer;
 
 use super::Emulator;
 use crate::driver::{Driver, Target};
+use crate::ptxas::Assembler;
+use std::sync::OnceLock;
 
 /// A module for sm_90 with one kernel.
 fn module(kernel: &str) -> String {
@@ -19,6 +22,14 @@ fn module(kernel: &str) -> String {
 
 fn emulator() -> Emulator {
     Emulator::new().with_target(Target(90))
+}
+
+/// What NVIDIA's assembler says of a text; `None` where there is no assembler.
+fn assembled(text: &str) -> Option<Result<(), String>> {
+    static FOUND: OnceLock<Option<Assembler>> = OnceLock::new();
+    let assembler = FOUND.get_or_init(Assembler::find).as_ref()?;
+    let target = text.split("sm_").nth(1)?.split_whitespace().next()?.parse().ok()?;
+    Some(assembler.assemble(text, Target(target)).map(|_| ()).map_err(|e| e.to_string()))
 }
 
 /// Loads a text, and runs its kernel `k` on buffers, which follow one another as parameters.
@@ -34,6 +45,9 @@ fn launch_on(
     buffers: &mut [Vec<u8>],
 ) -> Result<(), String> {
     let module = device.load(text).map_err(|e| e.to_string())?;
+    if let Some(Err(message)) = assembled(text) {
+        panic!("{message}\n{text}");
+    }
     let mut addresses = Vec::new();
     for (n, buffer) in buffers.iter().enumerate() {
         let address = device.allocate(&format!("b{n}"), buffer.len()).unwrap();
