@@ -92,6 +92,9 @@ impl Decoder<'_> {
 
     fn address(&mut self, operand: &Operand, space: Space) -> Result<Address, SyntaxError> {
         match operand {
+            Operand::Address(None, _) if space != Space::Local => {
+                Err(self.error("a constant address exists only in local memory"))
+            }
             Operand::Address(None, offset) => Ok(Address { space, base: self.constant(0), offset: *offset }),
             Operand::Address(Some(name), offset) => match self.variables.get(name) {
                 Some((found, at)) if *found == space => {

@@ -29,7 +29,7 @@ fn bad_accesses() {
         ],
     );
     assert_fault("ld.global.u32 %r0, [%l10+-4];", &["offset -4 of `b0`"]);
-    assert_fault("ld.global.u32 %r0, [8];", &["nothing is allocated"]);
+    assert_fault("mov.u64 %l2, 8; ld.global.u32 %r0, [%l2];", &["nothing is allocated"]);
     assert_fault("ld.global.u32 %r0, [%l10+2];", &["isn't aligned to 4 bytes"]);
     assert_fault("ld.global.v2.u32 {%r0, %r1}, [%l10+4];", &["isn't aligned to 8 bytes"]);
     assert_fault(

@@ -80,6 +80,7 @@ fn wrong_instructions() {
         ("ld.param.u64 %l0, [b0+8];", "`b0` has 8 bytes, and 8 are read at 8"),
         ("bra NOWHERE;", "there is no label `NOWHERE`"),
         ("bar.sync 16;", "from 0 to 15"),
+        ("ld.global.u32 %r0, [8];", "only in local memory"),
         ("bar.sync 1, 33;", "a multiple of the warp's"),
         ("ld.global.u32 %r0, [%l1-4];", "expected `]` after the address"),
         ("bar.arrive 0, 32;", "only `bar.sync` is supported"),
