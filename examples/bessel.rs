@@ -121,7 +121,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         return Err(Failure::Sizes(format!("expected at most {MAX_NUMBERS} points, found {n}")));
     }
     let z: Vec<f64> = (1..=n).map(|i| options.upper * i as f64 / n as f64).collect();
-    let device = run.open();
+    let device = run.open()?;
     let series = Series { order: options.order, tolerance: options.tolerance, device: &*device };
     let watch = Stopwatch::new(run.repeat, 2);
     let (values, value_ms) = watch.time("values", || series.values(&z))?;

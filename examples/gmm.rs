@@ -145,7 +145,7 @@ fn coordinate(instance: &mut Instance, index: usize) -> (String, &mut f64) {
 
 fn run(options: &Options) -> Result<Outcome, Failure> {
     let instance = options.instance()?;
-    let device = options.run.open();
+    let device = options.run.open()?;
     let watch = Stopwatch::new(options.run.repeat, 2);
     let (value, objective_ms) = watch.time("objective", || objective(&*device, &instance))?;
     let (gradient, gradient_ms) = watch.time("gradient", || gradient(&*device, &instance))?;

@@ -9,20 +9,24 @@
 //! | --- | --- |
 //! | what a program needs in scope | [`prelude`] |
 //! | the language, form by form | `docs/language.md` |
-//! | devices: the CPU, the interpreter | [`Cpu`], [`interp`] |
+//! | devices: the CPU, GPUs, the emulated GPU, the interpreter | [`Cpu`], [`Cuda`], [`Emulator`], [`interp`] |
+//! | arrays that stay on the GPU, its text, its assembler | [`cuda`] |
 //! | the program as data: text form, passes | [`ir`], [`text`], [`pass`], [`check`], [`diag`] |
 //! | scalars and their shadows | [`scalar`] |
 //! | errors, tolerances and options of a run | [`error`], [`tolerance`] |
-//! | is my inverse right, is my gradient right? | [`verify`] |
+//! | is my inverse right, is my gradient right, do two devices agree? | [`verify`], [`compare`] |
 //! | programs written in the language | [`kernels`] |
 
 extern crate self as rev;
 
+pub use rev_core::verify::{compare, Comparison, Outputs};
 pub use rev_core::{
     check, device, diag, error, interp, ir, ops, pass, scalar, text, tolerance, value, verify,
 };
 pub use rev_cpu::device::Cpu;
 pub use rev_cpu::prelude::{pure, reversible, Error, Reversible};
+pub use rev_cuda as cuda;
+pub use rev_cuda::{Cuda, Emulator};
 pub use rev_kernels as kernels;
 
 /// What a program's source, and code that runs it, need in scope.

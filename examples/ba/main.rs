@@ -173,7 +173,7 @@ fn write<P: Problem>(
 
 fn run<P: Problem>(options: &RunOptions, problem: &P) -> Result<Outcome, Failure> {
     let [cameras, points, observations] = problem.sizes();
-    let device = options.open();
+    let device = options.open()?;
     let watch = Stopwatch::new(options.repeat, 3);
     let (values, value_ms) = watch.time("values", || problem.values(&*device))?;
     let ((), jacobian_ms) = watch.time("Jacobian", || each_chunk(&*device, problem, |_, _| Ok(())))?;

@@ -19,6 +19,22 @@ pub enum DeviceName {
     Cpu,
     /// The reference interpreter: slow, with every check
     Interpreter,
+    /// The first NVIDIA GPU
+    Cuda,
+    /// A GPU in software: very slow
+    Emulator,
+}
+
+impl DeviceName {
+    /// The device.
+    pub fn open(self, options: Options) -> Result<Box<dyn Device>, rev::Error> {
+        Ok(match self {
+            DeviceName::Cpu => Box::new(Cpu::with_options(options)),
+            DeviceName::Interpreter => Box::new(Interpreter::with_options(options)),
+            DeviceName::Cuda => Box::new(rev::Cuda::new(0)?.with_options(options)),
+            DeviceName::Emulator => Box::new(rev::Emulator::new().with_options(options)),
+        })
+    }
 }
 
 /// How to run, and where results go.
@@ -49,12 +65,9 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// The device to run on.
-    pub fn open(&self) -> Box<dyn Device> {
+    pub fn open(&self) -> Result<Box<dyn Device>, rev::Error> {
         let options = Options { checks: self.checked, threads: Some(self.threads()), ..Options::default() };
-        match self.device {
-            DeviceName::Cpu => Box::new(Cpu::with_options(options)),
-            DeviceName::Interpreter => Box::new(Interpreter::with_options(options)),
-        }
+        self.device.open(options)
     }
 
     /// The number of threads to run on.

@@ -84,5 +84,10 @@ pub fn kernels(kernels: &[Kernel], target: Target) -> String {
 
 /// Text for a comment.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    ascii(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The assembler takes ASCII only, also in comments.
+fn ascii(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
 }

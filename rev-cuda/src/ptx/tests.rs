@@ -144,7 +144,7 @@ fn the_version_is_the_lowest_that_is_needed() {
 #[test]
 fn a_program_says_what_it_was_made_from() {
     let mut kernel = samples::control();
-    kernel.title = "loop over `i` in `axpy`\nline 3".into();
+    kernel.title = "loop over `i` in `axpy`\nline 3 \u{221a}".into();
     let program = Program {
         name: "axpy, adjoint".into(),
         kernels: vec![kernel],
@@ -157,7 +157,7 @@ fn a_program_says_what_it_was_made_from() {
     };
     let text = print(&program, Target(70));
     assert!(text.starts_with("// axpy, adjoint\n// sum a_bar in control: shared by all"), "{text}");
-    assert!(text.contains("// loop over `i` in `axpy` line 3\n.visible .entry control("), "{text}");
+    assert!(text.contains("// loop over `i` in `axpy` line 3 \\u{221a}\n.visible .entry control("), "{text}");
     assert!(text.contains("        // 7: y += x\n        // and so on\n"), "{text}");
     assert!(text.contains("atom.global.cas.b32 "), "{text}");
 }

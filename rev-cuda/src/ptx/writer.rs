@@ -1,7 +1,7 @@
 //! The text of one kernel: its declarations, its registers' names, and the lines of its body.
 
-use super::one_line;
 use super::version::{Version, BASE};
+use super::{ascii, one_line};
 use crate::kernel::{Inst, Kernel, Operand, Reg, Ty};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -107,7 +107,7 @@ impl<'k> Writer<'k> {
 
     /// A comment.
     pub fn comment(&mut self, text: &str) {
-        let _ = writeln!(self.body, "{:1$}// {text}", "", 4 * self.depth);
+        let _ = writeln!(self.body, "{:1$}// {2}", "", 4 * self.depth, ascii(text));
     }
 
     /// Something that only versions from this one on have.
