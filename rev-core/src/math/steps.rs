@@ -170,27 +170,30 @@ pub(super) trait Steps: Machine + Sized {
         (q, low)
     }
 
-    /// `c₀ + c₁ x + …` by Horner's rule, even and odd powers apart so that their chains overlap.
+    /// `c₀ + c₁ x + …` by Horner's rule; from five terms on even and odd powers apart, so that their
+    /// chains overlap.
     #[inline(always)]
     fn polynomial(&mut self, x: &Self::F, c: &[f64]) -> Self::F {
-        if c.len() < 5 {
-            return self.horner(x, c, 1);
+        let [first @ .., second, last] = c else {
+            return self.float(c.first().copied().unwrap_or(0.0));
+        };
+        // `lower` is the chain with the lowest power so far, `upper` that with the power above
+        let (mut upper, mut lower) = (self.float(*last), self.float(*second));
+        if first.len() < 3 {
+            lower = self.fma(&upper, x, &lower);
+            for c in first.iter().rev() {
+                let c = self.float(*c);
+                lower = self.fma(&lower, x, &c);
+            }
+            return lower;
         }
         let square = self.mul(x, x);
-        let even = self.horner(&square, c, 2);
-        let odd = self.horner(&square, c.get(1..).unwrap_or(&[]), 2);
-        self.fma(&odd, x, &even)
-    }
-    /// `c₀ + cₛ x + c₂ₛ x² + …`
-    #[inline(always)]
-    fn horner(&mut self, x: &Self::F, c: &[f64], step: usize) -> Self::F {
-        let mut coefficients = c.iter().step_by(step).rev();
-        let mut value = self.float(coefficients.next().copied().unwrap_or(0.0));
-        for c in coefficients {
+        for c in first.iter().rev() {
             let c = self.float(*c);
-            value = self.fma(&value, x, &c);
+            let next = self.fma(&upper, &square, &c);
+            upper = std::mem::replace(&mut lower, next);
         }
-        value
+        self.fma(&upper, x, &lower)
     }
 
     /// The nearest integer of `c x`, as a float and as an integer, for less than `2^(mantissa-2)`.

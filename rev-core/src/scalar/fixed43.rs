@@ -275,15 +275,15 @@ impl Real for Fixed43 {
     }
     #[inline]
     fn powf(self, b: Self) -> Self {
-        fixed(self.to_num::<f64>().powf(b.to_num()))
+        fixed(Real::powf(self.to_num::<f64>(), b.to_num()))
     }
     #[inline]
     fn hypot(self, b: Self) -> Self {
-        fixed(self.to_num::<f64>().hypot(b.to_num()))
+        fixed(Real::hypot(self.to_num::<f64>(), b.to_num()))
     }
     #[inline]
     fn atan2(self, b: Self) -> Self {
-        fixed(self.to_num::<f64>().atan2(b.to_num()))
+        fixed(Real::atan2(self.to_num::<f64>(), b.to_num()))
     }
     fn ln_gamma(self) -> Self {
         fixed(gamma::ln_gamma(self.to_num()))

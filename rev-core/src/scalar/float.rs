@@ -1,13 +1,15 @@
-//! `f32` and `f64` as scalars. The functions are std's; this is where others are put in.
+//! `f32` and `f64` as scalars. Their functions are those of [`crate::math`], which every device computes
+//! alike; only exact operations are the processor's own.
 
 use super::integer::linear_scalar;
 use super::{gamma, Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
 use crate::ir::{ScalarType, Type};
+use crate::math::cpu::{double, single};
 use crate::tolerance::Tolerances;
 use crate::value::Value;
 
 macro_rules! floats {
-    ($($t:ident $variant:ident;)*) => {$(
+    ($($t:ident $variant:ident $functions:ident;)*) => {$(
         impl Zero for $t {
             #[inline(always)]
             fn zero() -> Self {
@@ -144,36 +146,40 @@ macro_rules! floats {
                 1.0 / self
             }
             #[inline(always)]
+            fn powi(self, n: i32) -> Self {
+                $functions::powi(self, n)
+            }
+            #[inline(always)]
             fn exp(self) -> Self {
-                <$t>::exp(self)
+                $functions::exp(self)
             }
             #[inline(always)]
             fn ln(self) -> Self {
-                <$t>::ln(self)
+                $functions::ln(self)
             }
             #[inline(always)]
             fn sin(self) -> Self {
-                <$t>::sin(self)
+                $functions::sin(self)
             }
             #[inline(always)]
             fn cos(self) -> Self {
-                <$t>::cos(self)
+                $functions::cos(self)
             }
             #[inline(always)]
             fn tan(self) -> Self {
-                <$t>::tan(self)
+                $functions::tan(self)
             }
             #[inline(always)]
             fn sinh(self) -> Self {
-                <$t>::sinh(self)
+                $functions::sinh(self)
             }
             #[inline(always)]
             fn cosh(self) -> Self {
-                <$t>::cosh(self)
+                $functions::cosh(self)
             }
             #[inline(always)]
             fn tanh(self) -> Self {
-                <$t>::tanh(self)
+                $functions::tanh(self)
             }
             #[inline(always)]
             fn re(self) -> Self {
@@ -193,7 +199,7 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn arg(self) -> Self {
-                <$t>::atan2(0.0, self)
+                $functions::atan2(0.0, self)
             }
             #[inline(always)]
             fn arg_gradient(self) -> Self {
@@ -236,43 +242,43 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn powf(self, b: Self) -> Self {
-                <$t>::powf(self, b)
+                $functions::powf(self, b)
             }
             #[inline(always)]
             fn hypot(self, b: Self) -> Self {
-                <$t>::hypot(self, b)
+                $functions::hypot(self, b)
             }
             #[inline(always)]
             fn expm1(self) -> Self {
-                self.exp_m1()
+                $functions::expm1(self)
             }
             #[inline(always)]
             fn log2(self) -> Self {
-                <$t>::log2(self)
+                $functions::log2(self)
             }
             #[inline(always)]
             fn log10(self) -> Self {
-                <$t>::log10(self)
+                $functions::log10(self)
             }
             #[inline(always)]
             fn log1p(self) -> Self {
-                self.ln_1p()
+                $functions::log1p(self)
             }
             #[inline(always)]
             fn asin(self) -> Self {
-                <$t>::asin(self)
+                $functions::asin(self)
             }
             #[inline(always)]
             fn acos(self) -> Self {
-                <$t>::acos(self)
+                $functions::acos(self)
             }
             #[inline(always)]
             fn atan(self) -> Self {
-                <$t>::atan(self)
+                $functions::atan(self)
             }
             #[inline(always)]
             fn atan2(self, b: Self) -> Self {
-                <$t>::atan2(self, b)
+                $functions::atan2(self, b)
             }
             fn ln_gamma(self) -> Self {
                 gamma::ln_gamma(self as f64) as $t
@@ -284,6 +290,6 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32 F32;
-    f64 F64;
+    f32 F32 single;
+    f64 F64 double;
 }

@@ -6,6 +6,8 @@
 //! REV_POINTS=1000000 cargo test --release -p rev-core --test mathematics -- --nocapture errors
 //! ```
 
+#![allow(clippy::unwrap_used)]
+
 mod cases;
 mod exact;
 
