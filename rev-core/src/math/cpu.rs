@@ -8,36 +8,41 @@
 use super::machine::Convert;
 use super::native::Native;
 
-/// One function for scalars: its copy with the instruction where the processor has it.
+/// A value computed by the copy with the instruction where the processor has it.
+macro_rules! dispatch {
+    (($($arg:ident: $t:ty),*) -> $result:ty $value:block) => {{
+        #[inline(always)]
+        fn value($($arg: $t),*) -> $result $value
+        #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
+        {
+            #[target_feature(enable = "fma")]
+            fn with_instruction($($arg: $t),*) -> $result {
+                value($($arg),*)
+            }
+            #[cold]
+            #[inline(never)]
+            fn with_calls($($arg: $t),*) -> $result {
+                value($($arg),*)
+            }
+            if std::arch::is_x86_feature_detected!("fma") {
+                // SAFETY: the processor has the instruction.
+                unsafe { with_instruction($($arg),*) }
+            } else {
+                with_calls($($arg),*)
+            }
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(target_feature = "fma"))))]
+        value($($arg),*)
+    }};
+}
+
+/// A function of [`crate::math`] on scalars.
 macro_rules! on_scalars {
     ($t:ident $(#[$doc:meta])* $name:ident($($arg:ident)*) -> $result:ty) => {
         $(#[$doc])*
         #[inline]
         pub fn $name($($arg: $t),*) -> $result {
-            #[inline(always)]
-            fn value($($arg: $t),*) -> $result {
-                $crate::math::$name(&mut Native::<$t>::new(), $(&$arg),*)
-            }
-            #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
-            {
-                #[target_feature(enable = "fma")]
-                fn with_instruction($($arg: $t),*) -> $result {
-                    value($($arg),*)
-                }
-                #[cold]
-                #[inline(never)]
-                fn with_calls($($arg: $t),*) -> $result {
-                    value($($arg),*)
-                }
-                if std::arch::is_x86_feature_detected!("fma") {
-                    // SAFETY: the processor has the instruction.
-                    unsafe { with_instruction($($arg),*) }
-                } else {
-                    with_calls($($arg),*)
-                }
-            }
-            #[cfg(not(all(target_arch = "x86_64", not(target_feature = "fma"))))]
-            value($($arg),*)
+            dispatch!(($($arg: $t),*) -> $result { $crate::math::$name(&mut Native::<$t>::new(), $(&$arg),*) })
         }
     };
 }
@@ -112,6 +117,14 @@ pub mod double {
     pub fn powi(x: f64, n: i32) -> f64 {
         small_power!(x n).unwrap_or_else(|| powf(x, f64::from(n)))
     }
+
+    on_scalars!(f64 /// `ln |Γ(x)|`
+        ln_gamma(x) -> f64);
+
+    /// The derivative of an order of the digamma function.
+    pub fn polygamma(order: i32, x: f64) -> f64 {
+        dispatch!((order: i32, x: f64) -> f64 { crate::math::polygamma(&mut Native::<f64>::new(), order, &x) })
+    }
 }
 
 /// `f32`
@@ -125,5 +138,15 @@ pub mod single {
             let power = double::powf(f64::from(x), f64::from(n));
             Native::<f64>::new().narrow(&power)
         })
+    }
+
+    /// `ln |Γ(x)|`, computed in `f64`.
+    pub fn ln_gamma(x: f32) -> f32 {
+        Native::<f64>::new().narrow(&double::ln_gamma(f64::from(x)))
+    }
+
+    /// The derivative of an order of the digamma function, computed in `f64`.
+    pub fn polygamma(order: i32, x: f32) -> f32 {
+        Native::<f64>::new().narrow(&double::polygamma(order, f64::from(x)))
     }
 }

@@ -11,6 +11,7 @@
 
 pub mod cpu;
 pub mod exponential;
+pub mod gamma;
 pub mod inverse;
 pub mod logarithm;
 pub mod machine;
@@ -21,6 +22,7 @@ mod steps;
 pub mod trigonometric;
 
 pub use exponential::{cosh, exp, expm1, sinh, tanh};
+pub use gamma::{ln_gamma, ln_gamma_single, polygamma, polygamma_single};
 pub use inverse::{acos, asin, atan, atan2};
 pub use logarithm::{ln, log10, log1p, log2};
 pub use machine::{Convert, Machine};

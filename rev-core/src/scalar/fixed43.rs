@@ -7,8 +7,9 @@
 //! exact reversal needs. What has no value is the nearest end of the range (`1/0`), or 0 (`0/0`).
 
 use super::integer::linear_scalar;
-use super::{gamma, Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
+use super::{Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
 use crate::ir::{ScalarType, Type};
+use crate::math::cpu::double;
 use crate::tolerance::Tolerances;
 use crate::value::Value;
 use fixed::types::extra::U43;
@@ -286,9 +287,9 @@ impl Real for Fixed43 {
         fixed(Real::atan2(self.to_num::<f64>(), b.to_num()))
     }
     fn ln_gamma(self) -> Self {
-        fixed(gamma::ln_gamma(self.to_num()))
+        fixed(double::ln_gamma(self.to_num()))
     }
     fn polygamma(k: i32, x: Self) -> Self {
-        fixed(gamma::polygamma(k, x.to_num()))
+        fixed(double::polygamma(k, x.to_num()))
     }
 }

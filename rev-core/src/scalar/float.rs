@@ -2,7 +2,7 @@
 //! alike; only exact operations are the processor's own.
 
 use super::integer::linear_scalar;
-use super::{gamma, Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
+use super::{Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
 use crate::ir::{ScalarType, Type};
 use crate::math::cpu::{double, single};
 use crate::tolerance::Tolerances;
@@ -281,10 +281,10 @@ macro_rules! floats {
                 $functions::atan2(self, b)
             }
             fn ln_gamma(self) -> Self {
-                gamma::ln_gamma(self as f64) as $t
+                $functions::ln_gamma(self)
             }
             fn polygamma(k: i32, x: Self) -> Self {
-                gamma::polygamma(k, x as f64) as $t
+                $functions::polygamma(k, x)
             }
         }
     )*};

@@ -19,7 +19,6 @@ mod class;
 mod complex;
 mod fixed43;
 mod float;
-pub mod gamma;
 mod integer;
 mod linear;
 mod number;

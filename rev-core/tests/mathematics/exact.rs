@@ -2,8 +2,8 @@
 
 use astro_float_num::{BigFloat, Consts, RoundingMode::ToEven};
 
-/// Digits of the reference: enough for the cancellation in `exp(x) - 1` and `ln(1 + x)` too.
-const BITS: usize = 256;
+/// Digits of the reference: twice what the cancellation in `exp(x) - 1` and `ln(1 + x)` takes.
+const BITS: usize = 128;
 
 /// The functions in arbitrary precision.
 pub struct Exact {
@@ -38,7 +38,7 @@ impl Exact {
                 BITS,
                 ToEven,
             ),
-            "log1p" => a.add(&one, 2048, ToEven).ln(BITS, ToEven, cc),
+            "log1p" => a.add(&one, BITS, ToEven).ln(BITS, ToEven, cc),
             "sin" => a.sin(BITS, ToEven, cc),
             "cos" => a.cos(BITS, ToEven, cc),
             "tan" => a.tan(BITS, ToEven, cc),

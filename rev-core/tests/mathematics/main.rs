@@ -10,6 +10,8 @@
 
 mod cases;
 mod exact;
+mod gamma;
+mod special;
 
 use cases::{Case, Random, CASES};
 use exact::{ulps, ulps_single, Exact};
