@@ -63,7 +63,7 @@ where
         }
         What::Stack => {
             debug_assert!(mode == Mode::Write);
-            Data::Stack(Vec::new())
+            Data::Stack(reals(2))
         }
     }
 }

@@ -122,8 +122,13 @@ pub fn module() -> Result<Module, ParseError> {
 /// The reversible functions of the prelude.
 pub fn signatures() -> Vec<Signature> {
     let param = |name: &str, what, mode| Param { name: name.into(), what, mode, by_reference: false };
-    let function =
-        |name: &str, exact, params| Signature { name: name.into(), params, exact, loops_allowed: 2 };
+    let function = |name: &str, exact, params| Signature {
+        name: name.into(),
+        params,
+        exact,
+        any_length: name == "axpy",
+        loops_allowed: 2,
+    };
     use Mode::{Read, Write};
     vec![
         function(

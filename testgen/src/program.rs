@@ -140,7 +140,7 @@ fn function(
     let mut function = g.function;
     function.body = body;
     forget_unused(&mut function);
-    (function, Signature { name, params, exact, loops_allowed: 1 })
+    (function, Signature { name, params, exact, any_length: false, loops_allowed: 1 })
 }
 
 /// Removes variables that were declared for statements that were then given up.
@@ -171,14 +171,14 @@ fn parameters(dice: &mut Dice, has_const: bool) -> Vec<Param> {
         add(what, Mode::Write, true);
     }
     for _ in 0..2 + dice.below(3) {
-        let what = match dice.below(10) {
+        let what = match dice.below(11) {
             0..=2 => What::Real,
             3 => What::Complex,
             4 => What::Index(LONG - 1),
             5 => What::Reals,
             6 => What::Matrix,
-            7 => What::Indices { injective: dice.chance(50) },
-            8 => What::Body,
+            7 | 8 => What::Indices { injective: dice.chance(60) },
+            9 => What::Body,
             _ => What::Duo,
         };
         let scalar = matches!(what, What::Real | What::Complex);
@@ -193,6 +193,9 @@ fn parameters(dice: &mut Dice, has_const: bool) -> Vec<Param> {
     }
     if dice.chance(25) {
         add(What::Ints, Mode::Write, true);
+    }
+    if dice.chance(20) {
+        add(What::Stack, Mode::Write, true);
     }
     out
 }

@@ -97,7 +97,16 @@ impl Source<'_> {
 
     /// Statements; a scope that ends before the block does gets braces of its own.
     fn block(&mut self, block: &[Stmt]) {
+        let mut paired = false;
         for (k, s) in block.iter().enumerate() {
+            if std::mem::take(&mut paired) {
+                continue;
+            }
+            if let Some(text) = block.get(k + 1).and_then(|next| self.tuple_update(s, next)) {
+                self.line(&text);
+                paired = true;
+                continue;
+            }
             let scope =
                 matches!(s.kind, StmtKind::Let { .. } | StmtKind::Ancilla { .. } | StmtKind::Compute { .. });
             if scope && k + 1 < block.len() {
@@ -110,6 +119,25 @@ impl Source<'_> {
                 self.stmt(s);
             }
         }
+    }
+
+    /// Two updates of one operator that don't concern each other, as one of a tuple.
+    fn tuple_update(&self, first: &Stmt, second: &Stmt) -> Option<String> {
+        let (StmtKind::Update { op, place, expr }, StmtKind::Update { op: other, place: to, expr: value }) =
+            (&first.kind, &second.kind)
+        else {
+            return None;
+        };
+        let mut touched = [Vec::new(), Vec::new()];
+        for (touched, stmt) in touched.iter_mut().zip([first, second]) {
+            stmt.each_access(&mut |p, _| touched.push(p.var));
+        }
+        let apart = !touched[0].contains(&to.var) && !touched[1].contains(&place.var);
+        let signed = matches!(op, UpdateOp::Add | UpdateOp::Sub);
+        (op == other && apart && signed).then(|| {
+            let places = format!("({}, {})", self.place(place), self.place(to));
+            format!("{places} {} ({}, {});", op.symbol(), self.expr(expr, 0), self.expr(value, 0))
+        })
     }
 
     /// `head { … }`
@@ -176,6 +204,10 @@ impl Source<'_> {
                         let text = format!("#[injective({})]", self.place(place));
                         self.line(&text);
                     }
+                }
+                for var in parallel.iter().flat_map(|p| &p.disjoint) {
+                    let text = format!("#[disjoint({})]", self.name(*var));
+                    self.line(&text);
                 }
                 let range = self.range(range);
                 let range = if parallel.is_some() { format!("par({range})") } else { range };

@@ -26,6 +26,8 @@ pub struct Signature {
     pub params: Vec<Param>,
     /// Whether it undoes itself bit for bit on exact scalars.
     pub exact: bool,
+    /// Whether its slices may have any length, all of them the same.
+    pub any_length: bool,
     /// In how many nested loops it may be called.
     pub loops_allowed: usize,
 }

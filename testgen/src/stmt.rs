@@ -26,6 +26,20 @@ fn add(place: Place, expr: Expr) -> StmtKind {
     StmtKind::Update { op: UpdateOp::Add, place, expr }
 }
 
+/// The variables that are written at elements chosen by an index array.
+fn indexed_by(block: &[Stmt], table: VarId) -> Vec<VarId> {
+    let mut found = Vec::new();
+    for stmt in block {
+        stmt.each_access_deep(&mut |p, access| {
+            let chosen = access != Access::Read && p.indices().any(|e| e.mentions(table));
+            if chosen && !found.contains(&p.var) {
+                found.push(p.var);
+            }
+        });
+    }
+    found
+}
+
 impl Generator<'_> {
     /// About `n` statements, in a block of the source of their own.
     pub(crate) fn fresh_block(&mut self, n: usize) -> Block {
@@ -72,7 +86,7 @@ impl Generator<'_> {
                     vec![Stmt::new(StmtKind::Inverse { body })]
                 }
                 21 => vec![Stmt::new(StmtKind::Unchecked { body: self.fresh_block(2) })],
-                22 => one(self.stack_detour()),
+                22 => self.stack_detour().unwrap_or_default(),
                 _ => vec![Stmt::new(StmtKind::External { code: "let _outside = 1 ;".into() })],
             };
             if !made.is_empty() {
@@ -165,13 +179,17 @@ impl Generator<'_> {
         if self.scopes.loops() > signature.loops_allowed {
             return None;
         }
+        let length = 1 + self.dice.below(LONG - 1);
+        let length = Some(length).filter(|_| signature.any_length && self.dice.chance(60));
         let mut args: Vec<Option<Arg>> = vec![None; signature.params.len()];
         // written arguments first, so that the others don't read them
         for pass in [Mode::Write, Mode::Read] {
             for (k, param) in signature.params.iter().enumerate().filter(|(_, p)| p.mode == pass) {
                 let arg = match pass {
-                    Mode::Write => self.written_argument(&param.what),
-                    Mode::Read | Mode::Accumulate => self.read_argument(&param.what, param.by_reference),
+                    Mode::Write => self.written_argument(&param.what, length),
+                    Mode::Read | Mode::Accumulate => {
+                        self.read_argument(&param.what, param.by_reference, length)
+                    }
                 };
                 let Some(arg) = arg else {
                     self.targets.clear();
@@ -189,13 +207,13 @@ impl Generator<'_> {
         self.leaf(StmtKind::Call { callee: Callee::Path(signature.name), direction, args })
     }
 
-    fn written_argument(&mut self, what: &What) -> Option<Arg> {
+    fn written_argument(&mut self, what: &What, length: Option<usize>) -> Option<Arg> {
         let place = match what {
             What::Real => self.place(Element::Real, Use::Write)?,
             What::Complex => self.place(Element::Complex, Use::Write)?,
             What::Int => self.place(Element::Int, Use::Write)?,
             What::Bool => self.place(Element::Bool, Use::Write)?,
-            What::Reals => self.part(Use::Write)?,
+            What::Reals => self.part(Use::Write, length)?,
             What::Matrix | What::Triple { .. } | What::Ints | What::Duo | What::Body | What::Stack => {
                 Place::var(self.whole(what, Use::Write)?)
             }
@@ -204,12 +222,16 @@ impl Generator<'_> {
         Some(Arg { mode: Mode::Write, value: ArgValue::Place(place) })
     }
 
-    /// A whole slice. (Parts of slices are passed to functions of the prelude only, see [`Self::part`].)
-    fn part(&mut self, usage: Use) -> Option<Place> {
-        Some(Place::var(self.whole(&What::Reals, usage)?))
+    /// A whole slice, or a part of one of a length.
+    fn part(&mut self, usage: Use, length: Option<usize>) -> Option<Place> {
+        let place = Place::var(self.whole(&What::Reals, usage)?);
+        let Some(length) = length else { return Some(place) };
+        let from = self.index(LONG + 1 - length);
+        let to = Expr::func(Func::Add, vec![from.clone(), Expr::int(length as i128)]);
+        Some(place.with(Step::Range(Box::new(from), Box::new(to))))
     }
 
-    fn read_argument(&mut self, what: &What, by_reference: bool) -> Option<Arg> {
+    fn read_argument(&mut self, what: &What, by_reference: bool, length: Option<usize>) -> Option<Arg> {
         let value = match what {
             What::Real if by_reference => ArgValue::Place(self.place(Element::Real, Use::ReadSmall)?),
             What::Real => ArgValue::Expr(self.small(1)),
@@ -225,7 +247,7 @@ impl Generator<'_> {
                     None => ArgValue::Expr(Expr::index(2)),
                 }
             }
-            What::Reals => ArgValue::Place(self.part(Use::Read)?),
+            What::Reals => ArgValue::Place(self.part(Use::Read, length)?),
             What::Matrix
             | What::Triple { .. }
             | What::Ints
@@ -457,7 +479,7 @@ impl Generator<'_> {
         let reads = self.reads(&range.exprs().collect::<Vec<_>>());
         let tables = |k: &&Known| k.what == What::Indices { injective: true };
         let tables: Vec<VarId> = self.scopes.known.iter().filter(tables).map(|k| k.id).collect();
-        let table = self.dice.pick(&tables).copied().filter(|_| self.dice.chance(40));
+        let table = self.dice.pick(&tables).copied().filter(|_| self.dice.chance(75));
         let saved: Vec<Permission> = self.scopes.known.iter().map(|k| k.permission.clone()).collect();
         let owners = [
             Some(read(var)),
@@ -485,8 +507,15 @@ impl Generator<'_> {
             });
             found
         };
-        let injective = table.filter(|t| used(*t)).map(Place::var).into_iter().collect();
-        let parallel = Some(Parallel { injective, disjoint: Vec::new() });
+        let table = table.filter(|t| used(*t));
+        let parallel = Some(match table {
+            Some(table) if self.dice.chance(50) => {
+                let mut disjoint = indexed_by(&body, table);
+                disjoint.retain(|var| self.scopes.get(*var).is_some());
+                Parallel { injective: Vec::new(), disjoint }
+            }
+            _ => Parallel { injective: table.map(Place::var).into_iter().collect(), disjoint: Vec::new() },
+        });
         Some(Stmt::new(StmtKind::For { var, range, parallel, body }))
     }
 
@@ -495,7 +524,9 @@ impl Generator<'_> {
         let k = self.scopes.known[at].clone();
         let writable = k.permission == Permission::Full && self.scopes.is_free(k.id) && k.what != What::Stack;
         let accumulates = !matches!(k.what, What::Bool | What::Stack);
-        let owner = owners[self.dice.below(3)].clone();
+        // an index array is rare enough to be used where there is one
+        let own = if owners[2].is_some() && self.dice.chance(60) { 2 } else { self.dice.below(2) };
+        let owner = owners[own].clone();
         match self.dice.below(3) {
             _ if !writable => Permission::Read,
             0 if accumulates => Permission::Accumulate,
@@ -561,26 +592,35 @@ impl Generator<'_> {
     }
 
     /// Moves a value to a stack for a while: it is zero in between.
-    fn stack_detour(&mut self) -> Option<Stmt> {
+    fn stack_detour(&mut self) -> Option<Block> {
         let place = self.place(Element::Real, Use::Write)?;
         let known = self.scopes.get(place.var)?;
         if known.managed || known.permission != Permission::Full {
             return None;
         }
         let indices = self.reads(&place.indices().collect::<Vec<_>>());
+        if let Some(var) = self.whole(&What::Stack, Use::Write).filter(|_| self.dice.chance(60)) {
+            return self.within(Why::Inverse, indices, |g| g.detour(var, place));
+        }
         let var = self.declare("s", What::Stack, VarKind::Ancilla);
         let empty = Expr::new(ExprKind::EmptyStack);
-        // what the push has written is written again by the pop, as in a loop
         let body = self.within(Why::Inverse, indices, |g| {
             g.know(var, What::Stack, Permission::Full, false).scope = None;
-            let stack = Place::var(var);
-            let push = g.leaf(StmtKind::Push { stack: stack.clone(), place: place.clone() })?;
-            let mut body = vec![push];
-            body.extend(g.with_kept(&[place.var, var], |g| g.fresh_block(2)));
-            body.push(Stmt::new(StmtKind::Pop { stack, place }));
+            let mut body = g.detour(var, place)?;
             body.push(Stmt::new(StmtKind::Release { var, value: empty.clone() }));
             Some(body)
         })?;
-        Some(Stmt::new(StmtKind::Ancilla { var, init: empty, release: Release::Checked, body }))
+        Some(vec![Stmt::new(StmtKind::Ancilla { var, init: empty, release: Release::Checked, body })])
+    }
+
+    /// Between push and pop of a stack. What the push has written is written again by the pop, as in
+    /// a loop.
+    fn detour(&mut self, var: VarId, place: Place) -> Option<Block> {
+        let stack = Place::var(var);
+        let push = self.leaf(StmtKind::Push { stack: stack.clone(), place: place.clone() })?;
+        let mut body = vec![push];
+        body.extend(self.with_kept(&[place.var, var], |g| g.fresh_block(2)));
+        body.push(Stmt::new(StmtKind::Pop { stack, place }));
+        Some(body)
     }
 }

@@ -88,6 +88,7 @@ fn assert_generated(count: u64, size: Size) {
         "for",
         "par",
         "injective",
+        "disjoint",
         "call",
         "uncall",
         "compute",
