@@ -484,7 +484,7 @@ pub(super) fn shadow_scope(of: VarId, shadow: VarId, body: Block) -> Block {
     vec![Stmt::new(StmtKind::Ancilla { var: shadow, init, release: Release::Dropped, body })]
 }
 
-fn mentions(block: &Block, var: VarId) -> bool {
+pub(super) fn mentions(block: &Block, var: VarId) -> bool {
     block.iter().any(|s| {
         let mut found = false;
         s.each_access_deep(&mut |p, _| found |= p.var == var);

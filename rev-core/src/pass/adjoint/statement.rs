@@ -1,6 +1,6 @@
 //! The rule of each statement.
 
-use super::pullback::{elements_used, shadow_scope, Cotangent};
+use super::pullback::{elements_used, mentions, shadow_scope, Cotangent};
 use super::Builder;
 use crate::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Parallel, Place, Range, Release, Stmt,
@@ -30,7 +30,7 @@ impl Builder {
             For { var, range, parallel, body } => {
                 let range = Range { reversed: !range.reversed, ..range.clone() };
                 let body = self.repeated(body);
-                let parallel = parallel.as_ref().map(|p| self.parallel(p));
+                let parallel = parallel.as_ref().map(|p| self.parallel(p, &body));
                 vec![Stmt::new(For { var: *var, range, parallel, body })]
             }
             Call { callee, direction, args } => self.call(callee, *direction, args, stmt),
@@ -53,9 +53,11 @@ impl Builder {
         made.into_iter().map(|s| if s.span.is_some() { s } else { s.at(stmt.span) }).collect()
     }
 
-    /// A shadow is accessed where its variable is, so what is declared about one holds for both.
-    fn parallel(&self, declared: &Parallel) -> Parallel {
+    /// A shadow is accessed where its variable is, if at all, so what is declared about one holds for
+    /// both.
+    fn parallel(&self, declared: &Parallel, body: &Block) -> Parallel {
         let shadows = declared.disjoint.iter().filter_map(|v| self.shadows.get(v).copied());
+        let shadows = shadows.filter(|shadow| mentions(body, *shadow));
         let disjoint = declared.disjoint.iter().copied().chain(shadows).collect();
         Parallel { disjoint, injective: declared.injective.clone() }
     }
