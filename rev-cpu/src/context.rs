@@ -12,6 +12,8 @@ use rev_core::tolerance::{Options, Tolerances};
 pub trait Checks: Copy + Send + Sync + 'static {
     /// Whether checks are made.
     const ON: bool;
+    /// Whether an adjoint restores the state before the function, besides its shadows.
+    const RESTORES: bool;
 }
 
 /// Checks are made.
@@ -22,12 +24,23 @@ pub struct Checked;
 #[derive(Clone, Copy, Debug)]
 pub struct Unchecked;
 
+/// No checks are made, and of an adjoint only the shadows are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Forgetful;
+
 impl Checks for Checked {
     const ON: bool = true;
+    const RESTORES: bool = true;
 }
 
 impl Checks for Unchecked {
     const ON: bool = false;
+    const RESTORES: bool = true;
+}
+
+impl Checks for Forgetful {
+    const ON: bool = false;
+    const RESTORES: bool = false;
 }
 
 /// The number of cotangents that an adjoint carries side by side, as an argument.
@@ -108,6 +121,12 @@ impl<'a, C> Context<'a, C> {
     /// The same without checks.
     #[inline(always)]
     pub fn unchecked(self) -> Context<'a, Unchecked> {
+        Context { run: self.run, workers: self.workers, checks: PhantomData }
+    }
+
+    /// The same for an adjoint whose restored state nobody reads.
+    #[inline(always)]
+    pub fn forgetful(self) -> Context<'a, Forgetful> {
         Context { run: self.run, workers: self.workers, checks: PhantomData }
     }
 

@@ -4,6 +4,7 @@
 
 mod adjoint;
 mod direction;
+mod erase;
 mod inverse;
 mod partials;
 mod rename;
@@ -15,6 +16,7 @@ use crate::ir::{Function, Module};
 pub(crate) use adjoint::adjoint_function;
 pub use adjoint::Adjoint;
 pub use direction::directed;
+pub use erase::{erase, Erased, Wanted};
 pub use inverse::inverse_block;
 pub(crate) use inverse::inverse_function;
 pub use partials::{partials, taken_partials, NotDifferentiable};

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::ir::{Block, Function, Place, Span, Type, VarId};
+use rev_core::ir::{Block, Direction, Function, Place, Span, Type, VarId};
+use rev_core::pass::Erased;
 
 use super::names::{ident, ident_at};
 use super::sites::{Quotes, Sites};
@@ -73,6 +74,8 @@ pub struct Body<'a> {
     /// Arrays whose elements each iteration of a loop claims before it touches them: with the claims
     /// and the loop's variable.
     pub claimed: Vec<(VarId, Ident, VarId)>,
+    /// Calls of adjoints whose restored state nobody reads.
+    pub forgetful: Option<&'a Erased>,
     /// What may overlap at run time.
     pub values: rev_core::check::overlap::Values<'a>,
     quotes: &'a Quotes,
@@ -95,6 +98,7 @@ impl<'a> Body<'a> {
             atomic: BTreeSet::new(),
             lent: Vec::new(),
             claimed: Vec::new(),
+            forgetful: None,
             values: rev_core::check::overlap::Values::of(function),
             quotes: scope.quotes,
             sites: Sites::default(),
@@ -225,8 +229,11 @@ impl<'a> Body<'a> {
     }
 
     /// The context that a call passes on.
-    pub fn context(&self) -> TokenStream {
-        if self.checked {
+    pub fn context(&self, direction: Direction) -> TokenStream {
+        let forgets = |erased: &Erased| direction.adjoint > 0 && erased.forgets(self.site);
+        if self.forgetful.is_some_and(forgets) {
+            quote!(__cx.forgetful())
+        } else if self.checked {
             quote!(__cx)
         } else {
             quote!(__cx.unchecked())

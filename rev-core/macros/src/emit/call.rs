@@ -157,7 +157,7 @@ impl Body<'_> {
     }
 
     fn invoke(&mut self, callee: &Callee, direction: Direction, args: &[TokenStream]) -> TokenStream {
-        let (p, cx) = (self.p, self.context());
+        let (p, cx) = (self.p, self.context(direction));
         match callee {
             Callee::Path(text) => {
                 let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));

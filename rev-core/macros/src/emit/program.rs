@@ -3,7 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::Checked;
-use rev_core::ir::Direction;
+use rev_core::ir::{Direction, Function};
+use rev_core::pass::{erase, Erased, Wanted};
 
 use super::body::{Body, Repr, Scope};
 use super::call::program_name;
@@ -23,25 +24,18 @@ pub fn program(
     let name = program_name(direction);
     let shadowed = direction.adjoint > 0;
     let passed = passed_params(signature, shadowed, p);
-    let mut body = Body::new(scope, function);
-    let mut params = Vec::new();
-    let mut entry = TokenStream::new();
-    for (&var, param) in function.params.iter().zip(&passed) {
-        let (name, ty) = (body.name(var), param.rust(p));
-        params.push(quote!(#name: #ty));
-        let copied = param.repr() == Repr::Ref && is_scalar(&function.var(var).ty);
-        if copied {
-            entry.extend(quote!(let #name = *#name;));
-        }
-        body.set(var, if copied { Repr::Value } else { param.repr() });
-    }
+    let frame = Body::new(scope, function);
+    let params = function.params.iter().zip(&passed).map(|(&var, param)| {
+        let (name, ty) = (frame.name(var), param.rust(p));
+        quote!(#name: #ty)
+    });
     let (declared, conditions) = (signature.declared(), signature.conditions());
     let (width, width_argument) = if shadowed {
         (quote!(const __N: usize,), quote!(_: #p::Width<__N>,))
     } else {
         (TokenStream::new(), TokenStream::new())
     };
-    let statements = body.finish(&function.body);
+    let statements = variants(scope, function, &passed, shadowed);
     quote! {
         #[doc(hidden)]
         #[inline]
@@ -52,11 +46,47 @@ pub fn program(
         ) -> ::core::result::Result<(), #p::Error>
         #conditions
         {
-            #entry
             #statements
             ::core::result::Result::Ok(())
         }
     }
+}
+
+/// The statements of a program: with checks, and those that are left without.
+fn variants(scope: &Scope, function: &Checked, passed: &[Passed], shadowed: bool) -> TokenStream {
+    let of = |function: &Function, erased| statements(scope, function, passed, erased);
+    let erased = erase(function, Wanted::All);
+    let shadows = shadowed.then(|| erase(function, Wanted::Shadows)).filter(|s| *s != erased);
+    let unchecked = of(&erased, Some(&erased));
+    let unchecked = match &shadows {
+        Some(shadows) => {
+            let shadows = of(shadows, Some(shadows));
+            quote!(if __C::RESTORES { #unchecked } else { #shadows })
+        }
+        None => unchecked,
+    };
+    if !function.checks {
+        return unchecked;
+    }
+    let checked = of(function, None);
+    quote!(if __C::ON { #checked } else { #unchecked })
+}
+
+/// The statements of one variant.
+fn statements(scope: &Scope, function: &Function, passed: &[Passed], erased: Option<&Erased>) -> TokenStream {
+    let mut body = Body::new(scope, function);
+    body.forgetful = erased;
+    let mut entry = TokenStream::new();
+    for (&var, param) in function.params.iter().zip(passed) {
+        let name = body.name(var);
+        let copied = param.repr() == Repr::Ref && is_scalar(&function.var(var).ty);
+        if copied {
+            entry.extend(quote!(let #name = *#name;));
+        }
+        body.set(var, if copied { Repr::Value } else { param.repr() });
+    }
+    let statements = body.finish(&function.body);
+    quote!(#entry #statements)
 }
 
 /// How the parameters of a program are passed: each, or each with its shadow.

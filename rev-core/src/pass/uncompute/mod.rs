@@ -8,7 +8,7 @@
 //! What makes an inverse slice impossible is reported: a statement that changes an ancilla together
 //! with something else (U1), and a write that changes what the slice has read (U2).
 
-mod order;
+pub(in crate::pass) mod order;
 mod slice;
 #[cfg(test)]
 mod tests;

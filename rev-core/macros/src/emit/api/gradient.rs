@@ -132,7 +132,7 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     }
     let loss_bar = bar(loss.0);
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
-    let adjoint = entry.dispatch(Direction { adjoint: 1, inverse: false }, &both, Some(&n));
+    let adjoint = entry.dispatch_forgetful(Direction { adjoint: 1, inverse: false }, &both, &n);
     let gradients = others.iter().map(|(param, passed)| {
         let (field, gradient) = (field(param), entry.gradient_of(param, passed, &bar(param)));
         quote!(#field: #gradient)

@@ -238,6 +238,22 @@ impl Entry<'_> {
     /// A run of one of the programs: an expression of type `()` that leaves the function with an
     /// error.
     pub fn dispatch(&self, direction: Direction, slots: &[Slot], width: Option<&TokenStream>) -> TokenStream {
+        self.dispatch_as("Unchecked", direction, slots, width)
+    }
+
+    /// The same for an adjoint after which nobody reads the state that it restores.
+    pub fn dispatch_forgetful(&self, direction: Direction, slots: &[Slot], n: &TokenStream) -> TokenStream {
+        self.dispatch_as("Forgetful", direction, slots, Some(n))
+    }
+
+    /// `without` is what a run without checks is.
+    fn dispatch_as(
+        &self,
+        without: &str,
+        direction: Direction,
+        slots: &[Slot],
+        width: Option<&TokenStream>,
+    ) -> TokenStream {
         let p = self.p;
         let (device, name, program) = (self.device(), &self.model.item.sig.ident, program_name(direction));
         let given = self.signature.given();
@@ -253,7 +269,7 @@ impl Entry<'_> {
                 __run.context(), #width_argument #(#native),*
             )?)
         };
-        let (checked, unchecked) = (run("Checked"), run("Unchecked"));
+        let (checked, unchecked) = (run("Checked"), run(without));
         quote! {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => {

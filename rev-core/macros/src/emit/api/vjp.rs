@@ -108,7 +108,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
         both.push(Slot::own(shadow, passed.shadow(p)));
     }
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
-    let adjoint = entry.dispatch(Direction { adjoint: 1, inverse: false }, &both, Some(&n));
+    let adjoint = entry.dispatch_forgetful(Direction { adjoint: 1, inverse: false }, &both, &n);
     quote! {
         #vis fn #name<#declared #wide>(
             #device: &(impl #p::Device + ?Sized), #(#seeds,)* #(#inputs),*

@@ -1,0 +1,270 @@
+//! What is needed: from what is wanted at the end, backwards.
+//!
+//! A statement is live if it writes what is wanted, or a place that a live statement reads and that
+//! it may have written before: earlier in the same iteration of all loops around both, or in an
+//! earlier iteration of one of them, where indices don't tell the two places apart (the questions,
+//! and the answers, are those of uncomputation: [`follows`], [`Indices::distinct`]). Loops and
+//! branches are live with what is in them, and what decides them is read.
+//!
+//! An update `p += e` doesn't count as a read of `p`: whoever reads `p` later needs the earlier
+//! updates too, and finds them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::facts::{Apart, Definitions, Indices, Order};
+use crate::ir::{Access, Callee, Expr, ExprKind, Function, Place, Stmt, StmtKind, Type, VarId};
+use crate::pass::uncompute::order::{follows, shape, statement_at, Node, Part, Position, Shape};
+
+/// What the values of `roots` after the function depend on: for each statement, in the order of the
+/// text and before those inside it, how it is needed.
+pub fn live(function: &Function, roots: &[VarId]) -> Vec<Need> {
+    Live::of(function, roots).needs()
+}
+
+/// How a statement is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Not at all.
+    Dead,
+    /// It is, but of a call of an adjoint only the shadows: nobody reads the state that it restores.
+    Shadows,
+    /// It is.
+    Live,
+}
+
+struct Live<'f> {
+    function: &'f Function,
+    definitions: Definitions,
+    statements: Vec<Numbered<'f>>,
+    writes: BTreeMap<VarId, Vec<Write<'f>>>,
+    declarations: BTreeMap<VarId, Vec<usize>>,
+    live: Vec<bool>,
+}
+
+struct Numbered<'f> {
+    stmt: &'f Stmt,
+    /// The way to it, itself last, as the place where it evaluates its own expressions.
+    at: Position,
+    /// The loop, branch or scope around it.
+    around: Option<usize>,
+}
+
+struct Write<'f> {
+    place: &'f Place,
+    by: usize,
+    /// Whether somebody reads it.
+    wanted: bool,
+}
+
+impl<'f> Live<'f> {
+    fn of(function: &'f Function, roots: &[VarId]) -> Live<'f> {
+        let mut live = Live {
+            function,
+            definitions: Definitions::of(&function.body),
+            statements: Vec::new(),
+            writes: BTreeMap::new(),
+            declarations: BTreeMap::new(),
+            live: Vec::new(),
+        };
+        live.number(&function.body, &mut Vec::new(), None);
+        live.live = vec![false; live.statements.len()];
+        let mut work = Vec::new();
+        for root in roots {
+            for write in live.writes.get_mut(root).into_iter().flatten() {
+                write.wanted = true;
+                work.push(write.by);
+            }
+        }
+        for (id, numbered) in live.statements.iter().enumerate() {
+            if matches!(numbered.stmt.kind, StmtKind::External { .. }) {
+                work.push(id);
+            }
+        }
+        Marks { changed: live.writes.keys().copied().collect(), work, live: &mut live }.run();
+        live
+    }
+
+    fn needs(self) -> Vec<Need> {
+        let is_state = |w: &Write| !matches!(self.function.var(w.place.var).ty, Type::Shadow(_));
+        let mut restores = vec![false; self.statements.len()];
+        for write in self.writes.values().flatten().filter(|w| w.wanted && is_state(w)) {
+            restores[write.by] = true;
+        }
+        let is_adjoint =
+            |s: &Numbered| matches!(&s.stmt.kind, StmtKind::Call { direction, .. } if direction.adjoint > 0);
+        let statements = self.statements.iter().zip(restores);
+        let need = |(&live, (statement, restores)): (&bool, (&Numbered, bool))| match live {
+            false => Need::Dead,
+            true if is_adjoint(statement) && !restores => Need::Shadows,
+            true => Need::Live,
+        };
+        self.live.iter().zip(statements).map(need).collect()
+    }
+
+    fn number(&mut self, block: &'f [Stmt], path: &mut Position, around: Option<usize>) {
+        for (index, stmt) in block.iter().enumerate() {
+            let id = self.statements.len();
+            let mut at = path.clone();
+            at.push(Node { index, part: Part::Before, shape: shape_of_own(stmt) });
+            self.statements.push(Numbered { stmt, at, around });
+            stmt.each_place(&mut |place, access| {
+                if access != Access::Read {
+                    self.writes.entry(place.var).or_default().push(Write { place, by: id, wanted: false });
+                }
+            });
+            if let StmtKind::Let { var, .. } | StmtKind::Ancilla { var, .. } = &stmt.kind {
+                self.declarations.entry(*var).or_default().push(id);
+            }
+            for (k, inner) in stmt.blocks().into_iter().enumerate() {
+                path.push(Node { index, part: Part::Inside(k), shape: shape(stmt) });
+                self.number(inner, path, Some(id));
+                path.pop();
+            }
+        }
+    }
+}
+
+/// How often a statement evaluates its own expressions: a range once, a condition of a loop again
+/// and again.
+fn shape_of_own(stmt: &Stmt) -> Shape {
+    match stmt.kind {
+        StmtKind::For { .. } => Shape::Straight,
+        _ => shape(stmt),
+    }
+}
+
+struct Marks<'a, 'f> {
+    live: &'a mut Live<'f>,
+    /// Every variable that is written somewhere.
+    changed: BTreeSet<VarId>,
+    /// Statements that are needed and haven't been looked at.
+    work: Vec<usize>,
+}
+
+impl<'f> Marks<'_, 'f> {
+    fn run(mut self) {
+        while let Some(id) = self.work.pop() {
+            if !std::mem::replace(&mut self.live.live[id], true) {
+                self.look_at(id);
+            }
+        }
+    }
+
+    fn look_at(&mut self, id: usize) {
+        let stmt = self.live.statements[id].stmt;
+        self.decided_by(id);
+        stmt.each_expr(&mut |e| self.evaluated(e, id));
+        stmt.each_place(&mut |place, access| {
+            self.mentioned(place.var);
+            place.indices().for_each(|e| self.evaluated(e, id));
+            if access != Access::Accumulate {
+                self.read(place, id);
+            }
+        });
+        match &stmt.kind {
+            StmtKind::Call { callee: Callee::Param(var), .. } => self.mentioned(*var),
+            StmtKind::For { parallel: Some(declared), .. } => {
+                declared.injective.iter().for_each(|place| self.mentioned(place.var));
+                declared.disjoint.iter().for_each(|var| self.mentioned(*var));
+            }
+            StmtKind::External { code } => self.named(code, id),
+            _ => {}
+        }
+    }
+
+    /// The loops and branches around a statement say whether it runs.
+    fn decided_by(&mut self, id: usize) {
+        let mut around = self.live.statements[id].around;
+        while let Some(outer) = around {
+            let Numbered { stmt, around: next, .. } = self.live.statements[outer];
+            if !matches!(stmt.kind, StmtKind::Let { .. } | StmtKind::Ancilla { .. }) {
+                self.work.push(outer);
+            }
+            around = next;
+        }
+    }
+
+    /// What external code names, it may read.
+    fn named(&mut self, code: &str, id: usize) {
+        let words: BTreeSet<&str> = code.split(|c: char| c != '_' && !c.is_alphanumeric()).collect();
+        let function = self.live.function;
+        for k in 0..function.vars.len() {
+            let var = VarId(k as u32);
+            if words.contains(function.var(var).name.as_str()) {
+                self.mentioned(var);
+                self.read(&Place::var(var), id);
+            }
+        }
+    }
+
+    /// An expression that a statement evaluates.
+    fn evaluated(&mut self, e: &Expr, id: usize) {
+        match &e.kind {
+            ExprKind::Read(p) => {
+                self.mentioned(p.var);
+                self.read(p, id);
+            }
+            ExprKind::Len(p, _) => {
+                self.mentioned(p.var);
+                if self.indices().may_be_stack(p.var) {
+                    self.read(p, id);
+                }
+            }
+            ExprKind::ZeroShadow(p) => self.mentioned(p.var),
+            _ => {}
+        }
+        e.each_child(&mut |e| self.evaluated(e, id));
+    }
+
+    /// A name that occurs has to be declared.
+    fn mentioned(&mut self, var: VarId) {
+        self.work.extend(self.live.declarations.get(&var).into_iter().flatten());
+    }
+
+    /// A place whose value a statement needs: what may have been written there before is needed.
+    fn read(&mut self, place: &Place, id: usize) {
+        let Some(mut writes) = self.live.writes.remove(&place.var) else { return };
+        for write in writes.iter_mut().filter(|w| !w.wanted) {
+            write.wanted = self.reaches(write, place, id);
+            if write.wanted {
+                self.work.push(write.by);
+            }
+        }
+        self.live.writes.insert(place.var, writes);
+    }
+
+    fn reaches(&self, write: &Write<'f>, read: &Place, id: usize) -> bool {
+        let (from, to) = (&self.live.statements[write.by].at, &self.live.statements[id].at);
+        let order = follows(from, to);
+        order.later && !self.distinct(write.place, read, None, &BTreeSet::new())
+            || order.loops.iter().any(|(depth, index)| self.wraps(write, read, *depth, *index))
+    }
+
+    /// Whether a later iteration of the loop at `depth` around both may read what was written.
+    fn wraps(&self, write: &Write<'f>, read: &Place, depth: usize, index: Option<VarId>) -> bool {
+        let mut bound = BTreeSet::new();
+        let at = &self.live.statements[write.by].at;
+        if let Some(stmt) = statement_at(&self.live.function.body, at, depth) {
+            stmt.add_bound(&mut bound);
+        }
+        // what is declared in the loop is another one in each iteration
+        let own = bound.contains(&read.var) && self.live.declarations.contains_key(&read.var);
+        !own && !self.distinct(write.place, read, index, &bound)
+    }
+
+    fn distinct(&self, a: &Place, b: &Place, index: Option<VarId>, bound: &BTreeSet<VarId>) -> bool {
+        let indices = self.indices();
+        let apart = Apart {
+            index,
+            order: index.map_or(Order::Any, |v| indices.order(v)),
+            varies: &|v| self.changed.contains(&v) || bound.contains(&v),
+            rebound: &|v| bound.contains(&v),
+            injective: &[],
+        };
+        indices.distinct(a, b, &apart)
+    }
+
+    fn indices(&self) -> Indices<'_> {
+        Indices::new(&self.live.function.vars, &self.live.definitions)
+    }
+}

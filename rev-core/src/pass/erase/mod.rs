@@ -1,0 +1,222 @@
+//! Erasing: what nobody reads isn't computed.
+//!
+//! A reversible program brings its ancillas back to where they started. On a machine that may
+//! forget, that is work for nobody: with checks off, the statements whose results reach no argument
+//! are dead code. So are, in an adjoint, the values that no partial derivative needs.
+//!
+//! The pass marks what is needed, from the arguments backwards ([`live`]), and leaves out the rest:
+//! statements, whole loops and branches, bindings and ancillas. What it gives is a program to be
+//! run, not one to be inverted, so it is an [`Erased`] and no [`Checked`]: its ancillas are dropped
+//! at the ends of their scopes, and its conditions have no postconditions.
+//!
+//! What is left out can't fail either: with checks off, an index out of range in a statement whose
+//! result nobody reads goes unnoticed.
+
+mod live;
+mod plain;
+
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+use crate::check::Checked;
+use crate::ir::{Block, Function, Span, Stmt, StmtKind, Type, VarId, VarKind};
+use live::{live, Need};
+
+/// Which of a program's written arguments somebody reads after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// All of them.
+    All,
+    /// The shadows: after a gradient nobody asks for the state before the function.
+    Shadows,
+}
+
+/// A program without its dead code. It can be run forward without checks, and nothing else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Erased {
+    function: Function,
+    forgetful: BTreeSet<Span>,
+}
+
+impl Erased {
+    /// Whether nobody reads the state that the calls of adjoints at a place in the source restore, so
+    /// that the callee's [`Wanted::Shadows`] will do.
+    pub fn forgets(&self, call: Span) -> bool {
+        self.forgetful.contains(&call)
+    }
+
+    /// The function, for a module that is to be run without checks.
+    pub fn into_inner(self) -> Function {
+        self.function
+    }
+}
+
+impl Deref for Erased {
+    type Target = Function;
+    fn deref(&self) -> &Function {
+        &self.function
+    }
+}
+
+/// The function without the statements that the wanted arguments don't depend on.
+pub fn erase(function: &Checked, wanted: Wanted) -> Erased {
+    let mut function = plain::plain(function);
+    let roots: Vec<VarId> =
+        function.params.iter().copied().filter(|p| is_wanted(&function, *p, wanted)).collect();
+    let needs = live(&function, &roots).into_iter();
+    let mut keep = Keep { needs, forgetful: BTreeSet::new(), restoring: BTreeSet::new() };
+    function.body = keep.block(std::mem::take(&mut function.body));
+    let Keep { mut forgetful, restoring, .. } = keep;
+    forgetful.retain(|s| s.is_some() && !restoring.contains(s));
+    Erased { function, forgetful }
+}
+
+fn is_wanted(function: &Function, param: VarId, wanted: Wanted) -> bool {
+    match wanted {
+        Wanted::All => matches!(function.var(param).kind, VarKind::Param(_)),
+        Wanted::Shadows => matches!(function.var(param).ty, Type::Shadow(_)),
+    }
+}
+
+/// Leaves out what isn't marked. Statements are numbered as [`live`] numbers them: each before the
+/// ones inside it.
+struct Keep {
+    needs: std::vec::IntoIter<Need>,
+    /// Where the calls are whose restored state nobody reads, and the statements that are not so.
+    forgetful: BTreeSet<Span>,
+    restoring: BTreeSet<Span>,
+}
+
+impl Keep {
+    fn block(&mut self, block: Block) -> Block {
+        block.into_iter().flat_map(|s| self.stmt(s)).collect()
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt) -> Block {
+        let need = self.needs.next().unwrap_or(Need::Live);
+        for block in stmt.blocks_mut() {
+            *block = self.block(std::mem::take(block));
+        }
+        match (need, stmt.kind) {
+            // the scope of a name that nothing in it mentions
+            (Need::Dead, StmtKind::Let { body, .. } | StmtKind::Ancilla { body, .. }) => body,
+            (Need::Dead, _) => Vec::new(),
+            (need, kind) => {
+                let spans = if need == Need::Shadows { &mut self.forgetful } else { &mut self.restoring };
+                if matches!(kind, StmtKind::Call { .. }) {
+                    spans.insert(stmt.span);
+                }
+                vec![Stmt { kind, span: stmt.span }]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::check;
+    use crate::pass::{adjoint, Adjoint};
+    use crate::text::parse_function;
+
+    fn erased(text: &str) -> String {
+        erase(&checked(text), Wanted::All).to_string()
+    }
+
+    fn checked(text: &str) -> Checked {
+        let f = parse_function(&text.replace("; ", "\n")).unwrap();
+        check(f).unwrap_or_else(|d| panic!("{}", d.render("test", text)))
+    }
+
+    fn statements(f: &Function) -> usize {
+        fn count(block: &Block) -> usize {
+            block.iter().map(|s| 1 + s.blocks().into_iter().map(count).sum::<usize>()).sum()
+        }
+        count(&f.body)
+    }
+
+    #[test]
+    fn uncomputation_of_scalars_and_arrays_goes() {
+        let text = erased(
+            "fn f(y: &mut f64, x: [f64], n: usize) {
+                managed anc a: [f64] = fill(0.0, n) {
+                    managed anc s: f64 = 0.0 {
+                        for i in 0..n { a[i] += x[i] * x[i] }
+                        for i in 0..n { s += a[i] }
+                        y += s * s
+                    }
+                }
+            }",
+        );
+        assert_eq!(text.matches("for ").count(), 2, "{text}");
+        assert!(!text.contains("-="), "{text}");
+    }
+
+    #[test]
+    fn a_value_that_a_later_iteration_reads_stays() {
+        let text = erased(
+            "fn f(y: &mut [f64], x: [f64]) {
+                managed anc a: f64 = 0.0 { for i in 0..len(x) { a += x[i]; y[i] += a } }
+            }",
+        );
+        assert!(text.contains("a += x[i]") && !text.contains("-="), "{text}");
+    }
+
+    #[test]
+    fn what_reaches_an_argument_stays() {
+        let text = "fn f(a: &mut f64, b: &mut f64, x: f64) { a += x; swap(a, b); a -= b; b += x }";
+        assert_eq!(statements(&erase(&checked(text), Wanted::All)), 4);
+    }
+
+    #[test]
+    fn an_adjoint_keeps_the_values_that_derivatives_need() {
+        let source = "fn f(y: &mut f64, x: f64, z: f64) {
+            managed anc a: f64 = 0.0 { managed anc b: f64 = 0.0 { a += x * z; b += a * a; y += a + b } }
+        }";
+        let adjoint = adjoint(&checked(source), Adjoint::LEAN);
+        let text = erase(&adjoint, Wanted::Shadows).to_string();
+        assert!(text.contains("a += x * z") && !text.contains("a -= x * z"), "{text}");
+        // the value of b is needed for y only
+        assert!(!text.contains("b += a * a") && !text.contains("y -="), "{text}");
+        assert!(erase(&adjoint, Wanted::All).to_string().contains("b += a * a"));
+    }
+
+    #[test]
+    fn rows_of_an_array_are_told_apart() {
+        let source = "fn f(y: &mut f64, x: [f64], n: usize) {
+            managed anc a: [f64] = fill(0.0, n) {
+                for i in 0..n { a[i] += x[i]; a[i] += x[i] * x[i]; y += a[i] * a[i] }
+            }
+        }";
+        let text = erase(&adjoint(&checked(source), Adjoint::LEAN), Wanted::Shadows).to_string();
+        assert!(!text.contains("a[i] -="), "{text}");
+    }
+
+    #[test]
+    fn a_dead_loop_whose_condition_it_changes_goes() {
+        let text = erased(
+            "fn f(y: &mut f64, x: f64) {
+                managed anc k: i64 = 0 { while k < 3 post k > 0 { inc(k) }; y += x }
+            }",
+        );
+        assert!(!text.contains("while") && !text.contains("anc"), "{text}");
+    }
+
+    #[test]
+    fn external_code_stays_with_what_it_names() {
+        let text = erased(
+            "fn f(y: &mut f64, x: f64) { managed anc a: f64 = 0.0 { a += x; external \"print(a)\"; y += x } }",
+        );
+        assert!(text.contains("a += x") && text.contains("print(a)") && !text.contains("a -= x"), "{text}");
+    }
+
+    #[test]
+    fn stacks_keep_what_is_popped() {
+        let source = "fn f(y: &mut f64, x: f64, s: &mut stack f64) {
+            anc a: f64 = 0.0 { a += x; push(s, a); y += x; pop(s, a); y += a; a -= x }
+        }";
+        let source = source.replace("stack f64", "Stack<f64>");
+        let text = erased(&source);
+        assert!(text.contains("push") && text.contains("pop") && !text.contains("a -= x"), "{text}");
+    }
+}
