@@ -200,10 +200,9 @@ pub fn compare_all<'a, C, H: Whole<'a>>(
 where
     H::Element: Primal,
 {
-    let shape = shape_of(&array);
     for (k, e) in array.elements_in_order().enumerate() {
         e.compare(expected, cx.tolerances(), held)
-            .map_err(|m| m.within(format_args!("{:?}", place(k, &shape))))?;
+            .map_err(|m| m.within(format_args!("{:?}", place(k, &shape_of(&array)))))?;
     }
     Ok(())
 }

@@ -2,11 +2,12 @@
 //!
 //! The loss of a gradient is one in most programs. Nothing depends on the value of such an argument,
 //! so an adjoint needs neither its value after the function nor to restore the one before; a function
-//! all of whose written arguments are of this kind gives its gradient without a forward run.
+//! all of whose written arguments are of this kind gives its gradient without a forward run. What a
+//! callee does with a parameter that it is given stands in the callee.
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Access, Function, Mode, Stmt, StmtKind, VarId, VarKind};
+use crate::ir::{Access, ArgValue, Callee, Function, Mode, Stmt, StmtKind, VarId, VarKind};
 
 /// The written parameters that no statement reads or changes in another way than by `+=` and `-=`.
 ///
@@ -24,14 +25,59 @@ pub fn accumulate_only(function: &Function) -> BTreeSet<VarId> {
     out
 }
 
-/// Whether the gradient of a function depends on the values of its written arguments, so that the
-/// function has to be run before its adjoint.
-pub fn needs_forward_run(function: &Function) -> bool {
-    let only_accumulated = accumulate_only(function);
-    written_params(function).any(|p| !only_accumulated.contains(&p))
+/// A call that is given a parameter of the calling function to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassedOn {
+    /// The function called, by the path written.
+    pub callee: String,
+    /// Which of its parameters it is.
+    pub argument: usize,
 }
 
-fn written_params(function: &Function) -> impl Iterator<Item = VarId> + '_ {
+/// The calls on which it depends whether a written parameter is only accumulated into: in the
+/// callees. `None` where the function itself reads it or changes it in another way.
+pub fn accumulated_by(function: &Function, param: VarId) -> Option<Vec<PassedOn>> {
+    let mut calls = Vec::new();
+    for stmt in &function.body {
+        add_accumulations(function, stmt, param, &mut calls)?;
+    }
+    Some(calls)
+}
+
+fn add_accumulations(
+    function: &Function,
+    stmt: &Stmt,
+    param: VarId,
+    calls: &mut Vec<PassedOn>,
+) -> Option<()> {
+    let mut allowed = true;
+    stmt.each_access(&mut |place, access| {
+        let passed = access == Access::Write && matches!(stmt.kind, StmtKind::Call { .. });
+        allowed &= place.var != param || access == Access::Accumulate || passed;
+    });
+    if let StmtKind::Call { callee, direction, args } = &stmt.kind {
+        for (argument, arg) in args.iter().enumerate() {
+            match (&arg.value, callee) {
+                (ArgValue::Place(place), _) if place.var != param || arg.mode != Mode::Write => {}
+                (ArgValue::Expr(_), _) => {}
+                (ArgValue::Place(_), Callee::Path(path)) => {
+                    allowed &= direction.adjoint == 0;
+                    calls.push(PassedOn { callee: path.clone(), argument });
+                }
+                (ArgValue::Place(_), Callee::Param(_)) => allowed = false,
+            }
+        }
+    }
+    let mut named = [param].into_iter().collect();
+    remove_named_outside(function, stmt, &mut named);
+    if !allowed || named.is_empty() {
+        return None;
+    }
+    stmt.blocks().into_iter().flatten().try_for_each(|s| add_accumulations(function, s, param, calls))
+}
+
+/// The parameters that a function writes.
+pub fn written_params(function: &Function) -> impl Iterator<Item = VarId> + '_ {
     function.params.iter().copied().filter(|p| match function.var(*p).kind {
         VarKind::Param(mode) => mode != Mode::Read,
         VarKind::Ancilla | VarKind::Binding | VarKind::Index => false,
@@ -54,8 +100,29 @@ mod tests {
 
     fn names(text: &str) -> (Vec<String>, bool) {
         let f = parse_function(&text.replace("; ", "\n")).unwrap();
-        let names = accumulate_only(&f).iter().map(|v| f.var(*v).name.clone()).collect();
-        (names, needs_forward_run(&f))
+        let only: Vec<String> = accumulate_only(&f).iter().map(|v| f.var(*v).name.clone()).collect();
+        let forward = only.len() < written_params(&f).count();
+        (only, forward)
+    }
+
+    fn passed_on(text: &str) -> Option<Vec<(String, usize)>> {
+        let f = parse_function(&text.replace("; ", "\n")).unwrap();
+        let calls = accumulated_by(&f, f.params[0])?;
+        Some(calls.into_iter().map(|c| (c.callee, c.argument)).collect())
+    }
+
+    #[test]
+    fn what_is_passed_on_depends_on_the_callees() {
+        let f = |body: &str| passed_on(&format!("fn f(a: &mut f64, b: &mut f64, x: f64) {{ {body} }}"));
+        assert_eq!(f("a += x"), Some(vec![]));
+        assert_eq!(f("a += x; call g(x, &mut a)"), Some(vec![("g".into(), 1)]));
+        assert_eq!(
+            f("if x < 1.0 { call g(&mut a); uncall h(&mut a, x) }"),
+            Some(vec![("g".into(), 0), ("h".into(), 0)])
+        );
+        assert_eq!(f("call g(&mut a); b += a"), None);
+        assert_eq!(f("call g(a, &mut b)"), None);
+        assert_eq!(f("neg(a)"), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod index;
 mod parallel;
 mod trips;
 
-pub use accumulate_only::{accumulate_only, needs_forward_run};
+pub use accumulate_only::{accumulate_only, accumulated_by, written_params, PassedOn};
 pub use activity::{active_vars, each_derivative_read};
 pub use cost::{cost, Cost, Formula};
 pub use index::{Apart, Definitions, Indices, Order, Spread};

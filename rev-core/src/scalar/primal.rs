@@ -163,13 +163,14 @@ impl Primal for () {
 
 /// Compares element by element what has the same number of elements.
 fn compare_each<'a, P: Primal + 'a>(
-    found: impl Iterator<Item = (String, &'a P)>,
+    found: impl Iterator<Item = &'a P>,
     expected: impl Iterator<Item = &'a P>,
+    path: impl Fn(usize) -> String,
     tolerances: &Tolerances,
     held: Option<f64>,
 ) -> Result<(), Mismatch> {
-    for ((path, a), b) in found.zip(expected) {
-        a.compare(b, tolerances, held).map_err(|m| m.within(path))?;
+    for (k, (a, b)) in found.zip(expected).enumerate() {
+        a.compare(b, tolerances, held).map_err(|m| m.within(path(k)))?;
     }
     Ok(())
 }
@@ -243,8 +244,7 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
         largest(self.iter())
     }
     fn compare(&self, expected: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
-        let found = self.iter().enumerate().map(|(k, v)| (format!("[{k}]"), v));
-        compare_each(found, expected.iter(), t, held)
+        compare_each(self.iter(), expected.iter(), |k| format!("[{k}]"), t, held)
     }
 }
 
@@ -285,8 +285,7 @@ impl<P: Primal> Primal for Vec<P> {
         if self.len() != expected.len() {
             return Err(Mismatch::lengths(expected.len(), self.len()));
         }
-        let found = self.iter().enumerate().map(|(k, v)| (format!("[{k}]"), v));
-        compare_each(found, expected.iter(), t, held)
+        compare_each(self.iter(), expected.iter(), |k| format!("[{k}]"), t, held)
     }
 }
 
@@ -326,9 +325,7 @@ impl<P: Primal, D: Dimension> Primal for Array<P, D> {
         if self.shape() != expected.shape() {
             return Err(Mismatch::lengths(expected.shape(), self.shape()));
         }
-        let shape = self.shape().to_vec();
-        let found = self.iter().enumerate().map(|(k, v)| (format!("{:?}", position(k, &shape)), v));
-        compare_each(found, expected.iter(), t, held)
+        compare_each(self.iter(), expected.iter(), |k| format!("{:?}", position(k, self.shape())), t, held)
     }
 }
 

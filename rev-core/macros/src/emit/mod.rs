@@ -66,6 +66,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let Api { items, functions } = api::entry_points(&entry);
     let run = api::plain_function(&entry);
     let collected = api::collected(p, &module_of(program), &program.generics, &model.source);
+    let accumulates = program::accumulates(&scope, program);
     let passed_on = program::reversible_impl(name, &signature, p);
     let about = format!("What can be done with the reversible function [`{name}`]({name}()).");
     let lints = lints();
@@ -80,6 +81,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         #lints
         impl #name {
             #(#programs)*
+            #accumulates
             #functions
             #collected
         }

@@ -75,8 +75,10 @@ impl Body<'_> {
     fn roles(&self, facts: &ParallelFacts, body: &Block) -> Option<Vec<(VarId, Role)>> {
         let mut used = BTreeSet::new();
         body.iter().for_each(|s| mentioned(s, &mut used));
+        let mut own = BTreeSet::new();
+        body.iter().for_each(|s| s.add_bound(&mut own));
         let mut roles = Vec::new();
-        for var in used {
+        for var in used.difference(&own).copied() {
             let role = match facts.classes.get(&var) {
                 Some(PlaceClass::Private) => continue,
                 // only its length is asked for, or it is a function

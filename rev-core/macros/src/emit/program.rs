@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::Checked;
+use rev_core::facts::{accumulated_by, written_params, PassedOn};
 use rev_core::ir::{Direction, Function};
 use rev_core::pass::{erase, Erased, Wanted};
 
@@ -11,6 +12,7 @@ use super::call::program_name;
 use super::names::ident;
 use super::signature::{Passed, Signature};
 use super::types::is_scalar;
+use crate::model::Source;
 
 /// The program of a direction, from the function that it is (the adjoint's parameters are each
 /// followed by their shadows).
@@ -96,6 +98,36 @@ pub fn passed_params(signature: &Signature, shadowed: bool, p: &TokenStream) -> 
         std::iter::once(x.clone()).chain(shadow)
     };
     signature.params.iter().flat_map(each).collect()
+}
+
+/// `__accumulates(k, depth)`: whether the function only accumulates into its parameter `k`, as far as
+/// calls at most `depth` deep say. Constant, so that what depends on it is decided at compile time.
+pub fn accumulates(scope: &Scope, function: &Checked) -> TokenStream {
+    let arms = written_params(function).filter_map(|param| {
+        let calls = accumulated_by(function, param)?;
+        let k = function.params.iter().position(|p| *p == param)?;
+        let in_callees = calls.iter().map(|PassedOn { callee, argument }| {
+            let path = callee_type(scope.source, callee);
+            quote!(&& #path::__accumulates(#argument, __depth - 1))
+        });
+        Some(quote!(#k => true #(#in_callees)*,))
+    });
+    quote! {
+        #[doc(hidden)]
+        pub const fn __accumulates(__param: usize, __depth: u32) -> bool {
+            __depth > 0 && match __param { #(#arms)* _ => false }
+        }
+    }
+}
+
+/// The path of a called function's type, without generic arguments.
+fn callee_type(source: &Source, text: &str) -> TokenStream {
+    let Some(path) = source.callees.get(text) else { return text.parse().unwrap_or_default() };
+    let mut bare = path.clone();
+    if let Some(last) = bare.segments.last_mut() {
+        last.arguments = syn::PathArguments::None;
+    }
+    quote!(#bare)
 }
 
 /// The trait through which a function is passed to others.

@@ -13,6 +13,7 @@
 //! result nobody reads goes unnoticed.
 
 mod live;
+mod module;
 mod plain;
 
 use std::collections::BTreeSet;

@@ -109,6 +109,9 @@ fn constants(entry: &Entry, others: &[Param]) -> TokenStream {
     others.iter().enumerate().map(constant).collect()
 }
 
+/// How deep calls are looked into for what they do to the loss.
+const DEPTH: u32 = 6;
+
 fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     let p = entry.p;
     let n = quote!(1usize);
@@ -131,7 +134,11 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
         both.push(Slot::own(bar, passed.shadow(p)));
     }
     let loss_bar = bar(loss.0);
+    let written =
+        entry.params().enumerate().filter(|(_, (param, _))| param.mode != Mode::Read).map(|(k, _)| k);
+    let depth = DEPTH;
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
+    let restoring = entry.dispatch(Direction { adjoint: 1, inverse: false }, &both, Some(&n));
     let adjoint = entry.dispatch_forgetful(Direction { adjoint: 1, inverse: false }, &both, &n);
     let gradients = others.iter().map(|(param, passed)| {
         let (field, gradient) = (field(param), entry.gradient_of(param, passed, &bar(param)));
@@ -139,10 +146,20 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     });
     quote! {
         #start
-        #forward;
-        let __value = ::core::clone::Clone::clone(&#loss_name);
         #p::seed(&mut #loss_bar, 0);
-        #adjoint;
+        // where nothing reads what is written the adjoint needs no state to start from: it takes the
+        // loss from zero to minus the loss
+        let __value = if const { true #(&& Self::__accumulates(#written, #depth))* } {
+            #restoring;
+            let mut __value = <#loss_type as #p::Zero>::zero();
+            #p::rt::update::sub(&mut __value, #loss_name);
+            __value
+        } else {
+            #forward;
+            let __value = ::core::clone::Clone::clone(&#loss_name);
+            #adjoint;
+            __value
+        };
         ::core::result::Result::Ok(#result { value: __value, #(#gradients),* })
     }
 }

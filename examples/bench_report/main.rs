@@ -1,0 +1,68 @@
+//! The tables of the papers for what rev has: Bessel functions, the Gaussian mixture and bundle
+//! adjustment, every program beside its plain twin in the same run, with the ratios that others
+//! published. Writes `benchmarks.md` and plots.
+
+mod level;
+mod peers;
+mod plot;
+mod programs;
+mod race;
+mod tables;
+
+#[allow(dead_code, unused_imports)] // shared with the other programs, of which this one needs a part
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use race::Race;
+use rev::kernels::io::write_whole;
+use support::{finish, positive, Failure, Outcome};
+
+/// Measures every program beside its plain twin, on one thread, and writes tables and plots.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// Small instances and few rounds: to see that it runs, not what it costs
+    #[arg(long)]
+    quick: bool,
+    /// The number of points of the mixtures; 10,000 in the papers
+    #[arg(long, value_name = "N", value_parser = positive)]
+    points: Option<usize>,
+    /// How often each time is taken; the shortest counts
+    #[arg(long, value_name = "R", value_parser = positive)]
+    rounds: Option<usize>,
+    /// Where benchmarks.md and the plots go
+    #[arg(long, value_name = "DIR", default_value = "docs")]
+    out: PathBuf,
+}
+
+fn run(options: &Options) -> Result<Outcome, Failure> {
+    let rounds = options.rounds.unwrap_or(if options.quick { 2 } else { 12 });
+    let race = Race::new(rounds);
+    let mut sizes = if options.quick { programs::Sizes::QUICK } else { programs::Sizes::FULL };
+    sizes.points = options.points.unwrap_or(sizes.points);
+    let bessel = programs::bessel(&race)?;
+    let gmm = programs::gmm(&race, &sizes)?;
+    let ba = programs::ba(&race, &sizes)?;
+    let memory = programs::gmm_memory(&sizes)?;
+    let levels = level::levels()?;
+    drop(race);
+    let page = tables::page(&sizes, &bessel, &gmm, &ba, &memory, &levels)?;
+    std::fs::create_dir_all(&options.out)?;
+    let write =
+        |name: &str, text: &str| write_whole(&options.out.join(name), |out| out.write_all(text.as_bytes()));
+    write("benchmarks.md", &page)?;
+    write("benchmarks-gmm.svg", &plot::runtimes("GMM, one thread", "number of parameters", &gmm)?)?;
+    write(
+        "benchmarks-ba.svg",
+        &plot::runtimes("Bundle adjustment, one thread", "number of observations", &ba)?,
+    )?;
+    Ok(Outcome::Good)
+}
+
+fn main() -> ExitCode {
+    finish(run(&Options::parse()))
+}

@@ -1,0 +1,129 @@
+//! The page of tables.
+
+use std::fmt::Write;
+
+use super::level::Level;
+use super::peers::{self, Published};
+use super::programs::{Memory, Row, Sizes};
+use super::support::{Failure, Report};
+
+/// `docs/benchmarks.md`; the tables are printed too.
+pub fn page(
+    sizes: &Sizes,
+    bessel: &Row,
+    gmm: &[Row],
+    ba: &[Row],
+    memory: &[Memory],
+    levels: &[Level],
+) -> Result<String, Failure> {
+    let mut page = String::from("# Benchmarks\n\n");
+    page += &format!(
+        "Written by `cargo run --release --example bench_report -- --points {}`. One thread, `f64`; the shortest of several\n\
+         times (the thread's own, of the processor) taken in turns; **F** is the plain Rust twin's forward run in the same run, and ratios are to it.\n\
+         Checks are off except where it says so. Published ratios are from arXiv:2003.04617 (tables 3, 5, 6), each over\n\
+         the plain program of its own system; they are not of this machine, and instances are generated alike, not the same.\n\n",
+        sizes.points
+    );
+    table(&mut page, "Bessel function J2(1.0)", &["", "time", "/ F"], bessel_rows(bessel))?;
+    let columns = [
+        "instance",
+        "F",
+        "forward",
+        "checked",
+        "inverse",
+        "gradient",
+        "hand-written gradient",
+        "published: NiLang O, G; Tapenade G",
+    ];
+    let works = ["forward", "forward, checked", "inverse", "gradient", "twin's gradient"];
+    table(
+        &mut page,
+        &format!("Gaussian mixture, {} points", sizes.points),
+        &columns,
+        rows(gmm, &works, &peers::GMM),
+    )?;
+    page += "![Run times of the Gaussian mixture](benchmarks-gmm.svg)\n\n";
+    let columns = [
+        "instance",
+        "F",
+        "forward",
+        "checked",
+        "Jacobian",
+        "gradient",
+        "hand-written gradient",
+        "published: NiLang O, J; Tapenade J",
+    ];
+    let works = ["forward", "forward, checked", "Jacobian", "gradient", "twin's gradient"];
+    table(&mut page, "Bundle adjustment", &columns, rows(ba, &works, &peers::BA))?;
+    page += "![Run times of bundle adjustment](benchmarks-ba.svg)\n\n";
+    let memory_rows = memory.iter().map(|m| {
+        let kib = |bytes: f64| format!("{:.1} KiB", bytes / 1024.0);
+        vec![m.label.clone(), kib(m.peak), kib(m.formula), format!("{:.2}", m.peak / m.formula)]
+    });
+    let columns = ["instance", "peak", "(3 + d² + d) k + 2 log₂ k + P", "ratio"];
+    table(
+        &mut page,
+        "Memory of the mixture's gradient (gradients by the parameters included, by the points not)",
+        &columns,
+        memory_rows.collect(),
+    )?;
+    let level_rows = levels.iter().map(|l| {
+        vec![
+            l.name.to_string(),
+            l.reversible.to_string(),
+            l.erased.to_string(),
+            format!("{:.2}", l.value()),
+            "0".into(),
+        ]
+    });
+    let columns =
+        ["program", "operations, reversible", "operations, erased", "level, checked", "level, checks off"];
+    table(&mut page, "Uncomputing levels (log₂ of the ratio of operations)", &columns, level_rows.collect())?;
+    Ok(page.trim_end().to_string() + "\n")
+}
+
+fn table(page: &mut String, title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
+    let mut report = Report::new(title, columns);
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let head: Vec<String> = columns.iter().map(ToString::to_string).collect();
+    let _ = write!(page, "## {title}\n\n{}|{}\n", line(&head), " --- |".repeat(columns.len()));
+    for row in rows {
+        page.push_str(&line(&row));
+        report.row(row);
+    }
+    page.push('\n');
+    Ok(report.print()?)
+}
+
+fn time(row: &Row, name: &str) -> f64 {
+    row.times.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, t)| *t)
+}
+
+fn seconds(t: f64) -> String {
+    match t {
+        t if t < 1e-6 => format!("{:.1} ns", t * 1e9),
+        t if t < 1e-3 => format!("{:.2} µs", t * 1e6),
+        t => format!("{:.2} ms", t * 1e3),
+    }
+}
+
+fn bessel_rows(row: &Row) -> Vec<Vec<String>> {
+    let f = time(row, "twin");
+    let own = row.times.iter().map(|(name, t)| vec![name.to_string(), seconds(*t), format!("{:.2}", t / f)]);
+    let others = peers::BESSEL
+        .iter()
+        .map(|(name, ratio)| vec![format!("{name} (published)"), String::new(), format!("{ratio:.1}")]);
+    own.chain(others).collect()
+}
+
+fn rows(all: &[Row], works: &[&str], published: &[Published]) -> Vec<Vec<String>> {
+    let of = |row: &Row| {
+        let f = time(row, "twin");
+        let mut cells = vec![row.label.clone(), seconds(f)];
+        cells.extend(works.iter().map(|name| format!("{:.2}", time(row, name) / f)));
+        let peers = published.iter().find(|p| p.size == row.size).map(Published::ratios);
+        cells.push(peers.map_or(String::new(), |[o, g, t]| format!("{o:.2}, {g:.2}; {t:.2}")));
+        cells
+    };
+    all.iter().map(of).collect()
+}
