@@ -4,7 +4,7 @@
 //!
 //! Without `ptxas` it says that it was skipped. `REV_SNAPSHOT=write` writes the table anew.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::useless_vec)]
 
 use ndarray::Array2;
 use num_complex::Complex;

@@ -8,6 +8,7 @@ use crate::plan::{Buffer, BufferId, Failure, KernelArg, Program, Step, Word};
 use rev_core::device::{Device, DynamicDevice};
 use rev_core::error::{Cause, Error};
 use rev_core::ir::{Direction, Function, Module};
+use rev_core::value::DynArg;
 
 fn axpy() -> Module {
     let text = "fn axpy(y: &mut [f64], x: [f64], k: i64) {\n}\n";
@@ -84,7 +85,7 @@ fn driver() -> Fake {
     })
 }
 
-fn run(gpu: &Gpu<Fake>, y: &mut Vec<f64>, x: &[f64], k: i64) -> Result<(), Error> {
+fn run(gpu: &Gpu<Fake>, y: &mut impl DynArg, x: &[f64], k: i64) -> Result<(), Error> {
     let (mut x, mut k) = (x.to_vec(), k);
     gpu.execute(&axpy(), Direction::FORWARD, &mut [y, &mut x, &mut k])
 }
