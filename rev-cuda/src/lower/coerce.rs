@@ -23,6 +23,10 @@ impl Lower<'_> {
         Ok(match (ty, val) {
             (Type::Shadow(of), val) => self.settle_as(of, val)?,
             (_, Val::Literal(Number::Bool(b))) => Val::bool(super::atom::Atom::bool(b)),
+            (_, Val::Choice(cond, a, b)) => {
+                let (a, b) = (self.settle_as(ty, *a)?, self.settle_as(ty, *b)?);
+                self.choose_val(&cond, &a, &b)?
+            }
             (_, Val::Literal(n)) => match self.frame()?.generics.scalar(ty) {
                 Some(ArgumentType::Scalar(real)) => Val::Num(self.literal_as(n, real, false)?),
                 Some(ArgumentType::Complex(real)) => Val::Num(self.literal_as(n, real, true)?),
@@ -50,6 +54,10 @@ impl Lower<'_> {
             (Val::Literal(n), Val::Num(like)) => {
                 let one = self.literal_as(n, like.real, like.complex)?;
                 Val::Num(self.fit(one, like)?)
+            }
+            (Val::Choice(cond, a, b), like @ Val::Num(_)) => {
+                let (a, b) = (self.coerce(*a, like)?, self.coerce(*b, like)?);
+                self.choose_val(&cond, &a, &b)?
             }
             (Val::Num(n), Val::Num(like)) => Val::Num(self.fit(n, like)?),
             (Val::Fixed(es), Val::Fixed(like)) if es.len() == like.len() => {
@@ -103,9 +111,9 @@ impl Lower<'_> {
                 };
                 (truth(a), truth(b))
             }
-            (a @ Val::Literal(_), b @ Val::Literal(_)) => (a, b),
-            (a @ Val::Literal(_), b) => (self.coerce(a, &b)?, b),
-            (a, b @ Val::Literal(_)) => {
+            (a, b) if a.is_literal() && b.is_literal() => (a, b),
+            (a, b) if a.is_literal() => (self.coerce(a, &b)?, b),
+            (a, b) if b.is_literal() => {
                 let b = self.coerce(b, &a)?;
                 (a, b)
             }

@@ -74,10 +74,8 @@ impl Lower<'_> {
 
     /// Values of one type: literals take the others'.
     fn alike_all(&mut self, es: Vec<Val>) -> Outcome<Vec<Val>> {
-        let Some(typed) = es.iter().find(|e| !matches!(e, Val::Literal(_))).cloned() else { return Ok(es) };
-        es.into_iter()
-            .map(|e| if matches!(e, Val::Literal(_)) { self.coerce(e, &typed) } else { Ok(e) })
-            .collect()
+        let Some(typed) = es.iter().find(|e| !e.is_literal()).cloned() else { return Ok(es) };
+        es.into_iter().map(|e| if e.is_literal() { self.coerce(e, &typed) } else { Ok(e) }).collect()
     }
 
     fn literal(&mut self, n: Number, ty: Option<&Type>) -> Outcome<Val> {
@@ -192,6 +190,12 @@ impl Lower<'_> {
         let y = self.eval(b);
         let mut otherwise = self.builder()?.end();
         let (x, y) = self.alike(x?, y?)?;
+        if x.is_literal() && y.is_literal() {
+            let (x, y) = (self.hoisted(x, &mut then)?, self.hoisted(y, &mut otherwise)?);
+            let operand = self.builder()?.operand(cond);
+            self.builder()?.emit(Inst::If { cond: operand, then, otherwise });
+            return Ok(super::place::either_literal(cond, x, y));
+        }
         let mut regs = Vec::new();
         for (x, y) in x.atoms().iter().zip(y.atoms()) {
             let builder = self.builder()?;
@@ -204,12 +208,19 @@ impl Lower<'_> {
         let cond = self.builder()?.operand(cond);
         self.builder()?.emit(Inst::If { cond, then, otherwise });
         let mut regs = regs.into_iter();
-        if let (Val::Literal(m), Val::Literal(n)) = (&x, &y) {
-            if m != n {
-                return Err(self.unsupported("a choice between literals without a type"));
-            }
-        }
         Ok(x.map(&mut |old| regs.next().unwrap_or_else(|| old.clone())))
+    }
+
+    /// A choice whose conditions were computed in a block, with conditions that outlive it.
+    fn hoisted(&mut self, val: Val, insts: &mut Vec<Inst>) -> Outcome<Val> {
+        let Val::Choice(cond, a, b) = val else { return Ok(val) };
+        let kept = self.variable(&Atom::bool(false), "")?;
+        if let Atom::Reg(to, _) = kept {
+            let value = self.builder()?.operand(&cond);
+            insts.push(Inst::Op { to, op: Op::Move, args: vec![value] });
+        }
+        let (a, b) = (self.hoisted(*a, insts)?, self.hoisted(*b, insts)?);
+        Ok(Val::Choice(kept, Box::new(a), Box::new(b)))
     }
 
     fn block_expr(&mut self, lets: &[(VarId, Expr)], value: &Expr) -> Outcome<Val> {
@@ -273,6 +284,7 @@ impl Lower<'_> {
             Val::Num(n) if to_shadow && n.is_inactive() => return Ok(Val::None),
             Val::Num(n) => n,
             Val::Literal(n) => return self.literal(n, Some(ty)),
+            choice @ Val::Choice(..) => return self.settle_as(ty, choice),
             _ => return Err(self.unsupported("a conversion of what isn't a number")),
         };
         let (real, complex) = match scalar {

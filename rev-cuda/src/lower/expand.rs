@@ -1,68 +1,117 @@
-//! Functions that the device has no instruction for.
+//! Functions that the device has no instruction for: written down from [`rev_core::math`], which the
+//! CPU computes them by as well.
 
 use rev_core::ir::ScalarType;
+use rev_core::math::{self, Machine};
 use rev_core::ops::Func;
 
+use crate::kernel::{Op, Ty};
+
 use super::atom::Atom;
+use super::math::emit;
 use super::{Lower, Outcome};
 
 impl Lower<'_> {
-    /// A function of real numbers that is an expression over exact operations.
+    /// A function of real numbers that is an expression over exact operations. Fixed-point numbers
+    /// go through `f64`.
     pub fn expand(&mut self, func: Func, real: ScalarType, args: &[&Atom]) -> Outcome<Atom> {
-        if let Some(known) = known(func, real, args) {
-            return Ok(known);
-        }
-        Err(self.unsupported(format!("`{}` of `{}`", func.name(), real.name())))
+        let found = match (real, func) {
+            (_, Func::LnGamma | Func::Polygamma) => self.gamma_function(func, real, args)?,
+            (ScalarType::F64, _) => emit::<true, _>(self, |m| function(m, func, args))?,
+            (ScalarType::F32, _) => emit::<false, _>(self, |m| function(m, func, args))?,
+            (ScalarType::Fixed43, _) => {
+                let wide = args.iter().map(|a| self.fixed_to_f64(a)).collect::<Outcome<Vec<_>>>()?;
+                let wide: Vec<&Atom> = wide.iter().collect();
+                match emit::<true, _>(self, |m| function(m, func, &wide))? {
+                    Some(value) => Some(self.fixed_from_f64(&value)?),
+                    None => None,
+                }
+            }
+            _ => None,
+        };
+        found.ok_or_else(|| self.unsupported(format!("`{}` of `{}`", func.name(), real.name())))
     }
-}
 
-/// The value at constants.
-fn known(func: Func, real: ScalarType, args: &[&Atom]) -> Option<Atom> {
-    let bits: Vec<u64> = args.iter().map(|a| a.bits()).collect::<Option<_>>()?;
-    let ty = args.first()?.ty();
-    match real {
-        ScalarType::F64 => {
-            let args: Vec<f64> = bits.iter().map(|b| f64::from_bits(*b)).collect();
-            Some(Atom::Const(at_f64(func, &args)?.to_bits(), ty))
-        }
-        ScalarType::F32 => {
-            let args: Vec<f32> = bits.iter().map(|b| f32::from_bits(*b as u32)).collect();
-            Some(Atom::Const(at_f32(func, &args)?.to_bits().into(), ty))
-        }
-        _ => None,
+    /// `ln |Γ|` and its derivatives, which all scalars compute in `f64`.
+    fn gamma_function(&mut self, func: Func, real: ScalarType, args: &[&Atom]) -> Outcome<Option<Atom>> {
+        let Some(x) = args.last() else { return Ok(None) };
+        let x = self.converted(x, real, ScalarType::F64)?;
+        let value = match (func, args) {
+            (Func::LnGamma, _) => self.ln_gamma(&x)?,
+            (_, [k, _]) => match k.integer() {
+                Some(k) => self.polygamma(k, &x)?,
+                None => return Err(self.unsupported("`polygamma` of an order that isn't a constant")),
+            },
+            _ => return Ok(None),
+        };
+        self.converted(&value, ScalarType::F64, real).map(Some)
     }
-}
 
-macro_rules! at {
-    ($name:ident $t:ident) => {
-        fn $name(func: Func, args: &[$t]) -> Option<$t> {
-            use rev_core::scalar::rt;
-            let one = |f: fn($t) -> $t| args.first().map(|a| f(*a));
-            let two = |f: fn($t, $t) -> $t| Some(f(*args.first()?, *args.get(1)?));
-            match func {
-                Func::Exp => one(rt::exp),
-                Func::Expm1 => one(rt::expm1),
-                Func::Ln => one(rt::ln),
-                Func::Log2 => one(rt::log2),
-                Func::Log10 => one(rt::log10),
-                Func::Log1p => one(rt::log1p),
-                Func::Sin => one(rt::sin),
-                Func::Cos => one(rt::cos),
-                Func::Tan => one(rt::tan),
-                Func::Sinh => one(rt::sinh),
-                Func::Cosh => one(rt::cosh),
-                Func::Tanh => one(rt::tanh),
-                Func::Asin => one(rt::asin),
-                Func::Acos => one(rt::acos),
-                Func::Atan => one(rt::atan),
-                Func::LnGamma => one(rt::ln_gamma),
-                Func::Atan2 => two(rt::atan2),
-                Func::Hypot => two(rt::hypot),
-                Func::Powf => two(rt::powf),
-                _ => None,
+    /// `xⁿ` of a float for an integer `n`: a few multiplications, else by `powf`, of `f32` in `f64`.
+    pub fn float_powi(&mut self, real: ScalarType, x: &Atom, n: &Atom) -> Outcome<Atom> {
+        if let Some(n) = n.integer() {
+            if let Some(value) = self.small_power(real, x, n)? {
+                return Ok(value);
             }
         }
-    };
+        let wide = |l: &mut Self, n: &Atom| l.op(Op::Convert, Ty::I64, &[n.clone()]);
+        if real == ScalarType::F64 {
+            let n = wide(self, n)?;
+            return emit::<true, _>(self, |m| math::powi(m, x, &n));
+        }
+        let small = emit::<false, _>(self, |m| math::small_power(m, x, n))?;
+        let n64 = wide(self, n)?;
+        let large = emit::<true, _>(self, |m| math::large_power_single(m, x, &n64))?;
+        let least =
+            self.compare(crate::kernel::Relation::Ge, n, &Atom::Const(-2i32 as u32 as u64, Ty::I32))?;
+        let most = self.compare(crate::kernel::Relation::Le, n, &Atom::Const(3, Ty::I32))?;
+        let near = self.op(Op::And, Ty::Pred, &[least, most])?;
+        self.choose(&near, &small, &large)
+    }
+
+    fn small_power(&mut self, real: ScalarType, x: &Atom, n: i128) -> Outcome<Option<Atom>> {
+        let one = self.int(real, 1)?;
+        Ok(Some(match n {
+            0 => one,
+            1 => x.clone(),
+            2 => self.times(real, x, x)?,
+            3 => {
+                let square = self.times(real, x, x)?;
+                self.times(real, &square, x)?
+            }
+            -1 => self.over(real, &one, x)?,
+            -2 => {
+                let inverse = self.over(real, &one, x)?;
+                self.times(real, &inverse, &inverse)?
+            }
+            _ => return Ok(None),
+        }))
+    }
 }
-at!(at_f64 f64);
-at!(at_f32 f32);
+
+/// A function on a machine; `None` for those that aren't there.
+fn function<A: Machine<F = Atom>>(m: &mut A, func: Func, args: &[&Atom]) -> Option<Atom> {
+    let x = args.first()?;
+    let y = args.get(1).unwrap_or(x);
+    Some(match func {
+        Func::Exp => math::exp(m, x),
+        Func::Expm1 => math::expm1(m, x),
+        Func::Ln => math::ln(m, x),
+        Func::Log2 => math::log2(m, x),
+        Func::Log10 => math::log10(m, x),
+        Func::Log1p => math::log1p(m, x),
+        Func::Sin => math::sin(m, x),
+        Func::Cos => math::cos(m, x),
+        Func::Tan => math::tan(m, x),
+        Func::Sinh => math::sinh(m, x),
+        Func::Cosh => math::cosh(m, x),
+        Func::Tanh => math::tanh(m, x),
+        Func::Asin => math::asin(m, x),
+        Func::Acos => math::acos(m, x),
+        Func::Atan => math::atan(m, x),
+        Func::Atan2 => math::atan2(m, x, y),
+        Func::Hypot => math::hypot(m, x, y),
+        Func::Powf => math::powf(m, x, y),
+        _ => return None,
+    })
+}

@@ -84,6 +84,17 @@ impl Lower<'_> {
                 Ok(Num::complex(n.real, n.parts[0].clone(), self.int(n.real, 0)?))
             }
             (_, Val::Num(n)) => Ok(n.clone()),
+            (Shape::T | Shape::S | Shape::R | Shape::SR | Shape::I, choice @ Val::Choice(..)) => {
+                let like = match shape {
+                    Shape::T | Shape::S => self.literal_as(Number::Int(0), key.real, key.complex)?,
+                    Shape::I => self.literal_as(Number::Int(0), ScalarType::I32, false)?,
+                    _ => self.literal_as(Number::Int(0), key.real, false)?,
+                };
+                match self.coerce(choice.clone(), &Val::Num(like))? {
+                    Val::Num(n) => Ok(n),
+                    _ => Err(self.unsupported("a choice of what aren't numbers")),
+                }
+            }
             _ => Err(self.unsupported(format!("`{}` of a value that isn't a number", func.name()))),
         }
     }
@@ -100,6 +111,9 @@ impl Lower<'_> {
 
     /// Arithmetic on literals alone: in `f64` where anything isn't an integer, else exactly.
     fn literals(&mut self, func: Func, shapes: &[Shape], args: Vec<Val>) -> Outcome<Val> {
+        if let Some(k) = args.iter().position(|a| matches!(a, Val::Choice(..))) {
+            return self.distributed(func, args, k);
+        }
         let float = matches!(func.row().class, Class::Field | Class::Real)
             || args.iter().any(|a| matches!(a, Val::Literal(Number::Float(_))));
         let real = if float { ScalarType::F64 } else { ScalarType::I64 };
@@ -130,6 +144,19 @@ impl Lower<'_> {
             },
             _ => value,
         })
+    }
+
+    /// A function of a choice: the choice of its values.
+    fn distributed(&mut self, func: Func, mut args: Vec<Val>, k: usize) -> Outcome<Val> {
+        let Val::Choice(cond, a, b) = args[k].clone() else {
+            return Err(self.unsupported("a choice"));
+        };
+        let mut one = |l: &mut Self, value: Val| {
+            args[k] = value;
+            l.apply(func, args.clone())
+        };
+        let (x, y) = (one(self, *a)?, one(self, *b)?);
+        self.choose_val(&cond, &x, &y)
     }
 
     fn dispatch(&mut self, func: Func, key: &Num, args: &[Num]) -> Outcome<Val> {

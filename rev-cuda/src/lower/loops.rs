@@ -105,6 +105,11 @@ impl Lower<'_> {
         match value {
             Val::Num(n) => self.converted(&n.parts[0], n.real, scalar),
             Val::Literal(n) => self.number(scalar, n),
+            choice @ Val::Choice(..) => {
+                let like = Val::real(scalar, self.int(scalar, 0)?);
+                let value = self.coerce(choice, &like)?;
+                self.bound_as(value, scalar)
+            }
             _ => Err(self.unsupported("a range of what aren't integers")),
         }
     }

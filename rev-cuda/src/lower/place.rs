@@ -97,6 +97,11 @@ impl Lower<'_> {
         match value {
             Val::Num(n) => self.converted(&n.parts[0], n.real, ScalarType::Usize),
             Val::Literal(n) => self.number(ScalarType::Usize, n),
+            choice @ Val::Choice(..) => {
+                let like = Val::index(Atom::index(0));
+                let value = self.coerce(choice, &like)?;
+                self.as_index(value)
+            }
             _ => Err(self.unsupported("an index that isn't an integer")),
         }
     }
@@ -283,11 +288,8 @@ impl Lower<'_> {
     /// `a` where the condition holds, else `b`, leaf by leaf.
     pub fn choose_val(&mut self, cond: &Atom, a: &Val, b: &Val) -> Outcome<Val> {
         let (a, b) = self.alike(a.clone(), b.clone())?;
-        if let (Val::Literal(x), Val::Literal(y)) = (&a, &b) {
-            if x == y {
-                return Ok(a);
-            }
-            return Err(self.unsupported("a choice between literals without a type"));
+        if a.is_literal() && b.is_literal() {
+            return Ok(either_literal(cond, a, b));
         }
         let others = b.atoms();
         let own = a.atoms();
@@ -421,6 +423,14 @@ impl Lower<'_> {
         let cond = self.builder()?.operand(&cond?);
         self.builder()?.emit(Inst::Loop { before, cond, body });
         Ok(())
+    }
+}
+
+/// One of two numbers without a type.
+pub(super) fn either_literal(cond: &Atom, a: Val, b: Val) -> Val {
+    match (&a, &b) {
+        (Val::Literal(x), Val::Literal(y)) if x == y => a,
+        _ => Val::Choice(cond.clone(), Box::new(a), Box::new(b)),
     }
 }
 

@@ -30,8 +30,12 @@ impl Lower<'_> {
         Ok(Num::real(a.real, self.over(a.real, &one, &a.parts[0])?))
     }
 
-    /// `xⁿ` by repeated squaring, the reciprocal of that for a negative power.
+    /// `xⁿ`: of floats by [`rev_core::math`], else by repeated squaring, the reciprocal of that for a
+    /// negative power.
     pub fn powi(&mut self, x: &Num, n: &Atom) -> Outcome<Num> {
+        if !x.complex && matches!(x.real, ScalarType::F32 | ScalarType::F64) {
+            return Ok(Num::real(x.real, self.float_powi(x.real, &x.parts[0], n)?));
+        }
         let Some(n) = n.integer() else { return self.powi_by_loop(x, n) };
         let mut rest = n.unsigned_abs();
         let mut square = x.clone();

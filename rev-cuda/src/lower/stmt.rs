@@ -113,7 +113,9 @@ impl Lower<'_> {
     pub fn storage(&mut self, var: VarId, value: Val) -> Outcome<Loc> {
         let name = self.frame()?.vars.get(var.0 as usize).map_or_else(String::new, |v| v.name.clone());
         match value {
-            Val::Literal(_) => Err(self.unsupported(format!("`{name}`, whose type isn't known,"))),
+            Val::Literal(_) | Val::Choice(..) => {
+                Err(self.unsupported(format!("`{name}`, whose type isn't known,")))
+            }
             Val::Array(_) | Val::Fill(..) => self.array_storage(&name, value),
             Val::EmptyStack(kind) => self.stack_storage(&name, kind),
             Val::Function(_) | Val::None => Ok(Loc::Value(value)),

@@ -24,6 +24,8 @@ pub(super) enum Val {
     Num(Num),
     /// A number that takes the type of what it meets.
     Literal(Number),
+    /// One number or another, by a condition, that takes the type of what it meets.
+    Choice(Atom, Box<Val>, Box<Val>),
     /// A fixed-size array.
     Fixed(Vec<Val>),
     Tuple(Vec<Val>),
@@ -104,11 +106,16 @@ impl Val {
         Val::real(ScalarType::Usize, atom)
     }
 
+    /// Whether it is a number that takes the type of what it meets.
+    pub fn is_literal(&self) -> bool {
+        matches!(self, Val::Literal(_) | Val::Choice(..))
+    }
+
     /// The type, where it is known.
     pub fn kind(&self) -> Option<ArgumentType> {
         Some(match self {
             Val::Num(n) => n.kind(),
-            Val::Literal(_) => return None,
+            Val::Literal(_) | Val::Choice(..) => return None,
             Val::Fixed(es) => ArgumentType::Fixed(Box::new(es.first()?.kind()?), es.len()),
             Val::Tuple(es) => ArgumentType::Tuple(es.iter().map(Val::kind).collect::<Option<_>>()?),
             Val::Struct(name, fields) => {
@@ -130,6 +137,7 @@ impl Val {
             Val::Fixed(es) | Val::Tuple(es) => es.iter().flat_map(Val::atoms).collect(),
             Val::Struct(_, fields) => fields.iter().flat_map(|(_, v)| v.atoms()).collect(),
             Val::Literal(_)
+            | Val::Choice(..)
             | Val::Array(_)
             | Val::Fill(..)
             | Val::EmptyStack(_)
@@ -191,6 +199,7 @@ impl Val {
                 Val::Struct(name.clone(), fields.iter().map(|(n, v)| (n.clone(), v.map(f))).collect())
             }
             Val::Fill(e, shape) => Val::Fill(Box::new(e.map(f)), shape.iter().map(f).collect()),
+            Val::Choice(c, a, b) => Val::Choice(f(c), Box::new(a.map(f)), Box::new(b.map(f))),
             Val::Literal(_) | Val::Array(_) | Val::EmptyStack(_) | Val::Function(_) | Val::None => {
                 self.clone()
             }

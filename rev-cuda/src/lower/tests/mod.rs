@@ -2,15 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
+mod kernels;
+mod random;
 mod simulated;
 
 use std::sync::Arc;
 
+use rev_core::device::{Backend, Device, DynamicDevice};
 use rev_core::error::Error;
 use rev_core::interp::Machine;
 use rev_core::ir::{Direction, Module};
 use rev_core::tolerance::Options;
-use rev_core::value::Data;
+use rev_core::value::{Data, DynArg};
 
 use super::{lower, ArgumentType, LowerOptions};
 use crate::driver::Driver;
@@ -103,5 +106,40 @@ fn a_shared_scalar_and_an_owned_array() {
         let y = reals((0..n).map(|i| (f64::from(i) * 0.3).cos()));
         let seeds = [y.clone(), Data::scalar(0.25), x.zero_like()];
         agrees(&m, &[y, Data::scalar(1.5), x], &seeds);
+    }
+}
+
+/// The lowered program as a device.
+struct Lowered(LowerOptions, Options);
+
+impl Lowered {
+    fn deterministic() -> Lowered {
+        let options = LowerOptions { deterministic: true, ..LowerOptions::default() };
+        Lowered(options, Options { deterministic: true, ..Options::default() })
+    }
+}
+
+impl Device for Lowered {
+    fn name(&self) -> &str {
+        "lowered"
+    }
+    fn backend(&self) -> Backend<'_> {
+        Backend::Dynamic(self)
+    }
+}
+
+impl DynamicDevice for Lowered {
+    fn options(&self) -> &Options {
+        &self.1
+    }
+    fn execute(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &mut [&mut dyn DynArg],
+    ) -> Result<(), Error> {
+        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
+        let after = simulate(module, direction, &data, &self.0)?;
+        args.iter_mut().zip(after).try_for_each(|(arg, data)| arg.store(&data))
     }
 }
