@@ -5,6 +5,7 @@
 mod kernels;
 mod random;
 mod simulated;
+mod statements;
 
 use std::sync::Arc;
 
