@@ -54,7 +54,7 @@ impl Lower<'_> {
                 return Ok(value);
             }
         }
-        let wide = |l: &mut Self, n: &Atom| l.op(Op::Convert, Ty::I64, &[n.clone()]);
+        let wide = |l: &mut Self, n: &Atom| l.op(Op::Convert, Ty::I64, std::slice::from_ref(n));
         if real == ScalarType::F64 {
             let n = wide(self, n)?;
             return emit::<true, _>(self, |m| math::powi(m, x, &n));

@@ -29,7 +29,7 @@ impl Lower<'_> {
     }
 
     fn bits_as(&mut self, ty: Ty, a: &Atom) -> Outcome<Atom> {
-        self.op(Op::Bits, ty, &[a.clone()])
+        self.op(Op::Bits, ty, std::slice::from_ref(a))
     }
 
     /// `(a · b + 2⁴²) >> 43` of the 128-bit product.
@@ -97,14 +97,14 @@ impl Lower<'_> {
 
     /// The nearest `f64`.
     pub fn fixed_to_f64(&mut self, a: &Atom) -> Outcome<Atom> {
-        let x = self.op(Op::Convert, Ty::F64, &[a.clone()])?;
+        let x = self.op(Op::Convert, Ty::F64, std::slice::from_ref(a))?;
         let unit = Atom::Const((0.5f64).powi(FRACTION as i32).to_bits(), Ty::F64);
         self.op(Op::Mul, Ty::F64, &[x, unit])
     }
 
     /// The nearest `f32`, rounded once.
     pub fn fixed_to_f32(&mut self, a: &Atom) -> Outcome<Atom> {
-        let x = self.op(Op::Convert, Ty::F32, &[a.clone()])?;
+        let x = self.op(Op::Convert, Ty::F32, std::slice::from_ref(a))?;
         let unit = Atom::Const((0.5f32).powi(FRACTION as i32).to_bits().into(), Ty::F32);
         self.op(Op::Mul, Ty::F32, &[x, unit])
     }
@@ -139,7 +139,7 @@ impl Lower<'_> {
         if a.ty() == ty {
             Ok(a.clone())
         } else {
-            self.op(Op::Convert, ty, &[a.clone()])
+            self.op(Op::Convert, ty, std::slice::from_ref(a))
         }
     }
 

@@ -71,7 +71,7 @@ impl Lower<'_> {
     }
 
     /// `x - round(x)`, and where there is a pole or no number.
-    fn from_pole(&mut self, x: &Atom) -> Outcome<(Atom, Atom, Atom)> {
+    fn beside_pole(&mut self, x: &Atom) -> Outcome<(Atom, Atom, Atom)> {
         let nearest = self.nearest(F64, x)?;
         let r = self.f(Op::Sub, &[x, &nearest])?;
         let pole = self.compare(Relation::Eq, &r, &f64(0.0))?;
@@ -101,7 +101,7 @@ impl Lower<'_> {
             &left,
             &result,
             &mut |l| {
-                let (r, none, _) = l.from_pole(&x)?;
+                let (r, none, _) = l.beside_pole(&x)?;
                 let angle = l.f(Op::Mul, &[&f64(PI), &r])?;
                 let sin = l.expanded(Func::Sin, &angle)?;
                 let sin = l.f(Op::Abs, &[&sin])?;
@@ -263,7 +263,7 @@ impl Lower<'_> {
 
     /// The reflection formula, with what it is at `1 - x`.
     fn mirrored(&mut self, k: u32, x: &Atom, other: &Atom) -> Outcome<Atom> {
-        let (r, none, endless) = self.from_pole(x)?;
+        let (r, none, endless) = self.beside_pole(x)?;
         let mut p = vec![0.0, 1.0];
         for _ in 0..k {
             let derivative: Vec<f64> = p.iter().enumerate().skip(1).map(|(i, c)| i as f64 * c).collect();

@@ -112,7 +112,7 @@ impl Lower<'_> {
         let Some(k) = k.integer() else {
             return Err(self.unsupported("`powi_derivative` of an order that isn't a constant"));
         };
-        let wide = self.op(Op::Convert, Ty::I64, &[n.clone()])?;
+        let wide = self.op(Op::Convert, Ty::I64, std::slice::from_ref(n))?;
         let mut c = self.one(x)?;
         let mut none = Atom::bool(false);
         for j in 0..k {
@@ -172,7 +172,7 @@ impl Lower<'_> {
                 let low = self.compare(Relation::Eq, &args[0].parts[0], &args[1].parts[0])?;
                 let high = self.compare(Relation::Eq, &args[0].parts[1], &args[1].parts[1])?;
                 let equal = self.op(Op::And, Ty::Pred, &[low, high])?;
-                let unequal = self.op(Op::Not, Ty::Pred, &[equal.clone()])?;
+                let unequal = self.op(Op::Not, Ty::Pred, std::slice::from_ref(&equal))?;
                 Ok(Val::bool(if func == Func::Eq { equal } else { unequal }))
             }
             _ => Err(self.unsupported(format!("`{}` of 128-bit integers", func.name()))),

@@ -189,7 +189,7 @@ impl Lower<'_> {
     pub fn shifted(&mut self, left: bool, real: ScalarType, a: &Atom, n: &Atom) -> Outcome<Atom> {
         let ty = ty_of(real);
         let width = Atom::Const(8 * ty.size() as u64, Ty::U32);
-        let n = self.op(Op::Bits, Ty::U32, &[n.clone()])?;
+        let n = self.op(Op::Bits, Ty::U32, std::slice::from_ref(n))?;
         let fits = self.compare(Relation::Lt, &n, &width)?;
         let op = if left { Op::Shl } else { Op::Shr };
         let inside = self.op(op, ty, &[a.clone(), n])?;
@@ -220,7 +220,7 @@ impl Lower<'_> {
             }
             (ScalarType::Fixed43, _) => self.fixed_to_integer(a, to),
             (ScalarType::F32, ScalarType::Fixed43) => {
-                let x = self.op(Op::Convert, Ty::F64, &[a.clone()])?;
+                let x = self.op(Op::Convert, Ty::F64, std::slice::from_ref(a))?;
                 self.fixed_from_f64(&x)
             }
             (ScalarType::F64, ScalarType::Fixed43) => self.fixed_from_f64(a),
@@ -230,7 +230,7 @@ impl Lower<'_> {
                 self.compare(Relation::Ne, a, &zero)
             }
             _ if a.ty() == ty_of(to) => Ok(a.clone()),
-            _ => self.op(Op::Convert, ty_of(to), &[a.clone()]),
+            _ => self.op(Op::Convert, ty_of(to), std::slice::from_ref(a)),
         }
     }
 

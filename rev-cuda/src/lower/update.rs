@@ -204,7 +204,7 @@ impl Lower<'_> {
                 let one = self.literal_as(Number::Int(1), n.real, n.complex)?;
                 self.sum(instr == Instr::Inc, n, &one)
             }
-            Instr::Flip => each(self, &mut |l, p| l.op(Op::Not, Ty::Pred, &[p.clone()])),
+            Instr::Flip => each(self, &mut |l, p| l.op(Op::Not, Ty::Pred, std::slice::from_ref(p))),
             Instr::Inv => match self.apply(Func::Recip, vec![Val::Num(n.clone())])? {
                 Val::Num(n) => Ok(n),
                 _ => Err(self.unsupported("`inv` of this value")),

@@ -181,8 +181,8 @@ impl Block<'_> {
                     active.iter().for_each(|t| inner[*t] = true);
                     loop {
                         self.insts(before, &inner);
-                        for t in 0..inner.len() {
-                            inner[t] = inner[t] && self.alive[t] && self.value(t, cond) & 1 == 1;
+                        for (t, on) in inner.iter_mut().enumerate() {
+                            *on = *on && self.alive[t] && self.value(t, cond) & 1 == 1;
                         }
                         if !inner.contains(&true) {
                             break;
@@ -193,7 +193,7 @@ impl Block<'_> {
                 Inst::Barrier => assert_eq!(active.len(), mask.len(), "a barrier that not all threads reach"),
                 Inst::Shuffle { to, value, mask: bits } => {
                     assert_eq!(active.len() % 32, 0, "a shuffle with lanes missing");
-                    assert!(self.kernel.ty(*to).size() >= 4);
+                    assert!(self.kernel.ty(*to).size() >= 4, "no such shuffle");
                     let values: Vec<u64> = (0..mask.len()).map(|t| self.value(t, value)).collect();
                     active.iter().for_each(|t| self.set(*t, *to, values[t ^ *bits as usize]));
                 }
