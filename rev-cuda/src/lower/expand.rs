@@ -37,9 +37,9 @@ impl Lower<'_> {
         let Some(x) = args.last() else { return Ok(None) };
         let x = self.converted(x, real, ScalarType::F64)?;
         let value = match (func, args) {
-            (Func::LnGamma, _) => self.ln_gamma(&x)?,
-            (_, [k, _]) => match k.integer() {
-                Some(k) => self.polygamma(k, &x)?,
+            (Func::LnGamma, _) => emit::<true, _>(self, |m| math::ln_gamma(m, &x))?,
+            (_, [k, _]) => match k.integer().and_then(|k| i32::try_from(k).ok()) {
+                Some(k) => emit::<true, _>(self, |m| math::polygamma(m, k, &x))?,
                 None => return Err(self.unsupported("`polygamma` of an order that isn't a constant")),
             },
             _ => return Ok(None),

@@ -12,7 +12,7 @@
 //! | `atom`, `value`, `memory` | what a scalar, a value, a variable is while lowering |
 //! | `builder` | the kernel that is being made |
 //! | `eval`, `place`, `coerce` | expressions, places, types of values |
-//! | `real`, `fixed43`, `complex`, `power`, `func`, `math`, `expand`, `gamma` | what functions compute |
+//! | `real`, `fixed43`, `complex`, `power`, `func`, `math`, `expand` | what functions compute |
 //! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
 //! | `host` | statements around parallel loops: what the host does |
 //! | `parallel`, `sums` | a parallel loop as a kernel; what its iterations add to |
@@ -33,7 +33,6 @@ mod eval;
 mod expand;
 mod fixed43;
 mod func;
-mod gamma;
 mod generics;
 mod host;
 mod loops;
