@@ -93,7 +93,7 @@ mod tests {
         let claims = claims(2);
         assert!(claims.take(3, -1 << 40) && claims.take(3, -1 << 40) && !claims.take(3, 2));
         assert!(claims.take_all(0..3, 2) && !claims.take_all(2..5, 7) && claims.take_all(4..usize::MAX, 8));
-        assert!(claims.take(6, 1) && claims.take(6, 2) && claims.take_all(9..3, 1));
+        assert!(claims.take(6, 1) && claims.take(6, 2) && claims.take_all(8..9, 1));
     }
 
     #[test]
