@@ -70,9 +70,12 @@ enum Scalar {
     F64,
 }
 
+/// Runs on a device.
+type Call = Box<dyn Fn(&dyn Device) -> Result<Outputs, rev::Error>>;
+
 /// Something to run, and how many terms its longest sum has.
 struct Run {
-    call: Box<dyn Fn(&dyn Device) -> Result<Outputs, rev::Error>>,
+    call: Call,
     terms: usize,
 }
 
@@ -94,7 +97,7 @@ macro_rules! in_scalar {
 
 fn gmm_run(i: gmm::Instance, scalar: Scalar) -> Run {
     let terms = i.points.nrows();
-    let call: Box<dyn Fn(&dyn Device) -> Result<Outputs, rev::Error>> = in_scalar!(scalar, T => {
+    let call: Call = in_scalar!(scalar, T => {
         let alphas: Vec<T> = i.alphas.iter().map(|v| *v as T).collect();
         let [means, icf, points]: [Array2<T>; 3] = [&i.means, &i.icf, &i.points].map(|a| a.mapv(|v| v as T));
         Box::new(move |device| {
@@ -113,7 +116,7 @@ fn gmm_run(i: gmm::Instance, scalar: Scalar) -> Run {
 
 fn ba_run(i: ba::Instance, scalar: Scalar) -> Run {
     let terms = i.features.len();
-    let call: Box<dyn Fn(&dyn Device) -> Result<Outputs, rev::Error>> = in_scalar!(scalar, T => {
+    let call: Call = in_scalar!(scalar, T => {
         let cameras: Vec<_> = i.cameras.iter().map(|c| c.map(|v| v as T)).collect();
         let points: Vec<_> = i.points.iter().map(|p| p.map(|v| v as T)).collect();
         let features: Vec<_> = i.features.iter().map(|f| f.map(|v| v as T)).collect();
@@ -134,7 +137,7 @@ fn ba_run(i: ba::Instance, scalar: Scalar) -> Run {
 
 fn bal_run(i: bal::Instance, scalar: Scalar) -> Run {
     let terms = i.features.len();
-    let call: Box<dyn Fn(&dyn Device) -> Result<Outputs, rev::Error>> = in_scalar!(scalar, T => {
+    let call: Call = in_scalar!(scalar, T => {
         let cameras: Vec<_> = i.cameras.iter().map(|c| c.map(|v| v as T)).collect();
         let points: Vec<_> = i.points.iter().map(|p| p.map(|v| v as T)).collect();
         let features: Vec<_> = i.features.iter().map(|f| f.map(|v| v as T)).collect();
@@ -147,7 +150,7 @@ fn bal_run(i: bal::Instance, scalar: Scalar) -> Run {
 }
 
 fn bessel_run(points: usize, scalar: Scalar) -> Run {
-    let call: Box<dyn Fn(&dyn Device) -> Result<Outputs, rev::Error>> = in_scalar!(scalar, T => {
+    let call: Call = in_scalar!(scalar, T => {
         let z: Vec<T> = (1..=points).map(|k| 2.0 * k as T / points as T).collect();
         let tolerance = 64.0 * T::EPSILON;
         Box::new(move |device| {
