@@ -1,6 +1,8 @@
 //! Gradients in a loop: where the caller owns the buffers nothing is allocated after the first call,
 //! and no loop of a program allocates in its iterations.
 
+#![allow(clippy::unwrap_used)]
+
 use allocation_counter::measure;
 use rev::kernels::gmm::{objective, Instance};
 use rev::prelude::*;
