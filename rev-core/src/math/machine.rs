@@ -139,7 +139,7 @@ pub trait Machine {
 }
 
 /// A machine with 64-bit floats that converts 32-bit ones: the few functions of `f32` that are
-/// computed in `f64` ([`super::single`]) are written against it.
+/// computed in `f64` ([`super::cpu::single`]) are written against it.
 pub trait Convert: Machine {
     /// A 32-bit float, as wide (in lanes) as [`Machine::F`].
     type Narrow: Clone;

@@ -8,7 +8,7 @@
 //!
 //! | file | question |
 //! | --- | --- |
-//! | [`types`], `generics` | what the types are |
+//! | `types`, `generics` | what the types are |
 //! | `atom`, `value`, `memory` | what a scalar, a value, a variable is while lowering |
 //! | `builder` | the kernel that is being made |
 //! | `eval`, `place`, `coerce` | expressions, places, types of values |
