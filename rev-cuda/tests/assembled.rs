@@ -295,8 +295,7 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
         }
     }
     let jacobian: Vec<_> = rows.iter().filter(|(title, _)| title.starts_with("ba jacobian")).collect();
-    let missing = unsupported.keys().any(|name| name.starts_with("ba jacobian"));
-    assert!(missing || !jacobian.is_empty());
+    assert!(!jacobian.is_empty(), "{unsupported:?}");
     for (title, usages) in jacobian {
         for usage in usages {
             assert_eq!((usage.stack, usage.spill_stores, usage.spill_loads), (0, 0, 0), "{title}");
@@ -317,7 +316,8 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
     }
     for row in &table {
         let title = row.split('|').nth(1).unwrap();
-        let Some(before) = known.lines().find(|l| l.split('|').nth(1) == Some(title)) else { continue };
+        let before = known.lines().find(|l| l.split('|').nth(1) == Some(title));
+        let before = before.unwrap_or_else(|| panic!("not in docs/ptx.md, write it anew:\n{row}"));
         // Another assembler may give a few registers more; spills and local memory are the generator's.
         let (now, then) = (numbers(row), numbers(before));
         assert_eq!(now[1..], then[1..], "spills, local or shared memory have changed:\n{before}\n{row}");
