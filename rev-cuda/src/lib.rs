@@ -14,6 +14,8 @@
 pub mod cuda;
 pub mod driver;
 pub mod emulator;
+#[cfg(test)]
+mod fake;
 pub mod kernel;
 pub mod layout;
 pub mod lower;

@@ -10,7 +10,7 @@ use rev_core::ir::{
 use rev_core::pass;
 
 use crate::kernel::{Inst, Op, Relation, Special, Ty};
-use crate::plan::{Buffer, BufferId, Step, Word, WordId, WordOp};
+use crate::plan::{Buffer, BufferId, Step, Word, WordId};
 
 use super::atom::Atom;
 use super::builder::Builder;
@@ -154,7 +154,7 @@ impl Lower<'_> {
         self.step_host(Step::Launch { kernel, args, threads, max_blocks });
     }
 
-    fn new_word(&mut self) -> WordId {
+    pub fn new_word(&mut self) -> WordId {
         self.plan.words += 1;
         WordId(self.plan.words as u32 - 1)
     }
@@ -192,7 +192,7 @@ impl Lower<'_> {
     }
 
     /// A condition: known now, or a word.
-    fn host_truth(&mut self, e: &Expr) -> Outcome<Result<bool, Word>> {
+    pub fn host_truth(&mut self, e: &Expr) -> Outcome<Result<bool, Word>> {
         match self.truth(e) {
             Ok(atom) => {
                 if let Some(known) = atom.truth() {
@@ -424,97 +424,6 @@ impl Lower<'_> {
         Ok(Loc::Stack(super::memory::StackLoc { values, count: Box::new(count) }))
     }
 
-    /// The steps of a block.
-    fn region(&mut self, f: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<Vec<Step>> {
-        self.flush()?;
-        self.steps.push(Vec::new());
-        let done = f(self).and_then(|()| self.flush());
-        let steps = self.steps.pop().unwrap_or_default();
-        done.map(|()| steps)
-    }
-
-    fn host_assert(&mut self, e: &Expr, expected: bool, when: &'static str) -> Outcome<()> {
-        if self.asserts() {
-            self.in_serial(|l| l.assert(e, expected, when))?;
-        }
-        Ok(())
-    }
-
-    fn host_branches(&mut self, cond: &Expr, post: &Expr, then: &Block, otherwise: &Block) -> Outcome<()> {
-        let (yes, no) = (
-            "after the branch where the condition was true",
-            "after the branch where the condition was false",
-        );
-        match self.host_truth(cond)? {
-            Ok(known) => {
-                self.host_block(if known { then } else { otherwise })?;
-                self.host_assert(post, known, if known { yes } else { no })
-            }
-            Err(cond) => {
-                let then = self.region(|l| {
-                    l.host_block(then)?;
-                    l.host_assert(post, true, yes)
-                })?;
-                let otherwise = self.region(|l| {
-                    l.host_block(otherwise)?;
-                    l.host_assert(post, false, no)
-                })?;
-                self.step_host(Step::If { cond, then, otherwise });
-                Ok(())
-            }
-        }
-    }
-
-    fn host_while(&mut self, cond: &Expr, post: &Expr, body: &Block) -> Outcome<()> {
-        self.host_assert(post, false, "before the loop")?;
-        let turn = self.new_word();
-        self.flush()?;
-        self.step_host(Step::Set { word: turn, value: Word::Const(0) });
-        let mut holds = Ok(true);
-        let before = self.region(|l| {
-            holds = l.host_truth(cond)?;
-            Ok(())
-        })?;
-        let cond = match holds {
-            Ok(known) => Word::Const(known.into()),
-            Err(word) => word,
-        };
-        let value = Atom::from_word(Word::Var(turn), Ty::I64);
-        let body = self.region(|l| {
-            l.within_loop("while", value, |l| {
-                l.host_block(body)?;
-                l.host_assert(post, true, "after each iteration")
-            })?;
-            l.flush()?;
-            l.step_host(Step::Set { word: turn, value: add(Word::Var(turn), Word::Const(1)) });
-            Ok(())
-        })?;
-        self.step_host(Step::Loop { before, cond, body });
-        Ok(())
-    }
-
-    fn host_for(&mut self, var: VarId, range: &Range, body: &Block) -> Outcome<()> {
-        let visits = self.host_visits(var, range)?;
-        let word = |a: &Atom| a.word().unwrap_or(Word::Const(0));
-        let (index, left) = (self.new_word(), self.new_word());
-        self.flush()?;
-        self.step_host(Step::Set { word: index, value: word(&visits.first) });
-        self.step_host(Step::Set { word: left, value: word(&visits.count) });
-        let name = self.name(var);
-        let value = Atom::from_word(Word::Var(index), ty_of(visits.scalar));
-        let body = self.region(|l| {
-            l.set_slot(var, Some(Loc::Value(Val::real(visits.scalar, value.clone()))))?;
-            l.within_loop(&name, value.clone(), |l| l.host_block(body))?;
-            l.set_slot(var, None)?;
-            l.flush()?;
-            l.step_host(Step::Set { word: index, value: add(Word::Var(index), word(&visits.step)) });
-            l.step_host(Step::Set { word: left, value: add(Word::Var(left), Word::Const(-1)) });
-            Ok(())
-        })?;
-        self.step_host(Step::Loop { before: Vec::new(), cond: Word::Var(left), body });
-        Ok(())
-    }
-
     fn host_call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> Outcome<()> {
         // what the host doesn't know of the arguments is bound first
         let mut bound = Vec::new();
@@ -545,8 +454,4 @@ impl Lower<'_> {
             Err(stop) => Err(stop),
         }
     }
-}
-
-fn add(a: Word, b: Word) -> Word {
-    Word::Binary(WordOp::Add, Box::new(a), Box::new(b))
 }

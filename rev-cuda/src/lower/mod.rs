@@ -14,7 +14,7 @@
 //! | `eval`, `place`, `coerce` | expressions, places, types of values |
 //! | `real`, `fixed43`, `complex`, `power`, `func`, `math`, `expand` | what functions compute |
 //! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
-//! | `host` | statements around parallel loops: what the host does |
+//! | `host`, `host_control` | statements around parallel loops: what the host does |
 //! | `parallel`, `sums` | a parallel loop as a kernel; what its iterations add to |
 //! | `checks` | what can fail |
 //!
@@ -35,6 +35,7 @@ mod fixed43;
 mod func;
 mod generics;
 mod host;
+mod host_control;
 mod loops;
 mod math;
 mod memory;

@@ -1,7 +1,7 @@
 //! A device over a driver that counts, with a plan made by hand: `y[i] += k * x[i]`.
 
-use super::fake::{Fake, Memory};
 use super::*;
+use crate::fake::{Fake, Memory};
 use crate::kernel::Kernel;
 use crate::lower::{ArgumentType, LowerOptions};
 use crate::plan::{Buffer, BufferId, Failure, KernelArg, Program, Step, Word};

@@ -11,8 +11,6 @@ mod report;
 mod room;
 
 #[cfg(test)]
-mod fake;
-#[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! Plans on a driver that counts.
 
-use super::fake::{Fake, Memory};
 use super::*;
 use crate::driver::Driver;
+use crate::fake::{Fake, Memory};
 use crate::kernel::{Kernel, Ty};
 use crate::plan::{Buffer, BufferId, Detail, Failure, KernelArg, Program, Step, Word, WordId, WordOp};
 use rev_core::error::{Cause, Site};

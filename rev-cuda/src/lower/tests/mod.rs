@@ -4,7 +4,6 @@
 
 mod kernels;
 mod random;
-mod simulated;
 mod statements;
 
 use std::sync::Arc;
@@ -18,9 +17,9 @@ use rev_core::value::{Data, DynArg};
 
 use super::{lower, ArgumentType, LowerOptions};
 use crate::driver::Driver;
+use crate::fake::Fake;
 use crate::plan::Program;
 use crate::runtime::{pack, unpack, Given, Loaded, Packed};
-use simulated::Simulated;
 
 const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
 
@@ -36,7 +35,7 @@ fn module(text: &str) -> Module {
 }
 
 fn run_plan(program: Program, types: &[ArgumentType], args: &[Data]) -> Result<Vec<Data>, Error> {
-    let driver = Arc::new(Simulated::new(program.kernels.clone()));
+    let driver = Arc::new(Fake::of(program.kernels.clone()));
     let packed: Vec<Packed> = args.iter().zip(types).map(|(d, t)| pack(d, t).unwrap()).collect();
     let mut given = Vec::new();
     for (p, t) in packed.iter().zip(types) {

@@ -1,6 +1,14 @@
-//! A driver whose kernels are Rust closures, and which counts what it is asked for.
+//! A driver for tests, which counts what it is asked for. Its kernels are Rust closures, or data
+//! structures that it runs without their text: what lowering makes is tested with it apart from what is
+//! printed.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+mod compute;
+mod threads;
 
 use crate::driver::{Driver, ModuleHandle, Target};
+use crate::kernel;
 use rev_core::error::{Cause, Error};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -11,7 +19,7 @@ type Kernel = Box<dyn Fn(&mut Memory, u32, u32, &[u64]) + Send + Sync>;
 
 #[derive(Default)]
 pub struct Fake {
-    pub kernels: BTreeMap<&'static str, Kernel>,
+    kernels: BTreeMap<String, Kernel>,
     pub memory: Mutex<Memory>,
     pub allocations: Mutex<Vec<String>>,
     pub loads: Mutex<usize>,
@@ -20,21 +28,36 @@ pub struct Fake {
 }
 
 impl Fake {
+    /// With a kernel, which is given memory, grid, block and parameters.
     pub fn kernel(
         mut self,
-        name: &'static str,
+        name: &str,
         f: impl Fn(&mut Memory, u32, u32, &[u64]) + Send + Sync + 'static,
     ) -> Fake {
-        self.kernels.insert(name, Box::new(f));
+        self.kernels.insert(name.into(), Box::new(f));
         self
     }
 
-    fn with<T>(&self, at: u64, bytes: usize, f: impl FnOnce(&mut [u8]) -> T) -> Result<T, Error> {
-        let mut memory = self.memory.lock().unwrap();
-        let (start, room) = memory.range_mut(..=at).next_back().expect("an allocation");
-        let offset = (at - start) as usize;
-        Ok(f(&mut room[offset..offset + bytes]))
+    /// With the kernels of a plan.
+    pub fn of(kernels: Vec<kernel::Kernel>) -> Fake {
+        kernels.into_iter().fold(Fake::default(), |fake, kernel| {
+            let name = kernel.name.clone();
+            fake.kernel(&name, move |m, grid, block, p| threads::run(&kernel, m, grid, block, p))
+        })
     }
+
+    fn with<T>(&self, at: u64, bytes: usize, f: impl FnOnce(&mut [u8]) -> T) -> Result<T, Error> {
+        Ok(f(slice(&mut self.memory.lock().unwrap(), at, bytes)))
+    }
+}
+
+/// Some bytes of memory.
+fn slice(memory: &mut Memory, at: u64, bytes: usize) -> &mut [u8] {
+    let (start, room) =
+        memory.range_mut(..=at).next_back().unwrap_or_else(|| panic!("{at:#x} isn't allocated"));
+    let offset = (at - start) as usize;
+    let len = room.len();
+    room.get_mut(offset..offset + bytes).unwrap_or_else(|| panic!("{offset} of {len} bytes at {start:#x}"))
 }
 
 impl Driver for Fake {
@@ -56,7 +79,8 @@ impl Driver for Fake {
             return Err(Cause::Device { device: "fake".into(), reason }.into());
         }
         self.allocations.lock().unwrap().push(name.into());
-        let address = memory.last_key_value().map_or(4096, |(a, m)| a + m.len() as u64 + 4096);
+        let address =
+            memory.last_key_value().map_or(4096, |(a, m)| (a + m.len() as u64 + 4096).next_multiple_of(256));
         memory.insert(address, vec![0xcd; bytes]);
         Ok(address)
     }
@@ -86,7 +110,10 @@ impl Driver for Fake {
     ) -> Result<(), Error> {
         let params: Vec<u64> =
             params.iter().map(|p| u64::from_le_bytes(p.as_slice().try_into().unwrap())).collect();
-        self.kernels[kernel](&mut self.memory.lock().unwrap(), grid, block, &params);
+        let Some(run) = self.kernels.get(kernel) else {
+            return Err(Cause::Missing { kind: "kernel".into(), name: kernel.into() }.into());
+        };
+        run(&mut self.memory.lock().unwrap(), grid, block, &params);
         Ok(())
     }
     fn synchronize(&self) -> Result<(), Error> {

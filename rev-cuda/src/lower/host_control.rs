@@ -1,0 +1,115 @@
+//! Branches and loops of the host, around parallel loops.
+
+use rev_core::ir::{Block, Expr, Range, VarId};
+
+use crate::kernel::Ty;
+use crate::plan::{Step, Word, WordOp};
+
+use super::atom::Atom;
+use super::memory::Loc;
+use super::real::ty_of;
+use super::value::Val;
+use super::{Lower, Outcome};
+
+impl Lower<'_> {
+    /// The steps of a block.
+    fn region(&mut self, f: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<Vec<Step>> {
+        self.flush()?;
+        self.steps.push(Vec::new());
+        let done = f(self).and_then(|()| self.flush());
+        let steps = self.steps.pop().unwrap_or_default();
+        done.map(|()| steps)
+    }
+
+    fn host_assert(&mut self, e: &Expr, expected: bool, when: &'static str) -> Outcome<()> {
+        if self.asserts() {
+            self.in_serial(|l| l.assert(e, expected, when))?;
+        }
+        Ok(())
+    }
+
+    pub fn host_branches(
+        &mut self,
+        cond: &Expr,
+        post: &Expr,
+        then: &Block,
+        otherwise: &Block,
+    ) -> Outcome<()> {
+        let (yes, no) = (
+            "after the branch where the condition was true",
+            "after the branch where the condition was false",
+        );
+        match self.host_truth(cond)? {
+            Ok(known) => {
+                self.host_block(if known { then } else { otherwise })?;
+                self.host_assert(post, known, if known { yes } else { no })
+            }
+            Err(cond) => {
+                let then = self.region(|l| {
+                    l.host_block(then)?;
+                    l.host_assert(post, true, yes)
+                })?;
+                let otherwise = self.region(|l| {
+                    l.host_block(otherwise)?;
+                    l.host_assert(post, false, no)
+                })?;
+                self.step_host(Step::If { cond, then, otherwise });
+                Ok(())
+            }
+        }
+    }
+
+    pub fn host_while(&mut self, cond: &Expr, post: &Expr, body: &Block) -> Outcome<()> {
+        self.host_assert(post, false, "before the loop")?;
+        let turn = self.new_word();
+        self.flush()?;
+        self.step_host(Step::Set { word: turn, value: Word::Const(0) });
+        let mut holds = Ok(true);
+        let before = self.region(|l| {
+            holds = l.host_truth(cond)?;
+            Ok(())
+        })?;
+        let cond = match holds {
+            Ok(known) => Word::Const(known.into()),
+            Err(word) => word,
+        };
+        let value = Atom::from_word(Word::Var(turn), Ty::I64);
+        let body = self.region(|l| {
+            l.within_loop("while", value, |l| {
+                l.host_block(body)?;
+                l.host_assert(post, true, "after each iteration")
+            })?;
+            l.flush()?;
+            l.step_host(Step::Set { word: turn, value: add(Word::Var(turn), Word::Const(1)) });
+            Ok(())
+        })?;
+        self.step_host(Step::Loop { before, cond, body });
+        Ok(())
+    }
+
+    pub fn host_for(&mut self, var: VarId, range: &Range, body: &Block) -> Outcome<()> {
+        let visits = self.host_visits(var, range)?;
+        let word = |a: &Atom| a.word().unwrap_or(Word::Const(0));
+        let (index, left) = (self.new_word(), self.new_word());
+        self.flush()?;
+        self.step_host(Step::Set { word: index, value: word(&visits.first) });
+        self.step_host(Step::Set { word: left, value: word(&visits.count) });
+        let name = self.name(var);
+        let value = Atom::from_word(Word::Var(index), ty_of(visits.scalar));
+        let body = self.region(|l| {
+            l.set_slot(var, Some(Loc::Value(Val::real(visits.scalar, value.clone()))))?;
+            l.within_loop(&name, value.clone(), |l| l.host_block(body))?;
+            l.set_slot(var, None)?;
+            l.flush()?;
+            l.step_host(Step::Set { word: index, value: add(Word::Var(index), word(&visits.step)) });
+            l.step_host(Step::Set { word: left, value: add(Word::Var(left), Word::Const(-1)) });
+            Ok(())
+        })?;
+        self.step_host(Step::Loop { before: Vec::new(), cond: Word::Var(left), body });
+        Ok(())
+    }
+}
+
+fn add(a: Word, b: Word) -> Word {
+    Word::Binary(WordOp::Add, Box::new(a), Box::new(b))
+}
