@@ -129,6 +129,14 @@ pub enum Cause {
         /// The stack.
         stack: Text,
     },
+    /// A push to a stack that has no room left. Stacks on the host grow; those on a device don't.
+    #[error("the stack `{stack}` is full: it has room for {capacity} values")]
+    StackOverflow {
+        /// The stack.
+        stack: Text,
+        /// How many values it has room for.
+        capacity: usize,
+    },
     /// An index array that is declared injective holds a value twice.
     #[error("`{place}` is declared injective and holds {value} at {first} and at {second}")]
     NotInjective {

@@ -8,11 +8,17 @@
 //! that scalar of every element, the first axis fastest, so that threads that differ in the first
 //! index read neighbouring words. Planes follow one another, each starting at a multiple of
 //! [`PLANE_ALIGNMENT`] bytes.
+//!
+//! A stack has room for a fixed number of values, its *capacity*, and lies as an array of that many;
+//! before the planes stands, in [`STACK_HEADER`] bytes, how many values there are, a `U64`.
 
 use crate::kernel::Ty;
 
 /// The alignment of a plane in bytes.
 pub const PLANE_ALIGNMENT: usize = 128;
+
+/// The bytes before the planes of a stack.
+pub const STACK_HEADER: usize = PLANE_ALIGNMENT;
 
 /// The bytes from one plane of `count` elements of `ty` to the next.
 pub fn plane_stride(count: usize, ty: Ty) -> usize {

@@ -37,6 +37,8 @@ pub struct Buffer {
     pub leaves: Vec<Ty>,
     /// The number of axes; a scalar has none.
     pub rank: usize,
+    /// Whether it is a stack: its one length is its capacity.
+    pub stack: bool,
     /// Whether a run may change it.
     pub written: bool,
 }

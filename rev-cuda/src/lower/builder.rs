@@ -259,10 +259,10 @@ impl Builder {
     pub fn address(&mut self, mem: &Mem, leaf: usize, index: &Atom, extra: Option<&Atom>) -> Address {
         let size = mem.leaves[leaf].size();
         let mut at = self.plane(mem, leaf);
-        let mut offset = match self.planes_bytes(mem, 0..leaf).bits() {
-            Some(bytes) => bytes as i64,
-            None => 0,
-        };
+        let mut offset = mem.header as i64;
+        if let Some(bytes) = self.planes_bytes(mem, 0..leaf).bits() {
+            offset += bytes as i64;
+        }
         let index = match &mem.interleaved {
             Some((scale, shift)) => {
                 let scaled = self.op(Op::Mul, Ty::U64, &[index.clone(), scale.clone()]);

@@ -61,7 +61,7 @@ impl Lower<'_> {
     }
 
     /// A place as the program writes it.
-    fn text_of(&self, place: &Place) -> String {
+    pub fn text_of(&self, place: &Place) -> String {
         match self.frames.last().and_then(|f| f.function.as_ref()) {
             Some(f) => text::show(f, place).to_string(),
             None => self.name(place.var),
@@ -177,7 +177,14 @@ impl Lower<'_> {
                 let found = l.load(&at)?;
                 l.compare_values(&element, &found, &mut cause)
             }),
-            (Loc::Array(_) | Loc::Stack(_), _) => Ok(()),
+            (Loc::Stack(s), _) => {
+                let held = self.load(&s.count)?;
+                let held = self.as_index(held)?;
+                let off = self.compare(Relation::Ne, &held, &Atom::index(0))?;
+                let cause = cause("", "stack[]".into(), String::new());
+                self.fail_with(&off, cause, vec![(Detail::Length, held)])
+            }
+            (Loc::Array(_), _) => Ok(()),
             (at, expected) => {
                 let found = self.load(at)?;
                 let expected = self.coerce(expected, &found)?;

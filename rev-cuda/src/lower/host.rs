@@ -53,7 +53,8 @@ impl Lower<'_> {
             let var = function.var(*param);
             let read = matches!(var.kind, VarKind::Param(Mode::Read));
             let (name, leaves, rank) = (var.name.clone(), kind.leaves(), kind.rank());
-            self.plan.buffers.push(Buffer { name, leaves, rank, written: !read });
+            let stack = matches!(kind, ArgumentType::Stack(_));
+            self.plan.buffers.push(Buffer { name, leaves, rank, stack, written: !read });
         }
         for (k, (param, kind)) in function.params.iter().zip(arguments).enumerate() {
             let read = matches!(function.var(*param).kind, VarKind::Param(Mode::Read));
@@ -80,7 +81,10 @@ impl Lower<'_> {
                 let array = self.buffer_array(buffer, element, (0..*rank).map(length).collect())?;
                 Ok(Loc::Array(array))
             }
-            ArgumentType::Stack(_) => Err(self.unsupported("a stack as an argument")),
+            ArgumentType::Stack(element) => {
+                let capacity = Atom::from_word(Word::Length(buffer, 0), Ty::U64);
+                self.buffer_stack(buffer, element, capacity)
+            }
             ArgumentType::Scalar(_)
             | ArgumentType::Complex(_)
             | ArgumentType::Shadow { .. }
@@ -415,13 +419,11 @@ impl Lower<'_> {
         let Some(kind) = kind else {
             return Err(self.unsupported(format!("the stack `{name}`, whose type isn't known,")));
         };
-        let capacity = vec![Atom::index(self.options.stack_capacity)];
+        let capacity = self.options.stack_capacity;
         let buffer = self.new_buffer(name, &kind, 1);
-        let shape = vec![Word::Const(self.options.stack_capacity as i64)];
-        self.step_host(Step::Allocate { buffer, shape });
-        let values = self.buffer_array(buffer, &kind, capacity)?;
-        let count = self.in_buffer(&format!("{name}_count"), Val::index(Atom::index(0)))?;
-        Ok(Loc::Stack(super::memory::StackLoc { values, count: Box::new(count) }))
+        self.plan.buffers[buffer.0 as usize].stack = true;
+        self.step_host(Step::Allocate { buffer, shape: vec![Word::Const(capacity as i64)] });
+        self.buffer_stack(buffer, &kind, Atom::index(capacity))
     }
 
     fn host_call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> Outcome<()> {

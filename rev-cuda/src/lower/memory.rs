@@ -19,6 +19,8 @@ pub(super) struct Mem {
     /// How many elements there are, a `U64`.
     pub count: Atom,
     pub leaves: Rc<[Ty]>,
+    /// Bytes before the first plane.
+    pub header: usize,
     /// Element `i` of this thread's array is element `i · scale + shift` of the buffer.
     pub interleaved: Option<(Atom, Atom)>,
     /// Nobody writes it while the program runs.

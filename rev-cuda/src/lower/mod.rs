@@ -20,7 +20,7 @@
 //!
 //! # What kernels check
 //!
-//! Stacks never overflow silently. Everything else is checked where [`LowerOptions::checks`] asks
+//! Stacks never overflow or underflow silently. Everything else is checked where [`LowerOptions::checks`] asks
 //! for it: bounds, integer division by zero (0 otherwise), and what the program itself asserts.
 
 mod atom;
@@ -83,7 +83,8 @@ pub struct LowerOptions {
     pub block: u32,
     /// The largest number of blocks of a kernel whose threads take several iterations.
     pub max_blocks: u32,
-    /// How many values a stack of a thread has room for.
+    /// How many values a stack has room for; one that is an argument has at least room for those that
+    /// it holds.
     pub stack_capacity: usize,
     /// How shared sums are added up, instead of what their access pattern suggests.
     pub force: Option<Strategy>,

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use rev_core::error::Cause;
-use rev_core::ir::Place;
+use rev_core::ir::{Place, ScalarType};
 
 use crate::kernel::{Op, Relation, Space, Ty};
-use crate::plan::{Buffer, BufferId, Step, Word};
+use crate::layout::STACK_HEADER;
+use crate::plan::{Buffer, BufferId, Detail, Step, Word};
 
 use super::atom::Atom;
 use super::memory::{ArrayLoc, Loc, Mem, MemLoc, StackLoc};
@@ -29,6 +30,7 @@ impl Lower<'_> {
             address: Atom::index(start),
             count: Atom::index(1),
             leaves: leaves.into(),
+            header: 0,
             interleaved: None,
             read_only: false,
         });
@@ -45,7 +47,7 @@ impl Lower<'_> {
     /// A new buffer of the program's own.
     pub fn new_buffer(&mut self, name: &str, kind: &ArgumentType, rank: usize) -> BufferId {
         let (name, leaves) = (name.to_string(), kind.leaves());
-        self.plan.buffers.push(Buffer { name, leaves, rank, written: true });
+        self.plan.buffers.push(Buffer { name, leaves, rank, stack: false, written: true });
         BufferId(self.plan.buffers.len() as u32 - 1)
     }
 
@@ -76,6 +78,7 @@ impl Lower<'_> {
             address: Atom::Buffer(buffer),
             count,
             leaves: described.leaves.clone().into(),
+            header: if described.stack { STACK_HEADER } else { 0 },
             interleaved,
             read_only: !described.written,
         }))
@@ -129,10 +132,29 @@ impl Lower<'_> {
             address: Atom::Buffer(buffer),
             count,
             leaves: kind.leaves().into(),
+            header: 0,
             interleaved: Some((all, own)),
             read_only: false,
         });
         Ok(ArrayLoc { mem, first: Atom::index(0), shape, kind: kind.clone(), shared: false })
+    }
+
+    /// The stack in a buffer.
+    pub fn buffer_stack(&mut self, buffer: BufferId, kind: &ArgumentType, capacity: Atom) -> Outcome<Loc> {
+        let values = self.buffer_array(buffer, kind, vec![capacity])?;
+        let mem = Rc::new(Mem {
+            id: self.mem_id(),
+            space: Space::Global,
+            address: Atom::Buffer(buffer),
+            count: Atom::index(1),
+            leaves: Rc::new([Ty::U64]),
+            header: 0,
+            interleaved: None,
+            read_only: values.mem.read_only,
+        });
+        let kind = ArgumentType::Scalar(ScalarType::Usize);
+        let count = MemLoc { mem, index: Atom::index(0), leaf: 0, extra: None, kind, shared: false };
+        Ok(Loc::Stack(StackLoc { values, count: Box::new(Loc::Memory(count)) }))
     }
 
     /// A stack of the thread.
@@ -164,12 +186,9 @@ impl Lower<'_> {
         let count = self.as_index(count)?;
         let count = self.builder()?.freeze(&count);
         let full = self.compare(Relation::Ge, &count, &stack_loc.values.shape[0])?;
-        let reason = format!(
-            "the stack `{}` holds {} values and is full",
-            self.name(stack.var),
-            self.options.stack_capacity
-        );
-        self.fail_if(&full, Cause::Device { device: "gpu".into(), reason })?;
+        let capacity = stack_loc.values.shape[0].clone();
+        let cause = Cause::StackOverflow { stack: self.text_of(stack).into(), capacity: 0 };
+        self.fail_with(&full, cause, vec![(Detail::Length, capacity)])?;
         let to = self.element(&stack_loc.values, &count)?;
         self.store(&to, value)?;
         let next = self.op(Op::Add, Ty::U64, &[count, Atom::index(1)])?;
@@ -187,7 +206,7 @@ impl Lower<'_> {
         let count = self.load(&stack_loc.count)?;
         let count = self.as_index(count)?;
         let empty = self.compare(Relation::Eq, &count, &Atom::index(0))?;
-        let text = self.name(stack.var);
+        let text = self.text_of(stack);
         self.fail_if(&empty, Cause::StackUnderflow { stack: text.into() })?;
         let next = self.op(Op::Sub, Ty::U64, &[count, Atom::index(1)])?;
         let next = self.builder()?.freeze(&next);

@@ -5,7 +5,7 @@ use super::report;
 use super::room::Room;
 use crate::driver::{Driver, ModuleHandle};
 use crate::kernel::{Ty, ERROR_RECORD_BYTES};
-use crate::layout::buffer_bytes;
+use crate::layout::{buffer_bytes, STACK_HEADER};
 use crate::plan::{BufferId, KernelArg, Program, Step, Word, WordOp};
 use rev_core::error::{Cause, Error};
 use std::sync::Arc;
@@ -157,7 +157,7 @@ impl<D: Driver> Run<'_, D> {
         let decl = &self.program.buffers[buffer.0 as usize];
         let widest = decl.leaves.len().max(1).saturating_mul(8);
         match count(shape).filter(|n| n.checked_mul(widest).is_some_and(|b| b < isize::MAX as usize)) {
-            Some(count) => Ok(buffer_bytes(count, &decl.leaves)),
+            Some(count) => Ok(buffer_bytes(count, &decl.leaves) + if decl.stack { STACK_HEADER } else { 0 }),
             None => Err(self.wrong(format!("`{}` of shape {shape:?} is larger than any memory", decl.name))),
         }
     }

@@ -34,6 +34,7 @@ fn plan(
         name: name.into(),
         leaves: ty.leaves(),
         rank: ty.rank(),
+        stack: matches!(ty, ArgumentType::Stack(_)),
         written: name == "y",
     });
     let [y, x, k] = [0, 1, 2].map(BufferId);

@@ -2,7 +2,7 @@
 //! [`crate::layout`] says.
 
 use crate::kernel::Ty;
-use crate::layout::{buffer_bytes, plane_offset};
+use crate::layout::{buffer_bytes, plane_offset, STACK_HEADER};
 use crate::lower::ArgumentType;
 use rev_core::error::Error;
 use rev_core::ir::ScalarType;
@@ -12,10 +12,37 @@ use rev_core::value::{Array, Data, Record, Value};
 /// A value as it lies in device memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packed {
-    /// The length along each axis; none for a scalar, tuple or struct.
+    /// The length along each axis; none for a scalar, tuple or struct; of a stack its capacity.
     pub shape: Vec<usize>,
     /// The planes.
     pub bytes: Vec<u8>,
+}
+
+/// The bytes of a value of a type and shape.
+pub fn value_bytes(shape: &[usize], ty: &ArgumentType) -> usize {
+    header(ty) + buffer_bytes(count(shape).unwrap_or(0), &ty.leaves())
+}
+
+/// The bytes before a value's planes.
+fn header(ty: &ArgumentType) -> usize {
+    match ty {
+        ArgumentType::Stack(_) => STACK_HEADER,
+        ArgumentType::Scalar(_)
+        | ArgumentType::Complex(_)
+        | ArgumentType::Shadow { .. }
+        | ArgumentType::Fixed(..)
+        | ArgumentType::Tuple(_)
+        | ArgumentType::Struct(..)
+        | ArgumentType::Array(..)
+        | ArgumentType::Function(_)
+        | ArgumentType::None => 0,
+    }
+}
+
+/// Where each plane of a value starts, and its type.
+fn planes(shape: &[usize], ty: &ArgumentType) -> Vec<(usize, Ty)> {
+    let (leaves, count, header) = (ty.leaves(), count(shape).unwrap_or(0), header(ty));
+    leaves.iter().enumerate().map(|(k, ty)| (header + plane_offset(count, &leaves, k), *ty)).collect()
 }
 
 impl Packed {
@@ -90,24 +117,28 @@ impl<'a> Transposed<'a> {
     }
 }
 
-/// The planes of a value of a type.
+/// The planes of a value of a type. A stack gets room for `room` values, or for those that it has
+/// where they are more.
 ///
 /// # Errors
 ///
 /// A value of another type.
-pub fn pack(data: &Data, ty: &ArgumentType) -> Result<Packed, Error> {
-    let leaves = ty.leaves();
+pub fn pack(data: &Data, ty: &ArgumentType, room: usize) -> Result<Packed, Error> {
     let (element, shape, elements) = match (ty, data) {
         (ArgumentType::Array(element, rank), Data::Array(a)) if a.shape.len() == *rank => {
             (&**element, a.shape.clone(), a.elements.as_slice())
         }
+        (ArgumentType::Stack(element), Data::Stack(values)) => {
+            (&**element, vec![values.len().max(room)], values.as_slice())
+        }
         (ArgumentType::Array(..) | ArgumentType::Stack(_), _) => return Err(mismatch(data, ty)),
         _ => (ty, Vec::new(), std::slice::from_ref(data)),
     };
-    let count = elements.len();
-    let mut bytes = vec![0; buffer_bytes(count, &leaves)];
-    let planes: Vec<(usize, Ty)> =
-        leaves.iter().enumerate().map(|(k, ty)| (plane_offset(count, &leaves, k), *ty)).collect();
+    let mut bytes = vec![0; value_bytes(&shape, ty)];
+    if matches!(ty, ArgumentType::Stack(_)) {
+        bytes[..8].copy_from_slice(&(elements.len() as u64).to_le_bytes());
+    }
+    let planes = planes(&shape, ty);
     let mut order = Transposed::new(&shape);
     for data in elements {
         let at = order.next();
@@ -168,7 +199,7 @@ fn describe(ty: &ArgumentType) -> String {
         }
         ArgumentType::Struct(name, _) => format!("a `{name}`"),
         ArgumentType::Array(t, rank) => format!("an array of {} with {rank} axes", describe(t)),
-        ArgumentType::Stack(_) => "no stack (stacks can't be arguments on a GPU)".into(),
+        ArgumentType::Stack(t) => format!("a stack of {}", describe(t)),
         ArgumentType::Function(name) => format!("the function `{name}`"),
         ArgumentType::None => "no shadow".into(),
     }
@@ -225,10 +256,8 @@ fn put_lanes(lanes: &[Value], complex: bool, write: &mut dyn FnMut(u64)) {
 ///
 /// A type that has no values in device memory.
 pub fn unpack(packed: &Packed, ty: &ArgumentType) -> Result<Data, Error> {
-    let leaves = ty.leaves();
     let total = count(&packed.shape).unwrap_or(0);
-    let planes: Vec<(usize, Ty)> =
-        leaves.iter().enumerate().map(|(k, ty)| (plane_offset(total, &leaves, k), *ty)).collect();
+    let planes = planes(&packed.shape, ty);
     let one = |element: &ArgumentType, at: usize| {
         let mut rest = planes.iter();
         take(element, &mut || {
@@ -243,7 +272,10 @@ pub fn unpack(packed: &Packed, ty: &ArgumentType) -> Result<Data, Error> {
             let elements = (0..total).map(|_| one(element, order.next())).collect();
             Ok(Data::Array(Array { shape: packed.shape.clone(), elements }))
         }
-        ArgumentType::Stack(_) => Err(mismatch(&Data::None, ty)),
+        ArgumentType::Stack(element) => {
+            let held = (read(&packed.bytes, Ty::U64) as usize).min(total);
+            Ok(Data::Stack((0..held).map(|k| one(element, k)).collect()))
+        }
         _ => Ok(one(ty, 0)),
     }
 }
@@ -314,7 +346,7 @@ mod tests {
     use rev_core::value::DynArg;
 
     fn comes_back(data: &Data, ty: &ArgumentType) -> Packed {
-        let packed = pack(data, ty).unwrap();
+        let packed = pack(data, ty, 4).unwrap();
         assert_eq!(&unpack(&packed, ty).unwrap(), data);
         packed
     }
@@ -361,6 +393,23 @@ mod tests {
     }
 
     #[test]
+    fn stacks_have_room() {
+        let of = |element| ArgumentType::Stack(Box::new(element));
+        let ty = of(ArgumentType::Tuple(vec![
+            ArgumentType::Scalar(ScalarType::F64),
+            ArgumentType::Scalar(ScalarType::U8),
+        ]));
+        for held in [0, 1, 4, 5] {
+            let values: Vec<(f64, u8)> = (0..held).map(|k| (f64::from(k), k as u8)).collect();
+            let packed = comes_back(&Data::Stack(values.iter().map(DynArg::load).collect()), &ty);
+            assert_eq!(packed.shape, [held.max(4) as usize]);
+            assert_eq!(packed.bytes.len(), 3 * 128);
+        }
+        comes_back(&Data::Stack(vec![Data::None; 3]), &of(ArgumentType::None));
+        assert!(pack(&1.0.load(), &ty, 4).is_err());
+    }
+
+    #[test]
     fn structs_become_planes_and_matrices_are_transposed() {
         let camera = ArgumentType::Struct(
             "Camera".into(),
@@ -380,17 +429,17 @@ mod tests {
         // Element (0, 1) is the second in row-major order and the third in memory.
         assert_eq!(read(&packed.bytes[256 + 2 * 4..], Ty::I32), 1);
         assert_eq!(f64::from_bits(read(&packed.bytes[128 + 5 * 8..], Ty::F64)), 5.5);
-        assert!(pack(&data, &camera).is_err());
+        assert!(pack(&data, &camera, 0).is_err());
         comes_back(&Data::Array(Array { shape: vec![0, 3], elements: vec![] }), &array(camera, 2));
     }
 
     #[test]
     fn integers_of_arguments_are_known_to_the_host() {
         let ty = ArgumentType::Scalar(ScalarType::I32);
-        assert_eq!(pack(&(-7i32).load(), &ty).unwrap().integer(&ty), Some(-7));
+        assert_eq!(pack(&(-7i32).load(), &ty, 0).unwrap().integer(&ty), Some(-7));
         let ty = ArgumentType::Scalar(ScalarType::F64);
-        assert_eq!(pack(&1.0.load(), &ty).unwrap().integer(&ty), None);
+        assert_eq!(pack(&1.0.load(), &ty, 0).unwrap().integer(&ty), None);
         let ty = array(ArgumentType::Scalar(ScalarType::U8), 1);
-        assert_eq!(pack(&vec![1u8].load(), &ty).unwrap().integer(&ty), None);
+        assert_eq!(pack(&vec![1u8].load(), &ty, 0).unwrap().integer(&ty), None);
     }
 }

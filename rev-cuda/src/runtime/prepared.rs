@@ -2,10 +2,9 @@
 
 use super::cache::{Compiled, Given};
 use super::gpu::{check_shapes, fetch, Shared};
-use super::marshal::{count, pack, Packed};
+use super::marshal::{pack, value_bytes, Packed};
 use super::room::Room;
 use crate::driver::Driver;
-use crate::layout::buffer_bytes;
 use crate::lower::ArgumentType;
 use crate::plan::Accumulation;
 use rev_core::error::{Cause, Error};
@@ -45,7 +44,7 @@ impl<D: Driver> Prepared<D> {
         let Some(ty) = self.compiled.key.types.get(k) else {
             return Err(self.arguments(k + 1));
         };
-        let packed = pack(&value.load(), ty)?;
+        let packed = pack(&value.load(), ty, self.compiled.key.options.stack_capacity)?;
         let name = self.compiled.name(k);
         let room = Room::new(&self.shared.driver, &name, packed.bytes.len())?;
         self.shared.driver.upload(room.address(), &packed.bytes)?;
@@ -126,14 +125,14 @@ pub struct DeviceArray<D: Driver> {
 }
 
 impl<D: Driver> DeviceArray<D> {
-    /// The length along each axis; none for a scalar, tuple or struct.
+    /// The length along each axis; none for a scalar, tuple or struct; of a stack its capacity.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
     /// Its bytes on the device.
     pub fn bytes(&self) -> usize {
-        buffer_bytes(count(&self.shape).unwrap_or(0), &self.ty.leaves())
+        value_bytes(&self.shape, &self.ty)
     }
 
     /// Copies it to a value of the host of the same type and shape. Waits for what writes it.
@@ -153,7 +152,7 @@ impl<D: Driver> DeviceArray<D> {
     ///
     /// A value of another type or shape.
     pub fn replace(&mut self, value: &dyn DynArg) -> Result<(), Error> {
-        let packed = pack(&value.load(), &self.ty)?;
+        let packed = pack(&value.load(), &self.ty, self.shape.first().copied().unwrap_or(0))?;
         if packed.shape != self.shape {
             return Err(Cause::Shape {
                 place: self.name.clone().into(),

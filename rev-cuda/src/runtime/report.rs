@@ -88,7 +88,8 @@ fn complete(cause: Cause, details: &[Detail], values: &[u64]) -> Cause {
         Cause::Release { place, expected, found, tolerance } => Cause::Release {
             place: indexed(place, &d.index),
             expected: parts(d.expected, expected),
-            found: parts(d.found, found),
+            // of a stack only the number of its values is known
+            found: d.shape.first().map_or_else(|| parts(d.found, found), |n| format!("a stack of {n}")),
             tolerance,
         },
         Cause::RangeChanged { expected, found } => {
@@ -119,6 +120,9 @@ fn complete(cause: Cause, details: &[Detail], values: &[u64]) -> Cause {
             };
             let (first, second) = (position(0, first), position(1, second));
             Cause::NotInjective { place, value: parts(d.found, value), first, second }
+        }
+        Cause::StackOverflow { stack, capacity } => {
+            Cause::StackOverflow { stack, capacity: d.shape.first().copied().unwrap_or(capacity) }
         }
         other @ (Cause::Condition { .. }
         | Cause::Alias { .. }

@@ -9,7 +9,7 @@ use rev_core::error::{Cause, Site};
 use std::sync::Arc;
 
 fn buffer(name: &str, ty: Ty, rank: usize) -> Buffer {
-    Buffer { name: name.into(), leaves: vec![ty], rank, written: true }
+    Buffer { name: name.into(), leaves: vec![ty], rank, stack: false, written: true }
 }
 
 fn kernel(name: &str, block: u32) -> Kernel {

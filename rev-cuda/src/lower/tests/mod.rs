@@ -4,6 +4,7 @@
 
 mod kernels;
 mod random;
+mod stacks;
 mod statements;
 
 use std::sync::Arc;
@@ -36,7 +37,7 @@ fn module(text: &str) -> Module {
 
 fn run_plan(program: Program, types: &[ArgumentType], args: &[Data]) -> Result<Vec<Data>, Error> {
     let driver = Arc::new(Fake::of(program.kernels.clone()));
-    let packed: Vec<Packed> = args.iter().zip(types).map(|(d, t)| pack(d, t).unwrap()).collect();
+    let packed: Vec<Packed> = args.iter().zip(types).map(|(d, t)| pack(d, t, 8).unwrap()).collect();
     let mut given = Vec::new();
     for (p, t) in packed.iter().zip(types) {
         let address = driver.allocate("", p.bytes.len().max(1))?;

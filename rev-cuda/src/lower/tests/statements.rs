@@ -98,27 +98,6 @@ fn strategies_are_said() {
 }
 
 #[test]
-fn stacks_and_their_capacity() {
-    let m = module(
-        "module pile
-         fn pile<T: Real>(y: &mut [T], n: usize) {
-             par for i in 0..len(y) {
-                 anc s: Stack<T> = stack() {
-                     for k in 0..n { anc t: T = 0 { t += 1 push(s, t) } }
-                     y[i] += 1
-                     for k in 0..n { anc t: T = 0 { pop(s, t) t -= 1 } }
-                 }
-             }
-         }",
-    );
-    agrees(&m, &[wholes(40), Data::scalar(7usize)], &[wholes(40), Data::None]);
-    let options = LowerOptions { stack_capacity: 6, ..LowerOptions::default() };
-    let error = simulate(&m, Direction::FORWARD, &[wholes(40), Data::scalar(7usize)], &options).unwrap_err();
-    assert!(error.to_string().contains("the stack `s` holds 6 values and is full"), "{error}");
-    assert!(error.to_string().contains("push(s, t)"), "{error}");
-}
-
-#[test]
 fn checked_kernels_say_what_the_interpreter_says() {
     let m = module(
         "module wrong
