@@ -8,6 +8,7 @@ pub mod error;
 pub mod facts;
 pub mod interp;
 pub mod ir;
+pub mod lanes;
 pub mod math;
 #[macro_use]
 pub mod ops;

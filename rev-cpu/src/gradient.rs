@@ -39,5 +39,5 @@ impl<F> BitOr for Wrt<F> {
 
 /// Sets one cotangent of a scalar's shadow to 1.
 pub fn seed<S: Linear>(shadow: &mut S, lane: usize) {
-    shadow.set_lane(lane, Num::Int(1));
+    shadow.set_component(lane, Num::Int(1));
 }

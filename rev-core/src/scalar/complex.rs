@@ -3,6 +3,7 @@
 
 use super::{ComplexShadow, Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
 use crate::ir::Type;
+use crate::lanes::LaneByLane;
 use crate::tolerance::Tolerances;
 use crate::value::Value;
 use num_complex::Complex;
@@ -17,6 +18,7 @@ impl<T: Real> Zero for Complex<T> {
 impl<T: Real> Linear for Complex<T> {
     type Over = Self;
     type Part = T;
+    type InLanes = LaneByLane;
 
     #[inline(always)]
     fn accumulate(&mut self, v: &Self) {
@@ -43,11 +45,11 @@ impl<T: Real> Linear for Complex<T> {
         1
     }
     #[inline(always)]
-    fn lane(&self, _: usize) -> Num {
+    fn component(&self, _: usize) -> Num {
         self.to_number()
     }
     #[inline(always)]
-    fn set_lane(&mut self, _: usize, v: Num) {
+    fn set_component(&mut self, _: usize, v: Num) {
         *self = Self::from_number(v);
     }
     #[inline(always)]

@@ -10,6 +10,7 @@ macro_rules! linear_scalar {
     ($part:ty) => {
         type Over = Self;
         type Part = $part;
+        type InLanes = <Self as crate::lanes::Laned>::Rows;
 
         #[inline(always)]
         fn accumulate(&mut self, v: &Self) {
@@ -36,11 +37,11 @@ macro_rules! linear_scalar {
             1
         }
         #[inline(always)]
-        fn lane(&self, _: usize) -> Num {
+        fn component(&self, _: usize) -> Num {
             self.to_number()
         }
         #[inline(always)]
-        fn set_lane(&mut self, _: usize, v: Num) {
+        fn set_component(&mut self, _: usize, v: Num) {
             *self = Self::from_number(v);
         }
         #[inline(always)]

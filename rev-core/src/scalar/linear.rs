@@ -1,6 +1,7 @@
 //! What values and shadows have in common: they are added, negated and scaled element by element.
 
 use super::{Field, Num, Ring, Zero};
+use crate::lanes::{Laned, LinearRows};
 use crate::value::DynArg;
 use std::fmt::Debug;
 
@@ -12,14 +13,16 @@ use std::fmt::Debug;
 ///
 /// # Implementing for a struct (what the derive writes)
 ///
-/// `Over = Self` for the struct itself, the struct for its shadow; `Part = NoShadow<()>`; and each
-/// method of the first group calls the same method of every field.
-pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Send + Sync {
+/// `Over = Self` for the struct itself, the struct for its shadow; `Part = NoShadow<()>`;
+/// `InLanes = LaneByLane`; and each method of the first group calls the same method of every field.
+pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Sync {
     /// The type of value this is, or is the shadow of.
     type Over;
     /// For a shadow of a scalar: the shadow of its real part. For a scalar: its real part. For
     /// everything else [`NoShadow<()>`](super::NoShadow).
-    type Part: Zero;
+    type Part: Zero + Laned;
+    /// How packs of it are added and scaled.
+    type InLanes: LinearRows<Self>;
 
     /// `self += v`, both of one shape.
     fn accumulate(&mut self, v: &Self);
@@ -39,13 +42,13 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Send + Sync {
     }
     /// The `k`-th cotangent of a scalar's shadow.
     #[inline(always)]
-    fn lane(&self, k: usize) -> Num {
+    fn component(&self, k: usize) -> Num {
         let _ = k;
         Num::Int(0)
     }
     /// Sets the `k`-th cotangent of a scalar's shadow.
     #[inline(always)]
-    fn set_lane(&mut self, k: usize, v: Num) {
+    fn set_component(&mut self, k: usize, v: Num) {
         let _ = (k, v);
     }
     /// `self · c`.

@@ -1,6 +1,7 @@
 //! Values of any type: their shadows, their zeros, and whether one may stand for another.
 
 use super::{Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, Zero};
+use crate::lanes::{LaneByLane, Laned, Pack, WIDTH};
 use crate::tolerance::Tolerances;
 use crate::value::DynArg;
 use ndarray::{Array, Dimension};
@@ -41,7 +42,7 @@ impl Mismatch {
 ///
 /// `RealPart = ()`, `Shadow<N>` a struct with the fields' shadows under the same names; every method
 /// does the same for each field (`compare` adds `.field` with [`Mismatch::within`]).
-pub trait Primal: Clone + Debug + Zero + DynArg + Send + Sync {
+pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     /// The type of a scalar's real part (integers: themselves); `()` for everything else.
     type RealPart: Primal;
     /// Storage for `N` cotangents of a value.
@@ -57,6 +58,15 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Send + Sync {
 
     /// Zero cotangents, shaped like this value.
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N>;
+    /// Zero cotangents for the value in each lane.
+    #[inline(always)]
+    fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
+        let mut shadows = Laned::splat(Self::lane(like, 0).zero_shadow());
+        for k in 1..WIDTH {
+            Laned::set_lane(&mut shadows, k, Self::lane(like, k).zero_shadow());
+        }
+        shadows
+    }
     /// The zero of this value's shape (a stack's is empty).
     fn zero_like(&self) -> Self;
     /// The largest absolute value in it, 0 where there is none.
@@ -84,6 +94,10 @@ macro_rules! scalar_primal {
         #[inline(always)]
         fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
             Zero::zero()
+        }
+        #[inline(always)]
+        fn zero_shadow_lanes<const N: usize>(_: &Pack<Self>) -> Pack<Self::Shadow<N>> {
+            Laned::splat(Zero::zero())
         }
         #[inline(always)]
         fn zero_like(&self) -> Self {
@@ -184,6 +198,7 @@ fn largest<'a, P: Primal + 'a>(elements: impl Iterator<Item = &'a P>) -> f64 {
 macro_rules! linear_elements {
     () => {
         type Part = NoShadow<()>;
+        type InLanes = LaneByLane;
 
         #[inline]
         fn accumulate(&mut self, v: &Self) {
@@ -351,6 +366,7 @@ macro_rules! tuples {
         impl<$($name: Linear),*> Linear for ($($name,)*) {
             type Over = ($($name::Over,)*);
             type Part = NoShadow<()>;
+            type InLanes = LaneByLane;
 
             #[inline]
             fn accumulate(&mut self, v: &Self) {

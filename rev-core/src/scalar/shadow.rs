@@ -1,6 +1,7 @@
 //! Shadows: where the cotangents of a value are kept, `N` of them side by side.
 
 use super::{Linear, Num, Real, Ring, Zero};
+use crate::lanes::LaneByLane;
 use num_complex::Complex;
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -58,6 +59,7 @@ impl<T: Zero + Copy, const N: usize> Default for Batch<T, N> {
 impl<T: Real, const N: usize> Linear for Batch<T, N> {
     type Over = T;
     type Part = Self;
+    type InLanes = LaneByLane;
 
     #[inline(always)]
     fn accumulate(&mut self, v: &Self) {
@@ -88,11 +90,11 @@ impl<T: Real, const N: usize> Linear for Batch<T, N> {
         N
     }
     #[inline(always)]
-    fn lane(&self, k: usize) -> Num {
+    fn component(&self, k: usize) -> Num {
         self.0[k].to_number()
     }
     #[inline(always)]
-    fn set_lane(&mut self, k: usize, v: Num) {
+    fn set_component(&mut self, k: usize, v: Num) {
         self.0[k] = T::from_number(v);
     }
     #[inline(always)]
@@ -168,6 +170,7 @@ where
 {
     type Over = Complex<S::Over>;
     type Part = S;
+    type InLanes = LaneByLane;
 
     #[inline(always)]
     fn accumulate(&mut self, v: &Self) {
@@ -198,13 +201,13 @@ where
         S::width()
     }
     #[inline(always)]
-    fn lane(&self, k: usize) -> Num {
-        Num::Complex(self.re.lane(k).to_f64(), self.im.lane(k).to_f64())
+    fn component(&self, k: usize) -> Num {
+        Num::Complex(self.re.component(k).to_f64(), self.im.component(k).to_f64())
     }
     #[inline(always)]
-    fn set_lane(&mut self, k: usize, v: Num) {
-        self.re.set_lane(k, v);
-        self.im.set_lane(k, Num::Float(if let Num::Complex(_, im) = v { im } else { 0.0 }));
+    fn set_component(&mut self, k: usize, v: Num) {
+        self.re.set_component(k, v);
+        self.im.set_component(k, Num::Float(if let Num::Complex(_, im) = v { im } else { 0.0 }));
     }
     #[inline(always)]
     fn scale(self, c: Self::Over) -> Self {
@@ -292,6 +295,7 @@ impl<T> Zero for NoShadow<T> {
 impl<T> Linear for NoShadow<T> {
     type Over = T;
     type Part = Self;
+    type InLanes = LaneByLane;
 
     #[inline(always)]
     fn accumulate(&mut self, _: &Self) {}

@@ -1,5 +1,6 @@
 //! The explicit stack of the language: for what can't be uncomputed.
 
+use crate::lanes::LaneByLane;
 use crate::scalar::{Linear, Mismatch, NoShadow, Primal, Zero};
 use crate::tolerance::Tolerances;
 
@@ -69,6 +70,7 @@ impl<T> Zero for Stack<T> {
 impl<S: Linear> Linear for Stack<S> {
     type Over = Stack<S::Over>;
     type Part = NoShadow<()>;
+    type InLanes = LaneByLane;
 
     fn accumulate(&mut self, v: &Self) {
         self.0.accumulate(&v.0);

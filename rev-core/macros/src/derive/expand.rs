@@ -9,19 +9,19 @@ use super::StructModel;
 use crate::runtime;
 
 /// The names that the generated code is made of.
-struct Names<'a> {
-    model: &'a StructModel,
+pub(super) struct Names<'a> {
+    pub(super) model: &'a StructModel,
     /// The runtime's module.
-    p: TokenStream,
+    pub(super) p: TokenStream,
     /// The struct and its shadow.
-    name: &'a Ident,
-    shadow: Ident,
+    pub(super) name: &'a Ident,
+    pub(super) shadow: Ident,
     /// The shadow's const parameter: the number of cotangents.
-    lanes: Ident,
+    pub(super) lanes: Ident,
     /// The fields.
-    fields: Vec<&'a Ident>,
+    pub(super) fields: Vec<&'a Ident>,
     /// The fields' types.
-    types: Vec<&'a syn::Type>,
+    pub(super) types: Vec<&'a syn::Type>,
 }
 
 /// The whole expansion.
@@ -41,6 +41,7 @@ pub fn expand(model: &StructModel) -> TokenStream {
         names.shadow_traits(),
         names.zero(),
         names.primal(),
+        names.lanes(),
         names.structure(),
         names.dynamic(),
     ]
@@ -56,9 +57,8 @@ fn free_name(model: &StructModel) -> Ident {
 }
 
 impl Names<'_> {
-    /// The struct's parameters with the shadow's one behind them.
-    fn shadow_generics(&self) -> syn::Generics {
-        let lanes = &self.lanes;
+    /// The struct's parameters without their defaults.
+    pub(super) fn plain_generics(&self) -> syn::Generics {
         let mut generics = self.model.item.generics.clone();
         for param in generics.type_params_mut() {
             (param.eq_token, param.default) = (None, None);
@@ -66,6 +66,13 @@ impl Names<'_> {
         for param in generics.const_params_mut() {
             (param.eq_token, param.default) = (None, None);
         }
+        generics
+    }
+
+    /// The struct's parameters with the shadow's one behind them.
+    pub(super) fn shadow_generics(&self) -> syn::Generics {
+        let lanes = &self.lanes;
+        let mut generics = self.plain_generics();
         generics.params.push(parse_quote!(const #lanes: usize));
         generics
     }
@@ -128,6 +135,7 @@ impl Names<'_> {
         let Names { p, fields, .. } = self;
         quote! {
             type Part = #p::NoShadow<()>;
+            type InLanes = #p::lanes::LaneByLane;
             #[inline]
             fn accumulate(&mut self, v: &Self) {
                 #(#p::Linear::accumulate(&mut self.#fields, &v.#fields);)*

@@ -2,6 +2,7 @@
 //! a zero, and a shadow with the same fields in which the gradients of the fields are kept.
 
 mod expand;
+mod lanes;
 
 use proc_macro2::TokenStream;
 use rev_core::diag::{Code, Diagnostic, Diagnostics};

@@ -35,7 +35,7 @@ pub fn cast<A: Scalar, B: Scalar>(a: A) -> B {
 pub fn cast_shadow<R: Linear, S: Linear>(s: S) -> R {
     let mut r = R::zero();
     for k in 0..R::width().min(S::width()) {
-        r.set_lane(k, s.lane(k));
+        r.set_component(k, s.component(k));
     }
     r
 }

@@ -1,0 +1,78 @@
+//! The struct and its shadow in lanes: for each field a pack of its own.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::expand::Names;
+
+impl Names<'_> {
+    /// `Laned` for the struct and its shadow.
+    pub(super) fn lanes(&self) -> TokenStream {
+        let Names { p, lanes, types, name, shadow, .. } = self;
+        let values: Vec<_> = types.iter().map(|ty| quote!(#ty)).collect();
+        let shadows: Vec<_> = types.iter().map(|ty| quote!(<#ty as #p::Primal>::Shadow<#lanes>)).collect();
+        let of_values = self.laned(name, &self.plain_generics(), &values);
+        let of_shadows = self.laned(shadow, &self.shadow_generics(), &shadows);
+        quote!(#of_values #of_shadows)
+    }
+
+    /// A struct with a pack for each field, and `Laned` in terms of it.
+    fn laned(&self, name: &syn::Ident, generics: &syn::Generics, types: &[TokenStream]) -> TokenStream {
+        let Names { p, fields, model, .. } = self;
+        let (impl_generics, ty_generics, clause) = generics.split_for_impl();
+        let vis = &model.item.vis;
+        let visibilities = model.fields.iter().map(|f| &f.vis);
+        let lanes = format_ident!("{name}Lanes");
+        let text = lanes.to_string();
+        let doc = format!("[`{name}`] in lanes: each field for all of them.");
+        let labels: Vec<_> = fields.iter().map(|f| f.to_string()).collect();
+        let docs = labels.iter().map(|f| format!("`{f}` in each lane."));
+        quote! {
+            #[doc = #doc]
+            #[allow(dead_code)]
+            #vis struct #lanes #generics #clause {
+                #(#[doc = #docs] #visibilities #fields: #p::lanes::Pack<#types>,)*
+            }
+            impl #impl_generics ::core::clone::Clone for #lanes #ty_generics #clause {
+                #[inline(always)]
+                fn clone(&self) -> Self {
+                    Self { #(#fields: ::core::clone::Clone::clone(&self.#fields)),* }
+                }
+            }
+            impl #impl_generics ::core::fmt::Debug for #lanes #ty_generics #clause {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct(#text) #(.field(#labels, &self.#fields))* .finish()
+                }
+            }
+            impl #impl_generics #p::lanes::Laned for #name #ty_generics #clause {
+                type Lanes = #lanes #ty_generics;
+                type Rows = #p::lanes::LaneByLane;
+                #[inline(always)]
+                fn splat(v: Self) -> #p::lanes::Pack<Self> {
+                    #p::lanes::Pack(#lanes { #(#fields: #p::lanes::splat(v.#fields)),* })
+                }
+                #[inline(always)]
+                fn lane(pack: &#p::lanes::Pack<Self>, k: usize) -> Self {
+                    Self { #(#fields: #p::lanes::get(&pack.0.#fields, k)),* }
+                }
+                #[inline(always)]
+                fn set_lane(pack: &mut #p::lanes::Pack<Self>, k: usize, v: Self) {
+                    let _ = (&pack, k);
+                    #(#p::lanes::set(&mut pack.0.#fields, k, v.#fields);)*
+                }
+                #[inline(always)]
+                fn select<__S: #p::lanes::Isa>(
+                    s: __S,
+                    mask: u16,
+                    a: #p::lanes::Pack<Self>,
+                    b: #p::lanes::Pack<Self>,
+                ) -> #p::lanes::Pack<Self> {
+                    let _ = (s, mask);
+                    #p::lanes::Pack(#lanes {
+                        #(#fields: #p::lanes::Laned::select(s, mask, a.0.#fields, b.0.#fields)),*
+                    })
+                }
+            }
+        }
+    }
+}

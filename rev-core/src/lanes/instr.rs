@@ -1,0 +1,186 @@
+//! What the instructions do to their places, in the lanes of the mask. Where one fails in an active
+//! lane, no lane is changed.
+
+use super::linear::LinearRows;
+use super::mask::masked;
+use super::{add, cos, not, recip, select, sin, sub, Each, Isa, Laned, Mask, Pack, WIDTH};
+use crate::scalar::rt::instr::InstrError;
+use crate::scalar::{Field, Linear, Real, Ring};
+
+/// Exchanges two values.
+#[inline(always)]
+pub fn swap<S: Isa, M: Mask, P: Laned>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>) {
+    if M::ALL {
+        return std::mem::swap(a, b);
+    }
+    let old = a.clone();
+    *a = select(s, m, b.clone(), old.clone());
+    *b = select(s, m, old, b.clone());
+}
+
+/// `x → -x`
+#[inline(always)]
+pub fn neg<S: Isa, M: Mask, P: Linear>(s: S, m: M, x: &mut Pack<P>) {
+    *x = masked(s, m, P::InLanes::negated(s, x.clone()), x);
+}
+
+/// `x → x + 1`
+#[inline(always)]
+pub fn inc<S: Isa, M: Mask, T: Ring>(s: S, m: M, x: &mut Pack<T>) {
+    *x = masked(s, m, add(s, x.clone(), T::splat(T::one())), x);
+}
+
+/// `x → x - 1`
+#[inline(always)]
+pub fn dec<S: Isa, M: Mask, T: Ring>(s: S, m: M, x: &mut Pack<T>) {
+    *x = masked(s, m, sub(s, x.clone(), T::splat(T::one())), x);
+}
+
+/// `b → !b`
+#[inline(always)]
+pub fn flip<S: Isa, M: Mask>(s: S, m: M, b: &mut Pack<bool>) {
+    *b = masked(s, m, not(s, *b), b);
+}
+
+/// `z → conj(z)`
+#[inline(always)]
+pub fn conj<S: Isa, M: Mask, P: Linear>(s: S, m: M, z: &mut Pack<P>)
+where
+    P::Over: Ring,
+{
+    *z = masked(s, m, P::InLanes::shadow_conj(s, z.clone()), z);
+}
+
+/// `x → 1/x`
+#[inline(always)]
+pub fn inv<S: Isa, M: Mask, T: Field>(s: S, m: M, x: &mut Pack<T>) {
+    *x = masked(s, m, recip(s, x.clone()), x);
+}
+
+/// `(a, b) → (a cos θ - b sin θ, a sin θ + b cos θ)`
+#[inline(always)]
+pub fn rot<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>, theta: Pack<P::Over>)
+where
+    P::Over: Real,
+{
+    let sine = sin(s, theta.clone());
+    rotate(s, m, a, b, (cos(s, theta), sine));
+}
+
+/// The rotation by `-θ`, which undoes [`rot`].
+#[inline(always)]
+pub fn irot<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>, theta: Pack<P::Over>)
+where
+    P::Over: Real,
+{
+    let sine = super::neg(s, sin(s, theta.clone()));
+    rotate(s, m, a, b, (cos(s, theta), sine));
+}
+
+/// `(a, b) → (a c - b s, a s + b c)`
+#[inline(always)]
+fn rotate<S: Isa, M: Mask, P: Linear>(
+    s: S,
+    m: M,
+    a: &mut Pack<P>,
+    b: &mut Pack<P>,
+    (cosine, sine): (Pack<P::Over>, Pack<P::Over>),
+) where
+    P::Over: Real,
+{
+    let (ac, bs) = (scaled(s, a, &cosine), scaled(s, b, &sine));
+    let (as_, bc) = (scaled(s, a, &sine), scaled(s, b, &cosine));
+    let first = P::InLanes::minus(s, ac, bs);
+    let second = P::InLanes::plus(s, as_, bc);
+    *a = masked(s, m, first, a);
+    *b = masked(s, m, second, b);
+}
+
+/// `v c`
+#[inline(always)]
+fn scaled<S: Isa, P: Linear>(s: S, v: &Pack<P>, c: &Pack<P::Over>) -> Pack<P>
+where
+    P::Over: Ring,
+{
+    P::InLanes::scale(s, v.clone(), c.clone())
+}
+
+/// `(a, b) → ((a + b)/√2, (a - b)/√2)`
+#[inline(always)]
+pub fn hadamard<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>)
+where
+    P::Over: Field,
+{
+    let r = Laned::splat(P::Over::from_f64(std::f64::consts::FRAC_1_SQRT_2));
+    let sum = P::InLanes::plus(s, a.clone(), b.clone());
+    let difference = P::InLanes::minus(s, a.clone(), b.clone());
+    *a = masked(s, m, P::InLanes::scale(s, sum, r.clone()), a);
+    *b = masked(s, m, P::InLanes::scale(s, difference, r), b);
+}
+
+/// `x → k·x`, where the product fits.
+#[inline(always)]
+pub fn mul_int<S: Isa, M: Mask, P: Linear>(
+    s: S,
+    m: M,
+    x: &mut Pack<P>,
+    k: impl Each<i64>,
+) -> Result<(), InstrError>
+where
+    P::Over: Ring,
+{
+    if (0..WIDTH).any(|lane| m.bits() >> lane & 1 == 1 && k.at(lane) == 0) {
+        return Err(InstrError::Inexact);
+    }
+    let product = P::InLanes::scale_int(s, m.bits(), x.clone(), k).ok_or(InstrError::Overflow)?;
+    *x = masked(s, m, product, x);
+    Ok(())
+}
+
+/// `x → x/k`, where the quotient is exact.
+#[inline(always)]
+pub fn div_int<S: Isa, M: Mask, P: Linear>(
+    s: S,
+    m: M,
+    x: &mut Pack<P>,
+    k: impl Each<i64>,
+) -> Result<(), InstrError>
+where
+    P::Over: Ring,
+{
+    let quotient = P::InLanes::unscale_int(s, m.bits(), x.clone(), k).ok_or(InstrError::Inexact)?;
+    *x = masked(s, m, quotient, x);
+    Ok(())
+}
+
+/// `x → c·x`
+#[inline(always)]
+pub fn scale_by<S: Isa, M: Mask, P: Linear>(
+    s: S,
+    m: M,
+    x: &mut Pack<P>,
+    c: Pack<P::Over>,
+) -> Result<(), InstrError>
+where
+    P::Over: Ring,
+{
+    let product = P::InLanes::scale_exact(s, m.bits(), x.clone(), c).ok_or(InstrError::Overflow)?;
+    *x = masked(s, m, product, x);
+    Ok(())
+}
+
+/// `x → x/c`
+#[inline(always)]
+pub fn unscale_by<S: Isa, M: Mask, P: Linear>(
+    s: S,
+    m: M,
+    x: &mut Pack<P>,
+    c: Pack<P::Over>,
+) -> Result<(), InstrError>
+where
+    P::Over: Ring,
+{
+    let quotient = P::InLanes::unscale_exact(s, m.bits(), x.clone(), c).ok_or(InstrError::Inexact)?;
+    *x = masked(s, m, quotient, x);
+    Ok(())
+}

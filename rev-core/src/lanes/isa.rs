@@ -1,0 +1,141 @@
+//! Instruction sets.
+
+use super::{Registers, Vector};
+use crate::math::Native;
+use std::fmt::Debug;
+
+/// The token of an instruction set: whoever has one knows that the processor has the instructions.
+///
+/// The conversions have bodies that go lane by lane.
+pub trait Isa: Copy + Debug + Send + Sync + 'static {
+    /// Its name.
+    const NAME: &'static str;
+    /// Registers of `f64` and 64-bit integers.
+    type Double: Registers<Float = f64, Int = i64>;
+    /// Registers of `f32` and 32-bit integers.
+    type Single: Registers<Float = f32, Int = i32>;
+
+    /// The machine of `f64` and 64-bit integers.
+    fn double(self) -> Self::Double;
+    /// The machine of `f32` and 32-bit integers.
+    fn single(self) -> Self::Single;
+
+    /// `a as f64`
+    #[inline(always)]
+    fn single_to_double(self, a: &Vector<f32>) -> Vector<f64> {
+        Vector(a.0.map(f64::from))
+    }
+    /// `a as f32`
+    #[inline(always)]
+    fn double_to_single(self, a: &Vector<f64>) -> Vector<f32> {
+        Vector(a.0.map(|v| v as f32))
+    }
+    /// `a as f64`
+    #[inline(always)]
+    fn long_to_double(self, a: &Vector<i64>) -> Vector<f64> {
+        Vector(a.0.map(|v| v as f64))
+    }
+    /// `a as f64`
+    #[inline(always)]
+    fn unsigned_to_double(self, a: &Vector<u64>) -> Vector<f64> {
+        Vector(a.0.map(|v| v as f64))
+    }
+    /// `a as f32`
+    #[inline(always)]
+    fn long_to_single(self, a: &Vector<i64>) -> Vector<f32> {
+        Vector(a.0.map(|v| v as f32))
+    }
+    /// `a as f32`
+    #[inline(always)]
+    fn unsigned_to_single(self, a: &Vector<u64>) -> Vector<f32> {
+        Vector(a.0.map(|v| v as f32))
+    }
+    /// `a as i64`
+    #[inline(always)]
+    fn double_to_long(self, a: &Vector<f64>) -> Vector<i64> {
+        Vector(a.0.map(|v| v as i64))
+    }
+    /// `a as u64`
+    #[inline(always)]
+    fn double_to_unsigned(self, a: &Vector<f64>) -> Vector<u64> {
+        Vector(a.0.map(|v| v as u64))
+    }
+    /// `a as i64`
+    #[inline(always)]
+    fn int_to_long(self, a: &Vector<i32>) -> Vector<i64> {
+        Vector(a.0.map(i64::from))
+    }
+    /// `a as u64`
+    #[inline(always)]
+    fn unsigned_to_long(self, a: &Vector<u32>) -> Vector<u64> {
+        Vector(a.0.map(u64::from))
+    }
+    /// The lower halves.
+    #[inline(always)]
+    fn long_to_int(self, a: &Vector<i64>) -> Vector<i32> {
+        Vector(a.0.map(|v| v as i32))
+    }
+}
+
+/// Scalars: on every processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Portable;
+
+impl Isa for Portable {
+    const NAME: &'static str = "portable";
+    type Double = Native<f64>;
+    type Single = Native<f32>;
+
+    #[inline(always)]
+    fn double(self) -> Native<f64> {
+        Native::new()
+    }
+    #[inline(always)]
+    fn single(self) -> Native<f32> {
+        Native::new()
+    }
+}
+
+/// The token of an x86-64 instruction set.
+macro_rules! x86 {
+    ($(#[$doc:meta])* $isa:ident $name:literal $($feature:tt)*) => {
+        $(#[$doc])*
+        #[cfg(target_arch = "x86_64")]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $isa(());
+
+        #[cfg(target_arch = "x86_64")]
+        impl $isa {
+            /// The token, if the processor has the instructions.
+            #[inline]
+            pub fn detect() -> Option<Self> {
+                let present = true $(&& std::arch::is_x86_feature_detected!($feature))*;
+                present.then_some($isa(()))
+            }
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        impl Isa for $isa {
+            const NAME: &'static str = $name;
+            type Double = Native<f64>;
+            type Single = Native<f32>;
+
+            #[inline(always)]
+            fn double(self) -> Self::Double {
+                Native::new()
+            }
+            #[inline(always)]
+            fn single(self) -> Self::Single {
+                Native::new()
+            }
+        }
+    };
+}
+x86! {
+    /// AVX-512 with the extensions F, BW, DQ and VL, and FMA.
+    Avx512 "AVX-512" "avx512f" "avx512bw" "avx512dq" "avx512vl" "fma"
+}
+x86! {
+    /// AVX2 and FMA.
+    Avx2 "AVX2" "avx2" "fma"
+}

@@ -1,0 +1,145 @@
+//! Truth values in lanes, and which lanes are active.
+
+use super::rows::Rows;
+use super::{Isa, Laned, Pack, WIDTH};
+use crate::scalar::Linear;
+
+impl Laned for bool {
+    /// Bit `k` is lane `k`.
+    type Lanes = u16;
+    type Rows = Bits;
+
+    #[inline(always)]
+    fn splat(v: bool) -> Pack<bool> {
+        Pack(if v { u16::MAX } else { 0 })
+    }
+    #[inline(always)]
+    fn lane(pack: &Pack<bool>, k: usize) -> bool {
+        pack.0 >> k & 1 == 1
+    }
+    #[inline(always)]
+    fn set_lane(pack: &mut Pack<bool>, k: usize, v: bool) {
+        pack.0 = pack.0 & !(1 << k) | u16::from(v) << k;
+    }
+    #[inline(always)]
+    fn select<S: Isa>(_: S, mask: u16, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
+        Pack(a.0 & mask | b.0 & !mask)
+    }
+}
+
+/// Truth values are computed with as bits.
+#[derive(Debug)]
+pub struct Bits;
+
+impl Rows<bool> for Bits {
+    #[inline(always)]
+    fn eq<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
+        Pack(!(a.0 ^ b.0))
+    }
+    #[inline(always)]
+    fn ne<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
+        Pack(a.0 ^ b.0)
+    }
+    #[inline(always)]
+    fn bit_xor<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
+        Pack(a.0 ^ b.0)
+    }
+}
+
+/// Lanes that take part in something.
+pub trait Mask: Copy {
+    /// Whether it's always every lane.
+    const ALL: bool;
+    /// Bit `k` is lane `k`.
+    fn bits(self) -> u16;
+    /// The lanes as truth values.
+    #[inline(always)]
+    fn pack(self) -> Pack<bool> {
+        Pack(self.bits())
+    }
+}
+
+/// Every lane.
+#[derive(Clone, Copy, Debug)]
+pub struct All;
+
+impl Mask for All {
+    const ALL: bool = true;
+    #[inline(always)]
+    fn bits(self) -> u16 {
+        u16::MAX
+    }
+}
+
+impl Mask for Pack<bool> {
+    const ALL: bool = false;
+    #[inline(always)]
+    fn bits(self) -> u16 {
+        self.0
+    }
+}
+
+impl Mask for &Pack<bool> {
+    const ALL: bool = false;
+    #[inline(always)]
+    fn bits(self) -> u16 {
+        self.0
+    }
+}
+
+/// Whether it holds in some lane.
+#[inline(always)]
+pub fn any(m: &Pack<bool>) -> bool {
+    m.0 != 0
+}
+
+/// Whether it holds in every lane.
+#[inline(always)]
+pub fn all(m: &Pack<bool>) -> bool {
+    m.0 == u16::MAX
+}
+
+/// The lowest lane in which it holds; [`WIDTH`] if there is none.
+#[inline(always)]
+pub fn first(m: &Pack<bool>) -> usize {
+    debug_assert_eq!(u16::BITS as usize, WIDTH);
+    m.0.trailing_zeros() as usize
+}
+
+/// True in every lane.
+#[inline(always)]
+pub fn everywhere() -> Pack<bool> {
+    Pack(u16::MAX)
+}
+
+/// `a` in the lanes of the mask, `b` in the others.
+#[inline(always)]
+pub fn select<S: Isa, P: Laned>(s: S, m: impl Mask, a: Pack<P>, b: Pack<P>) -> Pack<P> {
+    P::select(s, m.bits(), a, b)
+}
+
+/// `place = v` in the lanes of the mask.
+#[inline(always)]
+pub fn assign<S: Isa, P: Laned>(s: S, m: impl Mask, place: &mut Pack<P>, v: Pack<P>) {
+    *place = masked(s, m, v, place);
+}
+
+/// What a place holds after `v` was put there in the lanes of the mask.
+#[inline(always)]
+pub(super) fn masked<S: Isa, M: Mask, P: Laned>(s: S, m: M, v: Pack<P>, place: &Pack<P>) -> Pack<P> {
+    if M::ALL {
+        v
+    } else {
+        P::select(s, m.bits(), v, place.clone())
+    }
+}
+
+/// `v`, and zero in the lanes that aren't active.
+#[inline(always)]
+pub(super) fn active<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: Pack<P>) -> Pack<P> {
+    if M::ALL {
+        v
+    } else {
+        P::select(s, m.bits(), v, P::splat(P::zero()))
+    }
+}

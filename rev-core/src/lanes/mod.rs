@@ -1,0 +1,47 @@
+//! Several iterations at once: what the body of a parallel loop computes with when [`WIDTH`]
+//! iterations run side by side, one in each lane.
+//!
+//! * A [`Pack`] holds one value for each lane; [`Laned`] says how values of a type are kept, and every
+//!   type of value and of shadow is `Laned`. A condition is a bit mask.
+//! * Each row of the table of pure functions is a function here too, under the row's name, on packs:
+//!   [`add`], [`exp`], …. In each lane it has the bits that the function of [`crate::scalar::rt`] gives.
+//! * [`update`] and [`instr`] change places, in the lanes that a [`Mask`] names.
+//! * An [`Isa`] is a token for an instruction set that the processor has. Functions take it first;
+//!   everything is inlined, so that the code ends up in the caller's `#[target_feature]` function.
+//!
+//! Nothing here relies on the compiler to find vectors: floats and 32- and 64-bit integers are computed
+//! by the processor's vector instructions ([`Registers`]), the elementary functions by [`crate::math`] on
+//! registers, arrays, tuples, structs and complex numbers part by part, and the rest lane by lane.
+
+mod compound;
+mod each;
+pub mod instr;
+mod isa;
+mod linear;
+mod mask;
+mod native;
+mod number;
+mod pack;
+mod registers;
+mod rows;
+mod shadow;
+mod sum;
+pub mod update;
+mod vector;
+
+pub use each::Each;
+#[cfg(target_arch = "x86_64")]
+pub use isa::{Avx2, Avx512};
+pub use isa::{Isa, Portable};
+pub use linear::LinearRows;
+pub use mask::{all, any, assign, everywhere, first, select, All, Mask};
+pub use number::{cast, cast_shadow, Numbers};
+pub use pack::{get, set, splat, zero_shadow, Laned, Pack};
+pub use registers::Registers;
+pub use rows::*;
+pub use shadow::*;
+pub use sum::{parity, sum};
+pub use vector::Vector;
+
+/// How many iterations run at once.
+pub const WIDTH: usize = 16;

@@ -1,0 +1,117 @@
+//! Values of any type, one for each lane.
+
+use super::rows::Rows;
+use super::{Isa, WIDTH};
+use crate::scalar::Primal;
+use std::fmt::Debug;
+
+/// One value for each lane.
+pub struct Pack<P: Laned>(pub P::Lanes);
+
+impl<P: Laned> Debug for Pack<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<P: Laned> Clone for Pack<P> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        Pack(self.0.clone())
+    }
+}
+
+impl<P: Laned> Copy for Pack<P> where P::Lanes: Copy {}
+
+/// A type whose values can be kept in lanes: every type of value and of shadow.
+pub trait Laned: Clone {
+    /// One value for each lane.
+    type Lanes: Clone + Debug + Send + Sync;
+    /// How the functions of this module compute with them.
+    type Rows: Rows<Self>;
+
+    /// The same value in every lane.
+    fn splat(v: Self) -> Pack<Self>;
+    /// The value in lane `k`, which is less than [`WIDTH`].
+    fn lane(pack: &Pack<Self>, k: usize) -> Self;
+    /// Sets the value in lane `k`, which is less than [`WIDTH`].
+    fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self);
+    /// `a` in the lanes of the mask, `b` in the others.
+    #[inline(always)]
+    fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+        let _ = s;
+        let mut result = b;
+        for k in 0..WIDTH {
+            if mask >> k & 1 == 1 {
+                Self::set_lane(&mut result, k, Self::lane(&a, k));
+            }
+        }
+        result
+    }
+}
+
+/// The same value in every lane.
+#[inline(always)]
+pub fn splat<P: Laned>(v: P) -> Pack<P> {
+    P::splat(v)
+}
+
+/// The value in lane `k`.
+#[inline(always)]
+pub fn get<P: Laned>(pack: &Pack<P>, k: usize) -> P {
+    P::lane(pack, k)
+}
+
+/// Sets the value in lane `k`.
+#[inline(always)]
+pub fn set<P: Laned>(pack: &mut Pack<P>, k: usize, v: P) {
+    P::set_lane(pack, k, v);
+}
+
+/// Zero cotangents for the value in each lane.
+#[inline(always)]
+pub fn zero_shadow<P: Primal, const N: usize>(like: &Pack<P>) -> Pack<P::Shadow<N>> {
+    P::zero_shadow_lanes(like)
+}
+
+/// A pack made lane by lane.
+#[inline(always)]
+pub(super) fn collect<P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
+    let mut pack = P::splat(value(0));
+    for k in 1..WIDTH {
+        P::set_lane(&mut pack, k, value(k));
+    }
+    pack
+}
+
+/// [`Laned`] for types of which each lane is a value by itself, computed with one after the other.
+macro_rules! lane_by_lane {
+    ($([$($generics:tt)*] $t:ty;)*) => {$(
+        impl<$($generics)*> $crate::lanes::Laned for $t {
+            type Lanes = $crate::lanes::Vector<$t>;
+            type Rows = $crate::lanes::LaneByLane;
+
+            #[inline(always)]
+            fn splat(v: Self) -> $crate::lanes::Pack<Self> {
+                $crate::lanes::Pack($crate::lanes::Vector::splat(v))
+            }
+            #[inline(always)]
+            fn lane(pack: &$crate::lanes::Pack<Self>, k: usize) -> Self {
+                pack.0 .0[k].clone()
+            }
+            #[inline(always)]
+            fn set_lane(pack: &mut $crate::lanes::Pack<Self>, k: usize, v: Self) {
+                pack.0 .0[k] = v;
+            }
+        }
+    )*};
+}
+pub(crate) use lane_by_lane;
+
+lane_by_lane! {
+    [] i8; [] i16; [] i128; [] u8; [] u16; [] u128;
+    [] crate::scalar::Fixed43;
+    [T: Clone + Debug + Send + Sync] Vec<T>;
+    [T: Clone + Debug + Send + Sync] crate::value::Stack<T>;
+    [T: Clone + Debug + Send + Sync, D: ndarray::Dimension] ndarray::Array<T, D>;
+}

@@ -1,0 +1,100 @@
+//! A machine of [`crate::math`] whose values are vector registers, and how a [`Vector`] is cut into them.
+
+use super::Vector;
+use crate::math::machine::Machine;
+use crate::math::Native;
+
+/// Vector registers of floats and of integers of the same width.
+///
+/// A [`Vector`] is [`CHUNKS`](Registers::CHUNKS) registers; a chunk's number is always less than that.
+pub trait Registers: Machine {
+    /// What one lane of a float register holds.
+    type Float: Copy;
+    /// What one lane of an integer register holds.
+    type Int: Copy;
+    /// How many registers a vector is.
+    const CHUNKS: usize;
+
+    /// A register of a vector.
+    fn load(&mut self, from: &Vector<Self::Float>, chunk: usize) -> Self::F;
+    /// Puts a register into a vector.
+    fn store(&mut self, v: &Self::F, to: &mut Vector<Self::Float>, chunk: usize);
+    /// A register of a vector of integers.
+    fn load_int(&mut self, from: &Vector<Self::Int>, chunk: usize) -> Self::I;
+    /// Puts a register into a vector of integers.
+    fn store_int(&mut self, v: &Self::I, to: &mut Vector<Self::Int>, chunk: usize);
+    /// The truth values of a chunk, from the bits of all lanes.
+    fn mask(&mut self, bits: u16, chunk: usize) -> Self::M;
+    /// The truth values of a chunk as bits, at the places of its lanes.
+    fn bits(&mut self, m: &Self::M, chunk: usize) -> u16;
+    /// The largest integer not above.
+    fn floor(&mut self, a: &Self::F) -> Self::F;
+    /// The smallest integer not below.
+    fn ceil(&mut self, a: &Self::F) -> Self::F;
+    /// The integer part.
+    fn trunc(&mut self, a: &Self::F) -> Self::F;
+    /// The sum of all lanes along the tree of [`super::sum`].
+    fn sum(&mut self, v: &Vector<Self::Float>) -> Self::Float;
+}
+
+/// Registers of one lane: the scalars.
+macro_rules! scalars {
+    ($f:ident $i:ident) => {
+        impl Registers for Native<$f> {
+            type Float = $f;
+            type Int = $i;
+            const CHUNKS: usize = super::WIDTH;
+
+            #[inline(always)]
+            fn load(&mut self, from: &Vector<$f>, chunk: usize) -> $f {
+                from.0[chunk]
+            }
+            #[inline(always)]
+            fn store(&mut self, v: &$f, to: &mut Vector<$f>, chunk: usize) {
+                to.0[chunk] = *v;
+            }
+            #[inline(always)]
+            fn load_int(&mut self, from: &Vector<$i>, chunk: usize) -> $i {
+                from.0[chunk]
+            }
+            #[inline(always)]
+            fn store_int(&mut self, v: &$i, to: &mut Vector<$i>, chunk: usize) {
+                to.0[chunk] = *v;
+            }
+            #[inline(always)]
+            fn mask(&mut self, bits: u16, chunk: usize) -> bool {
+                bits >> chunk & 1 == 1
+            }
+            #[inline(always)]
+            fn bits(&mut self, m: &bool, chunk: usize) -> u16 {
+                u16::from(*m) << chunk
+            }
+            #[inline(always)]
+            fn floor(&mut self, a: &$f) -> $f {
+                a.floor()
+            }
+            #[inline(always)]
+            fn ceil(&mut self, a: &$f) -> $f {
+                a.ceil()
+            }
+            #[inline(always)]
+            fn trunc(&mut self, a: &$f) -> $f {
+                a.trunc()
+            }
+            #[inline(always)]
+            fn sum(&mut self, v: &Vector<$f>) -> $f {
+                let mut lanes = v.0;
+                let mut count = super::WIDTH;
+                while count > 1 {
+                    count /= 2;
+                    for k in 0..count {
+                        lanes[k] += lanes[k + count];
+                    }
+                }
+                lanes[0]
+            }
+        }
+    };
+}
+scalars!(f64 i64);
+scalars!(f32 i32);

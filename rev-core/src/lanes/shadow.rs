@@ -1,0 +1,90 @@
+//! The rows of the table that work on shadows.
+
+use super::linear::LinearRows;
+use super::rows::Rows;
+use super::{Isa, Pack};
+use crate::scalar::{Field, Linear, Primal, Ring};
+
+/// [`rt::scale`](crate::scalar::rt::scale) in each lane.
+#[inline(always)]
+pub fn scale<S: Isa, P: Linear>(s: S, shadow: Pack<P>, c: Pack<P::Over>) -> Pack<P>
+where
+    P::Over: Ring,
+{
+    P::InLanes::scale(s, shadow, c)
+}
+
+/// [`rt::absorb`](crate::scalar::rt::absorb) in each lane.
+#[inline(always)]
+pub fn absorb<S: Isa, P: Linear>(s: S, shadow: Pack<P>, c: Pack<P::Over>) -> Pack<P>
+where
+    P::Over: Ring,
+{
+    P::InLanes::absorb(s, shadow, c)
+}
+
+/// [`rt::scale_real`](crate::scalar::rt::scale_real) in each lane.
+#[inline(always)]
+pub fn scale_real<S: Isa, T: Field, const N: usize>(
+    s: S,
+    c: Pack<<T::Real as Primal>::Shadow<N>>,
+    t: Pack<T>,
+) -> Pack<T::Shadow<N>> {
+    T::Rows::scale_real::<S, N>(s, c, t)
+}
+
+/// [`rt::shadow_conj`](crate::scalar::rt::shadow_conj) in each lane.
+#[inline(always)]
+pub fn shadow_conj<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P>
+where
+    P::Over: Ring,
+{
+    P::InLanes::shadow_conj(s, shadow)
+}
+
+/// [`rt::shadow_re`](crate::scalar::rt::shadow_re) in each lane.
+#[inline(always)]
+pub fn shadow_re<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P::Part>
+where
+    P::Over: Field,
+{
+    P::InLanes::shadow_re(s, shadow)
+}
+
+/// [`rt::shadow_im`](crate::scalar::rt::shadow_im) in each lane.
+#[inline(always)]
+pub fn shadow_im<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P::Part>
+where
+    P::Over: Field,
+{
+    P::InLanes::shadow_im(s, shadow)
+}
+
+/// [`rt::shadow_of`](crate::scalar::rt::shadow_of) in each lane.
+#[inline(always)]
+pub fn shadow_of<S: Isa, T: Ring, const N: usize>(
+    _: S,
+    shadow: Pack<T::Shadow<N>>,
+    of: Pack<T>,
+) -> Pack<T::Shadow<N>> {
+    let _ = of;
+    shadow
+}
+
+/// [`rt::shadow_from_re`](crate::scalar::rt::shadow_from_re) in each lane.
+#[inline(always)]
+pub fn shadow_from_re<S: Isa, P: Linear>(s: S, re: Pack<P::Part>) -> Pack<P>
+where
+    P::Over: Field,
+{
+    P::InLanes::shadow_from_re(s, re)
+}
+
+/// [`rt::shadow_from_im`](crate::scalar::rt::shadow_from_im) in each lane.
+#[inline(always)]
+pub fn shadow_from_im<S: Isa, P: Linear>(s: S, im: Pack<P::Part>) -> Pack<P>
+where
+    P::Over: Field,
+{
+    P::InLanes::shadow_from_im(s, im)
+}

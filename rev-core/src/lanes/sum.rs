@@ -1,0 +1,21 @@
+//! What the lanes give together.
+
+use super::linear::LinearRows;
+use super::mask::active;
+use super::{Isa, Mask, Pack, WIDTH};
+use crate::scalar::{Linear, Scalar};
+use std::ops::BitXor;
+
+/// The sum over the active lanes, along a fixed tree: lane `k` and lane `k + 8`, then `k + 4`, `k + 2`,
+/// `k + 1`. Lanes that aren't active count as zero.
+#[inline(always)]
+pub fn sum<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: &Pack<P>) -> P {
+    P::InLanes::sum(s, active(s, m, v.clone()))
+}
+
+/// The exclusive or of the active lanes.
+#[inline(always)]
+pub fn parity<S: Isa, M: Mask, T: Scalar + BitXor<Output = T>>(_: S, m: M, v: &Pack<T>) -> T {
+    let lanes = (0..WIDTH).filter(|k| m.bits() >> k & 1 == 1);
+    lanes.fold(T::zero(), |a, k| a ^ T::lane(v, k))
+}

@@ -1,0 +1,46 @@
+//! Updates: what `p ⊕= e` does to the place, in the lanes of the mask.
+
+use super::linear::LinearRows;
+use super::mask::masked;
+use super::{bit_xor, Isa, Laned, Mask, Pack, WIDTH};
+use crate::scalar::{Linear, ReversibleMul, Scalar};
+use std::ops::BitXor;
+
+/// `p += e`
+#[inline(always)]
+pub fn add<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
+    *p = masked(s, m, P::InLanes::plus(s, p.clone(), e), p);
+}
+
+/// `p -= e`
+#[inline(always)]
+pub fn sub<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
+    *p = masked(s, m, P::InLanes::minus(s, p.clone(), e), p);
+}
+
+/// `p ^= e`
+#[inline(always)]
+pub fn xor<S: Isa, M: Mask, T: Scalar + BitXor<Output = T>>(s: S, m: M, p: &mut Pack<T>, e: Pack<T>) {
+    *p = masked(s, m, bit_xor(s, p.clone(), e), p);
+}
+
+/// `p *= e`
+#[inline(always)]
+pub fn mul<S: Isa, M: Mask, T: ReversibleMul>(_: S, m: M, p: &mut Pack<T>, e: Pack<T>) {
+    lane_by_lane(m, p, e, T::multiply);
+}
+
+/// `p /= e`
+#[inline(always)]
+pub fn div<S: Isa, M: Mask, T: ReversibleMul>(_: S, m: M, p: &mut Pack<T>, e: Pack<T>) {
+    lane_by_lane(m, p, e, T::divide);
+}
+
+#[inline(always)]
+fn lane_by_lane<T: Laned>(m: impl Mask, p: &mut Pack<T>, e: Pack<T>, update: impl Fn(&mut T, T)) {
+    for k in (0..WIDTH).filter(|k| m.bits() >> k & 1 == 1) {
+        let mut v = T::lane(p, k);
+        update(&mut v, T::lane(&e, k));
+        T::set_lane(p, k, v);
+    }
+}
