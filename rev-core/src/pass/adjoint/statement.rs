@@ -216,18 +216,26 @@ impl Builder {
         })]
     }
 
-    /// The adjoint of a loop's body: a shadow that any iteration may change isn't known to be zero
-    /// in any of them.
+    /// The adjoint of a loop's body. A shadow is zero in all iterations if none of them changes it,
+    /// which depends on the other shadows that are: the body is made as if nothing was changed, and
+    /// again without what then was.
     fn repeated(&mut self, body: &[Stmt]) -> Block {
-        for stmt in body {
-            stmt.each_access_deep(&mut |p, access| {
-                let kept = access == crate::ir::Access::Accumulate;
-                if let Some(s) = self.shadows.get(&p.var).filter(|_| !kept) {
-                    self.zero.remove(s);
-                }
+        let shadows = self.shadows.clone();
+        let mut zero = self.zero.clone();
+        let vars = self.out.vars.len();
+        loop {
+            let made = self.block(body);
+            let changed: Vec<VarId> = zero.difference(&self.zero).copied().collect();
+            if changed.is_empty() || !self.form.elide_zero {
+                return made;
+            }
+            changed.iter().for_each(|shadow| {
+                zero.remove(shadow);
             });
+            self.zero.clone_from(&zero);
+            self.shadows.clone_from(&shadows);
+            self.out.vars.truncate(vars);
         }
-        self.block(body)
     }
 
     /// A call: the callee's adjoint, each argument followed by its shadow. A value argument gets a

@@ -194,6 +194,21 @@ mod tests {
     }
 
     #[test]
+    fn shadows_that_no_iteration_changes_give_nothing() {
+        let source = "fn f(y: &mut f64, x: [f64], w: [f64], n: usize) {
+            managed anc z: [f64] = fill(0.0, n) {
+                managed anc t: f64 = 0.0 {
+                    for i in 0..n { let v: f64 = x[i] * x[i] { for j in 0..n { z[j] += w[j] * v } } }
+                    for j in 0..n { t += z[j] * z[j] }
+                    y += t * t
+                }
+            }
+        }";
+        let text = erase(&adjoint(&checked(source), Adjoint::LEAN), Wanted::Shadows).to_string();
+        assert_eq!(text.matches("w_bar[j] +=").count() + text.matches("w_bar[j] -=").count(), 1, "{text}");
+    }
+
+    #[test]
     fn a_dead_loop_whose_condition_it_changes_goes() {
         let text = erased(
             "fn f(y: &mut f64, x: f64) {
