@@ -6,6 +6,8 @@
 //! allocated, the difference may be `relative` times that; where it isn't, the difference may be
 //! `absolute`, or `relative` times the larger of the two values. NaN never passes.
 
+use crate::lanes::Level;
+
 /// How far a floating-point value may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
@@ -78,6 +80,21 @@ pub struct Options {
     pub deterministic: bool,
     /// The work, in operations, from which on a parallel loop is worth several threads.
     pub parallel_from: usize,
+    /// Whether several iterations of a parallel loop run at once on the processor's vectors, where checks
+    /// are off.
+    pub lanes: Lanes,
+}
+
+/// The vectors that parallel loops run on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lanes {
+    /// None: one iteration after the other.
+    Off,
+    /// The best instruction set that the processor has.
+    #[default]
+    Best,
+    /// This one; none where the processor lacks it.
+    Only(Level),
 }
 
 impl Default for Options {
@@ -88,6 +105,7 @@ impl Default for Options {
             threads: None,
             deterministic: false,
             parallel_from: 1 << 13,
+            lanes: Lanes::default(),
         }
     }
 }

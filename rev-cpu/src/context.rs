@@ -5,7 +5,10 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::ThreadPool;
-use rev_core::tolerance::{Options, Tolerances};
+use rev_core::lanes::Level;
+use rev_core::tolerance::{Lanes, Options, Tolerances};
+
+use crate::lanes::runs;
 
 /// Whether a program checks reversibility: a type, so that the unchecked program has no trace of
 /// the checks.
@@ -53,6 +56,7 @@ pub struct Run {
     deterministic: bool,
     threads: Option<usize>,
     parallel_from: usize,
+    lanes: Option<Level>,
     pool: OnceLock<Option<Arc<ThreadPool>>>,
 }
 
@@ -67,6 +71,11 @@ impl Run {
             deterministic: options.deterministic,
             threads: options.threads,
             parallel_from: options.parallel_from,
+            lanes: match options.lanes {
+                Lanes::Off => None,
+                Lanes::Best => Level::best(),
+                Lanes::Only(level) => Some(level).filter(|level| runs(*level)),
+            },
             pool: OnceLock::new(),
         }
     }
@@ -151,6 +160,12 @@ impl<'a, C> Context<'a, C> {
     #[inline]
     pub fn parallel_from(self) -> usize {
         self.run.parallel_from
+    }
+
+    /// The instruction set that parallel loops run in lanes on, if they do.
+    #[inline(always)]
+    pub fn lanes(self) -> Option<Level> {
+        self.run.lanes
     }
 
     /// How far checked values may be off.

@@ -1,7 +1,11 @@
 //! The CPU as a device: programs run as the Rust that the macro emitted.
 
 use rev_core::device::{Backend, Device};
-use rev_core::tolerance::{Options, Tolerances};
+use rev_core::error::{Cause, Error};
+use rev_core::lanes::Level;
+use rev_core::tolerance::{Lanes, Options, Tolerances};
+
+use crate::lanes::runs;
 
 /// The CPU. A handle with the options of its runs; it can be shared and used again.
 ///
@@ -12,7 +16,7 @@ use rev_core::tolerance::{Options, Tolerances};
 /// let reproducible = Cpu::with_threads(4).deterministic(true);
 /// let fast = Cpu::new().checks(false);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cpu {
     options: Options,
 }
@@ -63,6 +67,37 @@ impl Cpu {
     pub fn parallel_from(mut self, operations: usize) -> Cpu {
         self.options.parallel_from = operations;
         self
+    }
+
+    /// Whether several iterations of a parallel loop run at once on the processor's vectors, where checks
+    /// are off. They do by default, on the best instruction set that the processor has.
+    pub fn lanes(mut self, on: bool) -> Cpu {
+        self.options.lanes = if on { Lanes::Best } else { Lanes::Off };
+        self
+    }
+
+    /// The instruction set that parallel loops run in lanes on, for tests and measurements.
+    ///
+    /// # Errors
+    ///
+    /// One that this processor lacks, or that has no code on its architecture.
+    ///
+    /// ```
+    /// use rev_core::lanes::Level;
+    /// use rev_cpu::prelude::*;
+    ///
+    /// match Cpu::new().isa(Level::Avx512) {
+    ///     Ok(cpu) => println!("runs on AVX-512: {cpu:?}"),
+    ///     Err(lacking) => println!("{lacking}"),
+    /// }
+    /// ```
+    pub fn isa(mut self, level: Level) -> Result<Cpu, Error> {
+        if !runs(level) {
+            let reason = format!("this processor doesn't run {level} code");
+            return Err(Error::new(Cause::Device { device: "cpu".into(), reason }));
+        }
+        self.options.lanes = Lanes::Only(level);
+        Ok(self)
     }
 
     /// The options of its runs.

@@ -5,6 +5,7 @@
 //! | [`view`] | handles to arrays |
 //! | [`arrays`], [`scratch`] | arrays of a program's own, and their memory |
 //! | [`steps`], [`parallel`] | the values of a loop; parallel loops on rayon |
+//! | [`lanes`] | several iterations of a parallel loop at once |
 //! | [`atomic`] | sums into elements that several threads reach |
 //! | [`claims`] | the accesses of loops that are declared disjoint |
 //! | [`checks`], [`fail`] | run-time checks; the errors of emitted code |
@@ -26,6 +27,7 @@ pub mod device;
 pub mod fail;
 pub mod function;
 pub mod gradient;
+pub mod lanes;
 pub mod parallel;
 mod pass;
 pub mod scratch;
@@ -58,7 +60,7 @@ pub mod __private {
     pub use crate::pass::Pass;
     pub use crate::steps::{step_of, Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
-    pub use crate::{arrays, checks, claims, fail, parallel};
+    pub use crate::{arrays, checks, claims, fail, lanes, parallel};
     pub use ndarray;
     pub use rev_core::device::{Backend, Device};
     pub use rev_core::error::Error;

@@ -223,7 +223,7 @@ where
 {
     let count = steps.count();
     let workers = workers(cx, count, weight);
-    let fixed = cx.deterministic() && A::SHARED;
+    let fixed = is_fixed(cx, &targets);
     if workers <= 1 && !fixed {
         return body(cx, steps, targets);
     }
@@ -233,6 +233,13 @@ where
     let mut total = cx.install(|| tree.grow(steps))?;
     targets.merge(&mut total);
     Ok(())
+}
+
+/// Whether the sums of a loop have an order that must be kept.
+#[inline(always)]
+pub fn is_fixed<C: Checks, A: Target>(cx: Context<'_, C>, targets: &A) -> bool {
+    let _ = targets;
+    A::SHARED && cx.deterministic()
 }
 
 /// How many threads a loop runs on.

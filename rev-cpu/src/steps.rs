@@ -3,7 +3,10 @@
 use std::iter::Rev;
 use std::ops::Range;
 
+use rev_core::lanes::WIDTH;
 use rev_core::scalar::{rt, Integer};
+
+use crate::lanes::Lin;
 
 /// `first, first + stride, …`: `count` values. The stride is negative for a descending loop (for
 /// unsigned types: wraps around).
@@ -20,6 +23,9 @@ pub trait Visits: Copy + Send + Sync + IntoIterator {
     fn count(self) -> usize;
     /// The first `k` values and the rest.
     fn split_at(self, k: usize) -> (Self, Self);
+    /// The first [`WIDTH`] values as lanes, and how much further the next ones are. A loop that runs down
+    /// in steps of one visits its lanes upwards, in the order of memory.
+    fn group(self) -> (Lin<Self::Item>, Self::Item);
 }
 
 /// `start..end`, as the compiler knows it best.
@@ -37,7 +43,7 @@ pub struct Down<I> {
 }
 
 macro_rules! consecutive {
-    ($($name:ident |$v:ident| $iter:expr, $item:ty, |$all:ident, $k:ident| $split:expr;)*) => {$(
+    ($($name:ident |$v:ident| $iter:expr, $item:ty, |$all:ident, $k:ident| $split:expr, $group:expr;)*) => {$(
         impl<I: Integer> $name<I> {
             /// The values.
             #[inline(always)]
@@ -73,6 +79,11 @@ macro_rules! consecutive {
                 let $k = I::from_usize(k.min(self.count()));
                 $split
             }
+            #[inline(always)]
+            fn group(self) -> (Lin<I>, I) {
+                let ($all, width) = (self, I::from_usize(WIDTH));
+                $group(width)
+            }
         }
     )*};
 }
@@ -80,11 +91,11 @@ consecutive! {
     Up |range| range, Range<I>, |all, k| {
         let middle = all.start.plus(k);
         (Up { end: middle, ..all }, Up { start: middle, ..all })
-    };
+    }, |width| (Lin { first: all.start, step: I::one() }, width);
     Down |range| range.rev(), Rev<Range<I>>, |all, k| {
         let middle = all.end.minus(k);
         (Down { start: middle, ..all }, Down { end: middle, ..all })
-    };
+    }, |width: I| (Lin { first: all.end.minus(width), step: I::one() }, width.negated());
 }
 
 impl<I: Integer> Steps<I> {
@@ -142,6 +153,16 @@ impl<I: Integer> Visits for Steps<I> {
         let k = k.min(self.count);
         let second = self.first.plus(self.stride.times(I::from_usize(k)));
         (Steps { count: k, ..self }, Steps { first: second, count: self.count - k, ..self })
+    }
+    #[inline(always)]
+    fn group(self) -> (Lin<I>, I) {
+        let width = I::from_usize(WIDTH);
+        let down = self.stride == I::one().negated();
+        let lanes = match down {
+            true => Lin { first: self.first.minus(width.minus(I::one())), step: I::one() },
+            false => Lin { first: self.first, step: self.stride },
+        };
+        (lanes, self.stride.times(width))
     }
 }
 

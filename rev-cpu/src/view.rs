@@ -59,6 +59,14 @@ pub struct Dynamic<'a, E, M> {
     all: Strided<'a, E, MAX_RANK, M>,
 }
 
+/// Where an array of `R` dimensions lies: its first element, its sizes, and how many elements neighbours
+/// along each axis are apart.
+pub(crate) struct Frame<E, const R: usize> {
+    pub(crate) ptr: *mut E,
+    pub(crate) shape: [usize; R],
+    pub(crate) strides: [isize; R],
+}
+
 macro_rules! handle {
     ($name:ident $(const $r:ident)?) => {
         impl<E, $(const $r: usize,)? M> Copy for $name<'_, E, $($r,)? M> {}
@@ -241,6 +249,29 @@ impl<'a, E, M> Slice<'a, E, M> {
     pub fn elements(self) -> &'a [E] {
         // SAFETY: ptr and len come from a slice borrowed for 'a.
         unsafe { std::slice::from_raw_parts(self.ptr, self.len) }
+    }
+}
+
+impl<E, M> Slice<'_, E, M> {
+    #[inline(always)]
+    pub(crate) fn frame(self) -> Option<Frame<E, 1>> {
+        Some(Frame { ptr: self.ptr, shape: [self.len], strides: [1] })
+    }
+}
+
+impl<E, const R: usize, M> Strided<'_, E, R, M> {
+    #[inline(always)]
+    pub(crate) fn frame(self) -> Option<Frame<E, R>> {
+        Some(Frame { ptr: self.ptr, shape: self.shape, strides: self.strides })
+    }
+}
+
+impl<E, M> Dynamic<'_, E, M> {
+    /// `None` where the array has another number of dimensions.
+    #[inline(always)]
+    pub(crate) fn frame<const R: usize>(self) -> Option<Frame<E, R>> {
+        let (shape, strides) = (self.all.shape.first_chunk()?, self.all.strides.first_chunk()?);
+        (R == self.rank).then_some(Frame { ptr: self.all.ptr, shape: *shape, strides: *strides })
     }
 }
 

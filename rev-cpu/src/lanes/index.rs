@@ -1,0 +1,261 @@
+//! Indices of lanes: the same in every lane, growing from lane to lane by a step, or one of each
+//! lane's own; and where in memory a tuple of them leads.
+
+use rev_core::lanes::{self, Isa, Laned, Mask, Pack, WIDTH};
+use rev_core::scalar::Integer;
+
+/// An integer that is `first + k · step` in lane `k`, wrapping around: a loop variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lin<I> {
+    /// Lane 0's.
+    pub first: I,
+    /// From lane to lane.
+    pub step: I,
+}
+
+impl<I: Integer> Lin<I> {
+    /// Lane `k`'s.
+    #[inline(always)]
+    pub fn at(self, k: usize) -> I {
+        self.first.plus(self.step.times(I::from_usize(k)))
+    }
+
+    /// `self + v`
+    #[inline(always)]
+    pub fn plus(self, v: I) -> Self {
+        Lin { first: self.first.plus(v), ..self }
+    }
+
+    /// `self - v`
+    #[inline(always)]
+    pub fn minus(self, v: I) -> Self {
+        Lin { first: self.first.minus(v), ..self }
+    }
+
+    /// `self · v`
+    #[inline(always)]
+    pub fn times(self, v: I) -> Self {
+        Lin { first: self.first.times(v), step: self.step.times(v) }
+    }
+}
+
+impl<I: Integer + Laned> Lin<I> {
+    /// All lanes.
+    #[inline(always)]
+    pub fn pack(self) -> Pack<I> {
+        let mut all = lanes::splat(self.first);
+        for k in 1..WIDTH {
+            lanes::set(&mut all, k, self.at(k));
+        }
+        all
+    }
+}
+
+/// Where the elements of an access lie, in bytes from the first element of the array.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Lane 0's, as far as it doesn't vary freely.
+    pub(super) start: isize,
+    /// From lane to lane.
+    pub(super) step: isize,
+    /// What each lane has besides; only where an index varies freely.
+    pub(super) each: Pack<usize>,
+}
+
+impl Places {
+    /// Lane `k`'s.
+    #[inline(always)]
+    pub(super) fn at<X: Pattern>(&self, k: usize) -> isize {
+        let linear = self.start.wrapping_add(self.step.wrapping_mul(k as isize));
+        match X::VARYING {
+            true => linear.wrapping_add(lanes::get(&self.each, k) as isize),
+            false => linear,
+        }
+    }
+
+    /// All lanes', without the start.
+    #[inline(always)]
+    pub(super) fn all<S: Isa, X: Pattern>(&self, s: S) -> Pack<usize> {
+        if X::VARYING && !X::LINEAR {
+            return self.each;
+        }
+        let steps = Lin { first: 0usize, step: 1 }.pack();
+        let linear = lanes::mul(s, steps, lanes::splat(self.step as usize));
+        match X::VARYING {
+            true => lanes::add(s, linear, self.each),
+            false => linear,
+        }
+    }
+}
+
+/// How the lanes of an index differ. None of the two: not at all.
+pub trait Pattern: Copy {
+    /// There is a part that grows from lane to lane by one step.
+    const LINEAR: bool;
+    /// There is a part that varies freely.
+    const VARYING: bool;
+}
+
+/// The index along one axis.
+pub trait Index: Pattern {
+    /// Lane `k`'s.
+    fn at(self, k: usize) -> usize;
+    /// The lanes of a mask in which it isn't less than the extent of the axis.
+    fn beyond<S: Isa>(self, s: S, m: u16, extent: usize) -> u16;
+    /// Moves places by this index of an axis whose neighbours are `stride` bytes apart.
+    fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places);
+}
+
+macro_rules! pattern {
+    ($index:ty, $linear:literal, $varying:literal) => {
+        impl Pattern for $index {
+            const LINEAR: bool = $linear;
+            const VARYING: bool = $varying;
+        }
+    };
+}
+pattern!(usize, false, false);
+pattern!(Lin<usize>, true, false);
+pattern!(Pack<usize>, false, true);
+pattern!(&Pack<usize>, false, true);
+
+impl Index for usize {
+    #[inline(always)]
+    fn at(self, _: usize) -> usize {
+        self
+    }
+    #[inline(always)]
+    fn beyond<S: Isa>(self, _: S, m: u16, extent: usize) -> u16 {
+        match self < extent {
+            true => 0,
+            false => m,
+        }
+    }
+    #[inline(always)]
+    fn shift<S: Isa>(self, _: S, stride: isize, places: &mut Places) {
+        places.start = places.start.wrapping_add((self as isize).wrapping_mul(stride));
+    }
+}
+
+/// Steps up to here don't wrap around on their way through the lanes.
+const SMALL: usize = usize::MAX / (4 * WIDTH);
+
+impl Index for Lin<usize> {
+    #[inline(always)]
+    fn at(self, k: usize) -> usize {
+        Lin::at(self, k)
+    }
+    #[inline(always)]
+    fn beyond<S: Isa>(self, _: S, m: u16, extent: usize) -> u16 {
+        // both ends in range, and everything between them between the two
+        let steady = (self.step as isize).unsigned_abs() <= SMALL && extent <= isize::MAX as usize;
+        if steady && self.first < extent && Lin::at(self, WIDTH - 1) < extent {
+            return 0;
+        }
+        beyond_one_by_one(self, m, extent)
+    }
+    #[inline(always)]
+    fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {
+        self.first.shift(s, stride, places);
+        places.step = places.step.wrapping_add((self.step as isize).wrapping_mul(stride));
+    }
+}
+
+/// What is rarely gone through: at the ends of an array under a mask, or before an error.
+#[cold]
+#[inline(never)]
+fn beyond_one_by_one(index: Lin<usize>, m: u16, extent: usize) -> u16 {
+    (0..WIDTH).filter(|&k| m >> k & 1 != 0 && index.at(k) >= extent).fold(0, |all, k| all | 1 << k)
+}
+
+impl Index for Pack<usize> {
+    #[inline(always)]
+    fn at(self, k: usize) -> usize {
+        lanes::get(&self, k)
+    }
+    #[inline(always)]
+    fn beyond<S: Isa>(self, s: S, m: u16, extent: usize) -> u16 {
+        m & !lanes::lt(s, self, lanes::splat(extent)).bits()
+    }
+    #[inline(always)]
+    fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {
+        let moved = lanes::mul(s, self, lanes::splat(stride as usize));
+        places.each = lanes::add(s, places.each, moved);
+    }
+}
+
+impl Index for &Pack<usize> {
+    #[inline(always)]
+    fn at(self, k: usize) -> usize {
+        Index::at(*self, k)
+    }
+    #[inline(always)]
+    fn beyond<S: Isa>(self, s: S, m: u16, extent: usize) -> u16 {
+        (*self).beyond(s, m, extent)
+    }
+    #[inline(always)]
+    fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {
+        (*self).shift(s, stride, places);
+    }
+}
+
+/// The indices along all `R` axes of an array.
+pub trait Indices<const R: usize>: Pattern {
+    /// The lanes of a mask in which one isn't less than its axis' extent.
+    fn beyond<S: Isa>(self, s: S, m: u16, shape: &[usize; R]) -> u16;
+    /// Where they lead, for elements that are `strides` bytes apart along the axes.
+    fn places<S: Isa>(self, s: S, strides: &[isize; R]) -> Places;
+}
+
+#[inline(always)]
+fn origin() -> Places {
+    Places { start: 0, step: 0, each: lanes::splat(0) }
+}
+
+impl<I: Index, const R: usize> Pattern for [I; R] {
+    const LINEAR: bool = I::LINEAR;
+    const VARYING: bool = I::VARYING;
+}
+
+impl<I: Index, const R: usize> Indices<R> for [I; R] {
+    #[inline(always)]
+    fn beyond<S: Isa>(self, s: S, m: u16, shape: &[usize; R]) -> u16 {
+        self.into_iter().zip(shape).fold(0, |all, (i, &extent)| all | i.beyond(s, m, extent))
+    }
+    #[inline(always)]
+    fn places<S: Isa>(self, s: S, strides: &[isize; R]) -> Places {
+        let mut places = origin();
+        self.into_iter().zip(strides).for_each(|(i, &stride)| i.shift(s, stride, &mut places));
+        places
+    }
+}
+
+macro_rules! tuples {
+    ($($r:literal: $($i:ident $k:tt)*;)*) => {$(
+        impl<$($i: Index),*> Pattern for ($($i,)*) {
+            const LINEAR: bool = false $(|| $i::LINEAR)*;
+            const VARYING: bool = false $(|| $i::VARYING)*;
+        }
+
+        impl<$($i: Index),*> Indices<$r> for ($($i,)*) {
+            #[inline(always)]
+            fn beyond<S: Isa>(self, s: S, m: u16, shape: &[usize; $r]) -> u16 {
+                0 $(| self.$k.beyond(s, m, shape[$k]))*
+            }
+            #[inline(always)]
+            fn places<S: Isa>(self, s: S, strides: &[isize; $r]) -> Places {
+                let mut places = origin();
+                $(self.$k.shift(s, strides[$k], &mut places);)*
+                places
+            }
+        }
+    )*};
+}
+tuples! {
+    1: A 0;
+    2: A 0 B 1;
+    3: A 0 B 1 C 2;
+    4: A 0 B 1 C 2 D 3;
+    5: A 0 B 1 C 2 D 3 E 4;
+    6: A 0 B 1 C 2 D 3 E 4 F 5;
+}

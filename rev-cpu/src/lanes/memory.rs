@@ -1,0 +1,325 @@
+//! Reading packs from the elements of arrays and writing them back, whatever the elements are.
+//!
+//! Elements that are made of equal words ([`Layout`](rev_core::lanes::Layout)) are moved word by word:
+//! all lanes' first words, then all lanes' second ones. The lanes of one word lie side by side, at a
+//! constant distance or anywhere; the first has a load of its own, the others are gathered and
+//! scattered. Other elements are cloned one by one.
+
+use std::mem::{size_of, MaybeUninit};
+
+use rev_core::lanes::{self, Isa, Laned, Level, Mask, Pack, WIDTH};
+use rev_core::scalar::Zero;
+
+use super::index::{Pattern, Places};
+#[cfg(target_arch = "x86_64")]
+use super::x86;
+
+/// Whether a lane is active.
+#[inline(always)]
+pub(super) fn active<M: Mask>(m: M, k: usize) -> bool {
+    M::ALL || m.bits() >> k & 1 != 0
+}
+
+/// Whether no lane is.
+#[inline(always)]
+pub(super) fn none<M: Mask>(m: M) -> bool {
+    !M::ALL && m.bits() == 0
+}
+
+/// Whether elements of a type are equal words, and there are any.
+#[inline(always)]
+pub(super) const fn in_words<E: Laned>() -> bool {
+    let word = E::LAYOUT.word();
+    word != 0
+        && size_of::<E>() != 0
+        && size_of::<E>() % word == 0
+        && size_of::<Pack<E>>() == WIDTH * size_of::<E>()
+}
+
+/// The elements at the places of the active lanes.
+///
+/// # Safety
+///
+/// Each active lane's place, from `base`, is a live element that nobody changes meanwhile.
+#[inline(always)]
+pub(super) unsafe fn read<S, M, E, X>(s: S, m: M, base: *const E, places: Places) -> Pack<E>
+where
+    S: Isa,
+    M: Mask,
+    E: Laned + Zero,
+    X: Pattern,
+{
+    // SAFETY (of all calls): as required of the caller
+    if none(m) || const { size_of::<E>() == 0 } {
+        lanes::splat(E::zero())
+    } else if const { !X::LINEAR && !X::VARYING } {
+        lanes::splat(unsafe { (*base.wrapping_byte_offset(places.start)).clone() })
+    } else if const { in_words::<E>() } {
+        unsafe { read_words::<S, M, E, X>(s, m, base.cast(), places, E::LAYOUT.word()) }
+    } else {
+        let mut all = lanes::splat(E::zero());
+        for k in 0..WIDTH {
+            if active(m, k) {
+                let element = base.wrapping_byte_offset(places.at::<X>(k));
+                lanes::set(&mut all, k, unsafe { (*element).clone() });
+            }
+        }
+        all
+    }
+}
+
+/// Writes elements to the places of the active lanes, in the order of the lanes.
+///
+/// # Safety
+///
+/// Each active lane's place, from `base`, is a live element that nobody else reaches meanwhile.
+#[inline(always)]
+pub(super) unsafe fn write<S, M, E, X>(s: S, m: M, base: *mut E, places: Places, v: &Pack<E>)
+where
+    S: Isa,
+    M: Mask,
+    E: Laned,
+    X: Pattern,
+{
+    // SAFETY (of all calls): as required of the caller
+    if none(m) || const { size_of::<E>() == 0 } {
+    } else if const { in_words::<E>() && (X::LINEAR || X::VARYING) } {
+        unsafe { write_words::<S, M, E, X>(s, m, base.cast(), places, E::LAYOUT.word(), v) }
+    } else {
+        for k in 0..WIDTH {
+            if active(m, k) {
+                unsafe { *base.wrapping_byte_offset(places.at::<X>(k)) = lanes::get(v, k) };
+            }
+        }
+    }
+}
+
+/// Calls a function for a type of words of so many bytes.
+macro_rules! by_word {
+    ($bytes:expr, |$w:ident| $body:expr) => {
+        match const { $bytes } {
+            8 => {
+                type $w = u64;
+                $body
+            }
+            4 => {
+                type $w = u32;
+                $body
+            }
+            2 => {
+                type $w = u16;
+                $body
+            }
+            _ => {
+                type $w = u8;
+                $body
+            }
+        }
+    };
+}
+
+/// The words of elements, which lie `apart` bytes from each other.
+///
+/// # Safety
+///
+/// As [`read`], and the elements are in words.
+#[inline(always)]
+pub(super) unsafe fn read_words<S, M, E, X>(
+    s: S,
+    m: M,
+    base: *const u8,
+    places: Places,
+    apart: usize,
+) -> Pack<E>
+where
+    S: Isa,
+    M: Mask,
+    E: Laned,
+    X: Pattern,
+{
+    let mut all = MaybeUninit::<Pack<E>>::uninit();
+    by_word!(E::LAYOUT.word(), |W| {
+        let to = all.as_mut_ptr().cast::<W>();
+        for j in 0..const { size_of::<E>() / size_of::<W>() } {
+            let from = base.wrapping_add(j * apart);
+            // SAFETY: a pack has WIDTH words for each of an element's (`Layout`); the rest by the caller.
+            unsafe { load::<S, M, W, X>(s, m, from, &places, to.add(j * WIDTH)) };
+        }
+    });
+    // SAFETY: all words are written, and any bits are a value.
+    unsafe { all.assume_init() }
+}
+
+/// The reverse of [`read_words`].
+///
+/// # Safety
+///
+/// As [`write`], and the elements are in words.
+#[inline(always)]
+pub(super) unsafe fn write_words<S, M, E, X>(
+    s: S,
+    m: M,
+    base: *mut u8,
+    places: Places,
+    apart: usize,
+    v: &Pack<E>,
+) where
+    S: Isa,
+    M: Mask,
+    E: Laned,
+    X: Pattern,
+{
+    by_word!(E::LAYOUT.word(), |W| {
+        let from = std::ptr::from_ref(v).cast::<W>();
+        for j in 0..const { size_of::<E>() / size_of::<W>() } {
+            let to = base.wrapping_add(j * apart);
+            // SAFETY: as in `read_words`.
+            unsafe { store::<S, M, W, X>(s, m, to, &places, from.add(j * WIDTH)) };
+        }
+    });
+}
+
+/// Something that a word of an array can be moved as.
+trait Word: Copy + Default {}
+impl Word for u64 {}
+impl Word for u32 {}
+impl Word for u16 {}
+impl Word for u8 {}
+
+/// Whether the code is for a processor with an instruction set and for words of so many bytes.
+#[cfg(target_arch = "x86_64")]
+const fn is<S: Isa, W>(level: Level, bytes: usize) -> bool {
+    S::LEVEL as usize == level as usize && size_of::<W>() == bytes
+}
+
+/// The lanes of one word, to `WIDTH` words in a row; inactive lanes' are zeros.
+#[inline(always)]
+unsafe fn load<S, M, W, X>(s: S, m: M, base: *const u8, places: &Places, to: *mut W)
+where
+    S: Isa,
+    M: Mask,
+    W: Word,
+    X: Pattern,
+{
+    let start = base.wrapping_offset(places.start);
+    if const { !X::VARYING } && places.step == const { size_of::<W>() as isize } {
+        // SAFETY: as required of the caller.
+        return unsafe { load_row::<S, M, W>(m, start.cast(), to) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
+        let all = places.all::<S, X>(s);
+        // SAFETY: as required of the caller; the token says that the processor has the instructions.
+        return unsafe {
+            match const { size_of::<W>() } {
+                8 => x86::gather_8(m.bits(), start, &all, to.cast()),
+                _ => x86::gather_4(m.bits(), start, &all, to.cast()),
+            }
+        };
+    }
+    let word = |k| match active(m, k) {
+        // SAFETY: as required of the caller.
+        true => unsafe { base.wrapping_offset(places.at::<X>(k)).cast::<W>().read_unaligned() },
+        false => W::default(),
+    };
+    #[cfg(target_arch = "x86_64")]
+    if const { is::<S, W>(Level::Avx2, 8) } {
+        // SAFETY: a W is a u64, `to` has room for all lanes, the token says that there is AVX2.
+        return unsafe { x86::collect_8(|k| std::mem::transmute_copy(&word(k)), to.cast()) };
+    }
+    for k in 0..WIDTH {
+        // SAFETY: `to` has room for all lanes.
+        unsafe { to.add(k).write(word(k)) };
+    }
+}
+
+/// The reverse of [`load`]; inactive lanes' aren't written.
+#[inline(always)]
+unsafe fn store<S, M, W, X>(s: S, m: M, base: *mut u8, places: &Places, from: *const W)
+where
+    S: Isa,
+    M: Mask,
+    W: Word,
+    X: Pattern,
+{
+    let start = base.wrapping_offset(places.start);
+    if const { !X::VARYING } && places.step == const { size_of::<W>() as isize } {
+        // SAFETY: as required of the caller.
+        return unsafe { store_row::<S, M, W>(m, start.cast(), from) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
+        let all = places.all::<S, X>(s);
+        // SAFETY: as in `load`.
+        return unsafe {
+            match const { size_of::<W>() } {
+                8 => x86::scatter_8(m.bits(), start, &all, from.cast()),
+                _ => x86::scatter_4(m.bits(), start, &all, from.cast()),
+            }
+        };
+    }
+    for k in 0..WIDTH {
+        if active(m, k) {
+            // SAFETY: as required of the caller.
+            unsafe { base.wrapping_offset(places.at::<X>(k)).cast::<W>().write_unaligned(*from.add(k)) };
+        }
+    }
+}
+
+/// Loads words that lie side by side.
+#[inline(always)]
+unsafe fn load_row<S: Isa, M: Mask, W: Word>(m: M, from: *const W, to: *mut W) {
+    // SAFETY (of all): as required of the callers; the token says that there are the instructions.
+    if const { M::ALL } {
+        return unsafe {
+            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), WIDTH * size_of::<W>())
+        };
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        if const { is::<S, W>(Level::Avx512, 8) } {
+            return unsafe { x86::load_8(m.bits(), from.cast(), to.cast()) };
+        }
+        if const { is::<S, W>(Level::Avx512, 4) } {
+            return unsafe { x86::load_4(m.bits(), from.cast(), to.cast()) };
+        }
+        if const { is::<S, W>(Level::Avx2, 8) } {
+            return unsafe { x86::load_8_avx2(m.bits(), from.cast(), to.cast()) };
+        }
+    }
+    for k in 0..WIDTH {
+        let word = match active(m, k) {
+            true => unsafe { from.wrapping_add(k).read_unaligned() },
+            false => W::default(),
+        };
+        unsafe { to.add(k).write(word) };
+    }
+}
+
+/// Stores words side by side.
+#[inline(always)]
+unsafe fn store_row<S: Isa, M: Mask, W: Word>(m: M, to: *mut W, from: *const W) {
+    // SAFETY (of all): as required of the callers; the token says that there are the instructions.
+    if const { M::ALL } {
+        return unsafe {
+            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), WIDTH * size_of::<W>())
+        };
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        if const { is::<S, W>(Level::Avx512, 8) } {
+            return unsafe { x86::store_8(m.bits(), to.cast(), from.cast()) };
+        }
+        if const { is::<S, W>(Level::Avx512, 4) } {
+            return unsafe { x86::store_4(m.bits(), to.cast(), from.cast()) };
+        }
+        if const { is::<S, W>(Level::Avx2, 8) } {
+            return unsafe { x86::store_8_avx2(m.bits(), to.cast(), from.cast()) };
+        }
+    }
+    for k in 0..WIDTH {
+        if active(m, k) {
+            unsafe { to.wrapping_add(k).write_unaligned(*from.add(k)) };
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Parallel loops in lanes: several iterations at once on the vectors of the processor.
+//!
+//! | module | what it has |
+//! | --- | --- |
+//! | [`groups`] | a loop's values in groups of one for each lane, and the choice of the instruction set |
+//! | [`index`] | indices that are uniform, grow from lane to lane, or are each lane's own |
+//! | [`access`] | elements of arrays in lanes |
+//! | [`own`] | arrays of which each lane has its own |
+//! | [`memory`] | packs to and from memory, whatever the elements are |
+//!
+//! An index out of range in an active lane is found before anything is read or written; inactive lanes
+//! touch nothing. Where several lanes write to or add to one element they do so in the order of the
+//! lanes, which is that of the loop, but for loops that run downwards: these visit each group upwards, as
+//! the order of a parallel loop's iterations is free.
+//!
+//! Everything here is inlined into a function that enables the instruction set (`vectorize!`), so that
+//! emitted code needs no flags of the compiler.
+
+pub mod access;
+pub mod groups;
+pub mod index;
+mod memory;
+pub mod own;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use crate::__vectorize as vectorize;
+#[cfg(target_arch = "aarch64")]
+pub use groups::with_neon;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use groups::with_portable;
+pub use groups::{level, runs, split, Groups};
+#[cfg(target_arch = "x86_64")]
+pub use groups::{with_avx2, with_avx512};
+pub use index::{Index, Indices, Lin};
+pub use rev_core::lanes::*;

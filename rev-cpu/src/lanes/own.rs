@@ -1,0 +1,95 @@
+//! Arrays of which every lane has its own: handles to packs, in which each lane picks an element.
+
+use rev_core::lanes::{self, Isa, Laned, Mask, Pack, WIDTH};
+use rev_core::scalar::Zero;
+
+use super::access::locate;
+use super::index::{Indices, Pattern, Places};
+use super::memory::{active, in_words, none, read_words, write_words};
+use crate::view::{Dynamic, Exclusive, Slice, Strided};
+
+/// The places of the words of lanes in packs at indices of a pattern: from lane to lane one word further.
+#[derive(Clone, Copy)]
+struct Within<X>(X);
+
+impl<X: Pattern> Pattern for Within<X> {
+    const LINEAR: bool = true;
+    const VARYING: bool = X::VARYING;
+}
+
+/// Places of packs as places of their lanes' words, and how far an element's words are apart.
+#[inline(always)]
+fn within<E: Laned>(places: Places) -> (Places, usize) {
+    let word = E::LAYOUT.word();
+    (Places { step: places.step.wrapping_add(word as isize), ..places }, WIDTH * word)
+}
+
+macro_rules! own_lanes_of {
+    ($handle:ident $(const $r:ident)?; $rank:tt $(of $any:ident)?) => {
+        impl<E: Laned + Zero, $(const $r: usize,)? M> $handle<'_, Pack<E>, $($r,)? M> {
+            /// In each active lane that lane's part of the pack at the lane's index; zeros in the others.
+            ///
+            /// # Errors
+            ///
+            /// The first active lane of which the index is out of range.
+            #[inline(always)]
+            pub fn pick<S, A, X $(, const $any: usize)?>(self, s: S, m: A, index: X) -> Result<Pack<E>, usize>
+            where
+                S: Isa,
+                A: Mask,
+                X: Indices<$rank>,
+            {
+                let (ptr, places) = locate(s, m, self.frame(), index)?;
+                if const { in_words::<E>() } && !none(m) {
+                    let (places, apart) = within::<E>(places);
+                    // SAFETY: the indices are in range of the packs behind the handle, each of which
+                    // has the lanes' words as its layout says.
+                    return Ok(unsafe { read_words::<S, A, E, Within<X>>(s, m, ptr.cast(), places, apart) });
+                }
+                let mut all = lanes::splat(E::zero());
+                for k in 0..WIDTH {
+                    if active(m, k) {
+                        // SAFETY: the lane's index is in range.
+                        let pack = unsafe { &*ptr.wrapping_byte_offset(places.at::<X>(k)) };
+                        lanes::set(&mut all, k, lanes::get(pack, k));
+                    }
+                }
+                Ok(all)
+            }
+        }
+
+        impl<E: Laned + Zero, $(const $r: usize)?> $handle<'_, Pack<E>, $($r,)? Exclusive> {
+            /// Writes in each active lane that lane's part of the pack at the lane's index.
+            ///
+            /// # Errors
+            ///
+            /// The first active lane of which the index is out of range; nothing is written then.
+            #[inline(always)]
+            pub fn put<S, A, X $(, const $any: usize)?>(self, s: S, m: A, index: X, v: Pack<E>) -> Result<(), usize>
+            where
+                S: Isa,
+                A: Mask,
+                X: Indices<$rank>,
+            {
+                let (ptr, places) = locate(s, m, self.frame(), index)?;
+                if const { in_words::<E>() } && !none(m) {
+                    let (places, apart) = within::<E>(places);
+                    // SAFETY: as above.
+                    unsafe { write_words::<S, A, E, Within<X>>(s, m, ptr.cast(), places, apart, &v) };
+                    return Ok(());
+                }
+                for k in 0..WIDTH {
+                    if active(m, k) {
+                        // SAFETY: the lane's index is in range.
+                        let pack = unsafe { &mut *ptr.wrapping_byte_offset(places.at::<X>(k)) };
+                        lanes::set(pack, k, lanes::get(&v, k));
+                    }
+                }
+                Ok(())
+            }
+        }
+    };
+}
+own_lanes_of!(Slice; 1);
+own_lanes_of!(Strided const R; R);
+own_lanes_of!(Dynamic; R of R);

@@ -1,0 +1,143 @@
+//! The loads and stores of AVX-512 and AVX2 that lanes use. A pack's words are two vectors of 8 words
+//! of 8 bytes, or one of 16 words of 4 (AVX-512).
+//!
+//! # Safety
+//!
+//! Each function needs its instruction set, and memory that is live where the mask has a lane. They are
+//! inlined into functions that enable the set, which the compiler can do because they don't themselves.
+
+use std::arch::x86_64::*;
+
+use rev_core::lanes::Pack;
+
+/// A pack's offsets as two vectors.
+#[inline(always)]
+unsafe fn offsets(all: &Pack<usize>) -> [__m512i; 2] {
+    let all = std::ptr::from_ref(all).cast();
+    // SAFETY: a pack of words is WIDTH of them (its layout).
+    unsafe { [_mm512_loadu_si512(all), _mm512_loadu_si512(all.add(1))] }
+}
+
+/// The lower and the upper half of a mask.
+#[inline(always)]
+fn halves(m: u16) -> [u8; 2] {
+    [m as u8, (m >> 8) as u8]
+}
+
+macro_rules! by_halves {
+    ($(#[$doc:meta])* fn $name:ident($($arg:ident: $t:ty),*) |$j:ident, $m:ident| $body:expr) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub(super) unsafe fn $name(m: u16, $($arg: $t),*) {
+            let masks = halves(m);
+            for $j in 0..2 {
+                let $m = masks[$j];
+                // SAFETY: as the module requires.
+                unsafe { $body };
+            }
+        }
+    };
+}
+
+by_halves! {
+    /// Words of 8 bytes side by side; zeros in the other lanes.
+    fn load_8(from: *const i64, to: *mut i64) |j, m|
+        _mm512_storeu_epi64(to.add(8 * j), _mm512_maskz_loadu_epi64(m, from.wrapping_add(8 * j)))
+}
+by_halves! {
+    /// The reverse.
+    fn store_8(to: *mut i64, from: *const i64) |j, m|
+        _mm512_mask_storeu_epi64(to.wrapping_add(8 * j), m, _mm512_loadu_epi64(from.add(8 * j)))
+}
+by_halves! {
+    /// Words of 8 bytes at offsets.
+    fn gather_8(base: *const u8, all: &Pack<usize>, to: *mut i64) |j, m|
+        _mm512_storeu_epi64(
+            to.add(8 * j),
+            _mm512_mask_i64gather_epi64::<1>(_mm512_setzero_si512(), m, offsets(all)[j], base.cast()),
+        )
+}
+by_halves! {
+    /// The reverse; where two lanes have one place, the later one's word stays.
+    fn scatter_8(base: *mut u8, all: &Pack<usize>, from: *const i64) |j, m|
+        _mm512_mask_i64scatter_epi64::<1>(
+            base.cast(), m, offsets(all)[j], _mm512_loadu_epi64(from.add(8 * j)),
+        )
+}
+by_halves! {
+    /// Words of 4 bytes at offsets.
+    fn gather_4(base: *const u8, all: &Pack<usize>, to: *mut i32) |j, m|
+        _mm256_storeu_epi32(
+            to.add(8 * j),
+            _mm512_mask_i64gather_epi32::<1>(_mm256_setzero_si256(), m, offsets(all)[j], base.cast()),
+        )
+}
+by_halves! {
+    /// The reverse.
+    fn scatter_4(base: *mut u8, all: &Pack<usize>, from: *const i32) |j, m|
+        _mm512_mask_i64scatter_epi32::<1>(
+            base.cast(), m, offsets(all)[j], _mm256_loadu_epi32(from.add(8 * j)),
+        )
+}
+
+/// Words of 4 bytes side by side; zeros in the other lanes.
+#[inline(always)]
+pub(super) unsafe fn load_4(m: u16, from: *const i32, to: *mut i32) {
+    // SAFETY: as the module requires.
+    unsafe { _mm512_storeu_epi32(to, _mm512_maskz_loadu_epi32(m, from)) };
+}
+
+/// The reverse.
+#[inline(always)]
+pub(super) unsafe fn store_4(m: u16, to: *mut i32, from: *const i32) {
+    // SAFETY: as the module requires.
+    unsafe { _mm512_mask_storeu_epi32(to, m, _mm512_loadu_epi32(from)) };
+}
+
+/// Four lanes of a mask as AVX2 has them: the sign of each word.
+#[inline(always)]
+unsafe fn quarter(m: u16, j: usize) -> __m256i {
+    // SAFETY: as the module requires.
+    unsafe {
+        let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+        let here = _mm256_and_si256(_mm256_set1_epi64x(i64::from(m >> (4 * j))), bits);
+        _mm256_cmpeq_epi64(here, bits)
+    }
+}
+
+/// Words of 8 bytes side by side; zeros in the other lanes.
+#[inline(always)]
+pub(super) unsafe fn load_8_avx2(m: u16, from: *const i64, to: *mut i64) {
+    for j in 0..4 {
+        // SAFETY: as the module requires.
+        unsafe {
+            let words = _mm256_maskload_epi64(from.wrapping_add(4 * j), quarter(m, j));
+            _mm256_storeu_si256(to.add(4 * j).cast(), words);
+        }
+    }
+}
+
+/// The reverse.
+#[inline(always)]
+pub(super) unsafe fn store_8_avx2(m: u16, to: *mut i64, from: *const i64) {
+    for j in 0..4 {
+        // SAFETY: as the module requires.
+        unsafe {
+            let words = _mm256_loadu_si256(from.add(4 * j).cast());
+            _mm256_maskstore_epi64(to.wrapping_add(4 * j), quarter(m, j), words);
+        }
+    }
+}
+
+/// Words of 8 bytes that were loaded one by one, put into vectors without a way through memory.
+#[inline(always)]
+pub(super) unsafe fn collect_8(word: impl Fn(usize) -> i64, to: *mut i64) {
+    for j in 0..4 {
+        let k = 4 * j;
+        // SAFETY: as the module requires.
+        unsafe {
+            let words = _mm256_setr_epi64x(word(k), word(k + 1), word(k + 2), word(k + 3));
+            _mm256_storeu_si256(to.add(k).cast(), words);
+        }
+    }
+}
