@@ -73,50 +73,47 @@ pub fn dynamic<E: Clone, const R: usize>(shape: [usize; R], value: E) -> Option<
     Some(OwnDynamic { elements: Scratch::filled(product(&shape)?, value)?, shape: shape.to_vec() })
 }
 
-/// Handles whose shadow arrays can be made.
-pub trait Shadowed<const N: usize> {
-    /// The shadow.
-    type Shadow;
-    /// Zero shadows in this array's shape. `None` when there is no memory for them.
-    fn zero_shadows(self) -> Option<Self::Shadow>;
+/// Handles after whose shape other arrays can be made.
+pub trait Shaped<'a>: Whole<'a> {
+    /// An array of this shape.
+    type Like<T>;
+    /// The array of what a function makes of each element. `None` when there is no memory for it.
+    fn like<T>(self, make: impl FnMut(&Self::Element) -> T) -> Option<Self::Like<T>>;
 }
 
-impl<E: Primal, M, const N: usize> Shadowed<N> for Slice<'_, E, M> {
-    type Shadow = Own<E::Shadow<N>, 1>;
-    fn zero_shadows(self) -> Option<Self::Shadow> {
-        let elements = Scratch::from_fn(self.count(), |k| self.elements()[k].zero_shadow())?;
-        Some(Own { elements, shape: [self.count()] })
-    }
-}
-
-impl<'a, E: Primal + 'a, M: Send + Sync, const R: usize, const N: usize> Shadowed<N>
-    for Strided<'a, E, R, M>
-{
-    type Shadow = Own<E::Shadow<N>, R>;
-    fn zero_shadows(self) -> Option<Self::Shadow> {
-        Some(Own { elements: shadows(self)?, shape: self.shape() })
-    }
-}
-
-impl<'a, E: Primal + 'a, M: Send + Sync, const N: usize> Shadowed<N> for Dynamic<'a, E, M> {
-    type Shadow = OwnDynamic<E::Shadow<N>>;
-    fn zero_shadows(self) -> Option<Self::Shadow> {
-        Some(OwnDynamic { elements: shadows(self)?, shape: self.shape().to_vec() })
-    }
-}
-
-fn shadows<'a, H: Whole<'a>, const N: usize>(like: H) -> Option<Scratch<<H::Element as Primal>::Shadow<N>>>
-where
-    H::Element: Primal,
-{
-    let mut elements = Scratch::with_capacity(like.count())?;
-    like.elements_in_order().for_each(|e| elements.push(e.zero_shadow()));
+fn mapped<'a, H: Whole<'a>, T>(array: H, mut make: impl FnMut(&H::Element) -> T) -> Option<Scratch<T>> {
+    let mut elements = Scratch::with_capacity(array.count())?;
+    array.elements_in_order().for_each(|e| elements.push(make(e)));
     Some(elements)
 }
 
+impl<'a, E: Send + Sync + 'a, M: Send + Sync> Shaped<'a> for Slice<'a, E, M> {
+    type Like<T> = Own<T, 1>;
+    fn like<T>(self, make: impl FnMut(&E) -> T) -> Option<Own<T, 1>> {
+        Some(Own { elements: mapped(self, make)?, shape: [self.count()] })
+    }
+}
+
+impl<'a, E: Send + Sync + 'a, M: Send + Sync, const R: usize> Shaped<'a> for Strided<'a, E, R, M> {
+    type Like<T> = Own<T, R>;
+    fn like<T>(self, make: impl FnMut(&E) -> T) -> Option<Own<T, R>> {
+        Some(Own { elements: mapped(self, make)?, shape: self.shape() })
+    }
+}
+
+impl<'a, E: Send + Sync + 'a, M: Send + Sync> Shaped<'a> for Dynamic<'a, E, M> {
+    type Like<T> = OwnDynamic<T>;
+    fn like<T>(self, make: impl FnMut(&E) -> T) -> Option<OwnDynamic<T>> {
+        Some(OwnDynamic { elements: mapped(self, make)?, shape: self.shape().to_vec() })
+    }
+}
+
 /// Zero shadows in an array's shape. `None` when there is no memory for them.
-pub fn zero_shadows<H: Shadowed<N>, const N: usize>(like: H) -> Option<H::Shadow> {
-    like.zero_shadows()
+pub fn zero_shadows<'a, H, const N: usize>(like: H) -> Option<H::Like<<H::Element as Primal>::Shadow<N>>>
+where
+    H: Shaped<'a, Element: Primal>,
+{
+    like.like(Primal::zero_shadow)
 }
 
 /// Calls `f` on the elements of two arrays in order.

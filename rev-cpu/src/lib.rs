@@ -65,7 +65,6 @@ pub mod __private {
     pub use rev_core::device::{Backend, Device};
     pub use rev_core::error::Error;
     pub use rev_core::ir;
-    pub use rev_core::lanes;
     pub use rev_core::scalar::{rt, Complex, Field, Fixed43, Linear, Mismatch, NoShadow, Primal, Real, Zero};
     pub use rev_core::structure::{Structs, Structure};
     pub use rev_core::tolerance::Tolerances;

@@ -309,7 +309,8 @@ fn dynamic_case<E: Element + Linear, S: Isa, A: Draw, B: Draw>(s: S, random: &mu
             random,
             |s, m, handle, (a, b), v| {
                 let dynamic = Dynamic::from(handle);
-                let rank = dynamic.lanes_read(s, m, (a,)).is_err() && dynamic.lanes_read(s, m, (a, b, 0)).is_err();
+                let rank =
+                    dynamic.lanes_read(s, m, (a,)).is_err() && dynamic.lanes_read(s, m, (a, b, 0)).is_err();
                 assert!(rank);
                 let old = dynamic.lanes_read(s, &m, (a, b))?;
                 dynamic.lanes_write(s, &m, (a, b), v)?;

@@ -1,11 +1,12 @@
 //! Values and shadows made of parts: each part is a pack of its own.
 
-use super::{LaneByLane, Laned, Pack};
+use super::{LaneByLane, Laned, Layout, Pack};
 use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
 
 impl<P: Laned, const K: usize> Laned for [P; K] {
     type Lanes = [Pack<P>; K];
     type Rows = LaneByLane;
+    const LAYOUT: Layout = P::LAYOUT;
 
     #[inline(always)]
     fn splat(v: Self) -> Pack<Self> {
@@ -24,6 +25,7 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
 impl<T: Real, const N: usize> Laned for Batch<T, N> {
     type Lanes = [Pack<T>; N];
     type Rows = LaneByLane;
+    const LAYOUT: Layout = T::LAYOUT;
 
     #[inline(always)]
     fn splat(v: Self) -> Pack<Self> {
@@ -45,6 +47,7 @@ macro_rules! complex {
         impl<$($bound)*> Laned for $t<T> where $($clause)* {
             type Lanes = $t<Pack<T>>;
             type Rows = LaneByLane;
+            const LAYOUT: Layout = T::LAYOUT;
 
             #[inline(always)]
             fn splat(v: Self) -> Pack<Self> {

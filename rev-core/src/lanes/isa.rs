@@ -1,6 +1,6 @@
 //! Instruction sets.
 
-use super::{Registers, Vector};
+use super::{Level, Registers, Vector};
 use crate::math::Native;
 use std::fmt::Debug;
 
@@ -10,6 +10,8 @@ use std::fmt::Debug;
 pub trait Isa: Copy + Debug + Send + Sync + 'static {
     /// Its name.
     const NAME: &'static str;
+    /// Which it is.
+    const LEVEL: Level;
     /// Registers of `f64` and 64-bit integers.
     type Double: Registers<Float = f64, Int = i64>;
     /// Registers of `f32` and 32-bit integers.
@@ -83,6 +85,7 @@ pub struct Portable;
 
 impl Isa for Portable {
     const NAME: &'static str = "portable";
+    const LEVEL: Level = Level::Portable;
     type Double = Native<f64>;
     type Single = Native<f32>;
 
@@ -117,6 +120,7 @@ macro_rules! x86 {
         #[cfg(target_arch = "x86_64")]
         impl Isa for $isa {
             const NAME: &'static str = $name;
+            const LEVEL: Level = Level::$isa;
             type Double = Native<f64>;
             type Single = Native<f32>;
 

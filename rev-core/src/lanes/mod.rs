@@ -17,6 +17,8 @@ mod compound;
 mod each;
 pub mod instr;
 mod isa;
+mod layout;
+mod level;
 mod linear;
 mod mask;
 mod native;
@@ -33,6 +35,8 @@ pub use each::Each;
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};
 pub use isa::{Isa, Portable};
+pub use layout::Layout;
+pub use level::Level;
 pub use linear::LinearRows;
 pub use mask::{all, any, assign, everywhere, first, select, All, Mask};
 pub use number::{cast, cast_shadow, Numbers};

@@ -1,7 +1,7 @@
 //! Values of any type, one for each lane.
 
 use super::rows::Rows;
-use super::{Isa, WIDTH};
+use super::{Isa, Layout, WIDTH};
 use crate::scalar::Primal;
 use std::fmt::Debug;
 
@@ -29,6 +29,8 @@ pub trait Laned: Clone {
     type Lanes: Clone + Debug + Send + Sync;
     /// How the functions of this module compute with them.
     type Rows: Rows<Self>;
+    /// How it lies in memory.
+    const LAYOUT: Layout = Layout::LANES;
 
     /// The same value in every lane.
     fn splat(v: Self) -> Pack<Self>;
@@ -86,10 +88,12 @@ pub(super) fn collect<P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
 
 /// [`Laned`] for types of which each lane is a value by itself, computed with one after the other.
 macro_rules! lane_by_lane {
-    ($([$($generics:tt)*] $t:ty;)*) => {$(
+    ($([$($generics:tt)*] $t:ty $(: $word:literal)?;)*) => {$(
         impl<$($generics)*> $crate::lanes::Laned for $t {
             type Lanes = $crate::lanes::Vector<$t>;
             type Rows = $crate::lanes::LaneByLane;
+            // SAFETY: a scalar is one word, any bits of which are a value, and its vector all lanes' words.
+            $(const LAYOUT: $crate::lanes::Layout = unsafe { $crate::lanes::Layout::words($word) };)?
 
             #[inline(always)]
             fn splat(v: Self) -> $crate::lanes::Pack<Self> {
@@ -109,7 +113,7 @@ macro_rules! lane_by_lane {
 pub(crate) use lane_by_lane;
 
 lane_by_lane! {
-    [] i8; [] i16; [] i128; [] u8; [] u16; [] u128;
+    [] i8: 1; [] i16: 2; [] i128; [] u8: 1; [] u16: 2; [] u128;
     [] crate::scalar::Fixed43;
     [T: Clone + Debug + Send + Sync] Vec<T>;
     [T: Clone + Debug + Send + Sync] crate::value::Stack<T>;

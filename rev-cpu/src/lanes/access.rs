@@ -32,8 +32,11 @@ where
     if beyond != 0 {
         return Err(first(beyond));
     }
-    let size = const { std::mem::size_of::<E>() as isize };
-    Ok((ptr, index.places(s, &strides.map(|stride| stride.wrapping_mul(size)))))
+    let mut bytes = strides;
+    for stride in &mut bytes {
+        *stride = stride.wrapping_mul(const { std::mem::size_of::<E>() as isize });
+    }
+    Ok((ptr, index.places(s, &bytes)))
 }
 
 /// The lowest lane of a mask.
@@ -42,44 +45,105 @@ fn first(m: u16) -> usize {
     m.trailing_zeros() as usize % WIDTH
 }
 
+/// An update that accumulates. Functions, not closures, as those aren't always inlined, and vector code
+/// has to be.
+trait Update<E: Linear + Laned> {
+    /// In the active lanes.
+    fn lanes<S: Isa, M: Mask>(s: S, m: M, place: &mut Pack<E>, v: Pack<E>);
+    /// Of one element.
+    fn one(place: &mut E, v: &E);
+    /// Of one element that other threads may update too.
+    fn shared(cell: Cell<'_, E>, v: E);
+}
+
+macro_rules! updates {
+    ($($update:ident: $name:ident $one:ident;)*) => {$(
+        struct $update;
+
+        impl<E: Linear + Laned> Update<E> for $update {
+            #[inline(always)]
+            fn lanes<S: Isa, M: Mask>(s: S, m: M, place: &mut Pack<E>, v: Pack<E>) {
+                update::$name(s, m, place, v);
+            }
+            #[inline(always)]
+            fn one(place: &mut E, v: &E) {
+                place.$one(v);
+            }
+            #[inline(always)]
+            fn shared(cell: Cell<'_, E>, v: E) {
+                cell.$name(v);
+            }
+        }
+    )*};
+}
+updates! {
+    Plus: add accumulate;
+    Minus: sub deduct;
+}
+
 /// An update of the elements at the places of the active lanes, several of which may have one element:
-/// `whole` of all lanes at once where they are apart, `fold` of what the lanes have together where
-/// they have one element, else lane by lane in order.
+/// all at once where they are apart, by the lanes' sum where they have one element, else lane by lane in
+/// order.
 ///
 /// # Safety
 ///
 /// As for writing.
 #[inline(always)]
-unsafe fn update_at<S, M, E, X>(
-    s: S,
-    m: M,
-    (ptr, places): (*mut E, Places),
-    v: Pack<E>,
-    whole: impl FnOnce(&mut Pack<E>, Pack<E>),
-    fold: impl FnOnce(&mut E, &Pack<E>),
-    one: impl Fn(&mut E, &E),
-) where
+unsafe fn update_at<S, M, E, X, U>(s: S, m: M, (ptr, places): (*mut E, Places), v: Pack<E>)
+where
     S: Isa,
     M: Mask,
-    E: Laned + Zero,
+    E: Laned + Linear,
     X: Pattern,
+    U: Update<E>,
 {
     if none(m) {
         return;
     }
     // SAFETY (of all): as required of the caller
     if const { !X::LINEAR && !X::VARYING } {
-        fold(unsafe { &mut *ptr.wrapping_byte_offset(places.start) }, &v);
+        let sum = lanes::sum(s, m, &v);
+        U::one(unsafe { &mut *ptr.wrapping_byte_offset(places.start) }, &sum);
     } else if const { in_words::<E>() && !X::VARYING } && places.step != 0 {
         let mut old = unsafe { read::<S, M, E, X>(s, m, ptr, places) };
-        whole(&mut old, v);
+        U::lanes(s, m, &mut old, v);
         unsafe { write::<S, M, E, X>(s, m, ptr, places, &old) };
     } else {
         for k in 0..WIDTH {
             if active(m, k) {
                 let element = unsafe { &mut *ptr.wrapping_byte_offset(places.at::<X>(k)) };
-                one(element, &lanes::get(&v, k));
+                U::one(element, &lanes::get(&v, k));
             }
+        }
+    }
+}
+
+/// The same where other threads may update the elements too.
+///
+/// # Safety
+///
+/// Each active lane's place is an element that is reached through cells only while the loop runs.
+#[inline(always)]
+unsafe fn update_shared<S, M, E, X, U>(s: S, m: M, (ptr, places): (*mut E, Places), v: Pack<E>)
+where
+    S: Isa,
+    M: Mask,
+    E: Laned + Linear,
+    X: Pattern,
+    U: Update<E>,
+{
+    if none(m) {
+        return;
+    }
+    // SAFETY (of all): as required of the caller
+    if const { !X::LINEAR && !X::VARYING } {
+        U::shared(unsafe { Cell::new(ptr.wrapping_byte_offset(places.start)) }, lanes::sum(s, m, &v));
+        return;
+    }
+    for k in 0..WIDTH {
+        if active(m, k) {
+            let cell = unsafe { Cell::new(ptr.wrapping_byte_offset(places.at::<X>(k))) };
+            U::shared(cell, lanes::get(&v, k));
         }
     }
 }
@@ -163,16 +227,15 @@ macro_rules! lanes_of {
         }
 
         impl<E: Laned + Linear, $(const $r: usize)?> $handle<'_, E, $($r,)? Exclusive> {
-            lanes_of!(@sum lanes_add, "`element += v` in the order of the lanes, several of which may have one \
-                element. Where all have the same one, it is their sum that is added.",
-                add, accumulate; $rank $(of $any)?);
-            lanes_of!(@sum lanes_sub, "`element -= v`, as [`Self::lanes_add`].", sub, deduct; $rank $(of $any)?);
-            lanes_of!(@atomic lanes_add_atomic, "`element += v`, where other threads may add to the same \
-                elements.", add; $rank $(of $any)?);
-            lanes_of!(@atomic lanes_sub_atomic, "`element -= v` likewise.", sub; $rank $(of $any)?);
+            lanes_of!(@update lanes_add update_at Plus, "`element += v` in the order of the lanes, several of \
+                which may have one element. Where all have the same one, their sum is added."; $rank $(of $any)?);
+            lanes_of!(@update lanes_sub update_at Minus, "`element -= v`, as [`Self::lanes_add`]."; $rank $(of $any)?);
+            lanes_of!(@update lanes_add_atomic update_shared Plus, "`element += v`, where other threads may add to \
+                the same elements."; $rank $(of $any)?);
+            lanes_of!(@update lanes_sub_atomic update_shared Minus, "`element -= v` likewise."; $rank $(of $any)?);
         }
     };
-    (@sum $name:ident, $doc:literal, $update:ident, $one:ident; $rank:tt $(of $any:ident)?) => {
+    (@update $name:ident $how:ident $update:ident, $doc:literal; $rank:tt $(of $any:ident)?) => {
         #[doc = $doc]
         ///
         /// # Errors
@@ -186,40 +249,8 @@ macro_rules! lanes_of {
             X: Indices<$rank>,
         {
             let at = locate(s, m, self.frame(), index)?;
-            let whole = |old: &mut Pack<E>, v| update::$update(s, m, old, v);
-            let fold = |old: &mut E, v: &Pack<E>| old.$one(&lanes::sum(s, m, v));
-            // SAFETY: as above.
-            unsafe { update_at::<S, A, E, X>(s, m, at, v, whole, fold, E::$one) };
-            Ok(())
-        }
-    };
-    (@atomic $name:ident, $doc:literal, $update:ident; $rank:tt $(of $any:ident)?) => {
-        #[doc = $doc]
-        ///
-        /// # Errors
-        ///
-        /// As [`Self::lanes_write`].
-        #[inline(always)]
-        pub fn $name<S, A, X $(, const $any: usize)?>(self, s: S, m: A, index: X, v: Pack<E>) -> Result<(), usize>
-        where
-            S: Isa,
-            A: Mask,
-            X: Indices<$rank>,
-        {
-            let (ptr, places) = locate(s, m, self.frame(), index)?;
-            // SAFETY: in range; the array is reached through cells only while the loop runs.
-            let cell = |offset| unsafe { Cell::new(ptr.wrapping_byte_offset(offset)) };
-            if const { !X::LINEAR && !X::VARYING } {
-                if !none(m) {
-                    cell(places.start).$update(lanes::sum(s, m, &v));
-                }
-                return Ok(());
-            }
-            for k in 0..WIDTH {
-                if active(m, k) {
-                    cell(places.at::<X>(k)).$update(lanes::get(&v, k));
-                }
-            }
+            // SAFETY: in range; disjointness is the program's (`view`).
+            unsafe { $how::<S, A, E, X, $update>(s, m, at, v) };
             Ok(())
         }
     };

@@ -1,6 +1,8 @@
 //! A loop's values in groups of one for each lane, and the code that runs them on the instruction set
 //! at hand.
 
+#[cfg(target_arch = "x86_64")]
+use rev_core::lanes::{Avx2, Avx512};
 use rev_core::lanes::{Level, WIDTH};
 use rev_core::scalar::{Integer, Ring};
 
@@ -15,12 +17,6 @@ pub struct Groups<V: Visits> {
     advance: V::Item,
     left: usize,
     level: Level,
-}
-
-/// The instruction set of a loop's groups, `None` where there is no group.
-#[inline(always)]
-pub fn level<V: Visits>(groups: &Groups<V>) -> Option<Level> {
-    (groups.left > 0).then_some(groups.level)
 }
 
 /// The values of a loop that run in lanes, and those that are left over for one after the other: all
@@ -62,52 +58,52 @@ pub fn runs(level: Level) -> bool {
 }
 
 /// Functions that run a closure for an instruction set. What is inlined into them is compiled for it.
+#[cfg(target_arch = "x86_64")]
 macro_rules! with {
-    ($($(#[$if:meta])? $name:ident $token:ident $features:literal;)*) => {$(
-        $(#[$if])?
-        #[doc = concat!("Runs a loop's groups, whose level is ", stringify!($token), ".")]
-        ///
-        /// # Panics
-        ///
-        /// Where the level is another.
+    ($($name:ident $run:ident $token:ident $features:literal;)*) => {$(
+        #[doc = concat!("The token of ", stringify!($token), ", where a loop has groups for it.")]
         #[inline(always)]
-        pub fn $name<V: Visits, R>(
-            groups: Groups<V>,
-            body: impl FnOnce(rev_core::lanes::$token, Groups<V>) -> R,
-        ) -> R {
-            use rev_core::lanes::{Isa, $token};
-            #[target_feature(enable = $features)]
-            unsafe fn inside<V: Visits, R>(groups: Groups<V>, body: impl FnOnce($token, Groups<V>) -> R) -> R {
-                // SAFETY: the caller has seen that the processor has the instructions.
-                body(unsafe { $token::assume() }, groups)
+        pub fn $name<V: Visits>(groups: &Groups<V>) -> Option<$token> {
+            match groups.level {
+                Level::$token if groups.left > 0 => $token::detect(),
+                _ => None,
             }
-            assert!(matches!(groups.level, Level::$token));
-            // SAFETY: groups are made of levels that the processor has only.
-            unsafe { inside(groups, body) }
+        }
+
+        #[doc = concat!("Runs a loop's groups on ", stringify!($token), ".")]
+        #[inline(always)]
+        pub fn $run<V: Visits, R>(
+            token: $token,
+            groups: Groups<V>,
+            body: impl FnOnce($token, Groups<V>) -> R,
+        ) -> R {
+            #[target_feature(enable = $features)]
+            fn inside<V: Visits, R>(
+                token: $token,
+                groups: Groups<V>,
+                body: impl FnOnce($token, Groups<V>) -> R,
+            ) -> R {
+                body(token, groups)
+            }
+            // SAFETY: there is a token only where the processor has the instructions.
+            unsafe { inside(token, groups, body) }
         }
     )*};
 }
+#[cfg(target_arch = "x86_64")]
 with! {
-    #[cfg(target_arch = "x86_64")]
-    with_avx512 Avx512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma";
-    #[cfg(target_arch = "x86_64")]
-    with_avx2 Avx2 "avx2,fma";
-    #[cfg(target_arch = "aarch64")]
-    with_neon Neon "neon";
+    avx512 run_avx512 Avx512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma";
+    avx2 run_avx2 Avx2 "avx2,fma";
 }
 
-/// Runs a loop's groups in plain loops over the lanes.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+/// The token of plain loops over the lanes, where a loop has groups for it.
+#[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub fn with_portable<V: Visits, R>(
-    groups: Groups<V>,
-    body: impl FnOnce(rev_core::lanes::Portable, Groups<V>) -> R,
-) -> R {
-    // SAFETY: plain loops run on any processor.
-    body(unsafe { rev_core::lanes::Isa::assume() }, groups)
+pub fn portable<V: Visits>(groups: &Groups<V>) -> Option<rev_core::lanes::Portable> {
+    (groups.left > 0).then_some(rev_core::lanes::Portable)
 }
 
-/// `vectorize!(groups, |s, groups| body)`: the value of the body, a `Result<(), Error>`, compiled for each
+/// `vectorize!(groups, |s, groups| body)`: the value of the body, a `Result<(), _>`, compiled for each
 /// instruction set of the architecture and run for that of the groups, with its token as `s`; `Ok(())` where
 /// there is no group.
 #[cfg(target_arch = "x86_64")]
@@ -116,56 +112,36 @@ pub fn with_portable<V: Visits, R>(
 macro_rules! __vectorize {
     ($groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
         let __groups = $groups;
-        match $crate::__private::lanes::level(&__groups) {
-            ::core::option::Option::None => ::core::result::Result::Ok(()),
-            ::core::option::Option::Some($crate::__private::lanes::Level::Avx512) => {
-                $crate::__private::lanes::with_avx512(
-                    __groups,
-                    #[inline(always)]
-                    |$s, $g| $body,
-                )
-            }
-            ::core::option::Option::Some(_) => $crate::__private::lanes::with_avx2(
+        if let ::core::option::Option::Some(__token) = $crate::__private::lanes::avx512(&__groups) {
+            $crate::__private::lanes::run_avx512(
+                __token,
                 __groups,
                 #[inline(always)]
                 |$s, $g| $body,
-            ),
+            )
+        } else if let ::core::option::Option::Some(__token) = $crate::__private::lanes::avx2(&__groups) {
+            $crate::__private::lanes::run_avx2(
+                __token,
+                __groups,
+                #[inline(always)]
+                |$s, $g| $body,
+            )
+        } else {
+            ::core::result::Result::Ok(())
         }
     }};
 }
 
-/// As for x86-64.
-#[cfg(target_arch = "aarch64")]
+/// As for x86-64. Other architectures' vectors are those that the target has without asking.
+#[cfg(not(target_arch = "x86_64"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {
     ($groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
         let __groups = $groups;
-        match $crate::__private::lanes::level(&__groups) {
+        match $crate::__private::lanes::portable(&__groups) {
+            ::core::option::Option::Some(__token) => (|$s, $g| $body)(__token, __groups),
             ::core::option::Option::None => ::core::result::Result::Ok(()),
-            ::core::option::Option::Some(_) => $crate::__private::lanes::with_neon(
-                __groups,
-                #[inline(always)]
-                |$s, $g| $body,
-            ),
-        }
-    }};
-}
-
-/// As for x86-64.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __vectorize {
-    ($groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
-        let __groups = $groups;
-        match $crate::__private::lanes::level(&__groups) {
-            ::core::option::Option::None => ::core::result::Result::Ok(()),
-            ::core::option::Option::Some(_) => $crate::__private::lanes::with_portable(
-                __groups,
-                #[inline(always)]
-                |$s, $g| $body,
-            ),
         }
     }};
 }

@@ -220,12 +220,18 @@ impl<I: Index, const R: usize> Pattern for [I; R] {
 impl<I: Index, const R: usize> Indices<R> for [I; R] {
     #[inline(always)]
     fn beyond<S: Isa>(self, s: S, m: u16, shape: &[usize; R]) -> u16 {
-        self.into_iter().zip(shape).fold(0, |all, (i, &extent)| all | i.beyond(s, m, extent))
+        let mut beyond = 0;
+        for k in 0..R {
+            beyond |= self[k].beyond(s, m, shape[k]);
+        }
+        beyond
     }
     #[inline(always)]
     fn places<S: Isa>(self, s: S, strides: &[isize; R]) -> Places {
         let mut places = origin();
-        self.into_iter().zip(strides).for_each(|(i, &stride)| i.shift(s, stride, &mut places));
+        for k in 0..R {
+            self[k].shift(s, strides[k], &mut places);
+        }
         places
     }
 }

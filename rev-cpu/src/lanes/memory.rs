@@ -217,19 +217,32 @@ where
             }
         };
     }
-    let word = |k| match active(m, k) {
+    #[cfg(target_arch = "x86_64")]
+    if const { is::<S, W>(Level::Avx2, 8) } {
+        for j in 0..WIDTH / 4 {
+            let mut words = [0; 4];
+            for (k, to) in words.iter_mut().enumerate() {
+                // SAFETY: as required of the caller, and a W is a u64.
+                *to = unsafe { std::mem::transmute_copy(&word::<M, W, X>(m, base, places, 4 * j + k)) };
+            }
+            // SAFETY: `to` has room for all lanes; the token says that there is AVX2.
+            unsafe { x86::put_4_of_8(words, to.add(4 * j).cast()) };
+        }
+        return;
+    }
+    for k in 0..WIDTH {
+        // SAFETY: as required of the caller; `to` has room for all lanes.
+        unsafe { to.add(k).write(word::<M, W, X>(m, base, places, k)) };
+    }
+}
+
+/// The word of one lane, 0 where the lane isn't active.
+#[inline(always)]
+unsafe fn word<M: Mask, W: Word, X: Pattern>(m: M, base: *const u8, places: &Places, k: usize) -> W {
+    match active(m, k) {
         // SAFETY: as required of the caller.
         true => unsafe { base.wrapping_offset(places.at::<X>(k)).cast::<W>().read_unaligned() },
         false => W::default(),
-    };
-    #[cfg(target_arch = "x86_64")]
-    if const { is::<S, W>(Level::Avx2, 8) } {
-        // SAFETY: a W is a u64, `to` has room for all lanes, the token says that there is AVX2.
-        return unsafe { x86::collect_8(|k| std::mem::transmute_copy(&word(k)), to.cast()) };
-    }
-    for k in 0..WIDTH {
-        // SAFETY: `to` has room for all lanes.
-        unsafe { to.add(k).write(word(k)) };
     }
 }
 

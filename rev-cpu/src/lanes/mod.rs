@@ -6,7 +6,8 @@
 //! | [`index`] | indices that are uniform, grow from lane to lane, or are each lane's own |
 //! | [`access`] | elements of arrays in lanes |
 //! | [`own`] | arrays of which each lane has its own |
-//! | [`memory`] | packs to and from memory, whatever the elements are |
+//! | [`spread`] | values, calls and shadows brought into lanes |
+//! | `memory` | packs to and from memory, whatever the elements are |
 //!
 //! An index out of range in an active lane is found before anything is read or written; inactive lanes
 //! touch nothing. Where several lanes write to or add to one element they do so in the order of the
@@ -21,16 +22,20 @@ pub mod groups;
 pub mod index;
 mod memory;
 pub mod own;
+pub mod spread;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use crate::__vectorize as vectorize;
+#[cfg(not(target_arch = "x86_64"))]
+pub use groups::portable;
 #[cfg(target_arch = "aarch64")]
 pub use groups::with_neon;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use groups::with_portable;
-pub use groups::{level, runs, split, Groups};
 #[cfg(target_arch = "x86_64")]
-pub use groups::{with_avx2, with_avx512};
+pub use groups::{avx2, avx512, run_avx2, run_avx512};
+pub use groups::{runs, split, Groups};
 pub use index::{Index, Indices, Lin};
 pub use rev_core::lanes::*;
+pub use spread::{each, spread, spread_zero_shadows, zero_shadows, LaneValue};

@@ -129,15 +129,10 @@ pub(super) unsafe fn store_8_avx2(m: u16, to: *mut i64, from: *const i64) {
     }
 }
 
-/// Words of 8 bytes that were loaded one by one, put into vectors without a way through memory.
+/// Four words of 8 bytes that were loaded one by one, as one vector without a way through memory.
 #[inline(always)]
-pub(super) unsafe fn collect_8(word: impl Fn(usize) -> i64, to: *mut i64) {
-    for j in 0..4 {
-        let k = 4 * j;
-        // SAFETY: as the module requires.
-        unsafe {
-            let words = _mm256_setr_epi64x(word(k), word(k + 1), word(k + 2), word(k + 3));
-            _mm256_storeu_si256(to.add(k).cast(), words);
-        }
-    }
+pub(super) unsafe fn put_4_of_8(words: [i64; 4], to: *mut i64) {
+    let [a, b, c, d] = words;
+    // SAFETY: as the module requires.
+    unsafe { _mm256_storeu_si256(to.cast(), _mm256_setr_epi64x(a, b, c, d)) };
 }

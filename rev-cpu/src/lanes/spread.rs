@@ -1,0 +1,93 @@
+//! Values brought into lanes: loop variables, results of calls for one lane after the other, shadows of
+//! arrays.
+
+use rev_core::lanes::{self, Laned, Mask, Pack, WIDTH};
+use rev_core::scalar::{Integer, Primal};
+
+use super::index::Lin;
+use super::memory::active;
+use crate::arrays::Shaped;
+
+/// What stands for a value in each lane.
+pub trait LaneValue {
+    /// The type of one lane's value.
+    type Value: Laned;
+    /// All lanes' values.
+    fn spread(self) -> Pack<Self::Value>;
+}
+
+impl<I: Integer + Laned> LaneValue for Lin<I> {
+    type Value = I;
+    #[inline(always)]
+    fn spread(self) -> Pack<I> {
+        self.pack()
+    }
+}
+
+impl<P: Laned> LaneValue for Pack<P> {
+    type Value = P;
+    #[inline(always)]
+    fn spread(self) -> Pack<P> {
+        self
+    }
+}
+
+/// The loop variable, or a pack, as a pack.
+#[inline(always)]
+pub fn spread<V: LaneValue>(v: V) -> Pack<V::Value> {
+    v.spread()
+}
+
+/// What a function gives for each active lane, in order; inactive lanes hold a copy of an active one's.
+/// `None` as soon as it gives `None`, or where no lane is active.
+#[inline(always)]
+pub fn each<M: Mask, R: Laned>(m: M, mut f: impl FnMut(usize) -> Option<R>) -> Option<Pack<R>> {
+    let mut all = None;
+    for k in 0..WIDTH {
+        if active(m, k) {
+            let value = f(k)?;
+            match &mut all {
+                None => all = Some(lanes::splat(value)),
+                Some(all) => lanes::set(all, k, value),
+            }
+        }
+    }
+    all
+}
+
+/// Elements that are packs.
+pub trait Packed {
+    /// What one lane has.
+    type Value: Primal;
+    /// The pack.
+    fn pack(&self) -> &Pack<Self::Value>;
+}
+
+impl<P: Primal> Packed for Pack<P> {
+    type Value = P;
+    fn pack(&self) -> &Pack<P> {
+        self
+    }
+}
+
+/// Zero shadows for an array of which each lane has its own. `None` when there is no memory for them.
+pub fn zero_shadows<'a, H, const N: usize>(like: H) -> Option<H::Like<Pack<ShadowOf<H::Element, N>>>>
+where
+    H: Shaped<'a, Element: Packed>,
+{
+    like.like(|e| lanes::zero_shadow::<_, N>(e.pack()))
+}
+
+/// The shadow of one lane of packs.
+pub type ShadowOf<E, const N: usize> = <<E as Packed>::Value as Primal>::Shadow<N>;
+
+/// Zero shadows of its own in each lane, for an array that all lanes share. `None` when there is no memory
+/// for them.
+pub fn spread_zero_shadows<'a, H, const N: usize>(
+    like: H,
+) -> Option<H::Like<Pack<<H::Element as Primal>::Shadow<N>>>>
+where
+    H: Shaped<'a, Element: Primal>,
+{
+    like.like(|e| lanes::splat(e.zero_shadow()))
+}
