@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use ndarray::{s, Array2, ArrayViewMut2, Axis};
-use rev_cpu::__private::lanes::{self, vectorize, Index, Indices, Isa, Laned, Level, Lin, Mask, Pack, WIDTH};
+use rev_cpu::__private::lanes::{self, vectorize, Index, Isa, Laned, Level, Lin, Mask, Pack, WIDTH};
 use rev_cpu::__private::{
     Complex, Dynamic, Error, Exclusive, Linear, NoShadow, Run, Slice, Strided, Unchecked, Up, Zero,
 };
@@ -313,7 +313,7 @@ fn dynamic_case<E: Element + Linear, S: Isa, A: Draw, B: Draw>(s: S, random: &mu
                     dynamic.lanes_read(s, m, (a,)).is_err() && dynamic.lanes_read(s, m, (a, b, 0)).is_err();
                 assert!(rank);
                 let old = dynamic.lanes_read(s, &m, (a, b))?;
-                dynamic.lanes_write(s, &m, (a, b), v)?;
+                dynamic.lanes_write(s, &m, (a, b), v.clone())?;
                 assert!(active(m).count() < 2 || dynamic.lanes_read(s, m, (a, b)).is_ok());
                 dynamic.lanes_write(s, &m, (a, b), old)?;
                 dynamic.lanes_sub(s, &m, (a, b), v)
