@@ -22,6 +22,10 @@ impl Tolerance {
     pub const F64: Tolerance = Tolerance { absolute: 1e-8, relative: 1e-8 };
     /// The default for `f32`: 1e-3.
     pub const F32: Tolerance = Tolerance { absolute: 1e-3, relative: 1e-3 };
+    /// The default for `f16`: 3e-2.
+    pub const F16: Tolerance = Tolerance { absolute: 3e-2, relative: 3e-2 };
+    /// The default for `bf16`: 0.1.
+    pub const BF16: Tolerance = Tolerance { absolute: 0.1, relative: 0.1 };
     /// No difference at all.
     pub const EXACT: Tolerance = Tolerance { absolute: 0.0, relative: 0.0 };
 
@@ -49,6 +53,10 @@ impl Tolerance {
 /// The tolerance of each floating-point type; complex numbers are compared part by part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {
+    /// For `f16`.
+    pub f16: Tolerance,
+    /// For `bf16`.
+    pub bf16: Tolerance,
     /// For `f32`.
     pub f32: Tolerance,
     /// For `f64`.
@@ -57,13 +65,18 @@ pub struct Tolerances {
 
 impl Default for Tolerances {
     fn default() -> Self {
-        Tolerances { f32: Tolerance::F32, f64: Tolerance::F64 }
+        Tolerances { f16: Tolerance::F16, bf16: Tolerance::BF16, f32: Tolerance::F32, f64: Tolerance::F64 }
     }
 }
 
 impl Tolerances {
     /// No difference allowed in any type.
-    pub const EXACT: Tolerances = Tolerances { f32: Tolerance::EXACT, f64: Tolerance::EXACT };
+    pub const EXACT: Tolerances = Tolerances {
+        f16: Tolerance::EXACT,
+        bf16: Tolerance::EXACT,
+        f32: Tolerance::EXACT,
+        f64: Tolerance::EXACT,
+    };
 }
 
 /// The options of a run.

@@ -40,7 +40,9 @@ pub mod prelude {
     pub use crate::function::Reversible;
     pub use rev_core::device::Device;
     pub use rev_core::error::Error;
-    pub use rev_core::scalar::{Batch, Complex, Field, Fixed43, Integer, Primal, Real, Ring, Scalar, Zero};
+    pub use rev_core::scalar::{
+        bf16, f16, Batch, Complex, Field, Fixed43, Integer, Primal, Real, Ring, Scalar, WideBatch, Zero,
+    };
     pub use rev_core::value::Stack;
     pub use rev_macros::{pure, reversible, Reversible};
 }
@@ -65,7 +67,9 @@ pub mod __private {
     pub use rev_core::device::{Backend, Device};
     pub use rev_core::error::Error;
     pub use rev_core::ir;
-    pub use rev_core::scalar::{rt, Complex, Field, Fixed43, Linear, Mismatch, NoShadow, Primal, Real, Zero};
+    pub use rev_core::scalar::{
+        bf16, f16, rt, Complex, Field, Fixed43, Linear, Mismatch, NoShadow, Primal, Real, Zero,
+    };
     pub use rev_core::structure::{Structs, Structure};
     pub use rev_core::tolerance::Tolerances;
     pub use rev_core::value::{Data, DynArg, Stack};

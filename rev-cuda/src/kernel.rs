@@ -20,6 +20,11 @@ pub enum Ty {
     U16,
     U32,
     U64,
+    /// Half precision. Has copies, `Neg`, `Abs`, `CopySign` (of the bits), `Select`, conversions from and
+    /// to `F32`, memory and `Atomic::Add`; everything else is done in `F32`.
+    F16,
+    /// The upper half of an `F32`, likewise.
+    Bf16,
     F32,
     F64,
 }
@@ -29,15 +34,20 @@ impl Ty {
     pub const fn size(self) -> usize {
         match self {
             Ty::Pred | Ty::I8 | Ty::U8 => 1,
-            Ty::I16 | Ty::U16 => 2,
+            Ty::I16 | Ty::U16 | Ty::F16 | Ty::Bf16 => 2,
             Ty::I32 | Ty::U32 | Ty::F32 => 4,
             Ty::I64 | Ty::U64 | Ty::F64 => 8,
         }
     }
 
-    /// Whether it is `F32` or `F64`.
+    /// Whether it is a floating-point number.
     pub const fn is_float(self) -> bool {
-        matches!(self, Ty::F32 | Ty::F64)
+        matches!(self, Ty::F16 | Ty::Bf16 | Ty::F32 | Ty::F64)
+    }
+
+    /// Whether it is a floating-point number of 16 bits.
+    pub const fn is_half(self) -> bool {
+        matches!(self, Ty::F16 | Ty::Bf16)
     }
 
     /// Whether it is a signed integer.
@@ -117,7 +127,8 @@ pub enum Op {
     /// The second operand where the first, a `Pred`, holds, else the third.
     Select,
     /// Conversion from the operand's type: between integers by truncation or extension; integer to
-    /// float and `F64` to `F32` to the nearest; float to integer truncated, saturating, NaN to 0.
+    /// float and `F64` to `F32` to the nearest, `F32` to 16 bits likewise with one NaN
+    /// ([`rev_core::scalar::Half::narrow`]); float to integer truncated, saturating, NaN to 0.
     /// From a `Pred`: 0 or 1.
     Convert,
     /// The same bits in another type of the same size.

@@ -12,7 +12,7 @@ use rev_core::device::DynamicDevice;
 use rev_core::error::Error;
 use rev_core::interp::Machine;
 use rev_core::ir::{Direction, Function, Module};
-use rev_core::scalar::{Fixed43, Scalar};
+use rev_core::scalar::{bf16, f16, Fixed43, Scalar};
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
 use rev_cuda::emulator::Emulator;
@@ -168,6 +168,12 @@ fn doubles_have_the_interpreters_bits() {
 #[test]
 fn singles_have_the_interpreters_bits() {
     verify_all(3, |_| true, &|p, m| agrees::<f32>(p, m, true));
+}
+
+#[test]
+fn halves_have_the_interpreters_bits() {
+    verify_all(6, |_| true, &|p, m| agrees::<f16>(p, m, true));
+    verify_all(6, |_| true, &|p, m| agrees::<bf16>(p, m, true));
 }
 
 #[test]

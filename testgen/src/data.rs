@@ -2,7 +2,7 @@
 
 use num_complex::Complex;
 use rev_core::ir::Mode;
-use rev_core::scalar::{Fixed43, Num, Real, Scalar};
+use rev_core::scalar::{bf16, f16, Fixed43, Num, Real, Scalar};
 use rev_core::value::{Array, Data};
 
 use crate::dice::Dice;
@@ -18,6 +18,8 @@ pub trait Number: Real {
 }
 impl Number for f64 {}
 impl Number for f32 {}
+impl Number for f16 {}
+impl Number for bf16 {}
 impl Number for Fixed43 {}
 
 impl Program {

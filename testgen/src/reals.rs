@@ -29,7 +29,7 @@ fn each(data: &Data, f: &mut dyn FnMut(f64)) {
     }
 }
 
-/// The same value with its `f64` numbers replaced one after the other.
+/// The same value with its `f64` and `f32` numbers replaced one after the other.
 pub fn replace(data: &Data, next: &mut dyn FnMut(f64) -> f64) -> Data {
     let next = std::cell::RefCell::new(next);
     data.map(&|leaf| {
@@ -39,6 +39,11 @@ pub fn replace(data: &Data, next: &mut dyn FnMut(f64) -> f64) -> Data {
             Data::Scalar(Value::Complex64(z)) => {
                 let re = next(z.re);
                 Data::scalar(Complex::new(re, next(z.im)))
+            }
+            Data::Scalar(Value::F32(x)) => Data::Scalar(Value::F32(next((*x).into()) as f32)),
+            Data::Scalar(Value::Complex32(z)) => {
+                let re = next(z.re.into()) as f32;
+                Data::scalar(Complex::new(re, next(z.im.into()) as f32))
             }
             other => other.clone(),
         }

@@ -1,7 +1,7 @@
 //! Type parameters: what the bounds of each say it can do.
 
 use rev_core::diag::{Code, Diagnostic, Diagnostics};
-use rev_core::ir::{Class, Generic, GenericKind, Mode, ScalarType, Type};
+use rev_core::ir::{Class, Generic, GenericKind, Mode, Type};
 use syn::{GenericParam, TypeParamBound, WherePredicate};
 
 use crate::model::{Form, Passing, Source};
@@ -180,7 +180,8 @@ pub fn mode_of(passing: Passing, form: Form) -> Mode {
 /// Whether a parameter's type is a single scalar that surely carries a derivative.
 pub fn is_differentiable_scalar(ty: &Type, generics: &[Generic]) -> bool {
     match ty {
-        Type::Scalar(ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43) | Type::Complex(_) => true,
+        Type::Scalar(s) if s.class() == Class::Real => true,
+        Type::Complex(_) => true,
         Type::Generic(_) => matches!(ty.class(generics), Some(Class::Field | Class::Real | Class::Ring)),
         Type::Scalar(_)
         | Type::Array(..)

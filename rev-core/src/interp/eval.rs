@@ -359,7 +359,7 @@ impl<'a> Evaluator<'a> {
     /// meets.
     fn cast(&self, data: Data, ty: &Type) -> Result<Data, Cause> {
         let scalar = match ty {
-            Type::Shadow(of) => self.scope.generics.scalar(of),
+            Type::Shadow(of) => self.scope.generics.cotangent(of),
             _ => self.scope.generics.scalar(ty),
         };
         let to = |n: Num| match &scalar {

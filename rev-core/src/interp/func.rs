@@ -6,7 +6,7 @@ use super::types::{arms, fields, integers, ordered, reals, rings, scalars, xors}
 use crate::error::Cause;
 use crate::ir::Number;
 use crate::ops::{Func, Shape};
-use crate::scalar::{rt, Complex, Field, Fixed43, Integer, Ring, Scalar};
+use crate::scalar::{bf16, f16, rt, Complex, Field, Fixed43, Integer, Ring, Scalar};
 use crate::value::{literal_number, Data, Value};
 
 /// Applies a function of the table.
@@ -28,7 +28,12 @@ pub(super) fn apply(func: Func, args: &[Data]) -> Result<Data, Cause> {
     if let Some(width) = width {
         return (0..width).map(|k| lane(func, args, k)).collect::<Result<_, _>>().map(Data::Lanes);
     }
-    apply_scalars(func, row.args, args, on_shadow)
+    if on_shadow {
+        // cotangents of numbers of 16 bits are in `f32`, where all is computed that they meet
+        let args: Vec<Data> = args.iter().map(|a| a.clone().widened()).collect();
+        return apply_scalars(func, row.args, &args, true);
+    }
+    apply_scalars(func, row.args, args, false)
 }
 
 /// One lane of a function of shadows.

@@ -121,6 +121,18 @@ impl Generics {
         }
     }
 
+    /// The scalar type of the cotangents of a scalar type.
+    pub fn cotangent(&self, of: &Type) -> Option<Type> {
+        let widened = |ty: Type| match ty {
+            Type::Scalar(s) => Type::Scalar(s.cotangent()),
+            other => other,
+        };
+        Some(match self.scalar(of)? {
+            Type::Complex(real) => Type::Complex(Box::new(widened(*real))),
+            real => widened(real),
+        })
+    }
+
     /// Gives the literals in a value the type that is written for it, where that is known.
     pub fn settle(&self, module: &Module, ty: &Type, data: Data) -> Data {
         let each = |t: &Type, es: Vec<Data>| es.into_iter().map(|e| self.settle(module, t, e)).collect();
@@ -144,7 +156,7 @@ impl Generics {
                 }
                 Data::Struct(r)
             }
-            (Type::Shadow(of), data) => self.settle(module, of, data),
+            (Type::Shadow(of), data) => self.settle(module, of, data).widened(),
             (_, data) => data,
         }
     }

@@ -376,6 +376,8 @@ fn same_bits(a: &Data, b: &Data) -> bool {
 fn limit(data: &Data, tolerances: &Tolerances, held: f64) -> f64 {
     fn first(data: &Data, t: &Tolerances, held: f64) -> Option<f64> {
         match data {
+            Data::Scalar(Value::F16(_) | Value::ComplexF16(_)) => Some(t.f16.limit(0.0, 0.0, Some(held))),
+            Data::Scalar(Value::Bf16(_) | Value::ComplexBf16(_)) => Some(t.bf16.limit(0.0, 0.0, Some(held))),
             Data::Scalar(Value::F32(_) | Value::Complex32(_)) => Some(t.f32.limit(0.0, 0.0, Some(held))),
             Data::Scalar(Value::F64(_) | Value::Complex64(_)) => Some(t.f64.limit(0.0, 0.0, Some(held))),
             _ => data.children().find_map(|d| first(d, t, held)),

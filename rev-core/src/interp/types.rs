@@ -32,23 +32,23 @@ macro_rules! xors {
 macro_rules! ordered {
     (no_bool $key:expr, $T:ident => $e:expr) => {
         arms!($key, $T => $e; I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8, U16 u16,
-            U32 u32, U64 u64, U128 u128, Usize usize, F32 f32, F64 f64, Fixed43 Fixed43)
+            U32 u32, U64 u64, U128 u128, Usize usize, F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43)
     };
     ($key:expr, $T:ident => $e:expr) => {
         arms!($key, $T => $e; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8,
-            U16 u16, U32 u32, U64 u64, U128 u128, Usize usize, F32 f32, F64 f64, Fixed43 Fixed43)
+            U16 u16, U32 u32, U64 u64, U128 u128, Usize usize, F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43)
     };
 }
 
 macro_rules! reals {
     ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; F32 f32, F64 f64, Fixed43 Fixed43)
+        arms!($key, $T => $e; F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43)
     };
 }
 
 macro_rules! fields {
     ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; F32 f32, F64 f64, Fixed43 Fixed43, Complex32 Complex<f32>,
+        arms!($key, $T => $e; F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43, ComplexF16 Complex<f16>, ComplexBf16 Complex<bf16>, Complex32 Complex<f32>,
             Complex64 Complex<f64>, ComplexFixed Complex<Fixed43>)
     };
 }
@@ -56,16 +56,16 @@ macro_rules! fields {
 macro_rules! rings {
     ($key:expr, $T:ident => $e:expr) => {
         arms!($key, $T => $e; I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8, U16 u16,
-            U32 u32, U64 u64, U128 u128, Usize usize, F32 f32, F64 f64, Fixed43 Fixed43,
-            Complex32 Complex<f32>, Complex64 Complex<f64>, ComplexFixed Complex<Fixed43>)
+            U32 u32, U64 u64, U128 u128, Usize usize, F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43,
+            ComplexF16 Complex<f16>, ComplexBf16 Complex<bf16>, Complex32 Complex<f32>, Complex64 Complex<f64>, ComplexFixed Complex<Fixed43>)
     };
 }
 
 macro_rules! scalars {
     ($key:expr, $T:ident => $e:expr) => {
         arms!($key, $T => $e; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8,
-            U16 u16, U32 u32, U64 u64, U128 u128, Usize usize, F32 f32, F64 f64, Fixed43 Fixed43,
-            Complex32 Complex<f32>, Complex64 Complex<f64>, ComplexFixed Complex<Fixed43>)
+            U16 u16, U32 u32, U64 u64, U128 u128, Usize usize, F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43,
+            ComplexF16 Complex<f16>, ComplexBf16 Complex<bf16>, Complex32 Complex<f32>, Complex64 Complex<f64>, ComplexFixed Complex<Fixed43>)
     };
 }
 

@@ -6,7 +6,7 @@ use crate::error::Cause;
 use crate::ir::{Number, UpdateOp};
 use crate::ops::Instr;
 use crate::scalar::rt::instr::InstrError;
-use crate::scalar::{rt, Batch, Complex, ComplexShadow, Fixed43, Scalar};
+use crate::scalar::{bf16, f16, rt, Batch, Complex, ComplexShadow, Fixed43, Half, Scalar, WideBatch};
 use crate::value::{literal_number, Array, Data, Record, Value};
 
 fn mistyped(operation: impl Into<String>, expected: impl Into<String>, found: &[&Data]) -> Cause {
@@ -251,8 +251,8 @@ fn on_value(instr: Instr, v: Value, operands: &[Data], holds: Holds) -> Option<R
             let k = integer(operands.first()?)?;
             linear!(v, holds, x => rt::instr::div_int(&mut x, k))
         }
-        Instr::ScaleBy => scaled(v, operands.first()?, true),
-        Instr::UnscaleBy => scaled(v, operands.first()?, false),
+        Instr::ScaleBy => scaled(v, operands.first()?, holds, true),
+        Instr::UnscaleBy => scaled(v, operands.first()?, holds, false),
         Instr::Swap | Instr::Rot | Instr::Irot | Instr::Hadamard => None,
     }
 }
@@ -274,8 +274,9 @@ fn integer(d: &Data) -> Option<i64> {
 }
 
 /// `v·c` or `v/c`, as shadows do it: `scale_by` isn't in the source language.
-fn scaled(v: Value, c: &Data, by: bool) -> Option<Result<Value, InstrError>> {
+fn scaled(v: Value, c: &Data, holds: Holds, by: bool) -> Option<Result<Value, InstrError>> {
     let c = match c {
+        Data::Scalar(c) if holds == Holds::Shadows => alike(&v, c.widened())?,
         Data::Scalar(c) => alike(&v, *c)?,
         Data::Literal(n) => v.same_type(literal_number(*n))?,
         _ => return None,
@@ -304,6 +305,17 @@ fn on_two(instr: Instr, a: &Data, b: &Data, operands: &[Data]) -> Result<(Data, 
     Ok((Data::Lanes(out.0), Data::Lanes(out.1)))
 }
 
+/// A rotation of cotangents by an angle of 16 bits, whose sine and cosine are of its type.
+fn rotated_wide<T: Half>(instr: Instr, a: f32, b: f32, theta: T) -> (Data, Data) {
+    let (mut x, mut y) = (WideBatch::<T, 1>::from(a), WideBatch::from(b));
+    if instr == Instr::Rot {
+        rt::instr::rot(&mut x, &mut y, theta);
+    } else {
+        rt::instr::irot(&mut x, &mut y, theta);
+    }
+    (Data::scalar(x.get()), Data::scalar(y.get()))
+}
+
 fn two_values(instr: Instr, a: &Data, b: &Data, operands: &[Data]) -> Option<(Data, Data)> {
     let key = a.as_value().or(b.as_value()).unwrap_or(Value::F64(0.0));
     let get = |d: &Data| match d {
@@ -315,6 +327,11 @@ fn two_values(instr: Instr, a: &Data, b: &Data, operands: &[Data]) -> Option<(Da
     match instr {
         Instr::Rot | Instr::Irot => {
             let theta = get(operands.first()?)?;
+            match (theta, a, b) {
+                (Value::F16(t), Value::F32(a), Value::F32(b)) => return Some(rotated_wide(instr, a, b, t)),
+                (Value::Bf16(t), Value::F32(a), Value::F32(b)) => return Some(rotated_wide(instr, a, b, t)),
+                _ => {}
+            }
             reals!(key, U => {
                 let (mut x, mut y, t) = (U::from_value(&a)?, U::from_value(&b)?, U::from_value(&theta)?);
                 if instr == Instr::Rot {

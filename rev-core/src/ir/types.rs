@@ -293,6 +293,10 @@ pub enum ScalarType {
     U64,
     U128,
     Usize,
+    /// 16 bits of IEEE 754, 11 of them precision; computed with in `f32`.
+    F16,
+    /// The upper half of an `f32`, 8 bits of precision; computed with in `f32`.
+    Bf16,
     F32,
     F64,
     /// 64-bit fixed point with 43 fraction bits.
@@ -301,7 +305,7 @@ pub enum ScalarType {
 
 impl ScalarType {
     /// Every built-in scalar type with its Rust name.
-    pub const ALL: [(ScalarType, &'static str); 16] = [
+    pub const ALL: [(ScalarType, &'static str); 18] = [
         (ScalarType::Bool, "bool"),
         (ScalarType::I8, "i8"),
         (ScalarType::I16, "i16"),
@@ -315,6 +319,8 @@ impl ScalarType {
         (ScalarType::U64, "u64"),
         (ScalarType::U128, "u128"),
         (ScalarType::Usize, "usize"),
+        (ScalarType::F16, "f16"),
+        (ScalarType::Bf16, "bf16"),
         (ScalarType::F32, "f32"),
         (ScalarType::F64, "f64"),
         (ScalarType::Fixed43, "Fixed43"),
@@ -334,8 +340,30 @@ impl ScalarType {
     pub fn class(self) -> Class {
         match self {
             ScalarType::Bool => Class::Scalar,
-            ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43 => Class::Real,
+            ScalarType::F16 | ScalarType::Bf16 | ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43 => {
+                Class::Real
+            }
             _ => Class::Integer,
+        }
+    }
+
+    /// Whether it is a float: rounded, with infinities and NaN.
+    pub fn is_float(self) -> bool {
+        matches!(self, ScalarType::F16 | ScalarType::Bf16 | ScalarType::F32 | ScalarType::F64)
+    }
+
+    /// Whether it is stored in 16 bits and computed with in `f32`.
+    pub fn is_half(self) -> bool {
+        matches!(self, ScalarType::F16 | ScalarType::Bf16)
+    }
+
+    /// The type in which cotangents of numbers of this type are kept: `f32` for the halves, whose
+    /// 8 or 11 bits would lose most of a sum's terms; the type itself for the others.
+    pub fn cotangent(self) -> ScalarType {
+        if self.is_half() {
+            ScalarType::F32
+        } else {
+            self
         }
     }
 }

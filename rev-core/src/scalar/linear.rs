@@ -60,6 +60,14 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         let _ = c;
         self
     }
+    /// `self · c` by a real constant, rounded to the type in which this is kept.
+    #[inline(always)]
+    fn scale_constant(self, c: f64) -> Self
+    where
+        Self::Over: Field,
+    {
+        self.scale(Self::Over::from_f64(c))
+    }
     /// `self · c`, but 0 where `self` is 0 whatever `c` is: a cotangent of zero stays zero where a
     /// derivative is infinite.
     #[inline(always)]

@@ -19,6 +19,7 @@ mod class;
 mod complex;
 mod fixed43;
 mod float;
+mod half;
 mod integer;
 mod linear;
 mod number;
@@ -26,8 +27,10 @@ mod primal;
 pub mod rt;
 mod shadow;
 
+pub use ::half::{bf16, f16};
 pub use class::{Field, Integer, Real, ReversibleMul, Ring, Scalar, Zero};
 pub use fixed43::Fixed43;
+pub use half::{Half, WideBatch};
 pub use linear::Linear;
 pub use num_complex::Complex;
 pub use number::Num;

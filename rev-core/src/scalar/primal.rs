@@ -1,6 +1,6 @@
 //! Values of any type: their shadows, their zeros, and whether one may stand for another.
 
-use super::{Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, Zero};
+use super::{bf16, f16, Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
 use crate::lanes::{LaneByLane, Laned, Pack, WIDTH};
 use crate::tolerance::Tolerances;
 use crate::value::DynArg;
@@ -139,6 +139,15 @@ macro_rules! active {
     )*};
 }
 active!(f32 f64 Fixed43);
+
+macro_rules! halves {
+    ($($t:ty)*) => {$(
+        impl Primal for $t {
+            scalar_primal!($t, WideBatch<$t, N>, f32, |s| s.get(), |g| WideBatch::from(g));
+        }
+    )*};
+}
+halves!(f16 bf16);
 
 impl<T: Real> Primal for Complex<T> {
     scalar_primal!(

@@ -217,6 +217,15 @@ where
     fn absorb(self, c: Self::Over) -> Self {
         self.product(c, S::absorb)
     }
+    /// The product with `c + 0i`.
+    #[inline(always)]
+    fn scale_constant(self, c: f64) -> Self {
+        let mut re = self.re.clone().scale_constant(c);
+        re.deduct(&self.im.clone().scale_constant(0.0));
+        let mut im = self.re.scale_constant(0.0);
+        im.accumulate(&self.im.scale_constant(c));
+        ComplexShadow { re, im }
+    }
     #[inline(always)]
     fn scale_exact(self, c: Self::Over) -> Option<Self> {
         Some(self.scale(c))

@@ -144,11 +144,28 @@ impl Data {
     pub fn zero_shadow(&self) -> Data {
         self.map(&|leaf| match leaf {
             Data::Scalar(v) if v.is_inactive() => Data::None,
-            Data::Scalar(v) => Data::Scalar(v.zero_like()),
-            Data::Lanes(l) => Data::Lanes(l.iter().map(Value::zero_like).collect()),
+            Data::Scalar(v) => Data::Scalar(v.widened().zero_like()),
+            Data::Lanes(l) => Data::Lanes(l.iter().map(|v| v.widened().zero_like()).collect()),
             Data::Literal(Number::Bool(_)) | Data::Function(_) | Data::None => Data::None,
             _ => Data::Literal(Number::Int(0)),
         })
+    }
+
+    /// The same numbers in the type of their cotangents ([`Value::widened`]).
+    pub fn widened(self) -> Data {
+        let each = |es: Vec<Data>| es.into_iter().map(Data::widened).collect();
+        match self {
+            Data::Scalar(v) => Data::Scalar(v.widened()),
+            Data::Lanes(l) => Data::Lanes(l.into_iter().map(Value::widened).collect()),
+            Data::Array(a) => Data::Array(Array { shape: a.shape, elements: each(a.elements) }),
+            Data::Tuple(es) => Data::Tuple(each(es)),
+            Data::Stack(es) => Data::Stack(each(es)),
+            Data::Struct(r) => Data::Struct(Record {
+                name: r.name,
+                fields: r.fields.into_iter().map(|(n, d)| (n, d.widened())).collect(),
+            }),
+            leaf @ (Data::Literal(_) | Data::Function(_) | Data::None) => leaf,
+        }
     }
 
     /// The zero of the same shape; a stack's is empty.

@@ -28,7 +28,9 @@
 use super::data::literal_number;
 use super::{Array as DataArray, Data, Stack, Value};
 use crate::error::{Cause, Error};
-use crate::scalar::{Batch, Complex, ComplexShadow, Fixed43, NoShadow, Real, Scalar, Zero};
+use crate::scalar::{
+    bf16, f16, Batch, Complex, ComplexShadow, Fixed43, Half, NoShadow, Real, Scalar, WideBatch, Zero,
+};
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
 /// A value that can be read into the interpreter's form and written back.
@@ -82,7 +84,7 @@ macro_rules! scalars {
 }
 scalars! {
     () bool; () i8; () i16; () i32; () i64; () i128; () isize; () u8; () u16; () u32; () u64; () u128; () usize;
-    () f32; () f64; () Fixed43; (<T: Real>) Complex<T>;
+    () f16; () bf16; () f32; () f64; () Fixed43; (<T: Real>) Complex<T>;
 }
 
 impl DynArg for () {
@@ -122,6 +124,18 @@ impl<T: Real, const N: usize> DynArg for Batch<T, N> {
         for (lane, v) in self.0.iter_mut().zip(lanes) {
             *lane = scalar_from(&Data::Scalar(*v))?;
         }
+        Ok(())
+    }
+}
+
+impl<T: Half, const N: usize> DynArg for WideBatch<T, N> {
+    fn load(&self) -> Data {
+        Batch(self.0).load()
+    }
+    fn store(&mut self, data: &Data) -> Result<(), Error> {
+        let mut lanes = Batch(self.0);
+        lanes.store(data)?;
+        *self = WideBatch::new(lanes.0);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! A scalar of any built-in type.
 
 use crate::ir::{Class, ScalarType, Type};
-use crate::scalar::{Fixed43, Num, Primal, Scalar};
+use crate::scalar::{bf16, f16, Fixed43, Num, Primal, Scalar};
 use crate::tolerance::Tolerances;
 use num_complex::Complex;
 use std::fmt;
@@ -23,9 +23,13 @@ pub enum Value {
     U64(u64),
     U128(u128),
     Usize(usize),
+    F16(f16),
+    Bf16(bf16),
     F32(f32),
     F64(f64),
     Fixed43(Fixed43),
+    ComplexF16(Complex<f16>),
+    ComplexBf16(Complex<bf16>),
     Complex32(Complex<f32>),
     Complex64(Complex<f64>),
     ComplexFixed(Complex<Fixed43>),
@@ -48,9 +52,13 @@ macro_rules! with_scalar {
             $crate::value::Value::U64($v) => $e,
             $crate::value::Value::U128($v) => $e,
             $crate::value::Value::Usize($v) => $e,
+            $crate::value::Value::F16($v) => $e,
+            $crate::value::Value::Bf16($v) => $e,
             $crate::value::Value::F32($v) => $e,
             $crate::value::Value::F64($v) => $e,
             $crate::value::Value::Fixed43($v) => $e,
+            $crate::value::Value::ComplexF16($v) => $e,
+            $crate::value::Value::ComplexBf16($v) => $e,
             $crate::value::Value::Complex32($v) => $e,
             $crate::value::Value::Complex64($v) => $e,
             $crate::value::Value::ComplexFixed($v) => $e,
@@ -62,6 +70,8 @@ impl Value {
     /// The complex number over two real parts of one type; `None` where they are of other types.
     pub fn complex(re: Value, im: Value) -> Option<Value> {
         match (re, im) {
+            (Value::F16(re), Value::F16(im)) => Some(Value::ComplexF16(Complex { re, im })),
+            (Value::Bf16(re), Value::Bf16(im)) => Some(Value::ComplexBf16(Complex { re, im })),
             (Value::F32(re), Value::F32(im)) => Some(Value::Complex32(Complex { re, im })),
             (Value::F64(re), Value::F64(im)) => Some(Value::Complex64(Complex { re, im })),
             (Value::Fixed43(re), Value::Fixed43(im)) => Some(Value::ComplexFixed(Complex { re, im })),
@@ -72,6 +82,8 @@ impl Value {
     /// The parts of a complex number, `None` for any other.
     pub fn parts(&self) -> Option<(Value, Value)> {
         match *self {
+            Value::ComplexF16(z) => Some((Value::F16(z.re), Value::F16(z.im))),
+            Value::ComplexBf16(z) => Some((Value::Bf16(z.re), Value::Bf16(z.im))),
             Value::Complex32(z) => Some((Value::F32(z.re), Value::F32(z.im))),
             Value::Complex64(z) => Some((Value::F64(z.re), Value::F64(z.im))),
             Value::ComplexFixed(z) => Some((Value::Fixed43(z.re), Value::Fixed43(z.im))),
@@ -128,11 +140,15 @@ impl Value {
                 ScalarType::U64 => to::<u64>(num),
                 ScalarType::U128 => to::<u128>(num),
                 ScalarType::Usize => to::<usize>(num),
+                ScalarType::F16 => to::<f16>(num),
+                ScalarType::Bf16 => to::<bf16>(num),
                 ScalarType::F32 => to::<f32>(num),
                 ScalarType::F64 => to::<f64>(num),
                 ScalarType::Fixed43 => to::<Fixed43>(num),
             },
             Type::Complex(real) => match **real {
+                Type::Scalar(ScalarType::F16) => to::<Complex<f16>>(num),
+                Type::Scalar(ScalarType::Bf16) => to::<Complex<bf16>>(num),
                 Type::Scalar(ScalarType::F32) => to::<Complex<f32>>(num),
                 Type::Scalar(ScalarType::F64) => to::<Complex<f64>>(num),
                 Type::Scalar(ScalarType::Fixed43) => to::<Complex<Fixed43>>(num),
@@ -175,6 +191,17 @@ impl Value {
             T::from_value(b).is_some_and(|b| a.is_close(b, t, held))
         }
         with_scalar!(*self, v => close(v, expected, tolerances, held))
+    }
+
+    /// The number in the type of its cotangents: `f32` for the halves, else unchanged.
+    pub fn widened(self) -> Value {
+        match self {
+            Value::F16(v) => Value::F32(v.to_f32()),
+            Value::Bf16(v) => Value::F32(v.to_f32()),
+            Value::ComplexF16(z) => Value::Complex32(Complex { re: z.re.to_f32(), im: z.im.to_f32() }),
+            Value::ComplexBf16(z) => Value::Complex32(Complex { re: z.re.to_f32(), im: z.im.to_f32() }),
+            other => other,
+        }
     }
 
     /// The zero of the same type.

@@ -205,6 +205,12 @@ fn difference(a: &Value, b: &Value) -> Option<Difference> {
         (Value::F32(a), Value::F32(b)) => {
             (ordered(a.to_bits().into(), 31) - ordered(b.to_bits().into(), 31)).abs() as f64
         }
+        (Value::F16(a), Value::F16(b)) => {
+            (ordered(a.to_bits().into(), 15) - ordered(b.to_bits().into(), 15)).abs() as f64
+        }
+        (Value::Bf16(a), Value::Bf16(b)) => {
+            (ordered(a.to_bits().into(), 15) - ordered(b.to_bits().into(), 15)).abs() as f64
+        }
         _ => whole(a).zip(whole(b)).map_or((x - y).abs(), |(a, b)| a.abs_diff(b) as f64),
     };
     if x.is_nan() || y.is_nan() || x.is_infinite() || y.is_infinite() {

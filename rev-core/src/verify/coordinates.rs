@@ -1,6 +1,6 @@
 //! A value as a list of real numbers: what finite differences move and what reports name.
 
-use crate::scalar::Num;
+use crate::scalar::{bf16, f16, Num};
 use crate::value::{Data, Value};
 
 /// Calls `f` on each real coordinate that carries a derivative (both parts of a complex number), in
@@ -116,6 +116,8 @@ pub(super) fn paths(data: &Data) -> Vec<String> {
 /// The rounding unit of the coarsest floating-point number in a value; 0 if there is none.
 pub(super) fn rounding_unit(data: &Data) -> f64 {
     let unit = |v: &Value| match v {
+        Value::F16(_) | Value::ComplexF16(_) => f16::EPSILON.to_f64(),
+        Value::Bf16(_) | Value::ComplexBf16(_) => bf16::EPSILON.to_f64(),
         Value::F32(_) | Value::Complex32(_) => f64::from(f32::EPSILON),
         Value::F64(_) | Value::Complex64(_) => f64::EPSILON,
         Value::Fixed43(_) | Value::ComplexFixed(_) => 1.0 / (1u64 << 43) as f64,

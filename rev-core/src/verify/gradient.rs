@@ -19,10 +19,11 @@ pub struct GradientOptions {
     /// How many coordinates of each argument are tried, spread over it; all if there are fewer.
     pub coordinates: usize,
     /// Steps, as a fraction of a coordinate's size (of 1 where that is smaller); `None` for five
-    /// powers of ten below 1e-2 (`f64`, fixed point) or three below 1 (`f32`).
+    /// powers of ten below 1e-2 (`f64`, fixed point) or three below 1 (`f32`, `f16`, `bf16`).
     pub steps: Option<Vec<f64>>,
     /// The difference allowed beside rounding, as a fraction of the larger derivative (of 1 where
-    /// that is smaller); `None` for 1e-6 (`f64`, fixed point) or 1e-2 (`f32`).
+    /// that is smaller); `None` for 1e-6 (`f64`, fixed point) or 1e-2 (`f32`); 0.1 for
+    /// `f16` and 0.3 for `bf16`, whose partial derivatives have 11 and 8 bits.
     pub tolerance: Option<f64>,
     /// How many directions are tried.
     pub directions: usize,
@@ -155,7 +156,12 @@ impl<'a> Check<'a> {
     }
 
     fn tolerance(&self) -> f64 {
-        self.options.tolerance.unwrap_or(if self.is_coarse() { 1e-2 } else { 1e-6 })
+        self.options.tolerance.unwrap_or(match self.unit {
+            unit if unit > 1e-3 => 0.3,
+            unit if unit > 1e-5 => 0.1,
+            unit if unit > 1e-10 => 1e-2,
+            _ => 1e-6,
+        })
     }
 
     /// `⟨ȳ, y(x)⟩` and the sum of its terms' magnitudes.

@@ -86,6 +86,8 @@ fn same_bits(a: &Value, b: &Value) -> bool {
     a == b
         || matches!((a, b), (Value::F64(x), Value::F64(y)) if x.to_bits() == y.to_bits())
         || matches!((a, b), (Value::F32(x), Value::F32(y)) if x.to_bits() == y.to_bits())
+        || matches!((a, b), (Value::F16(x), Value::F16(y)) if x.to_bits() == y.to_bits())
+        || matches!((a, b), (Value::Bf16(x), Value::Bf16(y)) if x.to_bits() == y.to_bits())
 }
 
 /// How many representable numbers lie between two: the distance of their positions on the number line.
@@ -105,6 +107,12 @@ fn ulps(a: &Value, b: &Value) -> Option<u128> {
         }
         (Value::F32(a), Value::F32(b)) if !a.is_nan() && !b.is_nan() => {
             (position(a.to_bits().into(), 31), position(b.to_bits().into(), 31))
+        }
+        (Value::F16(a), Value::F16(b)) if !a.is_nan() && !b.is_nan() => {
+            (position(a.to_bits().into(), 15), position(b.to_bits().into(), 15))
+        }
+        (Value::Bf16(a), Value::Bf16(b)) if !a.is_nan() && !b.is_nan() => {
+            (position(a.to_bits().into(), 15), position(b.to_bits().into(), 15))
         }
         (Value::Fixed43(a), Value::Fixed43(b)) => (a.to_bits().into(), b.to_bits().into()),
         _ => return None,

@@ -1,6 +1,7 @@
 //! What operations on registers compute.
 
 use crate::kernel::{Atomic, Kernel, Op, Operand, Relation, Ty};
+use rev_core::scalar::{bf16, f16, Half};
 
 /// The operands have the types that the operation takes.
 pub fn check_types(kernel: &Kernel, op: Op, ty: Ty, args: &[Operand]) {
@@ -18,6 +19,10 @@ pub fn check_types(kernel: &Kernel, op: Op, ty: Ty, args: &[Operand]) {
 /// What memory holds after an atomic operation.
 pub fn atomic(op: Atomic, ty: Ty, a: u64, b: u64) -> u64 {
     match op {
+        Atomic::Add if ty.is_half() => {
+            let sum = on_f32(Op::Add, &[convert(a, ty, Ty::F32), convert(b, ty, Ty::F32)]);
+            convert(sum, Ty::F32, ty)
+        }
         Atomic::Add => compute(Op::Add, ty, ty, &[a, b]),
         Atomic::Xor => a ^ b,
         Atomic::Min => compute(Op::Min, ty, ty, &[a, b]),
@@ -89,6 +94,16 @@ macro_rules! float {
 float!(on_f64 f64 u64);
 float!(on_f32 f32 u32);
 
+/// The operations that there are on 16 bits, of any format.
+fn on_half(op: Op, v: &[u64]) -> u64 {
+    match op {
+        Op::Neg => v[0] ^ 0x8000,
+        Op::Abs => v[0] & 0x7fff,
+        Op::CopySign => v[0] & 0x7fff | v[1] & 0x8000,
+        other => panic!("{other:?} of 16 bits"),
+    }
+}
+
 /// The result of an operation.
 pub fn compute(op: Op, ty: Ty, of: Ty, v: &[u64]) -> u64 {
     match op {
@@ -100,6 +115,7 @@ pub fn compute(op: Op, ty: Ty, of: Ty, v: &[u64]) -> u64 {
     match of {
         Ty::F64 => return on_f64(op, v),
         Ty::F32 => return on_f32(op, v),
+        Ty::F16 | Ty::Bf16 => return on_half(op, v),
         _ => {}
     }
     let a = signed(v[0], of);
@@ -140,6 +156,11 @@ fn convert(bits: u64, from: Ty, to: Ty) -> u64 {
         (Ty::F64, Ty::F32) => (f64::from_bits(bits) as f32).to_bits().into(),
         (Ty::F32, Ty::F64) => f64::from(f32::from_bits(bits as u32)).to_bits(),
         (Ty::F64, Ty::F64) | (Ty::F32, Ty::F32) => bits,
+        (Ty::F16, Ty::F32) => f16::from_bits(bits as u16).to_f32().to_bits().into(),
+        (Ty::Bf16, Ty::F32) => bf16::from_bits(bits as u16).to_f32().to_bits().into(),
+        (Ty::F32, Ty::F16) => f16::narrow(f32::from_bits(bits as u32)).to_bits().into(),
+        (Ty::F32, Ty::Bf16) => bf16::narrow(f32::from_bits(bits as u32)).to_bits().into(),
+        (Ty::F16 | Ty::Bf16, _) | (_, Ty::F16 | Ty::Bf16) => panic!("{from:?} to {to:?}"),
         (_, Ty::F64) => (signed(bits, from) as f64).to_bits(),
         (_, Ty::F32) => (signed(bits, from) as f32).to_bits().into(),
         (Ty::F64 | Ty::F32, _) => {
@@ -153,7 +174,7 @@ fn convert(bits: u64, from: Ty, to: Ty) -> u64 {
                 Ty::U16 => v as u16 as u64,
                 Ty::U32 => v as u32 as u64,
                 Ty::U64 => v as u64,
-                Ty::Pred | Ty::F32 | Ty::F64 => panic!("float to {to:?}"),
+                Ty::Pred | Ty::F16 | Ty::Bf16 | Ty::F32 | Ty::F64 => panic!("float to {to:?}"),
             }
         }
         _ => signed(bits, from) as u64,

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use rev_core::scalar::{bf16, f16, Half};
+
 use crate::kernel::{Op, Reg, Relation, Ty};
 use crate::plan::{BufferId, Word, WordOp};
 
@@ -87,7 +89,7 @@ fn integer(bits: u64, ty: Ty) -> i128 {
         Ty::U8 => (bits as u8).into(),
         Ty::U16 => (bits as u16).into(),
         Ty::U32 => (bits as u32).into(),
-        Ty::U64 | Ty::F32 | Ty::F64 => bits.into(),
+        Ty::U64 | Ty::F16 | Ty::Bf16 | Ty::F32 | Ty::F64 => bits.into(),
     }
 }
 
@@ -151,11 +153,22 @@ pub(super) fn fold(op: Op, ty: Ty, args: &[Atom]) -> Option<Atom> {
         (Op::Move, _) => bits[0],
         (Op::Bits, _) => bits[0],
         (Op::Convert, _) => convert(bits[0], of, ty)?,
+        (_, Ty::F16 | Ty::Bf16) => half_op(op, &bits)?,
         (_, Ty::F64) => f64_op(op, bits.iter().map(|b| f64::from_bits(*b)).collect())?,
         (_, Ty::F32) => f32_op(op, bits.iter().map(|b| f32::from_bits(*b as u32)).collect())?,
         _ => integer_op(op, ty, of, &bits)?,
     };
     Some(Atom::Const(folded, ty))
+}
+
+/// The operations that there are on 16 bits.
+fn half_op(op: Op, bits: &[u64]) -> Option<u64> {
+    match (op, bits) {
+        (Op::Neg, [a]) => Some(a ^ 0x8000),
+        (Op::Abs, [a]) => Some(a & 0x7fff),
+        (Op::CopySign, [a, b]) => Some(a & 0x7fff | b & 0x8000),
+        _ => None,
+    }
 }
 
 fn compare<T: PartialOrd>(relation: Relation, a: T, b: T) -> u64 {
@@ -225,7 +238,13 @@ fn integer_op(op: Op, ty: Ty, of: Ty, bits: &[u64]) -> Option<u64> {
 
 fn convert(bits: u64, from: Ty, to: Ty) -> Option<u64> {
     Some(match (from, to) {
-        (Ty::F64, Ty::F64) | (Ty::F32, Ty::F32) => bits,
+        (Ty::F64, Ty::F64) | (Ty::F32, Ty::F32) | (Ty::F16, Ty::F16) | (Ty::Bf16, Ty::Bf16) => bits,
+        (Ty::F16, Ty::F32) => f16::from_bits(bits as u16).to_f32().to_bits().into(),
+        (Ty::Bf16, Ty::F32) => bf16::from_bits(bits as u16).to_f32().to_bits().into(),
+        (Ty::F32, Ty::F16) => f16::narrow(f32::from_bits(bits as u32)).to_bits().into(),
+        (Ty::F32, Ty::Bf16) => bf16::narrow(f32::from_bits(bits as u32)).to_bits().into(),
+        // in two steps
+        (Ty::F16 | Ty::Bf16, _) | (_, Ty::F16 | Ty::Bf16) => return None,
         (Ty::F64, Ty::F32) => (f64::from_bits(bits) as f32).to_bits().into(),
         (Ty::F32, Ty::F64) => f64::from(f32::from_bits(bits as u32)).to_bits(),
         (_, Ty::F64) if !from.is_float() => (integer(bits, from) as f64).to_bits(),
@@ -241,7 +260,7 @@ fn convert(bits: u64, from: Ty, to: Ty) -> Option<u64> {
                 Ty::U16 => (v as u16).into(),
                 Ty::U32 => (v as u32).into(),
                 Ty::U64 => v as u64,
-                Ty::Pred | Ty::F32 | Ty::F64 => return None,
+                Ty::Pred | Ty::F16 | Ty::Bf16 | Ty::F32 | Ty::F64 => return None,
             }
         }
         (_, Ty::Pred) => return None,

@@ -259,6 +259,8 @@ impl Lower<'_> {
     fn close(&mut self, real: ScalarType, expected: &Atom, found: &Atom) -> Outcome<Atom> {
         let same = self.compare(Relation::Eq, expected, found)?;
         let tolerance = match real {
+            ScalarType::F16 => self.options.tolerances.f16,
+            ScalarType::Bf16 => self.options.tolerances.bf16,
             ScalarType::F32 => self.options.tolerances.f32,
             ScalarType::F64 => self.options.tolerances.f64,
             _ => return Ok(same),

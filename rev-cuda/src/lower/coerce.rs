@@ -21,7 +21,10 @@ impl Lower<'_> {
     /// Gives the literals in a value the type that is written for it.
     pub fn settle_as(&mut self, ty: &Type, val: Val) -> Outcome<Val> {
         Ok(match (ty, val) {
-            (Type::Shadow(of), val) => self.settle_as(of, val)?,
+            (Type::Shadow(of), val) => {
+                let val = self.settle_as(of, val)?;
+                self.cotangent_of(val)?
+            }
             (_, Val::Literal(Number::Bool(b))) => Val::bool(super::atom::Atom::bool(b)),
             (_, Val::Choice(cond, a, b)) => {
                 let (a, b) = (self.settle_as(ty, *a)?, self.settle_as(ty, *b)?);

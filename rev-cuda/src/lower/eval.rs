@@ -83,7 +83,7 @@ impl Lower<'_> {
             return Ok(Val::bool(Atom::bool(b)));
         }
         let scalar = match ty {
-            Some(Type::Shadow(of)) => self.frame()?.generics.scalar(of),
+            Some(Type::Shadow(of)) => self.frame()?.generics.cotangent(of),
             Some(ty) => self.frame()?.generics.scalar(ty),
             None => None,
         };
@@ -276,7 +276,7 @@ impl Lower<'_> {
     fn cast(&mut self, value: Val, ty: &Type) -> Outcome<Val> {
         let to_shadow = matches!(ty, Type::Shadow(_));
         let scalar = match ty {
-            Type::Shadow(of) => self.frame()?.generics.scalar(of),
+            Type::Shadow(of) => self.frame()?.generics.cotangent(of),
             _ => self.frame()?.generics.scalar(ty),
         };
         let n = match value {

@@ -15,6 +15,9 @@ impl Lower<'_> {
     /// A function of real numbers that is an expression over exact operations. Fixed-point numbers
     /// go through `f64`.
     pub fn expand(&mut self, func: Func, real: ScalarType, args: &[&Atom]) -> Outcome<Atom> {
+        if real.is_half() {
+            return self.through_single(real, args, |l, single, args| l.expand(func, single, args));
+        }
         let found = match (real, func) {
             (_, Func::LnGamma | Func::Polygamma) => self.gamma_function(func, real, args)?,
             (ScalarType::F64, _) => emit::<true, _>(self, |m| function(m, func, args))?,
@@ -49,6 +52,9 @@ impl Lower<'_> {
 
     /// `xⁿ` of a float for an integer `n`: a few multiplications, else by `powf`, of `f32` in `f64`.
     pub fn float_powi(&mut self, real: ScalarType, x: &Atom, n: &Atom) -> Outcome<Atom> {
+        if real.is_half() {
+            return self.through_single(real, &[x], |l, single, x| l.float_powi(single, x[0], n));
+        }
         if let Some(n) = n.integer() {
             if let Some(value) = self.small_power(real, x, n)? {
                 return Ok(value);

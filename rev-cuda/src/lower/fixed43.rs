@@ -154,7 +154,7 @@ impl Lower<'_> {
             Ty::U8 => (0, u8::MAX.into()),
             Ty::U16 => (0, u16::MAX.into()),
             Ty::U32 | Ty::U64 => (0, i64::MAX),
-            Ty::Pred | Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 => (i64::MIN, i64::MAX),
+            Ty::Pred | Ty::I32 | Ty::I64 | Ty::F16 | Ty::Bf16 | Ty::F32 | Ty::F64 => (i64::MIN, i64::MAX),
         };
         let whole = self.op(Op::Max, Ty::I64, &[whole, i64(low)])?;
         let whole = self.op(Op::Min, Ty::I64, &[whole, i64(high)])?;

@@ -35,7 +35,11 @@ impl Lower<'_> {
             let lanes = (0..width).map(|k| self.lane(func, &args, k)).collect::<Outcome<Vec<Num>>>()?;
             return Ok(Val::Num(Num::join(&lanes)));
         }
-        self.apply_scalars(func, row.args, args, on_shadow)
+        if on_shadow {
+            let args = args.into_iter().map(|a| self.cotangent_of(a)).collect::<Outcome<_>>()?;
+            return self.apply_scalars(func, row.args, args, true);
+        }
+        self.apply_scalars(func, row.args, args, false)
     }
 
     fn lane(&mut self, func: Func, args: &[Val], k: usize) -> Outcome<Num> {
@@ -397,6 +401,8 @@ impl Lower<'_> {
 /// `polygamma`'s first argument is an `i32`; its scalar is the second's.
 fn real_of(real: ScalarType, x: &Atom) -> ScalarType {
     match x.ty() {
+        Ty::F16 => ScalarType::F16,
+        Ty::Bf16 => ScalarType::Bf16,
         Ty::F32 => ScalarType::F32,
         Ty::F64 => ScalarType::F64,
         _ => real,

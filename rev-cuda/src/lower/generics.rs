@@ -7,6 +7,7 @@ use rev_core::ir::{Generic, GenericKind, Length, Module, Number, Rank, ScalarTyp
 use rev_core::value::Data;
 
 use super::types::{of_value, ArgumentType};
+use super::value::is_active;
 
 /// The scalar types and numbers that generic parameters stand for.
 #[derive(Clone, Debug, Default)]
@@ -181,6 +182,15 @@ impl Generics {
         }
     }
 
+    /// The scalar type of the cotangents of a scalar type.
+    pub fn cotangent(&self, of: &Type) -> Option<ArgumentType> {
+        self.scalar(of).map(|of| match of {
+            ArgumentType::Scalar(real) => ArgumentType::Scalar(real.cotangent()),
+            ArgumentType::Complex(real) => ArgumentType::Complex(real.cotangent()),
+            other => other,
+        })
+    }
+
     /// The length of a fixed-size array, or the name of what isn't known.
     pub fn length(&self, module: &Module, length: &Length) -> Result<usize, String> {
         match length {
@@ -309,16 +319,14 @@ fn first(data: Option<&Data>) -> Option<&Data> {
 /// The type of the shadow of a value.
 pub(super) fn shadow(of: &ArgumentType, width: usize) -> ArgumentType {
     match of {
-        ArgumentType::Scalar(ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43)
-        | ArgumentType::Complex(_)
-            if width == 1 =>
-        {
-            of.clone()
-        }
-        ArgumentType::Scalar(real @ (ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43)) => {
-            ArgumentType::Shadow { real: *real, complex: false, width }
-        }
-        ArgumentType::Complex(real) => ArgumentType::Shadow { real: *real, complex: true, width },
+        ArgumentType::Scalar(real) if is_active(*real) => match width {
+            1 => ArgumentType::Scalar(real.cotangent()),
+            _ => ArgumentType::Shadow { real: real.cotangent(), complex: false, width },
+        },
+        ArgumentType::Complex(real) => match width {
+            1 => ArgumentType::Complex(real.cotangent()),
+            _ => ArgumentType::Shadow { real: real.cotangent(), complex: true, width },
+        },
         ArgumentType::Scalar(_) | ArgumentType::Function(_) | ArgumentType::None => ArgumentType::None,
         ArgumentType::Shadow { .. } => of.clone(),
         ArgumentType::Fixed(t, n) => ArgumentType::Fixed(Box::new(shadow(t, width)), *n),

@@ -34,6 +34,7 @@ mod expand;
 mod fixed43;
 mod func;
 mod generics;
+mod half;
 mod host;
 mod host_control;
 mod loops;
@@ -286,6 +287,9 @@ impl Lower<'_> {
     fn op(&mut self, op: Op, ty: Ty, args: &[Atom]) -> Outcome<Atom> {
         if let Some(known) = atom::fold(op, ty, args).or_else(|| on_words(op, ty, args)) {
             return Ok(known);
+        }
+        if let Some(value) = self.half_op(op, ty, args)? {
+            return Ok(value);
         }
         if let (Op::Convert | Op::Bits, [Atom::Word(word, from)]) = (op, args) {
             if from.size() == 8 && ty.size() == 8 && !ty.is_float() {

@@ -33,7 +33,7 @@ impl Lower<'_> {
     /// `xⁿ`: of floats by [`rev_core::math`], else by repeated squaring, the reciprocal of that for a
     /// negative power.
     pub fn powi(&mut self, x: &Num, n: &Atom) -> Outcome<Num> {
-        if !x.complex && matches!(x.real, ScalarType::F32 | ScalarType::F64) {
+        if !x.complex && x.real.is_float() {
             return Ok(Num::real(x.real, self.float_powi(x.real, &x.parts[0], n)?));
         }
         let Some(n) = n.integer() else { return self.powi_by_loop(x, n) };

@@ -212,6 +212,14 @@ impl Lower<'_> {
             return Err(self.unsupported("a conversion of 128-bit integers"));
         }
         match (from, to) {
+            (half, _) if half.is_half() => {
+                let single = self.single(a)?;
+                self.converted(&single, ScalarType::F32, to)
+            }
+            (_, half) if half.is_half() => {
+                let single = self.converted(a, from, ScalarType::F32)?;
+                self.narrowed(single, ty_of(half))
+            }
             (ScalarType::Fixed43, ScalarType::F64) => self.fixed_to_f64(a),
             (ScalarType::Fixed43, ScalarType::F32) => self.fixed_to_f32(a),
             (ScalarType::Fixed43, ScalarType::Bool) => {

@@ -133,6 +133,8 @@ pub(super) fn scalar_leaves(scalar: ScalarType) -> Vec<Ty> {
         ScalarType::U16 => vec![Ty::U16],
         ScalarType::U32 => vec![Ty::U32],
         ScalarType::U64 | ScalarType::Usize => vec![Ty::U64],
+        ScalarType::F16 => vec![Ty::F16],
+        ScalarType::Bf16 => vec![Ty::Bf16],
         ScalarType::F32 => vec![Ty::F32],
         ScalarType::F64 => vec![Ty::F64],
         ScalarType::I128 | ScalarType::U128 => vec![Ty::U64, Ty::U64],

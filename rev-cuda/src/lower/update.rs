@@ -221,7 +221,8 @@ impl Lower<'_> {
             }
             Instr::ScaleBy | Instr::UnscaleBy => {
                 let Some(c) = operand else { return Err(self.unsupported("an instruction without operand")) };
-                let c = self.coerce_number(c.clone(), n)?;
+                let c = if shadows { self.cotangent_of(c.clone())? } else { c.clone() };
+                let c = self.coerce_number(c, n)?;
                 if instr == Instr::ScaleBy {
                     return self.product(n, &c);
                 }
@@ -252,6 +253,10 @@ impl Lower<'_> {
         if self.checks_values() {
             let zero = self.compare(Relation::Eq, k, &Atom::Const(0, Ty::I64))?;
             self.fail_instruction(&zero, if mul { "mul_int" } else { "div_int" }, InstrError::Inexact)?;
+        }
+        if real.is_half() {
+            return self
+                .through_single(real, &[x], |l, single, x| l.by_integer(mul, single, x[0], k, shadow));
         }
         if ty_of(real).is_float() || (real == ScalarType::Fixed43 && shadow) {
             let k = self.converted(k, ScalarType::I64, real)?;
@@ -291,14 +296,18 @@ impl Lower<'_> {
             _ => return Err(self.unsupported(format!("`{}` of these values", instr.name()))),
         };
         let angle = match operand {
-            Some(theta) => Some(self.coerce_number(theta.clone(), &a.lane(0))?.parts[0].clone()),
+            // cotangents are turned by an angle of the values' type
+            Some(Val::Num(theta)) if theta.real.cotangent() == a.real => Some(theta.clone()),
+            Some(theta) => Some(self.coerce_number(theta.clone(), &a.lane(0))?),
             None => None,
         };
         let turn = match (instr, angle) {
             (Instr::Rot | Instr::Irot, Some(theta)) => {
-                let cos = self.expand_real(Func::Cos, a.real, &theta)?;
-                let sin = self.expand_real(Func::Sin, a.real, &theta)?;
-                let sin = if instr == Instr::Irot { self.negated(a.real, &sin)? } else { sin };
+                let real = theta.real;
+                let cos = self.expand_real(Func::Cos, real, &theta.parts[0])?;
+                let sin = self.expand_real(Func::Sin, real, &theta.parts[0])?;
+                let sin = if instr == Instr::Irot { self.negated(real, &sin)? } else { sin };
+                let (cos, sin) = (self.converted(&cos, real, a.real)?, self.converted(&sin, real, a.real)?);
                 Some((Num::real(a.real, cos), Num::real(a.real, sin)))
             }
             _ => None,

@@ -1,6 +1,6 @@
 //! Values while a program is being lowered: trees whose leaves are scalars of known types.
 
-use rev_core::ir::{Number, ScalarType};
+use rev_core::ir::{Class, Number, ScalarType};
 use rev_core::value::Value;
 
 use super::atom::{wrap, Atom};
@@ -85,7 +85,7 @@ impl Num {
 
 /// Whether a scalar carries a derivative.
 pub(super) fn is_active(scalar: ScalarType) -> bool {
-    matches!(scalar, ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43)
+    scalar.class() == Class::Real
 }
 
 /// Whether it is an integer.
@@ -230,12 +230,18 @@ pub(super) fn constant(number: Number, real: ScalarType) -> Option<Vec<Atom>> {
         Value::U32(v) => int(v.into()),
         Value::U64(v) => int(v.into()),
         Value::Usize(v) => int(v as i128),
+        Value::F16(v) => one(v.to_bits().into()),
+        Value::Bf16(v) => one(v.to_bits().into()),
         Value::F32(v) => one(v.to_bits().into()),
         Value::F64(v) => one(v.to_bits()),
         Value::Fixed43(v) => one(v.to_bits() as u64),
         Value::I128(v) => Some(halves(v as u128)),
         Value::U128(v) => Some(halves(v)),
-        Value::Complex32(_) | Value::Complex64(_) | Value::ComplexFixed(_) => None,
+        Value::ComplexF16(_)
+        | Value::ComplexBf16(_)
+        | Value::Complex32(_)
+        | Value::Complex64(_)
+        | Value::ComplexFixed(_) => None,
     }
 }
 

@@ -169,6 +169,13 @@ impl Writer<'_> {
                 self.line(format_args!("selp.u64 {t}, 1, 0, {value}"));
                 return t;
             }
+            Ty::F16 | Ty::Bf16 => {
+                let single = self.temp("f32");
+                self.widen_text(&single, &value, ty);
+                let t = self.temp("f64");
+                self.line(format_args!("cvt.f64.f32 {t}, {single}"));
+                return t;
+            }
             Ty::F32 => ("f64", "cvt.f64.f32"),
             Ty::I8 | Ty::I16 => ("s64", "cvt.s64.s16"),
             Ty::I32 => ("s64", "cvt.s64.s32"),

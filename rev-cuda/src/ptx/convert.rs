@@ -28,11 +28,11 @@ impl Writer<'_> {
                 };
                 self.line(format_args!("setp.{zero}.{} {d}, {a}, {value}", register(source)));
             }
+            _ if source == target => self.line_from(&format!("mov.{}", register(target)), to, from),
+            (Ty::F16 | Ty::Bf16, _) => self.widen(to, from, source),
+            (_, Ty::F16 | Ty::Bf16) => self.narrow(to, from, target),
             (Ty::F64, Ty::F32) => self.line_from("cvt.rn.f32.f64", to, from),
             (Ty::F32, Ty::F64) => self.line_from("cvt.f64.f32", to, from),
-            _ if source.is_float() && target.is_float() => {
-                self.line_from(&format!("mov.{}", register(target)), to, from);
-            }
             _ if source.is_float() => self.round(to, from),
             _ if target.is_float() => {
                 self.line_from(&format!("cvt.rn.{}.{}", register(target), register(source)), to, from);
@@ -45,6 +45,52 @@ impl Writer<'_> {
     fn line_from(&mut self, name: &str, to: Reg, from: Operand) {
         let (a, d) = (self.in_register(from), self.reg(to));
         self.line(format_args!("{name} {d}, {a}"));
+    }
+
+    /// 16 bits as `f32`, exactly.
+    fn widen(&mut self, to: Reg, from: Operand, source: Ty) {
+        let a = self.in_register(from);
+        let d = self.reg(to);
+        self.widen_text(&d, &a, source);
+    }
+
+    pub(super) fn widen_text(&mut self, to: &str, a: &str, source: Ty) {
+        if source == Ty::F16 {
+            return self.line(format_args!("cvt.f32.f16 {to}, {a}"));
+        }
+        let t = self.temp("u32");
+        self.line(format_args!("cvt.u32.u16 {t}, {a}"));
+        self.line(format_args!("shl.b32 {t}, {t}, 16"));
+        self.line(format_args!("mov.b32 {to}, {t}"));
+    }
+
+    /// `f32` rounded to 16 bits, to nearest even; NaN of any kind is the type's one.
+    fn narrow(&mut self, to: Reg, from: Operand, target: Ty) {
+        let a = self.in_register(from);
+        let d = self.reg(to);
+        self.narrow_text(&d, &a, target);
+    }
+
+    pub(super) fn narrow_text(&mut self, to: &str, a: &str, target: Ty) {
+        let nan = self.temp("pred");
+        if target == Ty::F16 {
+            let t = self.temp("b16");
+            self.line(format_args!("cvt.rn.f16.f32 {t}, {a}"));
+            self.line(format_args!("setp.nan.f32 {nan}, {a}, {a}"));
+            return self.line(format_args!("selp.b16 {to}, 0x7E00, {t}, {nan}"));
+        }
+        // PTX has the conversion from sm_80 on; this is it on every machine: half a unit less one, and
+        // one more where the bit that stays is odd, carries into what stays
+        let (bits, t) = (self.temp("u32"), self.temp("u32"));
+        self.line(format_args!("mov.b32 {bits}, {a}"));
+        self.line(format_args!("shr.u32 {t}, {bits}, 16"));
+        self.line(format_args!("and.b32 {t}, {t}, 1"));
+        self.line(format_args!("add.u32 {t}, {t}, 32767"));
+        self.line(format_args!("add.u32 {t}, {t}, {bits}"));
+        self.line(format_args!("shr.u32 {t}, {t}, 16"));
+        self.line(format_args!("setp.nan.f32 {nan}, {a}, {a}"));
+        self.line(format_args!("selp.b32 {t}, 0x7FC0, {t}, {nan}"));
+        self.line(format_args!("cvt.u16.u32 {to}, {t}"));
     }
 
     /// An integer of another width or sign. Extension is by the source's sign.

@@ -211,6 +211,13 @@ impl Writer<'_> {
     fn combine(&mut self, new: &str, was: &str, value: &str, op: Atomic, ty: Ty) {
         let t = word(ty);
         match op {
+            Atomic::Add if ty.is_half() => {
+                let (a, b) = (self.temp("f32"), self.temp("f32"));
+                self.widen_text(&a, was, ty);
+                self.widen_text(&b, value, ty);
+                self.line(format_args!("add.rn.f32 {a}, {a}, {b}"));
+                self.narrow_text(new, &a, ty);
+            }
             Atomic::Add if ty.is_float() => self.line(format_args!("add.rn.{t} {new}, {was}, {value}")),
             Atomic::Add => self.line(format_args!("add.{t} {new}, {was}, {value}")),
             Atomic::Xor => self.line(format_args!("xor.{} {new}, {was}, {value}", raw(ty))),

@@ -12,6 +12,9 @@ impl Writer<'_> {
         let t = register(ty);
         let float = ty.is_float();
         match op {
+            Op::Neg if ty.is_half() => self.plain("xor.b16", to, &[args[0], Operand::Const(0x8000, ty)]),
+            Op::Abs if ty.is_half() => self.plain("and.b16", to, &[args[0], Operand::Const(0x7fff, ty)]),
+            Op::CopySign if ty.is_half() => self.copy_sign_bit(to, args),
             Op::Move => self.plain(&format!("mov.{t}"), to, args),
             Op::Add | Op::Sub => {
                 let name = if op == Op::Add { "add" } else { "sub" };
@@ -50,6 +53,15 @@ impl Writer<'_> {
             Op::Convert => self.convert(to, args[0]),
             Op::Bits => self.reinterpret(to, args[0]),
         }
+    }
+
+    /// The sign bit of the second operand on the other bits of the first.
+    fn copy_sign_bit(&mut self, to: Reg, args: &[Operand]) {
+        let (a, b) = (self.in_register(args[0]), self.in_register(args[1]));
+        let (x, y, d) = (self.temp("b16"), self.temp("b16"), self.reg(to));
+        self.line(format_args!("and.b16 {x}, {a}, 0x7FFF"));
+        self.line(format_args!("and.b16 {y}, {b}, 0x8000"));
+        self.line(format_args!("or.b16 {d}, {x}, {y}"));
     }
 
     /// One instruction.

@@ -3,8 +3,27 @@
 use crate::kernel::*;
 
 /// Every type.
-pub const TYPES: [Ty; 11] =
-    [Ty::Pred, Ty::I8, Ty::I16, Ty::I32, Ty::I64, Ty::U8, Ty::U16, Ty::U32, Ty::U64, Ty::F32, Ty::F64];
+pub const TYPES: [Ty; 13] = [
+    Ty::Pred,
+    Ty::I8,
+    Ty::I16,
+    Ty::I32,
+    Ty::I64,
+    Ty::U8,
+    Ty::U16,
+    Ty::U32,
+    Ty::U64,
+    Ty::F16,
+    Ty::Bf16,
+    Ty::F32,
+    Ty::F64,
+];
+
+/// Whether there is a conversion between two types: of those of 16 bits only from and to `f32`.
+pub fn convertible(from: Ty, to: Ty) -> bool {
+    let half = from.is_half() || to.is_half();
+    !half || from == to || from == Ty::F32 || to == Ty::F32
+}
 
 const RELATIONS: [Relation; 6] =
     [Relation::Eq, Relation::Ne, Relation::Lt, Relation::Le, Relation::Gt, Relation::Ge];
@@ -58,6 +77,8 @@ impl Builder {
 /// A constant that isn't trivial.
 pub fn constant(ty: Ty) -> Operand {
     match ty {
+        Ty::F16 => Operand::Const(0xbe00, ty),
+        Ty::Bf16 => Operand::Const(0x3fc0, ty),
         Ty::F32 => Operand::f32(1.5),
         Ty::F64 => Operand::f64(-2.25),
         Ty::Pred => Operand::Const(1, Ty::Pred),
@@ -69,6 +90,9 @@ pub fn constant(ty: Ty) -> Operand {
 pub fn operations(ty: Ty) -> Vec<(Op, usize)> {
     if ty == Ty::Pred {
         return vec![(Op::Move, 1), (Op::And, 2), (Op::Or, 2), (Op::Xor, 2), (Op::Not, 1)];
+    }
+    if ty.is_half() {
+        return vec![(Op::Move, 1), (Op::Neg, 1), (Op::Abs, 1), (Op::CopySign, 2)];
     }
     let mut all = vec![
         (Op::Move, 1),
@@ -125,7 +149,7 @@ pub fn arithmetic(ty: Ty) -> Kernel {
         }
     }
     for (x, y) in [(args[0], args[1]), (args[0], constant(ty)), (constant(ty), args[1])] {
-        for relation in RELATIONS {
+        for relation in RELATIONS.into_iter().filter(|_| !ty.is_half()) {
             let result = b.op(Ty::Pred, Op::Compare(relation), &[x, y]);
             b.store(result.into());
         }
@@ -144,8 +168,10 @@ pub fn conversions(ty: Ty) -> Kernel {
     let a = b.load(ty, "a");
     for to in TYPES {
         for operand in [a.into(), constant(ty)] {
-            let result = b.op(to, Op::Convert, &[operand]);
-            b.store(result.into());
+            if convertible(ty, to) {
+                let result = b.op(to, Op::Convert, &[operand]);
+                b.store(result.into());
+            }
             if ty.size() == to.size() {
                 let result = b.op(to, Op::Bits, &[operand]);
                 b.store(result.into());
@@ -180,6 +206,8 @@ pub fn memory(ty: Ty) -> Kernel {
         let mut ops = vec![];
         if ty == Ty::Pred {
             ops.push(Atomic::Xor);
+        } else if ty.is_half() {
+            ops.push(Atomic::Add);
         } else {
             ops.extend([Atomic::Add, Atomic::Min, Atomic::Max]);
             if !ty.is_float() {

@@ -2,10 +2,11 @@
 //! comparison and conversion of every type on the values at which they go wrong.
 
 use super::kernels;
-use super::samples::{operations, Builder, TYPES};
+use super::samples::{convertible, operations, Builder, TYPES};
 use crate::driver::Driver;
 use crate::emulator::Emulator;
 use crate::kernel::*;
+use rev_core::scalar::{bf16, f16};
 
 /// Values at the edges of a type, by their bits.
 fn edges(ty: Ty) -> Vec<u64> {
@@ -21,9 +22,30 @@ fn edges(ty: Ty) -> Vec<u64> {
         Ty::I16 | Ty::U16 => integers(16),
         Ty::I32 | Ty::U32 => integers(32),
         Ty::I64 | Ty::U64 => integers(64),
-        Ty::F32 => floats().iter().map(|v| (*v as f32).to_bits().into()).collect(),
+        Ty::F16 | Ty::Bf16 => {
+            let all = [0, 1, 0x03ff, 0x0400, 0x3555, 0x3c00, 0x3f80, 0x7bff, 0x7c00, 0x7e00, 0x7f7f, 0x7f80];
+            all.into_iter().flat_map(|v| [v, v | 0x8000]).collect()
+        }
+        Ty::F32 => singles(),
         Ty::F64 => floats().iter().map(|v| v.to_bits()).collect(),
     }
+}
+
+/// The floats, and numbers on both sides of, and right in between, numbers of 16 bits.
+fn singles() -> Vec<u64> {
+    let mut all: Vec<u64> = floats().iter().map(|v| (*v as f32).to_bits().into()).collect();
+    for (shift, unit) in [(13, 1 << 13), (16, 1 << 16)] {
+        for top in
+            [0x387f_e000u32, 0x3880_0000, 0x3f80_0000, 0x477f_e000, 0x0080_0000, 0x7f7f_0000, 0x3300_0000]
+        {
+            let base = top >> shift << shift;
+            let near =
+                [0, 1, unit / 2 - 1, unit / 2, unit / 2 + 1, unit, unit + unit / 2, unit + unit / 2 + 1];
+            all.extend(near.iter().flat_map(|d| [base + d, (base + d) | 0x8000_0000]).map(u64::from));
+        }
+    }
+    all.extend([0x7f80_0001, 0xff80_0001, 0x7fff_ffff, 0x7fc1_2345]);
+    all
 }
 
 fn floats() -> Vec<f64> {
@@ -205,6 +227,13 @@ fn integer(op: Op, ty: Ty, args: &[u64]) -> Option<u64> {
                 _ => unreachable!("{op:?}"),
             }
         }
+        Ty::F16 | Ty::Bf16 => match op {
+            Op::Move => args[0],
+            Op::Neg => args[0] ^ 0x8000,
+            Op::Abs => args[0] & 0x7fff,
+            Op::CopySign => args[0] & 0x7fff | args[1] & 0x8000,
+            _ => unreachable!("{op:?}"),
+        },
         Ty::F32 | Ty::F64 => unreachable!(),
     })
 }
@@ -248,7 +277,7 @@ fn operations_compute_what_rust_computes() {
     for ty in TYPES {
         for (op, count) in operations(ty) {
             let types = vec![ty; count];
-            check(op, ty, &types, |args| match ty.is_float() {
+            check(op, ty, &types, |args| match ty.is_float() && !ty.is_half() {
                 true => Some(float(op, ty, args)),
                 false => integer(op, ty, args),
             });
@@ -275,6 +304,8 @@ fn number(ty: Ty, bits: u64) -> Number {
         Ty::I16 => Number::Whole((bits as i16).into()),
         Ty::I32 => Number::Whole((bits as i32).into()),
         Ty::I64 => Number::Whole((bits as i64).into()),
+        Ty::F16 => Number::Real(f16::from_bits(bits as u16).into()),
+        Ty::Bf16 => Number::Real(bf16::from_bits(bits as u16).into()),
         Ty::F32 => Number::Real(f32::from_bits(bits as u32).into()),
         Ty::F64 => Number::Real(f64::from_bits(bits)),
     }
@@ -283,7 +314,7 @@ fn number(ty: Ty, bits: u64) -> Number {
 #[test]
 fn comparisons_are_those_of_rust() {
     use Relation::*;
-    for ty in TYPES {
+    for ty in TYPES.into_iter().filter(|ty| !ty.is_half()) {
         for relation in [Eq, Ne, Lt, Le, Gt, Ge] {
             check(Op::Compare(relation), Ty::Pred, &[ty, ty], |args| {
                 let order = match (number(ty, args[0]), number(ty, args[1])) {
@@ -309,7 +340,16 @@ fn comparisons_are_those_of_rust() {
 fn conversions_are_those_of_rust() {
     for from in TYPES {
         for to in TYPES {
+            if from.size() == to.size() && from.size() > 1 {
+                check(Op::Bits, to, &[from], |args| Some(args[0]));
+            }
+            if !convertible(from, to) {
+                continue;
+            }
             check(Op::Convert, to, &[from], |args| {
+                if from == to {
+                    return Some(args[0]);
+                }
                 let value = number(from, args[0]);
                 macro_rules! cast {
                     ($t:ty, $u:ty) => {
@@ -332,6 +372,16 @@ fn conversions_are_those_of_rust() {
                     Ty::U16 => cast!(u16, u16),
                     Ty::U32 => cast!(u32, u32),
                     Ty::U64 => cast!(u64, u64),
+                    Ty::F16 => match value {
+                        Number::Real(v) if v.is_nan() => 0x7e00,
+                        Number::Real(v) => f16::from_f32(v as f32).to_bits().into(),
+                        Number::Whole(_) => unreachable!(),
+                    },
+                    Ty::Bf16 => match value {
+                        Number::Real(v) if v.is_nan() => 0x7fc0,
+                        Number::Real(v) => bf16::from_f32(v as f32).to_bits().into(),
+                        Number::Whole(_) => unreachable!(),
+                    },
                     Ty::F32 => match value {
                         Number::Whole(v) => (v as f32).to_bits().into(),
                         Number::Real(v) => (v as f32).to_bits().into(),
@@ -342,9 +392,28 @@ fn conversions_are_those_of_rust() {
                     },
                 })
             });
-            if from.size() == to.size() && from.size() > 1 {
-                check(Op::Bits, to, &[from], |args| Some(args[0]));
-            }
+        }
+    }
+}
+
+#[test]
+fn every_number_of_16_bits_has_its_own_f32() {
+    let rows: Vec<Vec<u64>> = (0..=0xffff).map(|v| vec![v]).collect();
+    for ty in [Ty::F16, Ty::Bf16] {
+        let wide = run(Op::Convert, Ty::F32, &[ty], &rows);
+        for (row, found) in rows.iter().zip(&wide) {
+            let expected = match ty {
+                Ty::F16 => f16::from_bits(row[0] as u16).to_f32(),
+                _ => bf16::from_bits(row[0] as u16).to_f32(),
+            };
+            let found = f32::from_bits(*found as u32);
+            let same = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
+            assert!(same, "{ty:?} {:#06x}: {found:?}, not {expected:?}", row[0]);
+        }
+        let rows: Vec<Vec<u64>> = wide.into_iter().map(|v| vec![v]).collect();
+        for (bits, found) in (0..=0xffff).zip(run(Op::Convert, ty, &[Ty::F32], &rows)) {
+            let (nan, infinity) = if ty == Ty::F16 { (0x7e00, 0x7c00) } else { (0x7fc0, 0x7f80) };
+            assert_eq!(found, if bits & 0x7fff > infinity { nan } else { bits }, "{ty:?}");
         }
     }
 }
@@ -356,7 +425,8 @@ fn atomics(ty: Ty, op: Atomic, space: Space, fetch: bool) -> (String, Vec<u8>) {
     b.kernel.shared_bytes = 64;
     let thread = b.kernel.register(Ty::U32, "thread");
     b.inst(Inst::Special { to: thread, what: Special::ThreadInBlock });
-    let value = b.op(ty, Op::Convert, &[thread.into()]);
+    let value = if ty.is_half() { b.op(Ty::F32, Op::Convert, &[thread.into()]) } else { thread };
+    let value = b.op(ty, Op::Convert, &[value.into()]);
     let slot = b.op(Ty::U32, Op::And, &[thread.into(), Operand::u32(7)]);
     let wide = b.op(Ty::U64, Op::Convert, &[slot.into()]);
     let offset = b.op(Ty::U64, Op::Mul, &[wide.into(), Operand::u64(ty.size() as u64)]);
@@ -396,6 +466,9 @@ fn atomics(ty: Ty, op: Atomic, space: Space, fetch: bool) -> (String, Vec<u8>) {
 fn atomics_combine_what_all_threads_give() {
     for ty in TYPES {
         for op in [Atomic::Add, Atomic::Xor, Atomic::Min, Atomic::Max] {
+            if ty.is_half() && op != Atomic::Add {
+                continue;
+            }
             if (ty.is_float() && op == Atomic::Xor) || (ty == Ty::Pred && op != Atomic::Xor) {
                 continue;
             }
@@ -413,6 +486,8 @@ fn atomics_combine_what_all_threads_give() {
                             Atomic::Max => 56 + slot,
                         };
                         let expected = match ty {
+                            Ty::F16 => f16::from_f32(whole as f32).to_bits().into(),
+                            Ty::Bf16 => bf16::from_f32(whole as f32).to_bits().into(),
                             Ty::F32 => u64::from((whole as f32).to_bits()),
                             Ty::F64 => (whole as f64).to_bits(),
                             _ => whole,

@@ -168,6 +168,7 @@ fn constant(bits: u64, ty: Ty) -> String {
         Ty::U16 => (bits as u16).to_string(),
         Ty::U32 => (bits as u32).to_string(),
         Ty::U64 => bits.to_string(),
+        Ty::F16 | Ty::Bf16 => format!("0x{:04X}", bits as u16),
         Ty::F32 => format!("0f{:08X}", bits as u32),
         Ty::F64 => format!("0d{bits:016X}"),
     }
@@ -201,6 +202,7 @@ pub fn register(ty: Ty) -> &'static str {
         Ty::U32 => "u32",
         Ty::I64 => "s64",
         Ty::U64 => "u64",
+        Ty::F16 | Ty::Bf16 => "b16",
         Ty::F32 => "f32",
         Ty::F64 => "f64",
     }
@@ -210,7 +212,7 @@ pub fn register(ty: Ty) -> &'static str {
 pub fn bits(ty: Ty) -> &'static str {
     match ty {
         Ty::Pred => "pred",
-        Ty::I8 | Ty::I16 | Ty::U8 | Ty::U16 => "b16",
+        Ty::I8 | Ty::I16 | Ty::U8 | Ty::U16 | Ty::F16 | Ty::Bf16 => "b16",
         Ty::I32 | Ty::U32 | Ty::F32 => "b32",
         Ty::I64 | Ty::U64 | Ty::F64 => "b64",
     }
@@ -221,6 +223,15 @@ pub fn memory(ty: Ty) -> &'static str {
     match ty {
         Ty::Pred | Ty::U8 => "u8",
         Ty::I8 => "s8",
-        Ty::I16 | Ty::U16 | Ty::I32 | Ty::U32 | Ty::I64 | Ty::U64 | Ty::F32 | Ty::F64 => register(ty),
+        Ty::I16
+        | Ty::U16
+        | Ty::I32
+        | Ty::U32
+        | Ty::I64
+        | Ty::U64
+        | Ty::F16
+        | Ty::Bf16
+        | Ty::F32
+        | Ty::F64 => register(ty),
     }
 }

@@ -6,7 +6,7 @@ use crate::layout::{buffer_bytes, plane_offset, STACK_HEADER};
 use crate::lower::ArgumentType;
 use rev_core::error::Error;
 use rev_core::ir::ScalarType;
-use rev_core::scalar::{Complex, Fixed43};
+use rev_core::scalar::{bf16, f16, Fixed43};
 use rev_core::value::{Array, Data, Record, Value};
 
 /// A value as it lies in device memory.
@@ -68,7 +68,16 @@ pub fn extend(bits: u64, ty: Ty) -> i64 {
         Ty::I8 => (bits as i8).into(),
         Ty::I16 => (bits as i16).into(),
         Ty::I32 => (bits as i32).into(),
-        Ty::Pred | Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64 | Ty::I64 | Ty::F32 | Ty::F64 => bits as i64,
+        Ty::Pred
+        | Ty::U8
+        | Ty::U16
+        | Ty::U32
+        | Ty::U64
+        | Ty::I64
+        | Ty::F16
+        | Ty::Bf16
+        | Ty::F32
+        | Ty::F64 => bits as i64,
     }
 }
 
@@ -220,10 +229,16 @@ fn put_value(value: &Value, write: &mut dyn FnMut(u64)) {
         Value::Usize(v) => write(v as u64),
         Value::I128(v) => put_wide(v as u128, write),
         Value::U128(v) => put_wide(v, write),
+        Value::F16(v) => write(v.to_bits().into()),
+        Value::Bf16(v) => write(v.to_bits().into()),
         Value::F32(v) => write(v.to_bits().into()),
         Value::F64(v) => write(v.to_bits()),
         Value::Fixed43(v) => write(v.to_bits() as u64),
-        Value::Complex32(_) | Value::Complex64(_) | Value::ComplexFixed(_) => {
+        Value::ComplexF16(_)
+        | Value::ComplexBf16(_)
+        | Value::Complex32(_)
+        | Value::Complex64(_)
+        | Value::ComplexFixed(_) => {
             if let Some((re, im)) = value.parts() {
                 put_value(&re, write);
                 put_value(&im, write);
@@ -309,12 +324,7 @@ fn take(ty: &ArgumentType, next: &mut dyn FnMut() -> u64) -> Data {
 }
 
 fn complex(re: Value, im: Value) -> Value {
-    match (re, im) {
-        (Value::F32(re), Value::F32(im)) => Value::Complex32(Complex { re, im }),
-        (Value::Fixed43(re), Value::Fixed43(im)) => Value::ComplexFixed(Complex { re, im }),
-        (Value::F64(re), Value::F64(im)) => Value::Complex64(Complex { re, im }),
-        (other, _) => other,
-    }
+    Value::complex(re, im).unwrap_or(re)
 }
 
 fn take_value(ty: ScalarType, next: &mut dyn FnMut() -> u64) -> Value {
@@ -331,6 +341,8 @@ fn take_value(ty: ScalarType, next: &mut dyn FnMut() -> u64) -> Value {
         ScalarType::U32 => Value::U32(low as u32),
         ScalarType::U64 => Value::U64(low),
         ScalarType::Usize => Value::Usize(low as usize),
+        ScalarType::F16 => Value::F16(f16::from_bits(low as u16)),
+        ScalarType::Bf16 => Value::Bf16(bf16::from_bits(low as u16)),
         ScalarType::F32 => Value::F32(f32::from_bits(low as u32)),
         ScalarType::F64 => Value::F64(f64::from_bits(low)),
         ScalarType::Fixed43 => Value::Fixed43(Fixed43::from_bits(low as i64)),
@@ -342,7 +354,7 @@ fn take_value(ty: ScalarType, next: &mut dyn FnMut() -> u64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rev_core::scalar::{Batch, ComplexShadow};
+    use rev_core::scalar::{Batch, Complex, ComplexShadow, WideBatch};
     use rev_core::value::DynArg;
 
     fn comes_back(data: &Data, ty: &ArgumentType) -> Packed {
@@ -372,6 +384,8 @@ mod tests {
             (9usize.load(), Usize),
             ((i128::MIN + 5).load(), I128),
             ((u128::MAX - 5).load(), U128),
+            (f16::from_f32(0.1).load(), F16),
+            (bf16::from_f32(-3e38).load(), Bf16),
             (0.1f32.load(), F32),
             ((-0.0f64).load(), F64),
             (rev_core::scalar::Fixed43::from_bits(-12345).load(), Fixed43),
@@ -382,6 +396,9 @@ mod tests {
         }
         comes_back(&Complex::new(1.0, -2.0).load(), &ArgumentType::Complex(F64));
         comes_back(&Complex::new(1.0f32, -2.0).load(), &ArgumentType::Complex(F32));
+        let z = Complex::new(f16::from_f32(1.0), f16::from_f32(-2.0));
+        assert_eq!(comes_back(&z.load(), &ArgumentType::Complex(F16)).bytes.len(), 2 * 128);
+        comes_back(&WideBatch::<f16, 1>::from(0.1).load(), &ArgumentType::Scalar(F32));
         let shadow = |complex| ArgumentType::Shadow { real: F64, complex, width: 3 };
         comes_back(&vec![Batch([1.0, 2.0, 3.0])].load(), &array(shadow(false), 1));
         let z = ComplexShadow { re: Batch([1.0, 2.0, 3.0]), im: Batch([4.0, 5.0, 6.0]) };

@@ -64,7 +64,7 @@ impl Details {
 fn text(bits: u64, ty: Ty) -> String {
     match ty {
         Ty::Pred => (bits & 1 == 1).to_string(),
-        Ty::F32 => format!("{:?}", f64::from_bits(bits) as f32),
+        Ty::F16 | Ty::Bf16 | Ty::F32 => format!("{:?}", f64::from_bits(bits) as f32),
         Ty::F64 => format!("{:?}", f64::from_bits(bits)),
         Ty::U64 => bits.to_string(),
         Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::U8 | Ty::U16 | Ty::U32 => extend(bits, ty).to_string(),

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use rev_core::ir::{Expr, ExprKind, Number, Place, ScalarType, Step, Type, VarId};
+use rev_core::ir::{Class, Expr, ExprKind, Number, Place, ScalarType, Step, Type, VarId};
 use rev_core::ops::Func;
 
 use super::body::{Body, Repr};
@@ -377,7 +377,7 @@ impl Body<'_> {
 }
 
 fn is_primitive_int(s: ScalarType) -> bool {
-    !matches!(s, ScalarType::Bool | ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43)
+    s.class() == Class::Integer
 }
 
 fn signed(negative: bool, digits: &str) -> TokenStream {

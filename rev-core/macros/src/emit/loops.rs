@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::Types;
-use rev_core::ir::{Block, Expr, ExprKind, Range, ScalarType, Type, VarId};
+use rev_core::ir::{Block, Class, Expr, ExprKind, Range, Type, VarId};
 
 use super::body::{Around, Body, Repr};
 
@@ -82,9 +82,7 @@ impl Body<'_> {
 
     fn is_machine_integer(&self, var: VarId) -> bool {
         match &self.function.var(var).ty {
-            Type::Scalar(s) => {
-                !matches!(s, ScalarType::Bool | ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43)
-            }
+            Type::Scalar(s) => s.class() == Class::Integer,
             _ => false,
         }
     }

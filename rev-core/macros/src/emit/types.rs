@@ -55,7 +55,7 @@ pub fn is_fixed(ty: &Type) -> bool {
 pub fn is_exact(ty: &Type, generics: &[Generic]) -> bool {
     use rev_core::ir::Class;
     match ty {
-        Type::Scalar(s) => !matches!(s, ScalarType::F32 | ScalarType::F64),
+        Type::Scalar(s) => !s.is_float(),
         Type::Generic(name) => {
             generics.iter().any(|g| g.name == *name && matches!(g.kind, GenericKind::Scalar(Class::Integer)))
         }
@@ -82,7 +82,10 @@ pub fn number_type(ty: &Type) -> Option<Type> {
 /// The Rust type of a value, `None` where the source doesn't say it. `p` is the runtime's module.
 pub fn rust_type(ty: &Type, p: &TokenStream) -> Option<TokenStream> {
     Some(match ty {
-        Type::Scalar(ScalarType::Fixed43) => quote!(#p::Fixed43),
+        Type::Scalar(s @ (ScalarType::Fixed43 | ScalarType::F16 | ScalarType::Bf16)) => {
+            let name = ident(s.name());
+            quote!(#p::#name)
+        }
         Type::Scalar(s) => {
             let name = ident(s.name());
             quote!(#name)

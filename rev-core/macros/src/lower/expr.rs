@@ -79,9 +79,7 @@ impl Lowerer {
         };
         let ty = ScalarType::from_name(suffix).map(Type::Scalar);
         let number = match (number, &ty) {
-            (Number::Int(n), Some(Type::Scalar(ScalarType::F32 | ScalarType::F64))) => {
-                Number::Float(n as f64)
-            }
+            (Number::Int(n), Some(Type::Scalar(s))) if s.is_float() => Number::Float(n as f64),
             _ => number,
         };
         if !suffix.is_empty() && ty.is_none() {

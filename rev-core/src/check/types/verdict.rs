@@ -130,9 +130,13 @@ fn fits(v: i128, ty: &Type) -> bool {
         ScalarType::U32 => (0, u32::MAX.into()),
         ScalarType::U64 | ScalarType::Usize => (0, u64::MAX.into()),
         ScalarType::U128 => (0, i128::MAX),
-        ScalarType::I128 | ScalarType::Bool | ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43 => {
-            return true
-        }
+        ScalarType::I128
+        | ScalarType::Bool
+        | ScalarType::F16
+        | ScalarType::Bf16
+        | ScalarType::F32
+        | ScalarType::F64
+        | ScalarType::Fixed43 => return true,
     };
     (low..=high).contains(&v)
 }

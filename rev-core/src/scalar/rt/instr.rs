@@ -96,12 +96,12 @@ pub fn hadamard<P: Linear>(a: &mut P, b: &mut P)
 where
     P::Over: Field,
 {
-    let r = P::Over::from_f64(std::f64::consts::FRAC_1_SQRT_2);
+    let r = std::f64::consts::FRAC_1_SQRT_2;
     let (mut sum, mut difference) = (a.clone(), a.clone());
     sum.accumulate(b);
     difference.deduct(b);
-    *a = sum.scale(r);
-    *b = difference.scale(r);
+    *a = sum.scale_constant(r);
+    *b = difference.scale_constant(r);
 }
 
 /// `x → k·x`, where the product fits.
