@@ -111,11 +111,11 @@ pub fn hadamard<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut
 where
     P::Over: Field,
 {
-    let r = Laned::splat(P::Over::from_f64(std::f64::consts::FRAC_1_SQRT_2));
+    let r = std::f64::consts::FRAC_1_SQRT_2;
     let sum = P::InLanes::plus(s, a.clone(), b.clone());
     let difference = P::InLanes::minus(s, a.clone(), b.clone());
-    *a = masked(s, m, P::InLanes::scale(s, sum, r.clone()), a);
-    *b = masked(s, m, P::InLanes::scale(s, difference, r), b);
+    *a = masked(s, m, P::InLanes::scale_constant(s, sum, r), a);
+    *b = masked(s, m, P::InLanes::scale_constant(s, difference, r), b);
 }
 
 /// `x → k·x`, where the product fits.

@@ -59,6 +59,15 @@ pub trait LinearRows<T: Linear> {
         let _ = s;
         collect(|k| T::lane(&a, k).scale(Laned::lane(&c, k)))
     }
+    /// [`Linear::scale_constant`] in each lane.
+    #[inline(always)]
+    fn scale_constant<S: Isa>(s: S, a: Pack<T>, c: f64) -> Pack<T>
+    where
+        T::Over: Field,
+    {
+        let _ = s;
+        collect(|k| T::lane(&a, k).scale_constant(c))
+    }
     /// [`rt::absorb`] in each lane.
     #[inline(always)]
     fn absorb<S: Isa>(s: S, a: Pack<T>, c: Pack<T::Over>) -> Pack<T>

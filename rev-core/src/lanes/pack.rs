@@ -114,6 +114,8 @@ pub(crate) use lane_by_lane;
 
 lane_by_lane! {
     [] i8: 1; [] i16: 2; [] i128; [] u8: 1; [] u16: 2; [] u128;
+    [] crate::scalar::f16: 2; [] crate::scalar::bf16: 2;
+    [T: crate::scalar::Half, const N: usize] crate::scalar::WideBatch<T, N>;
     [] crate::scalar::Fixed43;
     [T: Clone + Debug + Send + Sync] Vec<T>;
     [T: Clone + Debug + Send + Sync] crate::value::Stack<T>;

@@ -11,6 +11,7 @@
 use super::integer::linear_scalar;
 use super::{bf16, f16, Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
 use crate::ir::{ScalarType, Type};
+use crate::lanes::LaneByLane;
 use crate::tolerance::Tolerances;
 use crate::value::Value;
 use std::marker::PhantomData;
@@ -274,6 +275,7 @@ impl<T, const N: usize> Zero for WideBatch<T, N> {
 impl<T: Half, const N: usize> Linear for WideBatch<T, N> {
     type Over = T;
     type Part = Self;
+    type InLanes = LaneByLane;
 
     #[inline(always)]
     fn accumulate(&mut self, v: &Self) {
@@ -304,11 +306,11 @@ impl<T: Half, const N: usize> Linear for WideBatch<T, N> {
         N
     }
     #[inline(always)]
-    fn lane(&self, k: usize) -> Num {
+    fn component(&self, k: usize) -> Num {
         self.0[k].to_number()
     }
     #[inline(always)]
-    fn set_lane(&mut self, k: usize, v: Num) {
+    fn set_component(&mut self, k: usize, v: Num) {
         self.0[k] = f32::from_number(v);
     }
     #[inline(always)]

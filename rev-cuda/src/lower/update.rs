@@ -81,7 +81,7 @@ impl Lower<'_> {
     fn reduce_leaves(&mut self, at: &MemLoc, op: Atomic, value: &Val) -> Outcome<()> {
         for (k, value) in value.atoms().iter().enumerate() {
             let ty = value.ty();
-            if ty.size() < 4 {
+            if ty.size() < 4 && !ty.is_half() {
                 return Err(
                     self.unsupported(format!("a sum of {}-bit integers that threads share", 8 * ty.size()))
                 );
