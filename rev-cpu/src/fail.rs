@@ -150,6 +150,13 @@ pub fn inexact(at: &At, instr: &'static str, place: &'static str, reason: InstrE
     at.error(Cause::Instruction { instr: instr.into(), place: place.into(), reason })
 }
 
+/// Arrays whose shapes don't fit the product that they are in.
+#[cold]
+#[inline(never)]
+pub fn misfit(at: &At, cause: Box<Cause>) -> Error {
+    at.error(*cause)
+}
+
 /// Two arrays of one statement whose shapes differ.
 #[cold]
 #[inline(never)]

@@ -8,6 +8,7 @@
 //! | [`lanes`] | several iterations of a parallel loop at once |
 //! | [`atomic`] | sums into elements that several threads reach |
 //! | [`claims`] | the accesses of loops that are declared disjoint |
+//! | [`contraction`] | products and sums of whole arrays |
 //! | [`checks`], [`fail`] | run-time checks; the errors of emitted code |
 //! | [`device`] | the CPU as a device |
 //! | [`context`] | what a run carries from call to call |
@@ -23,6 +24,7 @@ pub mod checks;
 pub mod claims;
 pub mod collect;
 pub mod context;
+pub mod contraction;
 pub mod device;
 pub mod fail;
 pub mod function;
@@ -52,6 +54,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::checks::{compare, in_range, number, ranges_meet, same_index, take_value, vacant, Held};
     pub use crate::collect::{Collector, FunctionArg};
+    pub use crate::contraction;
     pub use crate::context::{Checked, Checks, Context, Forgetful, Run, Unchecked, Width};
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};

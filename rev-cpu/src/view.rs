@@ -14,6 +14,10 @@
 //! lasts one statement, statements with several places copy values, and parallel iterations reach
 //! an element for writing only when no other iteration does.
 
+mod operand;
+
+pub use operand::{Operand, Raw};
+
 use std::marker::PhantomData;
 
 use ndarray::{ArrayView, ArrayViewMut, Dimension};

@@ -89,6 +89,7 @@ fn form(expr: &Expr, values: &Values, depth: u32) -> Option<Affine> {
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
         | ExprKind::Repeat(..)
+        | ExprKind::Contract(..)
         | ExprKind::Fill(..)
         | ExprKind::Zero(_)
         | ExprKind::ZeroShadow(_)

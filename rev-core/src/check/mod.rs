@@ -16,6 +16,7 @@
 //! | `writes` | what may be written, and how |
 //! | `releases` | explicit releases |
 //! | `slices` | parts of slices |
+//! | `contractions` | products and sums of whole arrays |
 //! | `parallel` | P1 to P3: the iterations of a parallel loop |
 //! | `pure` | pure functions |
 //!
@@ -29,6 +30,7 @@ mod bindings;
 mod branches;
 mod checked;
 mod context;
+mod contractions;
 mod loops;
 mod parallel;
 mod pure;
@@ -60,6 +62,7 @@ const RULES: &[fn(&Context, &mut Diagnostics)] = &[
     branches::check,
     loops::check,
     slices::check,
+    contractions::check,
     parallel::check,
 ];
 

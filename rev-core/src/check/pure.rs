@@ -77,6 +77,10 @@ fn values_only(pure: &Pure, expr: &Expr, out: &mut Diagnostics) {
             let message = "a pure function makes no arrays or stacks";
             out.push(Diagnostic::new(Code::PureBody, span, message));
         }
+        ExprKind::Contract(..) => {
+            let message = "a pure function computes with scalars, not with whole arrays";
+            out.push(Diagnostic::new(Code::PureBody, span, message));
+        }
         ExprKind::Pure(path, _) if calls_itself(pure, path) => {
             let message = format!("`{path}` calls itself");
             out.push(Diagnostic::new(Code::PureRecursion, span, message));

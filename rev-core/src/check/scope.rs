@@ -134,6 +134,7 @@ impl Scope<'_> {
             | ExprKind::Tuple(_)
             | ExprKind::Array(_)
             | ExprKind::Repeat(..)
+            | ExprKind::Contract(..)
             | ExprKind::Fill(..)
             | ExprKind::Zero(_)
             | ExprKind::EmptyStack => expr.each_child(&mut |e| self.expr(e, span)),

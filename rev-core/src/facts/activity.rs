@@ -62,9 +62,11 @@ pub fn each_derivative_read<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Place)) {
         }
         ExprKind::If(_, a, b) => [a, b].into_iter().for_each(|e| each_derivative_read(e, f)),
         ExprKind::Repeat(e, _) | ExprKind::Fill(e, _) | ExprKind::Element(e, _) => each_derivative_read(e, f),
-        ExprKind::Pure(_, es) | ExprKind::Partials(_, es) | ExprKind::Tuple(es) | ExprKind::Array(es) => {
-            es.iter().for_each(|e| each_derivative_read(e, f))
-        }
+        ExprKind::Pure(_, es)
+        | ExprKind::Partials(_, es)
+        | ExprKind::Tuple(es)
+        | ExprKind::Array(es)
+        | ExprKind::Contract(_, es) => es.iter().for_each(|e| each_derivative_read(e, f)),
         // The values of local names reach the result through reads of these names.
         ExprKind::Block(lets, e) => {
             lets.iter().for_each(|(_, e)| each_derivative_read(e, f));

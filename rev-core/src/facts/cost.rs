@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::index::{Atom, Base, Definitions, Indices, Polynomial, Term};
 use crate::ir::{ArgValue, Callee, Expr, ExprKind, Function, Length, Range, Stmt, StmtKind, Type, VarId};
-use crate::ops::{Func, Instr};
+use crate::ops::{Axes, Contraction, Func, Instr};
 
 /// The cost of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -215,8 +215,34 @@ impl Counter<'_> {
             | ExprKind::Fill(..)
             | ExprKind::Zero(_)
             | ExprKind::EmptyStack => {}
+            ExprKind::Contract(formula, factors) => out.arithmetic.plus(&self.work(formula, factors)),
         }
         e.each_child(&mut |e| self.add_expr(e, out));
+    }
+
+    /// The multiplications and additions of a product of arrays: as many as its letters have values
+    /// together.
+    fn work(&self, formula: &Contraction, factors: &[Expr]) -> Formula {
+        let mut seen = Vec::new();
+        let mut work = Formula::number(2);
+        for (operand, factor) in formula.factors().iter().zip(factors) {
+            let ExprKind::Read(place) = &factor.kind else { continue };
+            let mut along = |axis| {
+                let length = Expr::new(ExprKind::Len(place.clone(), axis));
+                work = work.times(&self.formula(&length));
+            };
+            if operand.axes == Axes::All && !seen.contains(&u8::MAX) {
+                seen.push(u8::MAX);
+                along(None);
+            }
+            for (axis, letter) in
+                operand.letters().iter().enumerate().filter(|(_, l)| !seen.contains(*l)).collect::<Vec<_>>()
+            {
+                seen.push(*letter);
+                along(Some(axis as u32));
+            }
+        }
+        work
     }
 
     /// The number of scalars in an ancilla.

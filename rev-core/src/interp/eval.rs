@@ -1,11 +1,12 @@
 //! Expressions: their values, and the places that were read on the way.
 
+use super::contraction::{contract, Factor};
 use super::func::apply;
 use super::generics::Generics;
 use super::memory::{step_into, CellId, Location, Memory, StepError};
 use crate::error::Cause;
 use crate::ir::{Expr, ExprKind, Function, Module, Number, Place, Pure, Step, Type, Var, VarId};
-use crate::ops::Func;
+use crate::ops::{Contraction, Func};
 use crate::pass;
 use crate::scalar::Num;
 use crate::text;
@@ -76,6 +77,8 @@ pub(super) struct Evaluator<'a> {
     pub memory: &'a Memory,
     pub scope: Scope<'a>,
     pub watch: Watch,
+    /// Whether sums have the order of [`crate::tree`].
+    pub deterministic: bool,
     /// The places read, as far as they are watched.
     pub reads: Vec<(Location, Place)>,
     locals: Vec<(VarId, Data)>,
@@ -83,7 +86,15 @@ pub(super) struct Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     pub fn new(globals: &'a Globals<'a>, memory: &'a Memory, scope: Scope<'a>) -> Self {
-        Evaluator { globals, memory, scope, watch: Watch::Nothing, reads: Vec::new(), locals: Vec::new() }
+        Evaluator {
+            globals,
+            memory,
+            scope,
+            watch: Watch::Nothing,
+            deterministic: false,
+            reads: Vec::new(),
+            locals: Vec::new(),
+        }
     }
 
     /// The same with reads recorded.
@@ -150,7 +161,26 @@ impl<'a> Evaluator<'a> {
                 Ok(data?.zero_shadow())
             }
             ExprKind::EmptyStack => Ok(Data::Stack(Vec::new())),
+            ExprKind::Contract(formula, factors) => self.contract(formula, ("the result", &[]), factors),
         }
+    }
+
+    /// A product of arrays for a target of this name and shape.
+    pub fn contract(
+        &mut self,
+        formula: &Contraction,
+        target: (&str, &[usize]),
+        factors: &[Expr],
+    ) -> Result<Data, Cause> {
+        let factor = |e: &Expr| {
+            let name = match &e.kind {
+                ExprKind::Read(place) => self.text(place),
+                _ => "a factor".into(),
+            };
+            Ok(Factor { name, data: self.eval(e)? })
+        };
+        let factors = factors.iter().map(factor).collect::<Result<Vec<_>, Cause>>()?;
+        contract(formula, target, &factors, self.deterministic)
     }
 
     fn all(&mut self, es: &[Expr]) -> Result<Vec<Data>, Cause> {

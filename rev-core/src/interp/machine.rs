@@ -347,7 +347,9 @@ impl<'m> Machine<'m> {
             generics: &frame.generics,
             slots: &frame.slots,
         };
-        Ok(Evaluator::new(&self.globals, &self.memory, scope).watching(watch))
+        let mut evaluator = Evaluator::new(&self.globals, &self.memory, scope).watching(watch);
+        evaluator.deterministic = self.options.deterministic;
+        Ok(evaluator)
     }
 
     /// Whether a variable is the shadow of another.

@@ -12,6 +12,7 @@
 //! type of the value that it meets. External code isn't run: it doesn't change the state.
 
 mod code;
+mod contraction;
 mod control;
 mod device;
 mod eval;

@@ -7,7 +7,7 @@ use super::machine::{Failed, Machine};
 use super::memory::Location;
 use super::update::{instruct, update, Holds, InstrFailure};
 use crate::error::Cause;
-use crate::ir::{Arg, ArgValue, Callee, Direction, Expr, Mode, Place, Release, UpdateOp, VarId};
+use crate::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Release, UpdateOp, VarId};
 use crate::ops::Instr;
 use crate::scalar::Mismatch;
 use crate::tolerance::Tolerances;
@@ -24,7 +24,13 @@ impl Machine<'_> {
         let root = self.target_root(place)?;
         let mut eval = self.evaluator(if checked { Watch::Cell(root.cell) } else { Watch::Nothing })?;
         let at = eval.locate_from(root, place)?;
-        let value = eval.eval(expr)?;
+        let value = match &expr.kind {
+            ExprKind::Contract(formula, factors) if !formula.target.is_scalar() => {
+                let shape = self.memory.shape(&at).unwrap_or_default();
+                eval.contract(formula, (&eval.text(place), &shape), factors)?
+            }
+            _ => eval.eval(expr)?,
+        };
         check_alias(&eval, &at, place)?;
         let new = update(op, &self.memory.read(&at), &value)?;
         self.memory.write(&at, new);

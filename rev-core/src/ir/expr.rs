@@ -1,7 +1,7 @@
 //! Pure expressions.
 
 use super::{Place, Span, Type, VarId};
-use crate::ops::Func;
+use crate::ops::{Contraction, Func};
 
 /// A pure expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +67,11 @@ pub enum ExprKind {
     ZeroShadow(Place),
     /// An empty stack: `Stack::new()`.
     EmptyStack,
+    /// A product or sum of whole arrays by a formula, with one factor for each of the formula's: a
+    /// read of a place where that is an array, any expression where it is a scalar. Where the target is
+    /// an array, this is the whole right side of an update; where it is a scalar, it stands in the right
+    /// side of an update or in the value of a binding.
+    Contract(Contraction, Vec<Expr>),
 }
 
 impl Expr {

@@ -21,7 +21,8 @@ impl Expr {
             | ExprKind::Pure(_, args)
             | ExprKind::Partials(_, args)
             | ExprKind::Tuple(args)
-            | ExprKind::Array(args) => args.iter().for_each(f),
+            | ExprKind::Array(args)
+            | ExprKind::Contract(_, args) => args.iter().for_each(f),
             ExprKind::Cast(e, _) | ExprKind::Element(e, _) => f(e),
             ExprKind::If(a, b, c) => [a, b, c].into_iter().for_each(|e| f(e)),
             ExprKind::Block(lets, e) => {
@@ -49,7 +50,8 @@ impl Expr {
             | ExprKind::Pure(_, args)
             | ExprKind::Partials(_, args)
             | ExprKind::Tuple(args)
-            | ExprKind::Array(args) => args.iter_mut().for_each(f),
+            | ExprKind::Array(args)
+            | ExprKind::Contract(_, args) => args.iter_mut().for_each(f),
             ExprKind::Cast(e, _) | ExprKind::Element(e, _) => f(e),
             ExprKind::If(a, b, c) => [a, b, c].into_iter().for_each(|e| f(e)),
             ExprKind::Block(lets, e) => {

@@ -160,7 +160,9 @@ impl Tangent<'_> {
             | ExprKind::Partials(..)
             | ExprKind::Zero(_)
             | ExprKind::ZeroShadow(_)
-            | ExprKind::EmptyStack => Expr::int(0),
+            | ExprKind::EmptyStack
+            // no pure function has one
+            | ExprKind::Contract(..) => Expr::int(0),
         })
     }
 

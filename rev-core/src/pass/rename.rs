@@ -57,6 +57,7 @@ impl Names<'_> {
             | ExprKind::Tuple(_)
             | ExprKind::Array(_)
             | ExprKind::Repeat(..)
+            | ExprKind::Contract(..)
             | ExprKind::Fill(..)
             | ExprKind::Zero(_)
             | ExprKind::EmptyStack => {}

@@ -65,6 +65,8 @@ impl Lower<'_> {
             ExprKind::Zero(ty) => self.zero(ty),
             ExprKind::ZeroShadow(place) => self.zero_shadow(place),
             ExprKind::EmptyStack => Ok(Val::EmptyStack(None)),
+            // written out as loops before (`pass::expand`)
+            ExprKind::Contract(..) => Err(self.unsupported("a product of arrays whose dimensions aren't known")),
         }
     }
 
@@ -404,7 +406,8 @@ fn is_harmless(e: &Expr) -> bool {
         | ExprKind::Repeat(..)
         | ExprKind::Fill(..)
         | ExprKind::ZeroShadow(_)
-        | ExprKind::EmptyStack => false,
+        | ExprKind::EmptyStack
+        | ExprKind::Contract(..) => false,
     };
     let mut all = own;
     e.each_child(&mut |child| all &= is_harmless(child));

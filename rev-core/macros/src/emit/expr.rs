@@ -64,6 +64,7 @@ impl Body<'_> {
             },
             ExprKind::ZeroShadow(place) => self.zero_shadow(place),
             ExprKind::EmptyStack => quote!(#p::Stack::new()),
+            ExprKind::Contract(formula, factors) => self.contraction_value(formula, factors),
             // an array of run-time shape is only ever the start of an ancilla
             ExprKind::Fill(e, _) => self.expr(e),
         }

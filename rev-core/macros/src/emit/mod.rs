@@ -20,6 +20,7 @@
 mod api;
 mod body;
 mod call;
+mod contraction;
 mod expr;
 mod loops;
 mod names;

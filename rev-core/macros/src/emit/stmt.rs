@@ -56,6 +56,13 @@ impl Body<'_> {
     }
 
     fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
+        if let ExprKind::Contract(formula, factors) = &expr.kind {
+            if !formula.target.is_scalar() {
+                let aliases = self.alias_checks(place, expr);
+                let update = self.contraction_update(op, place, formula, factors);
+                return quote!({ #aliases #update });
+            }
+        }
         if self.is_array(place) {
             return self.array_update(op, place, expr);
         }

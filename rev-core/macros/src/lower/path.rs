@@ -75,6 +75,9 @@ impl Lowerer {
             if let Some(func) = table_function(&name) {
                 return self.table_call(func, c.args.iter(), p);
             }
+            if let Some(product) = self.array_call(&name, c) {
+                return product;
+            }
         }
         match self.associated_type(p) {
             Some((ty, name)) => self.associated(ty, &name, c, p),

@@ -4,17 +4,21 @@
 use quote::ToTokens;
 use rev_core::diag::{Code, Diagnostic};
 use rev_core::ir::{Block, Expr, ExprKind, Place, Span, Step, Stmt, StmtKind, UpdateOp};
-use rev_core::ops::Func;
+use rev_core::ops::Part;
 
+use super::array::{conjugated, into_part, target_part};
 use super::{strip, strip_references, Lowerer};
 
 /// What stands on the left of an update.
+#[derive(Clone)]
 enum Target {
     Place(Place),
     /// `-x`, with its position.
     Negated(Box<Target>, Span),
     /// `conj(z)`, with its position.
     Conjugated(Box<Target>, Span),
+    /// `lower(c)`, with its position.
+    Part(Box<Target>, Part, Span),
     Tuple(Vec<Target>),
 }
 
@@ -31,8 +35,15 @@ impl Lowerer {
             }
             (Some(Target::Tuple(targets)), _) => self.update_parts(op, targets, right, span),
             (Some(target), _) => {
-                let value = self.expr(right);
-                value.and_then(|v| self.apply(op, target, v, span)).into_iter().collect()
+                let Some(value) = self.expr(right) else { return Vec::new() };
+                let Some(terms) = self.products(&value) else {
+                    return self.apply(op, target, value, span).into_iter().collect();
+                };
+                let apply = |(negative, term)| {
+                    let op = if negative { opposite(op) } else { op };
+                    self.apply(op, target.clone(), term, span)
+                };
+                terms.into_iter().filter_map(apply).collect()
             }
             (None, _) => {
                 self.expr(right);
@@ -50,6 +61,10 @@ impl Lowerer {
             syn::Expr::Call(c) if c.args.len() == 1 && is_named(&c.func, "conj") => {
                 Some(Target::Conjugated(Box::new(self.target(&c.args[0])?), span))
             }
+            syn::Expr::Call(c) if c.args.len() == 1 && part_of(&c.func).is_some() => {
+                let part = part_of(&c.func)?;
+                Some(Target::Part(Box::new(self.target(&c.args[0])?), part, span))
+            }
             syn::Expr::MethodCall(m) if m.args.is_empty() && m.method == "conj" => {
                 Some(Target::Conjugated(Box::new(self.target(&m.receiver)?), span))
             }
@@ -66,8 +81,7 @@ impl Lowerer {
             Target::Place(place) => Some(Stmt::new(StmtKind::Update { op, place, expr: value }).at(span)),
             Target::Negated(inner, at) => {
                 let op = match op {
-                    UpdateOp::Add => UpdateOp::Sub,
-                    UpdateOp::Sub => UpdateOp::Add,
+                    UpdateOp::Add | UpdateOp::Sub => opposite(op),
                     UpdateOp::Mul | UpdateOp::Div => op,
                     UpdateOp::Xor => return self.no_xor_view(at),
                 };
@@ -77,9 +91,19 @@ impl Lowerer {
                 if op == UpdateOp::Xor {
                     return self.no_xor_view(at);
                 }
-                let at = value.span;
-                self.apply(op, *inner, Expr::func(Func::Conj, vec![value]).at(at), span)
+                self.apply(op, *inner, conjugated(value), span)
             }
+            Target::Part(inner, part, at) => match into_part(value, part) {
+                Some(value) => self.apply(op, *inner, value, span),
+                None => self.report(
+                    Diagnostic::new(
+                        Code::ArrayProduct,
+                        at,
+                        "only a product of matrices goes into a triangle",
+                    )
+                    .help("`lower(c) += matmul(a, a.t());`"),
+                ),
+            },
             Target::Tuple(_) => self.report(Diagnostic::new(
                 Code::UpdateTarget,
                 span,
@@ -142,10 +166,26 @@ impl Lowerer {
     }
 }
 
+/// The operator of a term with a minus sign.
+fn opposite(op: UpdateOp) -> UpdateOp {
+    match op {
+        UpdateOp::Add | UpdateOp::Sub => op.inverse(),
+        UpdateOp::Xor | UpdateOp::Mul | UpdateOp::Div => op,
+    }
+}
+
+/// The triangle that a function's name stands for.
+fn part_of(f: &syn::Expr) -> Option<Part> {
+    match strip(f) {
+        syn::Expr::Path(p) => target_part(&p.path.get_ident()?.to_string()),
+        _ => None,
+    }
+}
+
 fn root_place(target: &Target) -> Option<&Place> {
     match target {
         Target::Place(p) => Some(p),
-        Target::Negated(t, _) | Target::Conjugated(t, _) => root_place(t),
+        Target::Negated(t, _) | Target::Conjugated(t, _) | Target::Part(t, ..) => root_place(t),
         Target::Tuple(_) => None,
     }
 }

@@ -6,6 +6,7 @@
 //! callees, everything is known: [`infer_module`].
 
 mod apply;
+mod contraction;
 mod expr;
 mod place;
 mod signature;

@@ -39,6 +39,9 @@ impl Solver<'_> {
     }
 
     fn update(&mut self, stmt: &Stmt, op: UpdateOp, place: &Place, expr: &Expr) {
+        if self.contraction_update(place, expr) {
+            return;
+        }
         let (target, value) = (self.place(place), self.expr(expr));
         let span = if expr.span.is_some() { expr.span } else { stmt.span };
         self.expect(&target, &value, span, Some((place.span, "this is of type")));

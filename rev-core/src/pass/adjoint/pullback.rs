@@ -13,7 +13,7 @@ use crate::ir::{
     Block, Expr, ExprKind, Number, Place, Range, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId,
     VarKind,
 };
-use crate::ops::{Derivative, Func};
+use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::inverse_block;
 use crate::pass::partials::partials_of;
 use std::collections::BTreeSet;
@@ -120,6 +120,7 @@ impl Builder {
             ExprKind::Array(es) => self.pull_parts(es, |k| Step::Index(vec![Expr::index(k)]), c),
             ExprKind::Repeat(inner, n) => self.pull_fill(inner, std::slice::from_ref(n), c),
             ExprKind::Fill(inner, shape) => self.pull_fill(inner, shape, c),
+            ExprKind::Contract(formula, factors) => self.pull_contraction(e, formula, factors, c),
             ExprKind::Literal(..)
             | ExprKind::Named(_)
             | ExprKind::Const(_)
@@ -397,6 +398,23 @@ impl Builder {
             out.extend(self.pull(part, Cotangent { base, ..c.clone() }));
         }
         out
+    }
+
+    /// A product of arrays: the cotangent of each factor is the product of the target's with the other
+    /// factors.
+    fn pull_contraction(&mut self, e: &Expr, formula: &Contraction, factors: &[Expr], c: Cotangent) -> Block {
+        let active: Vec<usize> = (0..factors.len()).filter(|k| self.active_reads(&factors[*k]) > 0).collect();
+        let negative = c.negative;
+        self.with_base(c, active.len(), e, |b, base| {
+            let mut out = Vec::new();
+            for k in active {
+                let others = factors.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, f)| f.clone());
+                let product = std::iter::once(base.clone()).chain(others).collect();
+                let product = ExprKind::Contract(formula.adjoint(k, b.complex), product);
+                out.extend(b.pull(&factors[k], Cotangent { negative, ..Cotangent::of(Expr::new(product)) }));
+            }
+            out
+        })
     }
 
     /// Equal elements: the cotangents of all of them add up.

@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser, Reference, MAX_HEIGHT};
 use crate::ir::*;
-use crate::ops::Func;
+use crate::ops::{Contraction, Func};
 use crate::text::names::*;
 use crate::text::token::Token;
 
@@ -325,6 +325,7 @@ impl Parser {
             "zero_shadow" => ExprKind::ZeroShadow(self.place()?),
             "zero" => ExprKind::Zero(self.ty()?),
             "stack" => ExprKind::EmptyStack,
+            "contract" => return self.contraction(),
             "dim" => {
                 let place = self.place()?;
                 self.expect(",")?;
@@ -341,6 +342,19 @@ impl Parser {
         };
         self.expect(")")?;
         Ok(kind)
+    }
+
+    /// After `contract(`: the formula in quotation marks, and as many factors as it has.
+    fn contraction(&mut self) -> Parsed<ExprKind> {
+        let Token::Text(text) = self.ahead(0) else { return Err(self.error("a formula in quotation marks")) };
+        let formula = Contraction::parse(text).map_err(|_| self.error("a formula: `\"ik,kj->ij\"`"))?;
+        self.advance();
+        self.expect(",")?;
+        let factors = self.list(")", Self::expr)?;
+        if factors.len() != formula.factors().len() {
+            return Err(self.error(format!("{} factors", formula.factors().len())));
+        }
+        Ok(ExprKind::Contract(formula, factors))
     }
 
     /// A name alone: a variable, a const parameter or a constant.

@@ -118,6 +118,14 @@ impl Printer<'_> {
                 self.push(")");
             }
             ExprKind::EmptyStack => self.push("stack()"),
+            ExprKind::Contract(formula, factors) => {
+                self.push(&format!("contract(\"{formula}\""));
+                for e in factors {
+                    self.push(", ");
+                    self.expr(e);
+                }
+                self.push(")");
+            }
         }
         self.mark(e.span);
     }
@@ -347,6 +355,7 @@ fn strength(e: &Expr) -> u8 {
         | ExprKind::Fill(..)
         | ExprKind::Zero(_)
         | ExprKind::ZeroShadow(_)
-        | ExprKind::EmptyStack => ATOM,
+        | ExprKind::EmptyStack
+        | ExprKind::Contract(..) => ATOM,
     }
 }

@@ -1,0 +1,99 @@
+//! Products and sums of whole arrays: one call of the runtime each.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::ir::{Expr, ExprKind, Place, UpdateOp};
+use rev_core::ops::Contraction;
+
+use super::body::Body;
+use super::expr::Reach;
+use super::names::ident;
+
+/// The factors of a product as arguments.
+struct Factors {
+    /// Names for what has no storage.
+    lets: TokenStream,
+    lead: TokenStream,
+    rest: Vec<TokenStream>,
+    /// As messages show them.
+    shown: Vec<String>,
+}
+
+impl Body<'_> {
+    /// `place += product` of arrays.
+    pub fn contraction_update(
+        &mut self,
+        op: UpdateOp,
+        place: &Place,
+        formula: &Contraction,
+        factors: &[Expr],
+    ) -> TokenStream {
+        let p = self.p;
+        let Factors { lets, lead, rest, shown } = self.factors(formula, factors);
+        let target = if self.is_array(place) {
+            self.place(place, Reach::Write)
+        } else {
+            let fixed = self.place(place, Reach::Write);
+            quote!(&mut #fixed)
+        };
+        let shown_target = self.show(place);
+        let (add, formula) = (op == UpdateOp::Add, constant(p, formula));
+        let failure = self.fail(|at| quote!(#p::fail::misfit(#at, __e)));
+        self.held.remove(&place.var);
+        quote!({
+            #lets
+            if let ::core::result::Result::Err(__e) = #p::contraction::update(
+                __cx, #add, #formula, &[#shown_target, #(#shown),*],
+                #p::contraction::Operand::raw(#target), #lead, [#(#rest),*],
+            ) {
+                #failure
+            }
+        })
+    }
+
+    /// A product whose target is a scalar.
+    pub fn contraction_value(&mut self, formula: &Contraction, factors: &[Expr]) -> TokenStream {
+        let p = self.p;
+        let Factors { lets, lead, rest, shown } = self.factors(formula, factors);
+        let formula = constant(p, formula);
+        let failure = self.fail(|at| quote!(#p::fail::misfit(#at, __e)));
+        quote!({
+            #lets
+            match #p::contraction::value(
+                __cx, #formula, &["the result", #(#shown),*], #lead, [#(#rest),*],
+            ) {
+                ::core::result::Result::Ok(__v) => __v,
+                ::core::result::Result::Err(__e) => #failure,
+            }
+        })
+    }
+
+    fn factors(&mut self, formula: &Contraction, factors: &[Expr]) -> Factors {
+        let p = self.p;
+        let mut lets = TokenStream::new();
+        let (mut raw, mut shown) = (Vec::new(), Vec::new());
+        for (k, (operand, factor)) in formula.factors().iter().zip(factors).enumerate() {
+            match &factor.kind {
+                ExprKind::Read(place) if !operand.is_scalar() => {
+                    let array = self.place(place, Reach::Read);
+                    let array = if self.is_array(place) { array } else { quote!(&#array) };
+                    raw.push(quote!(#p::contraction::Operand::raw(#array)));
+                    shown.push(self.show(place));
+                }
+                _ => {
+                    let (name, value) = (ident(&format!("__s{k}")), self.expr(factor));
+                    lets.extend(quote!(let #name = #value;));
+                    raw.push(quote!(#p::contraction::Raw::scalar(&#name)));
+                    shown.push("a factor".into());
+                }
+            }
+        }
+        let lead = if raw.is_empty() { TokenStream::new() } else { raw.remove(0) };
+        Factors { lets, lead, rest: raw, shown }
+    }
+}
+
+fn constant(p: &TokenStream, formula: &Contraction) -> TokenStream {
+    let text = formula.to_string();
+    quote!({ const __F: #p::contraction::Contraction = #p::contraction::Contraction::known(#text); &__F })
+}
