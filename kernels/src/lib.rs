@@ -6,6 +6,7 @@ pub mod ba;
 pub mod bal;
 pub mod bessel;
 pub mod complex_log;
+pub mod dense;
 pub mod exponential;
 pub mod fibonacci;
 pub mod gmm;

@@ -73,6 +73,7 @@ const OF_THE_FRONT_END: &[Code] = &[
     Code::LossNotFound,
     Code::LossType,
     Code::GradientOfInteger,
+    Code::ArrayFormula,
 ];
 
 #[test]

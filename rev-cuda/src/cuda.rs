@@ -4,7 +4,8 @@
 //! The library and every symbol that is called here are looked up before the first call, because the
 //! bindings panic on a missing one. Only functions that CUDA 11.4 has are used.
 
-use crate::driver::{Driver, ModuleHandle, Target};
+use crate::cublas::Blas;
+use crate::driver::{Driver, ModuleHandle, Product, Target};
 use cudarc::driver::sys::{self, CUresult};
 use rev_core::error::{Cause, Error};
 use std::collections::HashMap;
@@ -95,6 +96,8 @@ pub struct CudaDriver {
     context: sys::CUcontext,
     stream: sys::CUstream,
     modules: Mutex<Vec<Module>>,
+    /// cuBLAS once a program has asked for it, or why there is none.
+    blas: Mutex<Option<Result<Blas, Error>>>,
 }
 
 #[derive(Debug)]
@@ -157,6 +160,7 @@ impl CudaDriver {
                 context,
                 stream: null_mut(),
                 modules: Mutex::new(Vec::new()),
+                blas: Mutex::new(None),
             };
             this.current()?;
             // Not the default stream's order, with which every other one would synchronise.
@@ -207,6 +211,15 @@ impl CudaDriver {
 
     fn modules(&self) -> MutexGuard<'_, Vec<Module>> {
         self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_blas(&self, f: impl FnOnce(&Blas) -> Result<(), Error>) -> Result<(), Error> {
+        self.current()?;
+        let mut blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner);
+        match blas.get_or_insert_with(|| Blas::new(self.stream.cast())) {
+            Ok(blas) => f(blas),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     /// A kernel of a module.
@@ -367,6 +380,14 @@ impl Driver for CudaDriver {
         self.check(&format!("starting `{kernel}` with {grid} blocks of {block} threads"), result)
     }
 
+    fn has_products(&self) -> Result<(), Error> {
+        self.with_blas(|_| Ok(()))
+    }
+
+    fn product(&self, product: &Product) -> Result<(), Error> {
+        self.with_blas(|blas| blas.product(product))
+    }
+
     fn synchronize(&self) -> Result<(), Error> {
         self.current()?;
         // SAFETY: the stream is open until this is dropped.
@@ -379,6 +400,7 @@ impl Drop for CudaDriver {
         if self.current().is_err() {
             return;
         }
+        drop(self.blas.lock().unwrap_or_else(PoisonError::into_inner).take());
         let modules = std::mem::take(&mut *self.modules());
         // SAFETY: nothing uses them afterwards. Errors could only be those of earlier work.
         unsafe {

@@ -1,6 +1,7 @@
 //! What runs kernels: CUDA's driver, or the emulator.
 
-use rev_core::error::Error;
+use crate::kernel::Ty;
+use rev_core::error::{Cause, Error};
 
 /// A GPU, or what stands for one. Its work is done in the order of the calls; only downloads and
 /// [`Driver::synchronize`] wait for it.
@@ -71,6 +72,26 @@ pub trait Driver: Send + Sync {
         params: &[Vec<u8>],
     ) -> Result<(), Error>;
 
+    /// Whether there is a library of matrix products.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    fn has_products(&self) -> Result<(), Error> {
+        let reason = "there is no library of matrix products".into();
+        Err(Cause::Device { device: self.name().to_string().into(), reason }.into())
+    }
+
+    /// `C += scale·A·B`, started in the order of the calls like a kernel.
+    ///
+    /// # Errors
+    ///
+    /// No library, or what it says.
+    fn product(&self, product: &Product) -> Result<(), Error> {
+        let _ = product;
+        self.has_products()
+    }
+
     /// Waits until all work is done.
     ///
     /// # Errors
@@ -82,6 +103,34 @@ pub trait Driver: Send + Sync {
 /// A compute capability: `Target(70)` is `sm_70`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Target(pub u32);
+
+/// `C += scale·A·B` of matrices in device memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Product {
+    /// The type of the numbers, `F32` or `F64`.
+    pub ty: Ty,
+    /// The rows and columns of `C`, and how many products are added up for each of its elements.
+    pub size: [usize; 3],
+    /// `A`.
+    pub a: Plane,
+    /// `B`.
+    pub b: Plane,
+    /// `C`, which isn't transposed.
+    pub c: Plane,
+    /// The factor of all of it.
+    pub scale: f64,
+}
+
+/// A matrix in device memory, column after column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plane {
+    /// Where it starts.
+    pub address: u64,
+    /// How many rows it has as it lies there, and so how far it is from column to column.
+    pub rows: usize,
+    /// Whether the matrix that is meant is its transposed.
+    pub transposed: bool,
+}
 
 /// A module that a driver has loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,6 +11,7 @@
 //!  driver::Driver: CUDA, or the emulator, which reads the text
 //! ```
 
+mod cublas;
 pub mod cuda;
 pub mod driver;
 pub mod emulator;

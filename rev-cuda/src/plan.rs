@@ -113,6 +113,16 @@ pub enum Step {
         /// The largest number of blocks.
         max_blocks: Option<Word>,
     },
+    /// Matrix products by the driver's library, one after the other; where it has none, the other
+    /// steps, or an error where the library is forced.
+    Products {
+        /// The products.
+        products: Vec<MatrixProduct>,
+        /// What does the same.
+        otherwise: Vec<Step>,
+        /// Whether only the library will do.
+        forced: bool,
+    },
     /// Reads leaf 0 of a buffer's first element, an integer or truth value, extended to 64 bits.
     Read {
         /// Where it is kept.
@@ -152,6 +162,32 @@ pub enum Step {
         /// What it says more.
         values: Vec<Word>,
     },
+}
+
+/// `C += scale·A·B` of planes of numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixProduct {
+    /// The type of the numbers, `F32` or `F64`.
+    pub ty: Ty,
+    /// The rows and columns of `C`, and how many products are added up for each of its elements.
+    pub size: [Word; 3],
+    /// `A` and `B`.
+    pub factors: [Matrix; 2],
+    /// `C`.
+    pub target: Matrix,
+    /// The factor of all of it.
+    pub scale: f64,
+}
+
+/// A plane of a buffer with two axes as a matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Matrix {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// The plane.
+    pub leaf: usize,
+    /// Whether the matrix is its transposed.
+    pub transposed: bool,
 }
 
 /// What a kernel is given.

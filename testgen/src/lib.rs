@@ -10,6 +10,7 @@ mod dice;
 mod expr;
 mod generator;
 mod prelude;
+mod product;
 mod program;
 pub mod reals;
 mod rust;

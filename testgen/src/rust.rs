@@ -371,7 +371,9 @@ impl Source<'_> {
             ExprKind::Repeat(e, n) => format!("[{}; {}]", self.expr(e, 0), self.expr(n, 0)),
             ExprKind::Fill(e, shape) => format!("vec![{}; {}]", self.expr(e, 0), self.exprs(shape)),
             ExprKind::EmptyStack => "Stack::new()".to_owned(),
-            ExprKind::Contract(formula, factors) => format!("contract(\"{formula}\", {})", self.exprs(factors)),
+            ExprKind::Contract(formula, factors) => {
+                format!("contract(\"{formula}\", {})", self.exprs(factors))
+            }
             // only passes make these
             ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_) => {
                 text::show(self.f, e).to_string()

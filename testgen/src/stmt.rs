@@ -122,6 +122,11 @@ impl Generator<'_> {
 
     /// `p += e` and its kin.
     pub(crate) fn update(&mut self) -> Option<Stmt> {
+        if self.dice.chance(10) {
+            if let Some(product) = self.product() {
+                return Some(product);
+            }
+        }
         let element = self.element();
         let place = self.place(element, Use::Accumulate)?;
         let accumulated = self.scopes.get(place.var)?.permission == Permission::Accumulate;

@@ -258,20 +258,6 @@ codes! {
             "`#[reversible(loss = name)]` names a parameter."
             "The gradient is that of the named argument."
             "Name one of the `&mut` parameters."
-        ArrayProduct R0414 "a product or sum of whole arrays stands where it can't"
-            "A function of whole arrays whose result is an array (`matmul(a, b)`) is the right side of `+=` or `-=`, \
-             a sum of several such, each with a scalar factor. One whose result is a number (`dot(x, y)`) may \
-             also stand inside the right side of an update of a number, or in the value of a `let`."
-            "There is no storage for arrays in the middle of an expression, and conditions and indices are evaluated again by the inverse."
-            "Accumulate the array into an ancilla (`let mut t: Array2<T> = zeros((n, m)); t += matmul(a, b);`); bind the number \
-             before it is used."
-        ArrayFormula R0415 "what a function of whole arrays is given isn't an array it can take"
-            "The arguments of `matmul` and its kin are arrays by name: variables, fields, parts of slices; with `.t()` for the \
-             transposed, `conj(a)` for the conjugate, `lower(a)`, `upper(a)`, `strict_lower(a)`, `strict_upper(a)`, `unit_lower(a)`, \
-             `unit_upper(a)`, `symmetric_lower(a)`, `symmetric_upper(a)` for a matrix of which a triangle is stored. The formula of \
-             `contract` is a text such as `\"ik,kj->ij\"`."
-            "What is computed has no storage to be read from, and its derivative nowhere to go."
-            "Name the array; compute it into an ancilla first."
         LossType R0414 "the loss isn't a differentiable scalar that the function writes"
             "A loss is a `&mut` parameter of a scalar type with derivatives (`T: Real`, `f32`, `f64`, ...)."
             "A gradient is the derivative of one real number."
@@ -280,6 +266,20 @@ codes! {
             "Integers and `bool` carry no derivative."
             "They don't change continuously."
             "Leave the argument out, or make it a floating-point number."
+        ArrayProduct R0416 "a product or sum of whole arrays stands where it can't"
+            "A function of whole arrays whose result is an array (`matmul(a, b)`) is the right side of `+=` or `-=`, \
+             a sum of several such, each with a scalar factor. One whose result is a number (`dot(x, y)`) may \
+             also stand inside the right side of an update of a number, or in the value of a `let`."
+            "There is no storage for arrays in the middle of an expression, and conditions and indices are evaluated again by the inverse."
+            "Accumulate the array into an ancilla (`let mut t: Array2<T> = zeros((n, m)); t += matmul(a, b);`); bind the number \
+             before it is used."
+        ArrayFormula R0417 "what a function of whole arrays is given isn't an array it can take"
+            "The arguments of `matmul` and its kin are arrays by name: variables, fields, parts of slices; with `.t()` for the \
+             transposed, `conj(a)` for the conjugate, `lower(a)`, `upper(a)`, `strict_lower(a)`, `strict_upper(a)`, `unit_lower(a)`, \
+             `unit_upper(a)`, `symmetric_lower(a)`, `symmetric_upper(a)` for a matrix of which a triangle is stored. The formula of \
+             `contract` is a text such as `\"ik,kj->ij\"`."
+            "What is computed has no storage to be read from, and its derivative nowhere to go."
+            "Name the array; compute it into an ancilla first."
     }
     "Parallel loops" {
         RacingWrites R0501 "iterations of a parallel loop write the same place"

@@ -4,7 +4,7 @@ use super::func::apply;
 use super::update::update;
 use crate::error::Cause;
 use crate::ir::{Number, UpdateOp};
-use crate::ops::{Contraction, Func, Operand, Space};
+use crate::ops::{Contraction, Func, Operand, Part, Space};
 use crate::tree;
 use crate::value::{Array, Data};
 
@@ -92,7 +92,8 @@ impl Product<'_> {
 
     /// The sum over the letters from `from` on, which starts at zero; where there are none, the term.
     fn sum(&self, index: &mut [usize], from: usize) -> Result<Data, Cause> {
-        if from == self.space.extents().len() {
+        let whole = self.formula.factors().iter().all(|f| f.part == Part::Whole);
+        if from == self.space.extents().len() && whole {
             return Ok(self.term(index)?.unwrap_or_else(|| self.zero()));
         }
         let mut total = self.zero();

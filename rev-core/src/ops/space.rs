@@ -164,8 +164,7 @@ impl Misfit {
         let expected = match what {
             Difference::Axes([i, j]) if a == b => format!("as many along axis {j} as along axis {i}"),
             Difference::Axes([i, j]) => {
-                let length = first_shape.get(i).copied().unwrap_or(0);
-                format!("{length} along axis {j}, as `{first}` of shape {first_shape:?} has along axis {i}")
+                format!("as many along axis {j} as `{first}` of shape {first_shape:?} has along axis {i}")
             }
             Difference::Ranks(wanted, _) => format!("{wanted} dimensions"),
             Difference::Letters => format!("at most {MAX_LETTERS} indices"),

@@ -5,6 +5,7 @@
 mod adjoint;
 mod direction;
 mod erase;
+mod expand;
 mod inverse;
 mod partials;
 mod rename;
@@ -17,6 +18,7 @@ pub(crate) use adjoint::adjoint_function;
 pub use adjoint::Adjoint;
 pub use direction::directed;
 pub use erase::{erase, Erased, Wanted};
+pub use expand::{expand, has_contraction, Expansion};
 pub use inverse::inverse_block;
 pub(crate) use inverse::inverse_function;
 pub use partials::{partials, taken_partials, NotDifferentiable};

@@ -1,7 +1,7 @@
 //! Sums in the order that the language fixes: the same bits on any number of threads and every device.
 
 use rayon::prelude::*;
-use rev_core::ops::{MAX_FACTORS, MAX_LETTERS};
+use rev_core::ops::{Part, MAX_FACTORS, MAX_LETTERS};
 use rev_core::scalar::{Linear, Ring};
 use rev_core::tree;
 
@@ -74,7 +74,8 @@ where
 
     /// The sum over the letters from `letter` on, from zero; where there are none, the term.
     pub(super) fn sum(&self, letter: usize, at: &mut Offsets, index: &mut Index) -> S {
-        if letter == self.space.extents().len() && (!self.parts || self.takes_part(index, 1)) {
+        let whole = self.formula.factors().iter().all(|f| f.part == Part::Whole);
+        if letter == self.space.extents().len() && whole {
             return self.term(at);
         }
         let mut total = S::zero();

@@ -20,6 +20,7 @@ mod code;
 mod decode;
 mod exchange;
 mod execute;
+mod library;
 mod machine;
 mod memory;
 mod parse;
@@ -31,7 +32,7 @@ mod tests;
 mod text;
 mod warp;
 
-use crate::driver::{Driver, ModuleHandle, Target};
+use crate::driver::{Driver, ModuleHandle, Product, Target};
 use code::Code;
 use machine::{describe, Failed, Launch};
 use memory::Memory;
@@ -54,6 +55,7 @@ const BLOCK_LIMIT: u32 = 1024;
 pub struct Emulator {
     target: Target,
     races: bool,
+    library: bool,
     steps: u64,
     state: Mutex<State>,
 }
@@ -90,6 +92,7 @@ impl Emulator {
         Emulator {
             target: Target(70),
             races: true,
+            library: false,
             steps: 1 << 34,
             state: Mutex::new(State {
                 memory: Memory::new(16 << 30),
@@ -115,6 +118,12 @@ impl Emulator {
     /// Without the search for races, which costs most of the time where memory is used much.
     pub fn without_race_checks(mut self) -> Emulator {
         self.races = false;
+        self
+    }
+
+    /// With a library of matrix products. At first there is none, and generated kernels run.
+    pub fn with_library(mut self) -> Emulator {
+        self.library = true;
         self
     }
 
@@ -312,6 +321,18 @@ impl Driver for Emulator {
             machine::run(&launch, &mut state.memory).map_err(|failed| loaded.failed(code, block, &failed))?;
         state.executed += steps;
         Ok(())
+    }
+
+    fn has_products(&self) -> Result<(), Error> {
+        if self.library {
+            return Ok(());
+        }
+        Err(error("it has no library of matrix products".to_string()))
+    }
+
+    fn product(&self, product: &Product) -> Result<(), Error> {
+        self.has_products()?;
+        self.library_product(product)
     }
 
     fn synchronize(&self) -> Result<(), Error> {

@@ -66,7 +66,9 @@ impl Lower<'_> {
             ExprKind::ZeroShadow(place) => self.zero_shadow(place),
             ExprKind::EmptyStack => Ok(Val::EmptyStack(None)),
             // written out as loops before (`pass::expand`)
-            ExprKind::Contract(..) => Err(self.unsupported("a product of arrays whose dimensions aren't known")),
+            ExprKind::Contract(..) => {
+                Err(self.unsupported("a product of arrays whose dimensions aren't known"))
+            }
         }
     }
 

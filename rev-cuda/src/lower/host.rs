@@ -289,7 +289,7 @@ impl Lower<'_> {
                 }
                 // what a parameter stands for isn't known here: it may have one
                 StmtKind::Call { callee: Callee::Param(_), .. } => true,
-                _ => false,
+                _ => pass::has_contraction(s),
             };
             own || s.blocks().into_iter().any(|b| self.any_parallel(b, links, seen))
         })
@@ -319,7 +319,18 @@ impl Lower<'_> {
             StmtKind::For { var, range, parallel, body } => match parallel {
                 Some(declared) => {
                     self.flush()?;
-                    self.parallel_loop(stmt, *var, range, declared, body)
+                    let Some(product) = self.product_of(*var) else {
+                        return self.parallel_loop(stmt, *var, range, declared, body);
+                    };
+                    self.check_shapes(&product)?;
+                    let loops = |l: &mut Self| {
+                        l.parallel_loop(stmt, *var, range, declared, body)?;
+                        l.flush()
+                    };
+                    match self.library_products(&product)? {
+                        Some(products) => self.by_library(products, loops),
+                        None => loops(self),
+                    }
                 }
                 None => self.host_for(*var, range, body),
             },

@@ -37,12 +37,14 @@ mod generics;
 mod half;
 mod host;
 mod host_control;
+mod library;
 mod loops;
 mod math;
 mod memory;
 mod parallel;
 mod place;
 mod power;
+mod product;
 mod real;
 mod stack;
 mod stmt;
@@ -68,6 +70,7 @@ use crate::plan::{Program, Step, Strategy, Word};
 use atom::{on_words, Atom};
 use builder::Builder;
 use generics::Generics;
+pub use library::Library;
 use memory::Loc;
 pub use types::ArgumentType;
 
@@ -89,6 +92,8 @@ pub struct LowerOptions {
     pub stack_capacity: usize,
     /// How shared sums are added up, instead of what their access pattern suggests.
     pub force: Option<Strategy>,
+    /// Whether matrix products go to the driver's library.
+    pub library: Library,
 }
 
 impl Default for LowerOptions {
@@ -101,6 +106,7 @@ impl Default for LowerOptions {
             max_blocks: 1024,
             stack_capacity: 256,
             force: None,
+            library: Library::Auto,
         }
     }
 }
@@ -128,6 +134,7 @@ pub fn lower(
         serial: None,
         scratch: Word::Const(1),
         programs: HashMap::new(),
+        products: HashMap::new(),
         loops: Vec::new(),
         width: arguments.iter().find_map(width).unwrap_or(1),
         mems: 0,
@@ -223,6 +230,8 @@ struct Lower<'m> {
     /// them have room for.
     scratch: Word,
     programs: HashMap<(String, Direction), Rc<Function>>,
+    /// The loops that products of arrays have become, by function and loop variable.
+    products: HashMap<(String, VarId), Rc<pass::Expansion>>,
     /// The loops around the statement, outermost first: variable, value, and how many functions were
     /// running.
     loops: Vec<(String, Atom, usize)>,
@@ -314,6 +323,9 @@ impl Lower<'_> {
         let mut function = pass::directed(self.module, name, direction).map_err(Stop::Error)?;
         if function.vars.iter().any(|v| is_partial(&v.ty)) {
             infer(self.module, name, &mut function);
+        }
+        for made in pass::expand(self.module, &mut function) {
+            self.products.insert((function.name.clone(), made.var), Rc::new(made));
         }
         let function = Rc::new(function);
         self.programs.insert(key, Rc::clone(&function));

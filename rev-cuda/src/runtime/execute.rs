@@ -3,10 +3,10 @@
 use super::marshal::{count, extend, read};
 use super::report;
 use super::room::Room;
-use crate::driver::{Driver, ModuleHandle};
+use crate::driver::{Driver, ModuleHandle, Plane, Product};
 use crate::kernel::{Ty, ERROR_RECORD_BYTES};
-use crate::layout::{buffer_bytes, STACK_HEADER};
-use crate::plan::{BufferId, KernelArg, Program, Step, Word, WordOp};
+use crate::layout::{buffer_bytes, plane_offset, STACK_HEADER};
+use crate::plan::{BufferId, KernelArg, Matrix, MatrixProduct, Program, Step, Word, WordOp};
 use rev_core::error::{Cause, Error};
 use std::sync::Arc;
 
@@ -113,6 +113,11 @@ impl<D: Driver> Run<'_, D> {
             Step::Launch { kernel, args, threads, max_blocks } => {
                 self.launch(*kernel, args, threads, max_blocks.as_ref())
             }
+            Step::Products { products, otherwise, forced } => match self.driver.has_products() {
+                Ok(()) => products.iter().try_for_each(|p| self.product(p)),
+                Err(absent) if *forced => Err(absent),
+                Err(_) => self.steps(otherwise),
+            },
             Step::Read { word, buffer } => {
                 let value = self.read(*buffer)?;
                 self.words[word.0 as usize] = value;
@@ -206,6 +211,19 @@ impl<D: Driver> Run<'_, D> {
         };
         let params: Vec<Vec<u8>> = args.iter().map(|arg| self.param(arg).to_le_bytes().to_vec()).collect();
         self.driver.launch(self.module, &kernel.name, grid, kernel.block, &params)
+    }
+
+    fn product(&self, product: &MatrixProduct) -> Result<(), Error> {
+        let size = product.size.each_ref().map(|w| usize::try_from(self.word(w)).unwrap_or(0));
+        let matrix = |m: &Matrix| {
+            let (given, decl) =
+                (&self.buffers[m.buffer.0 as usize], &self.program.buffers[m.buffer.0 as usize]);
+            let offset = plane_offset(count(&given.shape).unwrap_or(0), &decl.leaves, m.leaf);
+            let rows = given.shape.first().copied().unwrap_or(0);
+            Plane { address: given.address + offset as u64, rows, transposed: m.transposed }
+        };
+        let ([a, b], c) = (product.factors.each_ref().map(matrix), matrix(&product.target));
+        self.driver.product(&Product { ty: product.ty, size, a, b, c, scale: product.scale })
     }
 
     fn param(&self, arg: &KernelArg) -> u64 {

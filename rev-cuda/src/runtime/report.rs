@@ -104,7 +104,13 @@ fn complete(cause: Cause, details: &[Detail], values: &[u64]) -> Cause {
             Cause::PopTarget { place: indexed(place, &d.index), found: parts(d.found, found) }
         }
         Cause::Shape { place, expected, found } => {
-            Cause::Shape { place, expected: parts(d.expected, expected), found: parts(d.found, found) }
+            let lengths = format!("{:?}", d.index);
+            let found = if d.shape.is_empty() { found } else { format!("{:?}", d.shape) };
+            Cause::Shape {
+                place,
+                expected: parts(d.expected, expected.replace("[..]", &lengths)),
+                found: parts(d.found, found),
+            }
         }
         Cause::Step { found } => {
             Cause::Step { found: d.found.first().and_then(|t| t.parse().ok()).unwrap_or(found) }
