@@ -47,11 +47,12 @@ impl Generator<'_> {
         let targets: Vec<Known> = self.scopes.known.iter().filter(whole).cloned().collect();
         let target = self.dice.pick(&targets)?.clone();
         let own = letters(&target.what)?;
-        let expr = self.sum_of_products(target.id, &format!("{own}{}", self.part(own)))?;
+        let result = format!("{own}{}", self.triangle(own));
+        let expr = self.sum_of_products(target.id, &result)?;
         self.leaf(StmtKind::Update { op, place: Place::var(target.id), expr })
     }
 
-    fn part(&mut self, own: &str) -> &'static str {
+    fn triangle(&mut self, own: &str) -> &'static str {
         if own != "ij" || self.dice.chance(60) {
             return "";
         }
@@ -69,7 +70,7 @@ impl Generator<'_> {
         for _ in 0..1 + self.dice.below(2) {
             let array = self.dice.pick(&arrays)?.clone();
             let own = letters(&array.what)?;
-            text.push(format!("{own}{}", self.part(own)));
+            text.push(format!("{own}{}", self.triangle(own)));
             factors.push(Expr::read(Place::var(array.id)));
         }
         if !result.is_empty() {
