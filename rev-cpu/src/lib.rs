@@ -75,6 +75,6 @@ pub mod __private {
     };
     pub use rev_core::structure::{Structs, Structure};
     pub use rev_core::tolerance::Tolerances;
-    pub use rev_core::value::{Data, DynArg, Stack};
+    pub use rev_core::value::{Data, DynArg, PlaneReader, PlaneWriter, Stack};
     pub use rev_core::verify;
 }

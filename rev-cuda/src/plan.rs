@@ -226,6 +226,8 @@ pub enum Detail {
     Index,
     /// The length of the array along the next axis.
     Length,
+    /// The difference that would have passed, an `F64`.
+    Tolerance,
 }
 
 /// How a shared sum is added up.

@@ -23,11 +23,14 @@
 //! # c.store(&d).unwrap();
 //! ```
 //!
-//! The same for its shadow, whose fields have the same names.
+//! The same for its shadow, whose fields have the same names. Where arrays of the struct should be copied
+//! to devices without such a tree, [`DynArg::scalars`], [`DynArg::put`] and [`DynArg::take`] do the same for each
+//! field, in order.
 
 use super::data::literal_number;
-use super::{Array as DataArray, Data, Stack, Value};
+use super::{Array as DataArray, Data, Outline, PlaneReader, PlaneWriter, Stack, Value};
 use crate::error::{Cause, Error};
+use crate::ir::ScalarType;
 use crate::scalar::{
     bf16, f16, Batch, Complex, ComplexShadow, Fixed43, Half, NoShadow, Real, Scalar, WideBatch, Zero,
 };
@@ -39,6 +42,70 @@ pub trait DynArg {
     fn load(&self) -> Data;
     /// Takes a value of the same type and shape. Behind a shared reference nothing changes.
     fn store(&mut self, data: &Data) -> Result<(), Error>;
+
+    /// What can be said before the value is copied to planes; none for what is copied as a tree:
+    /// single values, and types whose values aren't made of the same scalars each.
+    fn outline(&self) -> Option<Outline> {
+        None
+    }
+    /// Copies the elements of a value that has an outline.
+    fn write_planes(&self, _: &mut PlaneWriter<'_>) {}
+    /// Takes elements of the same type, as many as it has itself; a stack as many as there are. Behind
+    /// a shared reference nothing changes.
+    fn read_planes(&mut self, _: &mut PlaneReader<'_>) {}
+
+    /// Adds the scalars that each value of the type is made of. Whether that is so.
+    fn scalars(_: &mut Vec<ScalarType>) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+    /// Writes the value's scalars.
+    fn put(&self, _: &mut PlaneWriter<'_>)
+    where
+        Self: Sized,
+    {
+    }
+    /// Reads them.
+    fn take(&mut self, _: &mut PlaneReader<'_>)
+    where
+        Self: Sized,
+    {
+    }
+    /// Writes the scalars of all elements of an array.
+    #[inline]
+    fn put_all<'a>(elements: impl Iterator<Item = &'a Self>, to: &mut PlaneWriter<'_>)
+    where
+        Self: Sized + 'a,
+    {
+        elements.for_each(|element| {
+            element.put(to);
+            to.next_element();
+        });
+    }
+    /// Reads them.
+    #[inline]
+    fn take_all<'a>(elements: impl Iterator<Item = &'a mut Self>, from: &mut PlaneReader<'_>)
+    where
+        Self: Sized + 'a,
+    {
+        elements.for_each(|element| {
+            element.take(from);
+            from.next_element();
+        });
+    }
+}
+
+/// What is known of an array, given its first element.
+fn outline<T: DynArg>(shape: &[usize], first: Option<&T>) -> Option<Outline> {
+    let mut scalars = Vec::new();
+    if !T::scalars(&mut scalars) {
+        return None;
+    }
+    let elements = first.map(T::load).into_iter().collect();
+    let sample = Data::Array(DataArray { shape: shape.to_vec(), elements });
+    Some(Outline { sample, scalars, shape: shape.to_vec(), room: None })
 }
 
 impl<T: DynArg + ?Sized> DynArg for &T {
@@ -48,6 +115,12 @@ impl<T: DynArg + ?Sized> DynArg for &T {
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())
     }
+    fn outline(&self) -> Option<Outline> {
+        (**self).outline()
+    }
+    fn write_planes(&self, to: &mut PlaneWriter<'_>) {
+        (**self).write_planes(to);
+    }
 }
 
 impl<T: DynArg + ?Sized> DynArg for &mut T {
@@ -56,6 +129,15 @@ impl<T: DynArg + ?Sized> DynArg for &mut T {
     }
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         (**self).store(data)
+    }
+    fn outline(&self) -> Option<Outline> {
+        (**self).outline()
+    }
+    fn write_planes(&self, to: &mut PlaneWriter<'_>) {
+        (**self).write_planes(to);
+    }
+    fn read_planes(&mut self, from: &mut PlaneReader<'_>) {
+        (**self).read_planes(from);
     }
 }
 
@@ -69,22 +151,102 @@ fn scalar_from<T: Scalar>(data: &Data) -> Result<T, Error> {
     found.ok_or_else(|| data.type_error("storing a scalar", T::zero().to_value().type_name()))
 }
 
+macro_rules! tree {
+    () => {
+        fn load(&self) -> Data {
+            Data::Scalar(self.to_value())
+        }
+        fn store(&mut self, data: &Data) -> Result<(), Error> {
+            *self = scalar_from(data)?;
+            Ok(())
+        }
+    };
+}
+
+/// Scalars of one plane: the type in the IR, to bytes, and back.
 macro_rules! scalars {
-    ($(($($generic:tt)*) $t:ty;)*) => {$(
-        impl $($generic)* DynArg for $t {
-            fn load(&self) -> Data {
-                Data::Scalar(self.to_value())
+    ($($t:ty, $scalar:ident, $to:expr, $from:expr;)*) => {$(
+        impl DynArg for $t {
+            tree!();
+            fn scalars(list: &mut Vec<ScalarType>) -> bool {
+                list.push(ScalarType::$scalar);
+                true
             }
-            fn store(&mut self, data: &Data) -> Result<(), Error> {
-                *self = scalar_from(data)?;
-                Ok(())
+            #[inline(always)]
+            fn put(&self, to: &mut PlaneWriter<'_>) {
+                to.put(($to)(*self));
+            }
+            #[inline(always)]
+            fn take(&mut self, from: &mut PlaneReader<'_>) {
+                *self = ($from)(from.take());
+            }
+            #[inline]
+            fn put_all<'a>(elements: impl Iterator<Item = &'a Self>, to: &mut PlaneWriter<'_>) {
+                to.column(elements.map(|v| ($to)(*v)));
+            }
+            #[inline]
+            fn take_all<'a>(elements: impl Iterator<Item = &'a mut Self>, from: &mut PlaneReader<'_>) {
+                elements.zip(from.column()).for_each(|(v, bytes)| *v = ($from)(bytes));
             }
         }
     )*};
 }
 scalars! {
-    () bool; () i8; () i16; () i32; () i64; () i128; () isize; () u8; () u16; () u32; () u64; () u128; () usize;
-    () f16; () bf16; () f32; () f64; () Fixed43; (<T: Real>) Complex<T>;
+    bool, Bool, |v| [u8::from(v)], |b: [u8; 1]| b != [0];
+    i8, I8, i8::to_le_bytes, i8::from_le_bytes;
+    i16, I16, i16::to_le_bytes, i16::from_le_bytes;
+    i32, I32, i32::to_le_bytes, i32::from_le_bytes;
+    i64, I64, i64::to_le_bytes, i64::from_le_bytes;
+    isize, Isize, |v| (v as i64).to_le_bytes(), |b| i64::from_le_bytes(b) as isize;
+    u8, U8, u8::to_le_bytes, u8::from_le_bytes;
+    u16, U16, u16::to_le_bytes, u16::from_le_bytes;
+    u32, U32, u32::to_le_bytes, u32::from_le_bytes;
+    u64, U64, u64::to_le_bytes, u64::from_le_bytes;
+    usize, Usize, |v| (v as u64).to_le_bytes(), |b| u64::from_le_bytes(b) as usize;
+    f16, F16, f16::to_le_bytes, f16::from_le_bytes;
+    bf16, Bf16, bf16::to_le_bytes, bf16::from_le_bytes;
+    f32, F32, f32::to_le_bytes, f32::from_le_bytes;
+    f64, F64, f64::to_le_bytes, f64::from_le_bytes;
+    Fixed43, Fixed43, |v: Fixed43| v.to_bits().to_le_bytes(), |b| Fixed43::from_bits(i64::from_le_bytes(b));
+}
+
+/// Scalars of two planes.
+macro_rules! wide_scalars {
+    ($($t:ident $scalar:ident)*) => {$(
+        impl DynArg for $t {
+            tree!();
+            fn scalars(list: &mut Vec<ScalarType>) -> bool {
+                list.push(ScalarType::$scalar);
+                true
+            }
+            #[inline]
+            fn put(&self, to: &mut PlaneWriter<'_>) {
+                to.put_wide(*self as u128);
+            }
+            #[inline]
+            fn take(&mut self, from: &mut PlaneReader<'_>) {
+                *self = from.take_wide() as $t;
+            }
+        }
+    )*};
+}
+wide_scalars! { i128 I128 u128 U128 }
+
+impl<T: Real> DynArg for Complex<T> {
+    tree!();
+    fn scalars(list: &mut Vec<ScalarType>) -> bool {
+        T::scalars(list) && T::scalars(list)
+    }
+    #[inline]
+    fn put(&self, to: &mut PlaneWriter<'_>) {
+        self.re.put(to);
+        self.im.put(to);
+    }
+    #[inline]
+    fn take(&mut self, from: &mut PlaneReader<'_>) {
+        self.re.take(from);
+        self.im.take(from);
+    }
 }
 
 impl DynArg for () {
@@ -94,6 +256,9 @@ impl DynArg for () {
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())
     }
+    fn scalars(_: &mut Vec<ScalarType>) -> bool {
+        true
+    }
 }
 
 impl<T> DynArg for NoShadow<T> {
@@ -102,6 +267,9 @@ impl<T> DynArg for NoShadow<T> {
     }
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())
+    }
+    fn scalars(_: &mut Vec<ScalarType>) -> bool {
+        true
     }
 }
 
@@ -126,6 +294,17 @@ impl<T: Real, const N: usize> DynArg for Batch<T, N> {
         }
         Ok(())
     }
+    fn scalars(list: &mut Vec<ScalarType>) -> bool {
+        (0..N).all(|_| T::scalars(list))
+    }
+    #[inline]
+    fn put(&self, to: &mut PlaneWriter<'_>) {
+        self.0.iter().for_each(|lane| lane.put(to));
+    }
+    #[inline]
+    fn take(&mut self, from: &mut PlaneReader<'_>) {
+        self.0.iter_mut().for_each(|lane| lane.take(from));
+    }
 }
 
 impl<T: Half, const N: usize> DynArg for WideBatch<T, N> {
@@ -137,6 +316,19 @@ impl<T: Half, const N: usize> DynArg for WideBatch<T, N> {
         lanes.store(data)?;
         *self = WideBatch::new(lanes.0);
         Ok(())
+    }
+    fn scalars(list: &mut Vec<ScalarType>) -> bool {
+        Batch::<f32, N>::scalars(list)
+    }
+    #[inline]
+    fn put(&self, to: &mut PlaneWriter<'_>) {
+        Batch(self.0).put(to);
+    }
+    #[inline]
+    fn take(&mut self, from: &mut PlaneReader<'_>) {
+        let mut lanes = Batch(self.0);
+        lanes.take(from);
+        *self = WideBatch::new(lanes.0);
     }
 }
 
@@ -177,6 +369,19 @@ impl<S: DynArg> DynArg for ComplexShadow<S> {
         self.re.store(&from_lanes(parts.iter().map(|p| p.0).collect()))?;
         self.im.store(&from_lanes(parts.iter().map(|p| p.1).collect()))
     }
+    fn scalars(list: &mut Vec<ScalarType>) -> bool {
+        S::scalars(list) && S::scalars(list)
+    }
+    #[inline]
+    fn put(&self, to: &mut PlaneWriter<'_>) {
+        self.re.put(to);
+        self.im.put(to);
+    }
+    #[inline]
+    fn take(&mut self, from: &mut PlaneReader<'_>) {
+        self.re.take(from);
+        self.im.take(from);
+    }
 }
 
 /// The elements of an array of a shape.
@@ -201,6 +406,15 @@ impl<T: DynArg> DynArg for [T] {
         let elements = elements(data, &[self.len()])?;
         self.iter_mut().zip(elements).try_for_each(|(a, b)| a.store(b))
     }
+    fn outline(&self) -> Option<Outline> {
+        outline(&[self.len()], self.first())
+    }
+    fn write_planes(&self, to: &mut PlaneWriter<'_>) {
+        T::put_all(self.iter(), to);
+    }
+    fn read_planes(&mut self, from: &mut PlaneReader<'_>) {
+        T::take_all(self.iter_mut(), from);
+    }
 }
 
 impl<T: DynArg, const K: usize> DynArg for [T; K] {
@@ -210,6 +424,17 @@ impl<T: DynArg, const K: usize> DynArg for [T; K] {
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
     }
+    fn scalars(list: &mut Vec<ScalarType>) -> bool {
+        (0..K).all(|_| T::scalars(list))
+    }
+    #[inline]
+    fn put(&self, to: &mut PlaneWriter<'_>) {
+        self.iter().for_each(|element| element.put(to));
+    }
+    #[inline]
+    fn take(&mut self, from: &mut PlaneReader<'_>) {
+        self.iter_mut().for_each(|element| element.take(from));
+    }
 }
 
 impl<T: DynArg> DynArg for Vec<T> {
@@ -218,6 +443,15 @@ impl<T: DynArg> DynArg for Vec<T> {
     }
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
+    }
+    fn outline(&self) -> Option<Outline> {
+        self.as_slice().outline()
+    }
+    fn write_planes(&self, to: &mut PlaneWriter<'_>) {
+        self.as_slice().write_planes(to);
+    }
+    fn read_planes(&mut self, from: &mut PlaneReader<'_>) {
+        self.as_mut_slice().read_planes(from);
     }
 }
 
@@ -238,37 +472,67 @@ impl<T: DynArg + Zero> DynArg for Stack<T> {
         *self = Stack::from(stack);
         Ok(())
     }
+    fn outline(&self) -> Option<Outline> {
+        let array = outline(&[self.len()], self.as_slice().first())?;
+        let sample = Data::Stack(array.sample.children().cloned().collect());
+        Some(Outline { sample, room: Some(self.capacity()), ..array })
+    }
+    fn write_planes(&self, to: &mut PlaneWriter<'_>) {
+        T::put_all(self.as_slice().iter(), to);
+    }
+    fn read_planes(&mut self, from: &mut PlaneReader<'_>) {
+        let values = self.values_mut();
+        values.clear();
+        values.resize_with(from.count(), T::zero);
+        T::take_all(values.iter_mut(), from);
+    }
 }
 
 macro_rules! arrays {
-    (load) => {
+    (read) => {
         fn load(&self) -> Data {
             Data::Array(DataArray {
                 shape: self.shape().to_vec(),
                 elements: self.iter().map(T::load).collect(),
             })
         }
+        fn outline(&self) -> Option<Outline> {
+            outline(self.shape(), self.first())
+        }
+        fn write_planes(&self, to: &mut PlaneWriter<'_>) {
+            match self.as_slice().filter(|_| self.ndim() == 1) {
+                Some(elements) => T::put_all(elements.iter(), to),
+                None => T::put_all(self.view().reversed_axes().iter(), to),
+            }
+        }
     };
-    (store) => {
+    (write) => {
         fn store(&mut self, data: &Data) -> Result<(), Error> {
             let elements = elements(data, self.shape())?;
             self.iter_mut().zip(elements).try_for_each(|(a, b)| a.store(b))
+        }
+        fn read_planes(&mut self, from: &mut PlaneReader<'_>) {
+            let one = self.ndim() == 1;
+            match self.as_slice_mut().filter(|_| one) {
+                Some(elements) => T::take_all(elements.iter_mut(), from),
+                None => T::take_all(self.view_mut().reversed_axes().iter_mut(), from),
+            }
         }
     };
 }
 
 impl<T: DynArg, D: Dimension> DynArg for Array<T, D> {
-    arrays!(load);
-    arrays!(store);
+    arrays!(read);
+    arrays!(write);
 }
 
 impl<T: DynArg, D: Dimension> DynArg for ArrayViewMut<'_, T, D> {
-    arrays!(load);
-    arrays!(store);
+    arrays!(read);
+    arrays!(write);
 }
 
 impl<T: DynArg, D: Dimension> DynArg for ArrayView<'_, T, D> {
-    arrays!(load);
+    arrays!(read);
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())
     }
@@ -288,6 +552,17 @@ macro_rules! tuples {
                     }
                     _ => Err(data.type_error("storing a tuple", format!("a tuple of {}", [$($k),*].len()))),
                 }
+            }
+            fn scalars(list: &mut Vec<ScalarType>) -> bool {
+                true $(&& $name::scalars(list))*
+            }
+            #[inline]
+            fn put(&self, to: &mut PlaneWriter<'_>) {
+                $(self.$k.put(to);)*
+            }
+            #[inline]
+            fn take(&mut self, from: &mut PlaneReader<'_>) {
+                $(self.$k.take(from);)*
             }
         }
     )*};

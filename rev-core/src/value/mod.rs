@@ -3,11 +3,13 @@
 
 mod data;
 mod dynarg;
+mod planes;
 mod scalar;
 mod stack;
 
 pub(crate) use data::literal_number;
 pub use data::{Array, Data, Record};
 pub use dynarg::DynArg;
+pub use planes::{Outline, PlaneReader, PlaneWriter};
 pub use scalar::Value;
 pub use stack::Stack;

@@ -20,6 +20,16 @@ impl<T> Stack<T> {
         Stack(Vec::with_capacity(capacity))
     }
 
+    /// How many values it has room for without growing.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
+    /// The values, to be replaced by others.
+    pub(super) fn values_mut(&mut self) -> &mut Vec<T> {
+        &mut self.0
+    }
+
     /// Puts a value on top.
     #[inline]
     pub fn push(&mut self, value: T) {

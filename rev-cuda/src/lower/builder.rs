@@ -31,6 +31,10 @@ pub(super) struct Builder {
     variables: HashSet<Reg>,
     /// The number of the thread and of all threads, once they are asked for.
     threads: Option<(Atom, Atom)>,
+    /// The largest magnitudes that variables held, by the registers they are in,
+    pub held: HashMap<Reg, Atom>,
+    /// and by the memory.
+    pub held_in: HashMap<usize, Atom>,
     /// Whether something in it can fail.
     pub fails: bool,
 }

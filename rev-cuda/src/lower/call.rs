@@ -44,6 +44,7 @@ impl Lower<'_> {
         direction: Direction,
         args: &[Arg],
     ) -> Outcome<(Rc<Function>, Generics, Vec<Loc>, Vec<(Loc, Loc)>)> {
+        self.check_arguments_apart(args)?;
         let (mut locs, mut private) = (Vec::new(), Vec::new());
         for arg in args {
             let loc = match &arg.value {

@@ -2,7 +2,7 @@
 //! it with the values that the message needs.
 
 use rev_core::error::Cause;
-use rev_core::ir::{Expr, Place, ScalarType, VarId};
+use rev_core::ir::{Expr, Place};
 use rev_core::scalar::rt::instr::InstrError;
 use rev_core::text;
 
@@ -10,8 +10,6 @@ use crate::kernel::{Inst, Op, Relation, Ty, FAILURE_VALUES};
 use crate::plan::{Detail, Failure};
 
 use super::atom::Atom;
-use super::memory::Loc;
-use super::value::{Num, Val};
 use super::{Lower, Outcome};
 
 impl Lower<'_> {
@@ -73,6 +71,9 @@ impl Lower<'_> {
         if !self.checks_values() {
             return Ok(());
         }
+        if self.builder.is_none() {
+            return self.in_serial(|l| l.check_index(indices, shape, place));
+        }
         let mut out = Atom::bool(false);
         for (i, n) in indices.iter().zip(shape) {
             let above = self.compare(Relation::Ge, i, n)?;
@@ -85,6 +86,9 @@ impl Lower<'_> {
     pub fn check_range(&mut self, i: &Atom, j: &Atom, n: &Atom, place: &Place) -> Outcome<()> {
         if !self.checks_values() {
             return Ok(());
+        }
+        if self.builder.is_none() {
+            return self.in_serial(|l| l.check_range(i, j, n, place));
         }
         let (order, end) = (self.compare(Relation::Gt, i, j)?, self.compare(Relation::Gt, j, n)?);
         let out = self.op(Op::Or, Ty::Pred, &[order, end])?;
@@ -126,157 +130,9 @@ impl Lower<'_> {
         self.fail_with(&below, Cause::Step { found }, vec![(Detail::Found(Ty::I64), step.clone())])
     }
 
-    /// A loop's range changed while it ran.
-    pub fn fail_range(&mut self, off: &Atom) -> Outcome<()> {
-        let cause = Cause::RangeChanged { expected: "another".into(), found: "changed".into() };
-        self.fail_if(off, cause)
-    }
-
     /// An instruction that can't be undone.
     pub fn fail_instruction(&mut self, off: &Atom, instr: &'static str, reason: InstrError) -> Outcome<()> {
-        let statement = self.frames.last().map_or_else(String::new, |f| f.statement.clone());
-        self.fail_if(off, Cause::Instruction { instr: instr.into(), place: statement.into(), reason })
-    }
-
-    /// A binding's value is still what its expression gives.
-    pub fn check_binding(&mut self, var: VarId, expr: &Expr) -> Outcome<()> {
-        if !self.asserts() {
-            return Ok(());
-        }
-        let Loc::Value(bound) = self.slot(var)? else { return Ok(()) };
-        let now = self.eval(expr)?;
-        let now = self.settle(var, now)?;
-        let name = self.name(var);
-        self.compare_values(&bound, &now, &mut |_, expected, found| Cause::BindingChanged {
-            name: name.clone().into(),
-            expected,
-            found,
-        })
-    }
-
-    /// An ancilla holds its first value. The largest magnitude that it held isn't kept: the
-    /// tolerance is that of [`rev_core::tolerance`] for an unknown one.
-    pub fn check_release(&mut self, var: VarId, value: &Expr) -> Outcome<()> {
-        if !self.asserts() {
-            return Ok(());
-        }
-        let at = self.slot(var)?;
-        let expected = self.eval(value)?;
-        let expected = self.settle(var, expected)?;
-        let name = self.name(var);
-        let tolerance = self.options.tolerances.f64.absolute;
-        let mut cause = move |path: &str, expected, found| Cause::Release {
-            place: format!("{name}{path}"),
-            expected,
-            found,
-            tolerance,
-        };
-        match (&at, expected) {
-            (Loc::Array(a), Val::Fill(element, _)) => self.each_element(a, |l, k| {
-                let at = l.element(a, k)?;
-                let found = l.load(&at)?;
-                l.compare_values(&element, &found, &mut cause)
-            }),
-            (Loc::Stack(s), _) => {
-                let held = self.load(&s.count)?;
-                let held = self.as_index(held)?;
-                let off = self.compare(Relation::Ne, &held, &Atom::index(0))?;
-                let cause = cause("", "stack[]".into(), String::new());
-                self.fail_with(&off, cause, vec![(Detail::Length, held)])
-            }
-            (Loc::Array(_), _) => Ok(()),
-            (at, expected) => {
-                let found = self.load(at)?;
-                let expected = self.coerce(expected, &found)?;
-                self.compare_values(&expected, &found, &mut cause)
-            }
-        }
-    }
-
-    /// A place holds zero before it is popped into.
-    pub fn check_zero(&mut self, at: &Loc, place: &Place) -> Outcome<()> {
-        let found = self.load(at)?;
-        let zero = found.map(&mut |atom| Atom::Const(0, atom.ty()));
-        let text = self.text_of(place);
-        self.compare_values(&zero, &found, &mut |path, _, found| Cause::PopTarget {
-            place: format!("{text}{path}"),
-            found,
-        })
-    }
-
-    /// Fails at the first scalar that isn't close to what it should be.
-    fn compare_values(
-        &mut self,
-        expected: &Val,
-        found: &Val,
-        cause: &mut dyn FnMut(&str, String, String) -> Cause,
-    ) -> Outcome<()> {
-        self.compare_parts("", expected, found, cause)
-    }
-
-    fn compare_parts(
-        &mut self,
-        path: &str,
-        expected: &Val,
-        found: &Val,
-        cause: &mut dyn FnMut(&str, String, String) -> Cause,
-    ) -> Outcome<()> {
-        match (expected, found) {
-            (Val::Num(e), Val::Num(f)) => self.compare_numbers(path, e, f, cause),
-            (Val::Fixed(es), Val::Fixed(fs)) | (Val::Tuple(es), Val::Tuple(fs)) => {
-                for (k, (e, f)) in es.iter().zip(fs).enumerate() {
-                    self.compare_parts(&format!("{path}[{k}]"), e, f, cause)?;
-                }
-                Ok(())
-            }
-            (Val::Struct(_, es), Val::Struct(_, fs)) => {
-                for ((n, e), (_, f)) in es.iter().zip(fs) {
-                    self.compare_parts(&format!("{path}.{n}"), e, f, cause)?;
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn compare_numbers(
-        &mut self,
-        path: &str,
-        expected: &Num,
-        found: &Num,
-        cause: &mut dyn FnMut(&str, String, String) -> Cause,
-    ) -> Outcome<()> {
-        for (e, f) in expected.parts.iter().zip(&found.parts) {
-            let close = self.close(expected.real, e, f)?;
-            let off = self.op(Op::Not, Ty::Pred, &[close])?;
-            let details = vec![(Detail::Expected(e.ty()), e.clone()), (Detail::Found(f.ty()), f.clone())];
-            self.fail_with(&off, cause(path, String::new(), String::new()), details)?;
-        }
-        Ok(())
-    }
-
-    /// `Tolerance::admits` where no magnitude is known.
-    fn close(&mut self, real: ScalarType, expected: &Atom, found: &Atom) -> Outcome<Atom> {
-        let same = self.compare(Relation::Eq, expected, found)?;
-        let tolerance = match real {
-            ScalarType::F16 => self.options.tolerances.f16,
-            ScalarType::Bf16 => self.options.tolerances.bf16,
-            ScalarType::F32 => self.options.tolerances.f32,
-            ScalarType::F64 => self.options.tolerances.f64,
-            _ => return Ok(same),
-        };
-        let wide = |l: &mut Self, a: &Atom| l.converted(a, real, ScalarType::F64);
-        let (e, f) = (wide(self, expected)?, wide(self, found)?);
-        let f64 = |v: f64| Atom::Const(v.to_bits(), Ty::F64);
-        let difference = self.op(Op::Sub, Ty::F64, &[f.clone(), e.clone()])?;
-        let difference = self.op(Op::Abs, Ty::F64, &[difference])?;
-        let (e, f) = (self.op(Op::Abs, Ty::F64, &[e])?, self.op(Op::Abs, Ty::F64, &[f])?);
-        let largest = self.op(Op::Max, Ty::F64, &[e, f])?;
-        let relative = self.op(Op::Mul, Ty::F64, &[largest, f64(tolerance.relative)])?;
-        let limit = self.op(Op::Max, Ty::F64, &[relative, f64(tolerance.absolute)])?;
-        let within = self.compare(Relation::Le, &difference, &limit)?;
-        let finite = self.compare(Relation::Lt, &difference, &f64(f64::INFINITY))?;
-        let within = self.op(Op::And, Ty::Pred, &[within, finite])?;
-        self.op(Op::Or, Ty::Pred, &[same, within])
+        let place = self.frames.last().map_or_else(String::new, |f| f.acting.clone());
+        self.fail_if(off, Cause::Instruction { instr: instr.into(), place: place.into(), reason })
     }
 }

@@ -301,6 +301,9 @@ impl Lower<'_> {
                 let loc = self.host_value(Some(*var), expr)?;
                 self.set_slot(*var, Some(loc))?;
                 self.host_block(body)?;
+                if self.asserts() {
+                    self.in_serial(|l| l.check_binding(*var, expr))?;
+                }
                 self.set_slot(*var, None)
             }
             StmtKind::Ancilla { var, init, release, body } => {
@@ -438,6 +441,9 @@ impl Lower<'_> {
     }
 
     fn host_call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> Outcome<()> {
+        if self.asserts() {
+            self.in_serial(|l| l.check_arguments_apart(args))?;
+        }
         // what the host doesn't know of the arguments is bound first
         let mut bound = Vec::new();
         for arg in args {
@@ -451,7 +457,7 @@ impl Lower<'_> {
     }
 
     /// Where a place is, when the host has to read its indices back first; nothing where it needn't.
-    fn host_place(&mut self, place: &Place) -> Outcome<Option<Loc>> {
+    pub fn host_place(&mut self, place: &Place) -> Outcome<Option<Loc>> {
         match self.locate(place) {
             Ok(loc) => Ok(Some(loc)),
             Err(Stop::NeedsKernel) => {

@@ -6,6 +6,7 @@ use crate::kernel::Ty;
 use crate::plan::{Step, Word, WordOp};
 
 use super::atom::Atom;
+use super::loops::Visits;
 use super::memory::Loc;
 use super::real::ty_of;
 use super::value::Val;
@@ -19,6 +20,15 @@ impl Lower<'_> {
         let done = f(self).and_then(|()| self.flush());
         let steps = self.steps.pop().unwrap_or_default();
         done.map(|()| steps)
+    }
+
+    /// A loop's range visits what it visited when it was entered, as far as the host doesn't know it.
+    pub fn host_check_visits(&mut self, var: VarId, range: &Range, was: &Visits) -> Outcome<()> {
+        let known = |now: &Visits| (&now.count, &now.first, &now.step) == (&was.count, &was.first, &was.step);
+        if !self.asserts() || self.visits(var, range).is_ok_and(|now| known(&now)) {
+            return Ok(());
+        }
+        self.in_serial(|l| l.check_visits(var, range, was))
     }
 
     fn host_assert(&mut self, e: &Expr, expected: bool, when: &'static str) -> Outcome<()> {
@@ -106,7 +116,7 @@ impl Lower<'_> {
             Ok(())
         })?;
         self.step_host(Step::Loop { before: Vec::new(), cond: Word::Var(left), body });
-        Ok(())
+        self.host_check_visits(var, range, &visits)
     }
 }
 

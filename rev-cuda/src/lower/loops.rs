@@ -1,8 +1,10 @@
 //! Branches and loops inside a kernel.
 
+use rev_core::error::Cause;
 use rev_core::ir::{Block, Expr, Number, Range, ScalarType, Stmt, VarId};
 
 use crate::kernel::{Inst, Op, Relation, Ty};
+use crate::plan::Detail;
 
 use super::atom::Atom;
 use super::memory::Loc;
@@ -209,7 +211,14 @@ impl Lower<'_> {
         parallel: bool,
         body: &Block,
     ) -> Outcome<()> {
-        let visits = self.visits(var, range)?;
+        let mut visits = self.visits(var, range)?;
+        if self.asserts() {
+            // what it is compared with at the end
+            let builder = self.builder()?;
+            for atom in [&mut visits.first, &mut visits.step, &mut visits.count] {
+                *atom = builder.freeze(atom);
+            }
+        }
         let name = self.name(var);
         let tree = parallel && self.options.deterministic;
         let sums = if tree { self.inner_sums(stmt, &visits)? } else { Vec::new() };
@@ -235,7 +244,10 @@ impl Lower<'_> {
         if tree {
             self.close_inner_sums(&sums, &visits)?;
         }
-        self.check_range_unchanged(var, range, &visits)
+        if self.asserts() && visits.count.bits().is_none() {
+            self.check_visits(var, range, &visits)?;
+        }
+        Ok(())
     }
 
     fn iteration(
@@ -261,18 +273,35 @@ impl Lower<'_> {
         })
     }
 
-    /// Where a range isn't what it was when the loop was entered.
-    fn check_range_unchanged(&mut self, var: VarId, range: &Range, was: &Visits) -> Outcome<()> {
-        if !self.asserts() || was.count.bits().is_some() {
+    /// A loop's range visits what it visited when it was entered.
+    pub fn check_visits(&mut self, var: VarId, range: &Range, was: &Visits) -> Outcome<()> {
+        let now = self.visits(var, range)?;
+        let mut off = Atom::bool(false);
+        for (a, b) in [(&now.count, &was.count), (&now.first, &was.first), (&now.step, &was.step)] {
+            let differ = self.compare(Relation::Ne, a, b)?;
+            off = self.op(Op::Or, Ty::Pred, &[off, differ])?;
+        }
+        if off.truth() == Some(false) {
             return Ok(());
         }
-        let now = self.visits(var, range)?;
-        let (count, first) = (
-            self.compare(Relation::Ne, &now.count, &was.count)?,
-            self.compare(Relation::Ne, &now.first, &was.first)?,
-        );
-        let off = self.op(Op::Or, Ty::Pred, &[count, first])?;
-        self.fail_range(&off)
+        let entered = self.compare(Relation::Ne, &was.count, &Atom::Const(0, Ty::I64))?;
+        let off = self.op(Op::And, Ty::Pred, &[entered, off])?;
+        let (expected, last) = self.ends(was)?;
+        let (found, _) = self.ends(&now)?;
+        let expected = expected.into_iter().map(|a| (Detail::Expected(a.ty()), a));
+        let details = expected.chain(found.into_iter().map(|a| (Detail::Found(a.ty()), a))).collect();
+        let cause = Cause::RangeChanged { expected: String::new(), found: String::new() };
+        let name = self.name(var);
+        self.within_loop(&name, last, |l| l.fail_with(&off, cause, details))
+    }
+
+    /// How many values there are, the first, the second and the last; and the last again.
+    fn ends(&mut self, visits: &Visits) -> Outcome<(Vec<Atom>, Atom)> {
+        let ty = ty_of(visits.scalar);
+        let second = self.op(Op::Add, ty, &[visits.first.clone(), visits.step.clone()])?;
+        let back = self.steps(visits.scalar, &visits.count, &visits.step)?;
+        let last = self.op(Op::Add, ty, &[visits.first.clone(), back])?;
+        Ok((vec![visits.count.clone(), visits.first.clone(), second, last.clone()], last))
     }
 }
 

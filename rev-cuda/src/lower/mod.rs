@@ -16,13 +16,14 @@
 //! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
 //! | `host`, `host_control` | statements around parallel loops: what the host does |
 //! | `parallel`, `sums` | a parallel loop as a kernel; what its iterations add to |
-//! | `checks` | what can fail |
+//! | `checks`, `apart`, `held` | what can fail; what must be apart; what variables must hold |
 //!
 //! # What kernels check
 //!
 //! Stacks never overflow or underflow silently. Everything else is checked where [`LowerOptions::checks`] asks
 //! for it: bounds, integer division by zero (0 otherwise), and what the program itself asserts.
 
+mod apart;
 mod atom;
 mod builder;
 mod call;
@@ -35,6 +36,7 @@ mod fixed43;
 mod func;
 mod generics;
 mod half;
+mod held;
 mod host;
 mod host_control;
 mod library;
@@ -73,6 +75,7 @@ use generics::Generics;
 pub use library::Library;
 use memory::Loc;
 pub use types::ArgumentType;
+pub(crate) use types::{of_value, scalar_leaves};
 
 /// How a program is lowered.
 #[derive(Clone, Debug, PartialEq)]
@@ -181,6 +184,12 @@ struct Frame {
     generics: Generics,
     slots: Vec<Option<Loc>>,
     redirects: Vec<Redirect>,
+    /// The variables whose accesses the parallel loop declares disjoint.
+    disjoint: Vec<VarId>,
+    /// What iterations claim, inside loops that declare their accesses disjoint.
+    claims: Vec<apart::Claims>,
+    /// The first place of the instruction that is being lowered, as the program writes it.
+    acting: String,
     /// Whether the program asks for checks here.
     checked: bool,
     /// The statement that is being lowered.
@@ -208,8 +217,21 @@ impl Frame {
     ) -> Frame {
         let slots = vec![None; vars.len()];
         let (span, statement) = (Span::NONE, String::new());
-        let redirects = Vec::new();
-        Frame { function, vars, links, generics, slots, redirects, checked, span, statement, outer_loops: 0 }
+        Frame {
+            function,
+            vars,
+            links,
+            generics,
+            slots,
+            redirects: Vec::new(),
+            disjoint: Vec::new(),
+            claims: Vec::new(),
+            acting: String::new(),
+            checked,
+            span,
+            statement,
+            outer_loops: 0,
+        }
     }
 }
 

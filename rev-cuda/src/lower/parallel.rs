@@ -27,16 +27,18 @@ impl Lower<'_> {
         stmt: &Stmt,
         var: VarId,
         range: &Range,
-        _declared: &Parallel,
+        declared: &Parallel,
         body: &Block,
     ) -> Outcome<()> {
         let visits = self.host_visits(var, range)?;
+        self.check_injective(declared)?;
         self.flush()?;
         let n = visits.count.word().unwrap_or(Word::Const(0));
         let facts = self.facts(stmt)?;
         let mut sums = self.sums(&facts)?;
         let trees = self.options.deterministic && sums.iter().any(|s| s.is_tree());
         let redirects = self.frame()?.redirects.len();
+        self.frame_mut()?.disjoint.clone_from(&declared.disjoint);
         if trees {
             self.by_blocks(var, &visits, &n, &mut sums, body)?;
         } else {
@@ -46,10 +48,8 @@ impl Lower<'_> {
         if trees {
             self.add_trees(&n, &sums)?;
         }
-        if self.asserts() {
-            self.in_serial(|l| l.check_visits(var, range, &visits))?;
-        }
-        Ok(())
+        self.frame_mut()?.disjoint.clear();
+        self.host_check_visits(var, range, &visits)
     }
 
     /// What is known about the variables of a parallel loop.
@@ -124,6 +124,7 @@ impl Lower<'_> {
 
     /// The `k`-th iteration.
     fn one_iteration(&mut self, var: VarId, visits: &Visits, k: &Atom, body: &Block) -> Outcome<()> {
+        let number = k.clone();
         let k = self.converted(k, ScalarType::U64, visits.scalar)?;
         let ty = visits.first.ty();
         let value = if visits.step.integer() == Some(1) {
@@ -134,7 +135,9 @@ impl Lower<'_> {
         let value = self.op(Op::Add, ty, &[value, visits.first.clone()])?;
         let name = self.name(var);
         self.set_slot(var, Some(Loc::Value(Val::real(visits.scalar, value.clone()))))?;
+        self.open_claims(&number)?;
         self.within_loop(&name, value, |l| l.block(body))?;
+        self.frame_mut()?.claims.clear();
         self.set_slot(var, None)
     }
 
@@ -184,14 +187,6 @@ impl Lower<'_> {
         let k = self.variable(&first, "k")?;
         self.counted(&k, &end, &Atom::index(1), |l| l.one_iteration(var, visits, &k, body))?;
         self.close_tree_block(sums, own)
-    }
-
-    fn check_visits(&mut self, var: VarId, range: &Range, was: &Visits) -> Outcome<()> {
-        let now = self.visits(var, range)?;
-        let count = self.compare(Relation::Ne, &now.count, &was.count)?;
-        let first = self.compare(Relation::Ne, &now.first, &was.first)?;
-        let off = self.op(Op::Or, Ty::Pred, &[count, first])?;
-        self.fail_range(&off)
     }
 }
 

@@ -51,9 +51,12 @@ impl Lower<'_> {
     /// Where a place is, with another location for its variable.
     pub fn locate_from(&mut self, root: Loc, place: &Place) -> Outcome<Loc> {
         let mut at = root;
-        for step in &place.path {
+        for (depth, step) in place.path.iter().enumerate() {
             let indices = self.indices(step)?;
             at = self.step(at, step, &indices, place)?;
+            if depth == 0 {
+                self.claim(&at, place)?;
+            }
         }
         Ok(at)
     }
@@ -324,6 +327,7 @@ impl Lower<'_> {
                 let val = self.coerce(val, old)?;
                 for (to, value) in old.atoms().iter().zip(val.atoms()) {
                     self.assign(to, &value)?;
+                    self.see_register(to, &value)?;
                 }
                 Ok(())
             }
@@ -348,6 +352,7 @@ impl Lower<'_> {
         let Some(like) = Val::zero(&at.kind) else { return Err(self.unsupported("an array of arrays")) };
         let val = self.coerce(val, &like)?;
         for (k, value) in val.atoms().iter().enumerate() {
+            self.see_memory(at, value)?;
             let builder = self.builder()?;
             let to = builder.address(&at.mem, at.leaf + k, &at.index, at.extra.as_ref());
             let ty = value.ty();

@@ -66,6 +66,9 @@ impl Lower<'_> {
                 let value = self.eval(init)?;
                 let value = self.settle(*var, value)?;
                 let loc = self.storage(*var, value)?;
+                if self.asserts() {
+                    self.watch(&loc)?;
+                }
                 self.set_slot(*var, Some(loc))?;
                 self.block(body)?;
                 if *release != Release::Dropped {
@@ -78,6 +81,9 @@ impl Lower<'_> {
             }
             StmtKind::While { cond, post, body } => self.repeat_while(cond, post, body),
             StmtKind::For { var, range, parallel, body } => {
+                if let Some(declared) = parallel {
+                    self.check_injective_here(declared)?;
+                }
                 self.for_loop(stmt, *var, range, parallel.is_some(), body)
             }
             StmtKind::Call { callee, direction, args } => self.call(callee, *direction, args),

@@ -122,7 +122,7 @@ fn parameter_types(function: &Function, direction: Direction) -> Vec<Type> {
 }
 
 /// The leaves of a scalar.
-pub(super) fn scalar_leaves(scalar: ScalarType) -> Vec<Ty> {
+pub(crate) fn scalar_leaves(scalar: ScalarType) -> Vec<Ty> {
     match scalar {
         ScalarType::Bool => vec![Ty::Pred],
         ScalarType::I8 => vec![Ty::I8],
@@ -142,7 +142,7 @@ pub(super) fn scalar_leaves(scalar: ScalarType) -> Vec<Ty> {
 }
 
 /// The type of a scalar value.
-pub(super) fn of_value(value: &Value) -> ArgumentType {
+pub(crate) fn of_value(value: &Value) -> ArgumentType {
     match value.ir_type() {
         Type::Complex(real) => match *real {
             Type::Scalar(real) => ArgumentType::Complex(real),

@@ -18,6 +18,7 @@ use rev_core::ops::Func;
 impl Lower<'_> {
     /// `place op= expr`
     pub fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> Outcome<()> {
+        self.check_reads_apart(place, &[expr], &[])?;
         let at = self.locate_target(place)?;
         let value = self.eval(expr)?;
         match op {
@@ -114,6 +115,14 @@ impl Lower<'_> {
 
     /// An instruction on places.
     pub fn instruct(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> Outcome<()> {
+        if self.asserts() {
+            self.frame_mut()?.acting = places.first().map_or_else(String::new, |p| self.text_of(p));
+            let (read, all): (Vec<&Expr>, Vec<&Place>) = (operands.iter().collect(), places.iter().collect());
+            for (k, place) in places.iter().enumerate() {
+                self.check_reads_apart(place, &read, &all)?;
+                places[..k].iter().try_for_each(|before| self.check_apart(before, place))?;
+            }
+        }
         let at = places.iter().map(|p| self.locate(p)).collect::<Outcome<Vec<_>>>()?;
         let operands = operands.iter().map(|e| self.eval(e)).collect::<Outcome<Vec<_>>>()?;
         let shadows = places.first().is_some_and(|p| self.is_shadow(p));

@@ -1,6 +1,7 @@
 //! Programs that are compiled already.
 
 use super::execute::Loaded;
+use super::marshal::Packed;
 use super::room::Room;
 use crate::driver::Driver;
 use crate::lower::{ArgumentType, LowerOptions};
@@ -34,6 +35,8 @@ pub struct State<D: Driver> {
     pub loaded: Loaded<D>,
     /// Device memory for arguments that come from the host.
     pub rooms: Vec<Option<Room<D>>>,
+    /// The same values in memory of the host.
+    pub staged: Vec<Packed>,
 }
 
 impl<D: Driver> Compiled<D> {
@@ -86,7 +89,7 @@ impl<D: Driver> Cache<D> {
         let (driver, program, text) = compile(&key)?;
         let names = program.buffers.iter().take(program.arguments).map(|b| b.name.clone()).collect();
         let loaded = Loaded::new(driver, program, &text)?;
-        let state = Mutex::new(State { loaded, rooms: Vec::new() });
+        let state = Mutex::new(State { loaded, rooms: Vec::new(), staged: Vec::new() });
         let compiled = Arc::new(Compiled { key, module: module.clone(), names, text, state });
         programs.push(compiled.clone());
         Ok(compiled)

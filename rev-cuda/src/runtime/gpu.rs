@@ -1,9 +1,10 @@
 //! A GPU as a device of rev: the same entry points as the CPU.
 
 use super::cache::{Cache, Compiled, Given, Key};
-use super::marshal::{pack, unpack, Packed};
+use super::marshal::Packed;
 use super::prepared::Prepared;
 use super::room::Room;
+use super::transfer::{stage, unstage, Sample};
 use crate::driver::Driver;
 use crate::lower::{lower, ArgumentType, LowerOptions};
 use crate::plan::Program;
@@ -107,8 +108,7 @@ impl<D: Driver> Gpu<D> {
     ///
     /// A program that a GPU can't run.
     pub fn ptx(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<String, Error> {
-        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
-        let types = ArgumentType::of_arguments(module, direction, &data)?;
+        let types = types_of(module, direction, args.iter().map(|a| Sample::of(*a).data))?;
         self.text(module, direction, &types)
     }
 
@@ -162,8 +162,7 @@ impl<D: Driver> Gpu<D> {
         direction: Direction,
         args: &[&dyn DynArg],
     ) -> Result<Prepared<D>, Error> {
-        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
-        let types = ArgumentType::of_arguments(module, direction, &data)?;
+        let types = types_of(module, direction, args.iter().map(|a| Sample::of(*a).data))?;
         let compiled = self.compile(module, direction, types)?;
         Ok(Prepared::new(self.shared.clone(), compiled))
     }
@@ -205,17 +204,20 @@ impl<D: Driver> DynamicDevice for Gpu<D> {
         direction: Direction,
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error> {
-        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
-        let types = ArgumentType::of_arguments(module, direction, &data)?;
+        let samples: Vec<Sample> = args.iter().map(|a| Sample::of(*a)).collect();
+        let types = types_of(module, direction, samples.iter().map(|s| s.data.clone()))?;
         let compiled = self.compile(module, direction, types)?;
-        let results = run_on_host_values(&self.shared.driver, &compiled, &data)?;
-        for (arg, result) in args.iter_mut().zip(results) {
-            if let Some(data) = result {
-                arg.store(&data)?;
-            }
-        }
-        Ok(())
+        run_on_host_values(&self.shared.driver, &compiled, &samples, args)
     }
+}
+
+/// The types of arguments, from values that show them.
+fn types_of(
+    module: &Module,
+    direction: Direction,
+    samples: impl Iterator<Item = Data>,
+) -> Result<Vec<ArgumentType>, Error> {
+    ArgumentType::of_arguments(module, direction, &samples.collect::<Vec<Data>>())
 }
 
 /// A device that prints what it is asked to run.
@@ -245,60 +247,46 @@ impl<D: Driver> DynamicDevice for Printer<'_, D> {
         direction: Direction,
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error> {
-        let data: Vec<Data> = args.iter().map(|a| a.load()).collect();
-        let types = ArgumentType::of_arguments(module, direction, &data)?;
+        let types = types_of(module, direction, args.iter().map(|a| Sample::of(*a).data))?;
         let text = self.gpu.text(module, direction, &types)?;
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).push(text);
         Ok(())
     }
 }
 
-/// Runs a program on values of the host; what it may have written comes back.
+/// Runs a program on values of the host. They change when all has gone well.
 fn run_on_host_values<D: Driver>(
     driver: &Arc<D>,
     compiled: &Compiled<D>,
-    data: &[Data],
-) -> Result<Vec<Option<Data>>, Error> {
+    samples: &[Sample],
+    args: &mut [&mut dyn DynArg],
+) -> Result<(), Error> {
     let mut state = compiled.lock();
     let state = &mut *state;
-    let mut packed = Vec::with_capacity(data.len());
-    for (data, ty) in data.iter().zip(&compiled.key.types) {
-        packed.push(pack(data, ty, compiled.key.options.stack_capacity)?);
+    let types = &compiled.key.types;
+    state.staged.resize_with(args.len(), Packed::default);
+    for (((arg, sample), ty), staged) in args.iter().zip(samples).zip(types).zip(&mut state.staged) {
+        stage(*arg, sample, ty, compiled.key.options.stack_capacity, staged)?;
     }
-    let names: Vec<String> = (0..data.len()).map(|k| compiled.name(k)).collect();
-    let shapes: Vec<&[usize]> = packed.iter().map(|p| p.shape.as_slice()).collect();
+    let names: Vec<String> = (0..args.len()).map(|k| compiled.name(k)).collect();
+    let shapes: Vec<&[usize]> = state.staged.iter().map(|p| p.shape.as_slice()).collect();
     check_shapes(&compiled.key, &names, &shapes)?;
-    state.rooms.resize_with(data.len(), || None);
-    let mut given = Vec::with_capacity(data.len());
-    for (((packed, ty), room), name) in
-        packed.iter().zip(&compiled.key.types).zip(&mut state.rooms).zip(&names)
-    {
-        let address = Room::ensure(room, driver, name, packed.bytes.len())?.address();
-        driver.upload(address, &packed.bytes)?;
-        given.push(Given { address, shape: packed.shape.clone(), integer: packed.integer(ty) });
+    state.rooms.resize_with(args.len(), || None);
+    let mut given = Vec::with_capacity(args.len());
+    for (((staged, ty), room), name) in state.staged.iter().zip(types).zip(&mut state.rooms).zip(&names) {
+        let address = Room::ensure(room, driver, name, staged.bytes.len())?.address();
+        driver.upload(address, &staged.bytes)?;
+        given.push(Given { address, shape: staged.shape.clone(), integer: staged.integer(ty) });
     }
     let written: Vec<bool> = state.loaded.program().buffers.iter().map(|b| b.written).collect();
     let addresses: Vec<u64> = given.iter().map(|g| g.address).collect();
     state.loaded.run(given)?;
-    let mut results = Vec::with_capacity(data.len());
-    for (k, (mut packed, ty)) in packed.into_iter().zip(&compiled.key.types).enumerate() {
-        results.push(match written.get(k) {
-            Some(true) => Some(fetch(driver.as_ref(), addresses[k], &mut packed, ty)?),
-            _ => None,
-        });
+    let results = || (0..args.len()).filter(|k| written.get(*k) == Some(&true));
+    for k in results() {
+        driver.download(addresses[k], &mut state.staged[k].bytes)?;
     }
-    Ok(results)
-}
-
-/// What lies on the device in the place of a value.
-pub(super) fn fetch<D: Driver>(
-    driver: &D,
-    address: u64,
-    into: &mut Packed,
-    ty: &ArgumentType,
-) -> Result<Data, Error> {
-    driver.download(address, &mut into.bytes)?;
-    unpack(into, ty)
+    let results: Vec<usize> = results().collect();
+    results.into_iter().try_for_each(|k| unstage(&state.staged[k], &types[k], args[k]))
 }
 
 /// Whether every shadow has the shape of what it is the shadow of.

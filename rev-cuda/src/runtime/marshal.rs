@@ -3,14 +3,14 @@
 
 use crate::kernel::Ty;
 use crate::layout::{buffer_bytes, plane_offset, STACK_HEADER};
-use crate::lower::ArgumentType;
+use crate::lower::{of_value, ArgumentType};
 use rev_core::error::Error;
 use rev_core::ir::ScalarType;
 use rev_core::scalar::{bf16, f16, Fixed43};
 use rev_core::value::{Array, Data, Record, Value};
 
 /// A value as it lies in device memory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packed {
     /// The length along each axis; none for a scalar, tuple or struct; of a stack its capacity.
     pub shape: Vec<usize>,
@@ -40,7 +40,7 @@ fn header(ty: &ArgumentType) -> usize {
 }
 
 /// Where each plane of a value starts, and its type.
-fn planes(shape: &[usize], ty: &ArgumentType) -> Vec<(usize, Ty)> {
+pub fn planes(shape: &[usize], ty: &ArgumentType) -> Vec<(usize, Ty)> {
     let (leaves, count, header) = (ty.leaves(), count(shape).unwrap_or(0), header(ty));
     leaves.iter().enumerate().map(|(k, ty)| (header + plane_offset(count, &leaves, k), *ty)).collect()
 }
@@ -163,10 +163,10 @@ pub fn pack(data: &Data, ty: &ArgumentType, room: usize) -> Result<Packed, Error
 }
 
 /// Writes the leaves of a value without axes.
-fn put(data: &Data, ty: &ArgumentType, write: &mut dyn FnMut(u64)) -> Result<(), Error> {
+pub fn put(data: &Data, ty: &ArgumentType, write: &mut dyn FnMut(u64)) -> Result<(), Error> {
     match (ty, data) {
         (ArgumentType::None | ArgumentType::Function(_), _) => Ok(()),
-        (ArgumentType::Scalar(_) | ArgumentType::Complex(_), Data::Scalar(v)) => {
+        (ArgumentType::Scalar(_) | ArgumentType::Complex(_), Data::Scalar(v)) if of_value(v) == *ty => {
             put_value(v, write);
             Ok(())
         }
@@ -192,7 +192,8 @@ fn put(data: &Data, ty: &ArgumentType, write: &mut dyn FnMut(u64)) -> Result<(),
     }
 }
 
-fn mismatch(data: &Data, ty: &ArgumentType) -> Error {
+/// A value of another type.
+pub fn mismatch(data: &Data, ty: &ArgumentType) -> Error {
     data.type_error("a value for device memory", describe(ty))
 }
 
@@ -287,12 +288,14 @@ pub fn unpack(packed: &Packed, ty: &ArgumentType) -> Result<Data, Error> {
             let elements = (0..total).map(|_| one(element, order.next())).collect();
             Ok(Data::Array(Array { shape: packed.shape.clone(), elements }))
         }
-        ArgumentType::Stack(element) => {
-            let held = (read(&packed.bytes, Ty::U64) as usize).min(total);
-            Ok(Data::Stack((0..held).map(|k| one(element, k)).collect()))
-        }
+        ArgumentType::Stack(element) => Ok(Data::Stack((0..held(packed)).map(|k| one(element, k)).collect())),
         _ => Ok(one(ty, 0)),
     }
+}
+
+/// How many values a stack holds.
+pub fn held(packed: &Packed) -> usize {
+    (read(&packed.bytes, Ty::U64) as usize).min(count(&packed.shape).unwrap_or(0))
 }
 
 /// Reads the leaves of a value without axes.

@@ -9,6 +9,7 @@ mod marshal;
 mod prepared;
 mod report;
 mod room;
+mod transfer;
 
 #[cfg(test)]
 mod gpu_tests;
@@ -21,3 +22,4 @@ pub use gpu::{Generator, Gpu};
 pub use marshal::{pack, unpack, Packed};
 pub use prepared::{DeviceArray, Prepared};
 pub use room::Room;
+pub use transfer::{stage, unstage, Sample};

@@ -1,9 +1,10 @@
 //! Programs whose arguments stay on the device.
 
 use super::cache::{Compiled, Given};
-use super::gpu::{check_shapes, fetch, Shared};
-use super::marshal::{pack, value_bytes, Packed};
+use super::gpu::{check_shapes, Shared};
+use super::marshal::{value_bytes, Packed};
 use super::room::Room;
+use super::transfer::{stage, unstage, Sample};
 use crate::driver::Driver;
 use crate::lower::ArgumentType;
 use crate::plan::Accumulation;
@@ -44,7 +45,8 @@ impl<D: Driver> Prepared<D> {
         let Some(ty) = self.compiled.key.types.get(k) else {
             return Err(self.arguments(k + 1));
         };
-        let packed = pack(&value.load(), ty, self.compiled.key.options.stack_capacity)?;
+        let mut packed = Packed::default();
+        stage(value, &Sample::of(value), ty, self.compiled.key.options.stack_capacity, &mut packed)?;
         let name = self.compiled.name(k);
         let room = Room::new(&self.shared.driver, &name, packed.bytes.len())?;
         self.shared.driver.upload(room.address(), &packed.bytes)?;
@@ -142,8 +144,8 @@ impl<D: Driver> DeviceArray<D> {
     /// A value of another type or shape, which is then unchanged; a device that is lost.
     pub fn download(&self, into: &mut dyn DynArg) -> Result<(), Error> {
         let mut packed = Packed { shape: self.shape.clone(), bytes: vec![0; self.bytes()] };
-        let data = fetch(self.shared.driver.as_ref(), self.room.address(), &mut packed, &self.ty)?;
-        into.store(&data)
+        self.shared.driver.download(self.room.address(), &mut packed.bytes)?;
+        unstage(&packed, &self.ty, into)
     }
 
     /// Replaces its content.
@@ -152,7 +154,9 @@ impl<D: Driver> DeviceArray<D> {
     ///
     /// A value of another type or shape.
     pub fn replace(&mut self, value: &dyn DynArg) -> Result<(), Error> {
-        let packed = pack(&value.load(), &self.ty, self.shape.first().copied().unwrap_or(0))?;
+        let mut packed = Packed::default();
+        let room = self.shape.first().copied().unwrap_or(0);
+        stage(value, &Sample::of(value), &self.ty, room, &mut packed)?;
         if packed.shape != self.shape {
             return Err(Cause::Shape {
                 place: self.name.clone().into(),

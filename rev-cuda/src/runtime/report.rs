@@ -43,6 +43,7 @@ struct Details {
     expected: Vec<String>,
     index: Vec<i128>,
     shape: Vec<usize>,
+    tolerance: Option<f64>,
 }
 
 impl Details {
@@ -54,6 +55,7 @@ impl Details {
                 Detail::Expected(ty) => all.expected.push(text(*bits, *ty)),
                 Detail::Index => all.index.push((*bits as i64).into()),
                 Detail::Length => all.shape.push(*bits as usize),
+                Detail::Tolerance => all.tolerance = Some(f64::from_bits(*bits)),
             }
         }
         all
@@ -80,20 +82,35 @@ fn parts(parts: Vec<String>, otherwise: String) -> String {
     }
 }
 
+/// A place whose indices, `[]` in the text, are known now.
+fn indexed(place: String, index: &[i128]) -> String {
+    index.iter().fold(place, |text, i| text.replacen("[]", &format!("[{i}]"), 1))
+}
+
+/// The values of a range: how many there are, the first, the second and the last.
+fn visited(parts: &[String], otherwise: String) -> String {
+    let [count, first, second, last] = parts else { return otherwise };
+    match count.as_str() {
+        "0" => "empty".into(),
+        "1" => first.clone(),
+        "2" => format!("{first}, {second}"),
+        _ => format!("{first}, {second}, … {last}"),
+    }
+}
+
 /// A cause with the values in it.
 fn complete(cause: Cause, details: &[Detail], values: &[u64]) -> Cause {
     let d = Details::read(details, values);
-    let indexed = |place: String, index: &[i128]| index.iter().fold(place, |text, i| format!("{text}[{i}]"));
     match cause {
         Cause::Release { place, expected, found, tolerance } => Cause::Release {
             place: indexed(place, &d.index),
             expected: parts(d.expected, expected),
             // of a stack only the number of its values is known
             found: d.shape.first().map_or_else(|| parts(d.found, found), |n| format!("a stack of {n}")),
-            tolerance,
+            tolerance: d.tolerance.unwrap_or(tolerance),
         },
         Cause::RangeChanged { expected, found } => {
-            Cause::RangeChanged { expected: parts(d.expected, expected), found: parts(d.found, found) }
+            Cause::RangeChanged { expected: visited(&d.expected, expected), found: visited(&d.found, found) }
         }
         Cause::BindingChanged { name, expected, found } => Cause::BindingChanged {
             name,

@@ -222,10 +222,25 @@ impl Names<'_> {
 
     /// The struct and its shadow as dynamic values.
     fn dynamic(&self) -> TokenStream {
-        let Names { p, name, shadow, fields, .. } = self;
+        let Names { p, name, shadow, lanes, types, .. } = self;
+        let body = self.dynamic_body(types.iter().map(|ty| quote!(#ty)));
+        let shadow_body =
+            self.dynamic_body(types.iter().map(|ty| quote!(<#ty as #p::Primal>::Shadow<#lanes>)));
+        let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
+        let generics = self.shadow_generics();
+        let (shadow_impl, shadow_type, shadow_clause) = generics.split_for_impl();
+        quote! {
+            impl #impl_generics #p::DynArg for #name #ty_generics #clause { #body }
+            impl #shadow_impl #p::DynArg for #shadow #shadow_type #shadow_clause { #shadow_body }
+        }
+    }
+
+    /// The same for fields of some types.
+    fn dynamic_body(&self, types: impl Iterator<Item = TokenStream>) -> TokenStream {
+        let Names { p, name, fields, .. } = self;
         let text = name.to_string();
         let labels: Vec<_> = fields.iter().map(|f| f.to_string()).collect();
-        let body = quote! {
+        quote! {
             fn load(&self) -> #p::Data {
                 #p::Data::record(#text, [#((#labels, #p::DynArg::load(&self.#fields))),*])
             }
@@ -233,13 +248,17 @@ impl Names<'_> {
                 #(#p::DynArg::store(&mut self.#fields, data.field(#labels)?)?;)*
                 ::core::result::Result::Ok(())
             }
-        };
-        let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
-        let generics = self.shadow_generics();
-        let (shadow_impl, shadow_type, shadow_clause) = generics.split_for_impl();
-        quote! {
-            impl #impl_generics #p::DynArg for #name #ty_generics #clause { #body }
-            impl #shadow_impl #p::DynArg for #shadow #shadow_type #shadow_clause { #body }
+            fn scalars(list: &mut ::std::vec::Vec<#p::ir::ScalarType>) -> bool {
+                true #(&& <#types as #p::DynArg>::scalars(list))*
+            }
+            #[inline]
+            fn put(&self, to: &mut #p::PlaneWriter<'_>) {
+                #(#p::DynArg::put(&self.#fields, to);)*
+            }
+            #[inline]
+            fn take(&mut self, from: &mut #p::PlaneReader<'_>) {
+                #(#p::DynArg::take(&mut self.#fields, from);)*
+            }
         }
     }
 
