@@ -6,6 +6,7 @@
 //! | [`index`] | indices that are uniform, grow from lane to lane, or are each lane's own |
 //! | [`access`] | elements of arrays in lanes |
 //! | [`own`] | arrays of which each lane has its own |
+//! | [`ranges`] | counted loops whose bounds differ between lanes |
 //! | [`spread`] | values, calls and shadows brought into lanes |
 //! | `memory` | packs to and from memory, whatever the elements are |
 //!
@@ -22,6 +23,7 @@ pub mod groups;
 pub mod index;
 mod memory;
 pub mod own;
+pub mod ranges;
 pub mod spread;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -37,5 +39,6 @@ pub use groups::with_portable;
 pub use groups::{avx2, avx512, run_avx2, run_avx512};
 pub use groups::{runs, split, Groups};
 pub use index::{Index, Indices, Lin};
+pub use ranges::{steps_of, Trips};
 pub use rev_core::lanes::*;
 pub use spread::{each, spread, spread_zero_shadows, zero_shadows, LaneValue};

@@ -9,6 +9,7 @@ use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::ir::{Block, Direction, Function, Place, Span, Type, VarId};
 use rev_core::pass::Erased;
 
+use super::lanes::Lane;
 use super::names::{ident, ident_at};
 use super::sites::{Quotes, Sites};
 use super::types::rust_type;
@@ -74,6 +75,8 @@ pub struct Body<'a> {
     /// Arrays whose elements each iteration of a loop claims before it touches them: with the claims
     /// and the loop's variable.
     pub claimed: Vec<(VarId, Ident, VarId)>,
+    /// What is known about the lanes, where statements are emitted for several iterations at once.
+    pub lane: Option<Lane>,
     /// Calls of adjoints whose restored state nobody reads.
     pub forgetful: Option<&'a Erased>,
     /// What may overlap at run time.
@@ -98,6 +101,7 @@ impl<'a> Body<'a> {
             atomic: BTreeSet::new(),
             lent: Vec::new(),
             claimed: Vec::new(),
+            lane: None,
             forgetful: None,
             values: rev_core::check::overlap::Values::of(function),
             quotes: scope.quotes,
@@ -186,8 +190,8 @@ impl<'a> Body<'a> {
         let site = self.sites.number(self.site, self.quotes, p);
         let loops = self.loops.iter().map(|around| match around {
             Around::For(v) => {
-                let (name, shown) = (self.name(*v), &self.function.var(*v).name);
-                quote!((#shown, #p::number(#name)))
+                let (number, shown) = (self.lane_number(*v), &self.function.var(*v).name);
+                quote!((#shown, #p::number(#number)))
             }
             Around::While(count) => quote!(("while", #p::number(#count))),
         });

@@ -115,7 +115,7 @@ impl Body<'_> {
         })
     }
 
-    fn place_argument(&mut self, place: &Place, mode: Mode) -> TokenStream {
+    pub fn place_argument(&mut self, place: &Place, mode: Mode) -> TokenStream {
         let reach = if mode == Mode::Read { Reach::Read } else { Reach::Write };
         let (p, fixed) = (self.p, self.is_fixed(place));
         let reached = self.place(place, reach);

@@ -113,7 +113,7 @@ impl Body<'_> {
     }
 
     /// The length of a fixed-size array: it has to be a constant of Rust.
-    fn constant_length(&mut self, n: &Expr) -> TokenStream {
+    pub fn constant_length(&mut self, n: &Expr) -> TokenStream {
         match &n.kind {
             ExprKind::Literal(Number::Int(v), _) => {
                 let v = Literal::i128_unsuffixed(*v);
@@ -259,7 +259,7 @@ impl Body<'_> {
     }
 
     /// An element behind a check of its index.
-    fn element(
+    pub fn element(
         &mut self,
         array: TokenStream,
         index: &[Expr],

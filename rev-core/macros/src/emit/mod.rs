@@ -22,6 +22,7 @@ mod body;
 mod call;
 mod contraction;
 mod expr;
+mod lanes;
 mod loops;
 mod names;
 mod parallel;
@@ -55,11 +56,19 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let of = |function: &Checked, adjoint, inverse| {
         program::program(&scope, &signature, function, Direction { adjoint, inverse })
     };
+    let laned = |function: &Checked, adjoint, inverse| {
+        lanes::program(&scope, &signature, function, Direction { adjoint, inverse })
+    };
+    let (forward, reverse) = (adjoint(program, Adjoint::LEAN), adjoint(&backward, Adjoint::LEAN));
     let programs = [
         of(program, 0, false),
         of(&backward, 0, true),
-        of(&adjoint(program, Adjoint::LEAN), 1, false),
-        of(&adjoint(&backward, Adjoint::LEAN), 1, true),
+        of(&forward, 1, false),
+        of(&reverse, 1, true),
+        laned(program, 0, false),
+        laned(&backward, 0, true),
+        laned(&forward, 1, false),
+        laned(&reverse, 1, true),
     ];
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;

@@ -18,6 +18,7 @@ use rev_core::ir::{
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
+use super::lanes::{is_laned, Lane, Varying};
 use super::names::ident;
 use super::types::{is_fixed, is_scalar};
 
@@ -237,6 +238,7 @@ impl Body<'_> {
             self.claimed.push((claimed, claims, var));
         }
         let name = self.name(var);
+        let laned = self.lanes(var, body, roles, &frame.reprs);
         let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
         self.lent.truncate(lent_outside);
         self.claimed.truncate(claimed_outside);
@@ -246,12 +248,45 @@ impl Body<'_> {
         quote!({
             #before
             #p::parallel::run(__cx, __visits, #weight, #given, move |__cx, __visits, __targets| {
+                let __fixed = #p::parallel::is_fixed(__cx, &__targets);
                 let #taken = __targets;
                 #head
+                #laned
                 for #name in __visits { #statements }
                 ::core::result::Result::Ok(())
             })
         })
+    }
+
+    /// The groups of iterations that run in lanes, where the loop has no checks; the others are left
+    /// to come after them.
+    fn lanes(
+        &mut self,
+        var: VarId,
+        body: &Block,
+        roles: &[(VarId, Role)],
+        reprs: &[(VarId, Repr)],
+    ) -> TokenStream {
+        let p = self.p;
+        let varying = Varying::of_loop(var, body);
+        let declared = roles.iter().any(|(_, role)| matches!(role, Role::Owned { declared: true }));
+        if self.checked || declared || self.lane.is_some() || !is_laned(self.function, &varying, body) {
+            return TokenStream::new();
+        }
+        let shared = |(_, role): &&(VarId, Role)| matches!(role, Role::Shared { .. } | Role::Element { .. });
+        let shared = roles.iter().filter(shared).map(|(var, _)| *var).collect();
+        let name = self.name(var);
+        let statements = self.holding(reprs, |b| b.laned(var, body, Lane::whole(varying, shared)));
+        quote! {
+            let (__groups, __visits) = #p::lanes::split(__cx, __fixed, __visits);
+            let __laned = #p::lanes::vectorize!(__groups, |__s, __groups| {
+                for #name in __groups { #statements }
+                ::core::result::Result::Ok::<(), #p::Error>(())
+            });
+            if let ::core::result::Result::Err(__e) = __laned {
+                return ::core::result::Result::Err(__e);
+            }
+        }
     }
 
     /// The values that a parallel loop visits: a type that can be split.

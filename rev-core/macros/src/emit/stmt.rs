@@ -20,6 +20,15 @@ impl Body<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) -> TokenStream {
         self.stand_at(stmt.span);
+        if self.lane.is_some() {
+            self.lane_stmt(stmt)
+        } else {
+            self.plain_stmt(stmt)
+        }
+    }
+
+    /// A statement that is the same for all lanes, or where there are none.
+    pub fn plain_stmt(&mut self, stmt: &Stmt) -> TokenStream {
         match &stmt.kind {
             StmtKind::Update { op, place, expr } => self.update(*op, place, expr),
             StmtKind::Instr { instr, places, operands } => self.instr(*instr, places, operands),
@@ -261,7 +270,7 @@ impl Body<'_> {
     }
 
     /// An instruction, with its failure where it can fail.
-    fn applied(&mut self, instr: Instr, place: &Place, call: TokenStream) -> TokenStream {
+    pub fn applied(&mut self, instr: Instr, place: &Place, call: TokenStream) -> TokenStream {
         let p = self.p;
         match instr.row().adjoint {
             InstrAdjoint::ScaleByOperand

@@ -1,0 +1,139 @@
+//! Calls of reversible functions for several iterations at once.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place};
+
+use super::super::body::{Body, Repr};
+use super::super::call::program_name;
+use super::super::expr::Reach;
+use super::super::names::ident;
+use super::place::Spot;
+use super::Kind;
+
+/// The code of an argument: what comes before the call, what is passed, and what comes after it.
+#[derive(Default)]
+struct Passed {
+    before: TokenStream,
+    arg: TokenStream,
+    after: TokenStream,
+}
+
+impl Body<'_> {
+    /// A call of the program that a function has for lanes.
+    pub fn lane_call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> TokenStream {
+        let p = self.p;
+        let passed: Vec<Passed> = args.iter().map(|arg| self.lane_argument(arg)).collect();
+        let before = passed.iter().map(|x| &x.before);
+        let after = passed.iter().map(|x| &x.after);
+        let args = passed.iter().map(|x| &x.arg);
+        let (cx, mask) = (self.context(direction), self.mask());
+        let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
+        let call = match callee {
+            Callee::Path(text) => {
+                let program = lane_program_name(direction);
+                let (path, generics) = self.lane_callee_path(text, direction);
+                quote!(#path::#program #generics (__s, #mask, #cx, #width #(#args),*))
+            }
+            // not in lanes
+            Callee::Param(_) => TokenStream::new(),
+        };
+        let failure = self.fail(|at| quote!(#p::fail::called(#at, __e)));
+        quote!({
+            #(#before)*
+            if let ::core::result::Result::Err(__e) = #call { #failure }
+            #(#after)*
+        })
+    }
+
+    fn lane_callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
+        let Some(path) = self.source.callees.get(text) else {
+            return (text.parse().unwrap_or_default(), TokenStream::new());
+        };
+        let mut bare = path.clone();
+        let given = bare.segments.last_mut().map(|s| std::mem::take(&mut s.arguments));
+        match given {
+            Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {
+                let args = a.args.iter();
+                let width = (direction.adjoint > 0).then(|| quote!(, __N));
+                (quote!(#bare), quote!(::<#(#args,)* _, _, _ #width>))
+            }
+            _ => (quote!(#bare), TokenStream::new()),
+        }
+    }
+
+    fn lane_argument(&mut self, arg: &Arg) -> Passed {
+        match &arg.value {
+            ArgValue::Place(place) => self.lane_place_argument(place, arg.mode),
+            ArgValue::Expr(Expr { kind: ExprKind::Read(place), .. }) => {
+                self.lane_place_argument(place, Mode::Read)
+            }
+            ArgValue::Expr(e) => {
+                let (name, value) = (self.fresh("arg"), self.pack(e));
+                Passed { before: quote!(let #name = #value;), arg: quote!(&#name), after: TokenStream::new() }
+            }
+        }
+    }
+
+    fn lane_place_argument(&mut self, place: &Place, mode: Mode) -> Passed {
+        let p = self.p;
+        if self.is_array(place) {
+            let arg = self.place_argument(place, mode);
+            return Passed { arg, ..Passed::default() };
+        }
+        let whole = place.path.is_empty() && self.kind(place.var) == Kind::Pack;
+        if whole {
+            let name = self.name(place.var);
+            let held = match self.repr(place.var) {
+                Repr::Ref | Repr::Mut => quote!((*#name)),
+                Repr::Value | Repr::Owned | Repr::Handle | Repr::Function => quote!(#name),
+            };
+            let arg = if mode == Mode::Read { quote!(&#held) } else { quote!(&mut #held) };
+            return Passed { arg, ..Passed::default() };
+        }
+        let name = self.fresh("arg");
+        if mode == Mode::Read {
+            let value = self.lane_value(place);
+            return Passed {
+                before: quote!(let #name = #value;),
+                arg: quote!(&#name),
+                after: TokenStream::new(),
+            };
+        }
+        let arg = quote!(&mut #name);
+        let outside = !self.is_own(place.var);
+        let one = matches!(self.spot(place, Reach::Write), Spot::One);
+        if outside && (one || mode == Mode::Accumulate || self.is_shared(place)) {
+            // what the call adds to zero is added to the place
+            let before = quote!(let mut #name = #p::lanes::zero(););
+            let after = self.lane_sum(place, &name);
+            return Passed { before, arg, after };
+        }
+        let value = self.lane_value(place);
+        let before = quote!(let mut #name = #value;);
+        let after = self.through(place, false, |_, part| quote!(#part = #name;));
+        Passed { before, arg, after }
+    }
+
+    /// Adds what a call has left in a pack to the place that it stands for.
+    fn lane_sum(&mut self, place: &Place, name: &proc_macro2::Ident) -> TokenStream {
+        match self.spot(place, Reach::Write) {
+            Spot::One => self.add_sum(place, false, &quote!(&#name)),
+            Spot::Chosen(chosen) if chosen.is_plain(place) => {
+                self.add_each(&chosen, false, &quote!(#name), place)
+            }
+            Spot::Chosen(_) | Spot::Held(_) => {
+                let p = self.p;
+                self.through(place, true, |body, part| {
+                    let mask = body.mask();
+                    quote!(#p::lanes::update::add(__s, #mask, &mut #part, #name);)
+                })
+            }
+        }
+    }
+}
+
+/// The name of the program that lanes call.
+pub fn lane_program_name(direction: Direction) -> proc_macro2::Ident {
+    ident(&format!("{}_lanes", program_name(direction)))
+}

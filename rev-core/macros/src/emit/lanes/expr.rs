@@ -1,0 +1,273 @@
+//! Expressions whose values differ between lanes.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use rev_core::ir::{Expr, ExprKind, Place, Step, Type, VarId};
+use rev_core::ops::{Func, Shape};
+
+use super::super::body::{Body, Repr};
+use super::super::names::ident;
+use super::super::types::rust_type;
+use super::Kind;
+
+impl Body<'_> {
+    /// The value of an expression, and how it is held.
+    pub fn lane_expr(&mut self, e: &Expr) -> (TokenStream, Kind) {
+        if !self.varies(e) {
+            return (self.expr(e), Kind::Uniform);
+        }
+        let linear = self.lane.as_ref().is_some_and(|lane| lane.varying.is_linear(e));
+        if linear {
+            return (self.linear(e), Kind::Linear);
+        }
+        (self.varying_expr(e), Kind::Pack)
+    }
+
+    /// The value of an expression as a pack.
+    pub fn pack(&mut self, e: &Expr) -> TokenStream {
+        let p = self.p;
+        match self.lane_expr(e) {
+            (value, Kind::Uniform) => quote!(#p::lanes::splat(#value)),
+            (value, Kind::Linear) => quote!(#p::lanes::spread(#value)),
+            (value, Kind::Pack) => value,
+        }
+    }
+
+    fn packs(&mut self, es: &[Expr]) -> Vec<TokenStream> {
+        es.iter().map(|e| self.pack(e)).collect()
+    }
+
+    /// The loop's variable, or that and a uniform number.
+    fn linear(&mut self, e: &Expr) -> TokenStream {
+        match &e.kind {
+            ExprKind::Read(q) => {
+                let name = self.name(q.var);
+                quote!(#name)
+            }
+            ExprKind::Func(func, args) => {
+                let [a, b] = args.as_slice() else { return TokenStream::new() };
+                let first = self.varies(a);
+                let (of, by) = if first { (a, b) } else { (b, a) };
+                let (of, by) = (self.linear(of), self.expr(by));
+                if *func == Func::Sub {
+                    quote!((#of).minus(#by))
+                } else {
+                    quote!((#of).plus(#by))
+                }
+            }
+            _ => TokenStream::new(),
+        }
+    }
+
+    fn varying_expr(&mut self, e: &Expr) -> TokenStream {
+        let p = self.p;
+        match &e.kind {
+            ExprKind::Read(place) => self.lane_value(place),
+            ExprKind::Func(func, args) => self.lane_func(*func, args),
+            ExprKind::Pure(path, args) => self.lane_pure(path, "__value", args),
+            ExprKind::Partials(path, args) => self.lane_pure(path, "__partials", args),
+            ExprKind::Cast(e, ty) => {
+                let (value, to) = (self.pack(e), rust_type(ty, p).unwrap_or_else(|| quote!(_)));
+                match ty {
+                    Type::Shadow(_) => quote!(#p::lanes::cast_shadow::<_, #to, _>(__s, #value)),
+                    _ => quote!(#p::lanes::cast::<_, _, #to>(__s, #value)),
+                }
+            }
+            ExprKind::If(c, a, b) => self.lane_choice(c, a, b),
+            ExprKind::Block(lets, e) => self.lane_names(lets, e),
+            ExprKind::Element(e, k) => {
+                let (e, k) = (self.pack(e), Literal::u32_unsuffixed(*k));
+                quote!((#e).0.#k)
+            }
+            ExprKind::Tuple(es) => {
+                let make = ident(&format!("tuple{}", es.len()));
+                let es = self.packs(es);
+                quote!(#p::lanes::#make(#(#es),*))
+            }
+            ExprKind::Array(es) => {
+                let es = self.packs(es);
+                quote!(#p::lanes::array([#(#es),*]))
+            }
+            ExprKind::Repeat(e, n) => {
+                let (e, n) = (self.pack(e), self.constant_length(n));
+                quote!(#p::lanes::repeat::<_, #n>(#e))
+            }
+            ExprKind::ZeroShadow(place) => {
+                let value = self.lane_value(place);
+                quote!(#p::lanes::zero_shadow::<_, __N>(&#value))
+            }
+            // the same for all lanes
+            ExprKind::Literal(..)
+            | ExprKind::Named(_)
+            | ExprKind::Const(_)
+            | ExprKind::Len(..)
+            | ExprKind::Zero(_)
+            | ExprKind::EmptyStack
+            | ExprKind::Contract(..)
+            | ExprKind::Fill(..) => {
+                let value = self.expr(e);
+                quote!(#p::lanes::splat(#value))
+            }
+        }
+    }
+
+    fn lane_func(&mut self, func: Func, args: &[Expr]) -> TokenStream {
+        let p = self.p;
+        let mask = self.mask();
+        match (func, args) {
+            (Func::And | Func::Or, [a, b]) => self.lane_logic(func, a, b),
+            (Func::Quot | Func::Rem, [a, b]) => {
+                let name = ident(if func == Func::Quot { "quotient" } else { "remainder" });
+                let (a, b) = (self.pack(a), self.pack(b));
+                let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
+                quote!(match #p::lanes::#name(__s, #mask, #a, #b) {
+                    ::core::option::Option::Some(__q) => __q,
+                    ::core::option::Option::None => #failure,
+                })
+            }
+            _ => {
+                let name = ident(func.name());
+                let shapes = func.row().args;
+                let values: Vec<TokenStream> = args
+                    .iter()
+                    .zip(shapes)
+                    .map(|(e, shape)| match shape {
+                        Shape::I if !self.varies(e) => {
+                            let n = self.expr(e);
+                            quote!({ let __n: i32 = #n; __n })
+                        }
+                        _ => self.pack(e),
+                    })
+                    .collect();
+                quote!(#p::lanes::#name(__s, #(#values),*))
+            }
+        }
+    }
+
+    /// `a && b` and `a || b`: the second is evaluated where the first doesn't decide.
+    fn lane_logic(&mut self, func: Func, a: &Expr, b: &Expr) -> TokenStream {
+        let p = self.p;
+        let (outside, open, name) = (self.mask(), self.fresh("open"), ident(func.name()));
+        let keep = ident(if func == Func::And { "within" } else { "without" });
+        let a = self.pack(a);
+        let b = self.masked(&open, |body| body.where_any(b));
+        quote!({
+            let __a = #a;
+            let #open = #p::lanes::#keep(__s, #outside, &__a);
+            let __b = #b;
+            #p::lanes::#name(__s, __a, __b)
+        })
+    }
+
+    /// A value of the lanes of the mask, which may be none: nothing that could fail is evaluated then.
+    fn where_any(&mut self, e: &Expr) -> TokenStream {
+        let (p, mask) = (self.p, self.mask());
+        let value = self.pack(e);
+        if can_fail(e) {
+            quote!(if #p::lanes::any(&#mask) { #value } else { #p::lanes::zero() })
+        } else {
+            value
+        }
+    }
+
+    fn lane_choice(&mut self, c: &Expr, a: &Expr, b: &Expr) -> TokenStream {
+        let p = self.p;
+        if !self.varies(c) {
+            let (c, a, b) = (self.expr(c), self.pack(a), self.pack(b));
+            return quote!(if #c { #a } else { #b });
+        }
+        let (outside, then, otherwise) = (self.mask(), self.fresh("then"), self.fresh("else"));
+        let c = self.pack(c);
+        let a = self.masked(&then, |body| body.where_any(a));
+        let b = self.masked(&otherwise, |body| body.where_any(b));
+        quote!({
+            let __c = #c;
+            let #then = #p::lanes::within(__s, #outside, &__c);
+            let #otherwise = #p::lanes::without(__s, #outside, &__c);
+            let __a = #a;
+            let __b = #b;
+            #p::lanes::select(__s, &__c, __a, __b)
+        })
+    }
+
+    fn lane_names(&mut self, lets: &[(VarId, Expr)], e: &Expr) -> TokenStream {
+        let mut out = TokenStream::new();
+        for (var, value) in lets {
+            let value = match self.kind(*var) {
+                Kind::Pack => self.pack(value),
+                Kind::Uniform | Kind::Linear => self.lane_expr(value).0,
+            };
+            let (name, ty) = (self.name(*var), self.lane_annotation(*var));
+            self.set(*var, Repr::Value);
+            out.extend(quote!(let #name #ty = #value;));
+        }
+        let e = self.pack(e);
+        quote!({ #out #e })
+    }
+
+    /// A pure function, lane by lane.
+    fn lane_pure(&mut self, path: &str, program: &str, args: &[Expr]) -> TokenStream {
+        let (p, name, mask) = (self.p, ident(program), self.mask());
+        let (path, generics) = self.pure_path(path);
+        let mut before = TokenStream::new();
+        let mut given = Vec::new();
+        for e in args {
+            let held = self.fresh("arg");
+            let (value, kind) = self.lane_expr(e);
+            before.extend(quote!(let #held = #value;));
+            given.push(match kind {
+                Kind::Uniform => quote!(::core::clone::Clone::clone(&#held)),
+                Kind::Linear => quote!(#held.at(__k)),
+                Kind::Pack => quote!(#p::lanes::get(&#held, __k)),
+            });
+        }
+        let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
+        quote!({
+            #before
+            match #p::lanes::each(#mask, |__k| #path::#name #generics (#(#given),*)) {
+                ::core::option::Option::Some(__r) => __r,
+                ::core::option::Option::None => #failure,
+            }
+        })
+    }
+
+    /// `: T` where the type of a variable is known, as it is held.
+    pub fn lane_annotation(&self, var: VarId) -> Option<TokenStream> {
+        let p = self.p;
+        match self.kind(var) {
+            Kind::Uniform => self.annotation(var),
+            Kind::Linear => None,
+            Kind::Pack => {
+                let known = rust_type(&self.function.var(var).ty, p);
+                known.map(|t| quote!(: #p::lanes::Pack<#t>))
+            }
+        }
+    }
+
+    /// The number of an index for each axis: names for its values, and how each is held.
+    pub fn lane_index(&mut self, index: &[Expr]) -> (TokenStream, Vec<proc_macro2::Ident>) {
+        let mut lets = TokenStream::new();
+        let mut names = Vec::new();
+        for e in index {
+            let name = self.fresh("i");
+            let (value, _) = self.lane_expr(e);
+            lets.extend(quote!(let #name = #value;));
+            names.push(name);
+        }
+        (lets, names)
+    }
+}
+
+/// Whether the evaluation of an expression can fail.
+fn can_fail(e: &Expr) -> bool {
+    let indexed = |q: &Place| q.path.iter().any(|s| matches!(s, Step::Index(_) | Step::Range(..)));
+    let own = match &e.kind {
+        ExprKind::Read(q) | ExprKind::Len(q, _) | ExprKind::ZeroShadow(q) => indexed(q),
+        ExprKind::Func(func, _) => matches!(func, Func::Quot | Func::Rem),
+        ExprKind::Pure(..) | ExprKind::Partials(..) => true,
+        _ => false,
+    };
+    let mut found = own;
+    e.each_child(&mut |c| found |= can_fail(c));
+    found
+}

@@ -1,0 +1,151 @@
+//! Parallel loops in lanes: the statements of several iterations at once.
+//!
+//! A group of iterations runs the body once, on packs: what differs between them is held in vectors,
+//! one lane for each; what doesn't stays a plain value ([`vary`]). A condition that differs becomes a
+//! mask, under which both branches run; a loop runs until no lane is active. Elements chosen by an
+//! index that differs are gathered and scattered, and what all iterations accumulate into gets the
+//! sum over the lanes.
+//!
+//! The functions that a laned loop calls are emitted for lanes too, with packs as arguments
+//! ([`program`]). Those that can't be (and everything else that has no lanes) run lane by lane.
+//! Nothing here depends on the instruction set: every function of the runtime takes it as its first
+//! argument, `__s`.
+
+mod call;
+mod expr;
+mod place;
+mod program;
+mod stmt;
+mod vary;
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use rev_core::ir::{Block, VarId};
+
+use super::body::Body;
+use super::names::ident;
+pub use program::program;
+pub use vary::{is_laned, Varying};
+
+/// What the emitter knows while it emits statements for lanes.
+pub struct Lane {
+    /// The values that differ.
+    pub varying: Varying,
+    /// The arrays from outside into which iterations only accumulate.
+    pub shared: BTreeSet<VarId>,
+    /// The mask of the active lanes; `None` where all are.
+    mask: Option<Ident>,
+    /// Names given so far.
+    names: usize,
+    /// The lane of which an error tells.
+    failing: Option<TokenStream>,
+}
+
+impl Lane {
+    /// All lanes of a group of iterations.
+    pub fn whole(varying: Varying, shared: BTreeSet<VarId>) -> Lane {
+        Lane { varying, shared, mask: None, names: 0, failing: None }
+    }
+
+    /// The lanes for which a function is called.
+    fn under(varying: Varying, shared: BTreeSet<VarId>, mask: Ident) -> Lane {
+        Lane { mask: Some(mask), ..Lane::whole(varying, shared) }
+    }
+}
+
+/// How a value is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One plain value for all lanes.
+    Uniform,
+    /// The first lane's and a step.
+    Linear,
+    /// A pack.
+    Pack,
+}
+
+impl Body<'_> {
+    /// The statements of a loop for the lanes of a group.
+    pub fn laned(&mut self, var: VarId, body: &Block, lane: Lane) -> TokenStream {
+        let outside = self.lane.replace(lane);
+        let statements = self.loop_body(var, body);
+        self.lane = outside;
+        statements
+    }
+
+    /// How a variable is held.
+    pub fn kind(&self, var: VarId) -> Kind {
+        match &self.lane {
+            Some(lane) if lane.varying.linear.contains(&var) => Kind::Linear,
+            Some(lane) if lane.varying.packs.contains(&var) => Kind::Pack,
+            Some(_) | None => Kind::Uniform,
+        }
+    }
+
+    /// A number of a loop that is around, for messages: of the lane that they are about.
+    pub fn lane_number(&self, var: VarId) -> TokenStream {
+        let (p, name) = (self.p, self.name(var));
+        let failing = self.lane.as_ref().and_then(|lane| lane.failing.clone());
+        let active = self.mask();
+        let lane = failing.unwrap_or_else(|| quote!(#p::lanes::first_active(#active)));
+        match self.kind(var) {
+            Kind::Uniform => quote!(#name),
+            Kind::Linear => quote!(#name.at(#lane)),
+            Kind::Pack => quote!(#p::lanes::get(&#name, #lane)),
+        }
+    }
+
+    /// The mask of the active lanes, as an argument.
+    fn mask(&self) -> TokenStream {
+        let p = self.p;
+        match self.lane.as_ref().and_then(|lane| lane.mask.as_ref()) {
+            Some(mask) => quote!(#mask),
+            None => quote!(#p::lanes::All),
+        }
+    }
+
+    /// Emits with another mask.
+    fn masked<R>(&mut self, mask: &Ident, emit: impl FnOnce(&mut Self) -> R) -> R {
+        let outside = self.lane.as_mut().and_then(|lane| lane.mask.replace(mask.clone()));
+        let out = emit(self);
+        if let Some(lane) = &mut self.lane {
+            lane.mask = outside;
+        }
+        out
+    }
+
+    /// Emits an error about a lane whose number is in a variable.
+    fn failing_at(
+        &mut self,
+        lane: TokenStream,
+        make: impl FnOnce(TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        if let Some(state) = &mut self.lane {
+            state.failing = Some(lane);
+        }
+        let failure = self.fail(make);
+        if let Some(state) = &mut self.lane {
+            state.failing = None;
+        }
+        failure
+    }
+
+    /// A name that nothing else has.
+    fn fresh(&mut self, prefix: &str) -> Ident {
+        let count = self.lane.as_mut().map_or(0, |lane| {
+            lane.names += 1;
+            lane.names
+        });
+        ident(&format!("__{prefix}{count}"))
+    }
+
+    fn varies(&self, e: &rev_core::ir::Expr) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.varying.expr(e))
+    }
+
+    fn is_own(&self, var: VarId) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.varying.own.contains(&var))
+    }
+}

@@ -1,0 +1,244 @@
+//! Places of which each lane has its own.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
+use rev_core::ir::{Place, Step};
+
+use super::super::body::{Body, Repr};
+use super::super::expr::Reach;
+use super::super::names::ident;
+use super::Kind;
+
+/// Where the lanes' values at a place are.
+pub enum Spot {
+    /// One place for all lanes.
+    One,
+    /// A pack in a variable, as a place of Rust.
+    Held(TokenStream),
+    /// An element for each lane, chosen by an index that differs.
+    Chosen(Chosen),
+}
+
+/// Elements of an array, one for each lane.
+pub struct Chosen {
+    /// The array, as a handle.
+    array: TokenStream,
+    /// Whether its elements are packs themselves, of which each lane has its own.
+    packs: bool,
+    /// Code that names the indices.
+    lets: TokenStream,
+    /// Their names, for each axis.
+    index: Vec<Ident>,
+    /// How many steps of the path lead up to the elements, the index included.
+    depth: usize,
+}
+
+impl Body<'_> {
+    /// Where the lanes' values at a place are.
+    pub fn spot(&mut self, place: &Place, reach: Reach) -> Spot {
+        let (p, name) = (self.p, self.name(place.var));
+        let base = match self.repr(place.var) {
+            Repr::Value | Repr::Owned | Repr::Handle | Repr::Function => quote!(#name),
+            Repr::Ref | Repr::Mut => quote!((*#name)),
+        };
+        match self.kind(place.var) {
+            Kind::Linear => Spot::Held(quote!(#p::lanes::spread(#base))),
+            Kind::Pack => self.along(base, place, 0, reach),
+            Kind::Uniform => match self.first_choice(place) {
+                None => Spot::One,
+                Some(depth) => {
+                    let before = Place { path: place.path[..depth].to_vec(), ..place.clone() };
+                    let handle = depth == 0 && self.repr(place.var) == Repr::Handle;
+                    let array = self.place(&before, if handle { Reach::Read } else { reach });
+                    let array = if handle { array } else { as_handle(p, &array, reach) };
+                    self.chosen(array, false, place, depth)
+                }
+            },
+        }
+    }
+
+    /// The step of a path at which lanes part.
+    fn first_choice(&self, place: &Place) -> Option<usize> {
+        place.path.iter().position(|step| match step {
+            Step::Index(index) => index.iter().any(|e| self.varies(e)),
+            _ => false,
+        })
+    }
+
+    /// The rest of a path, from a pack (or an array of packs) on.
+    fn along(&mut self, base: TokenStream, place: &Place, from: usize, reach: Reach) -> Spot {
+        let p = self.p;
+        let mut out = base;
+        for (depth, step) in place.path.iter().enumerate().skip(from) {
+            let whole = depth == 0 && self.repr(place.var) == Repr::Handle;
+            out = match step {
+                Step::Index(index) => {
+                    let array = if whole { out } else { quote!(#out.0) };
+                    if index.iter().any(|e| self.varies(e)) {
+                        let array = if whole { array } else { as_handle(p, &array, reach) };
+                        return self.chosen(array, true, place, depth);
+                    }
+                    let reach = if reach == Reach::Read { Reach::Read } else { Reach::Write };
+                    self.element(array, index, place, depth, reach)
+                }
+                Step::Element(k) => {
+                    let k = Literal::u32_unsuffixed(*k);
+                    quote!(#out.0.#k)
+                }
+                Step::Re => quote!(#out.0.re),
+                Step::Im => quote!(#out.0.im),
+                // not in lanes
+                Step::Field(_) | Step::Range(..) => out,
+            };
+        }
+        Spot::Held(out)
+    }
+
+    fn chosen(&mut self, array: TokenStream, packs: bool, place: &Place, depth: usize) -> Spot {
+        let index = match place.path.get(depth) {
+            Some(Step::Index(index)) => index.clone(),
+            _ => Vec::new(),
+        };
+        let (lets, index) = self.lane_index(&index);
+        Spot::Chosen(Chosen { array, packs, lets, index, depth: depth + 1 })
+    }
+
+    /// An access of chosen elements that fails where an index is out of range.
+    fn accessed(&mut self, chosen: &Chosen, method: &str, value: &TokenStream, place: &Place) -> TokenStream {
+        let (p, mask, method) = (self.p, self.mask(), ident(method));
+        let (array, index, shown) = (&chosen.array, &chosen.index, self.show(place));
+        let failure = self.failing_at(quote!(__lane), |at| {
+            let sizes = (0..index.len()).map(|k| quote!(#p::Extents::extent(&#array, #k)));
+            quote!(#p::fail::out_of_range(
+                #at, #shown, &[#(#p::lanes::Index::at(#index, __lane)),*], &[#(#sizes),*]
+            ))
+        });
+        quote!(match #array.#method(__s, #mask, (#(#index,)*) #value) {
+            ::core::result::Result::Ok(__r) => __r,
+            ::core::result::Result::Err(__lane) => #failure,
+        })
+    }
+
+    /// The lanes' values at a place, which differ.
+    pub fn lane_value(&mut self, place: &Place) -> TokenStream {
+        let p = self.p;
+        match self.spot(place, Reach::Read) {
+            Spot::One => {
+                let value = self.value(place);
+                quote!(#p::lanes::splat(#value))
+            }
+            Spot::Held(held) => quote!(::core::clone::Clone::clone(&#held)),
+            Spot::Chosen(chosen) => {
+                let method = if chosen.packs { "pick" } else { "lanes_read" };
+                let (lets, value) =
+                    (&chosen.lets, self.accessed(&chosen, method, &TokenStream::new(), place));
+                if chosen.depth == place.path.len() {
+                    return quote!({ #lets #value });
+                }
+                let whole = self.fresh("whole");
+                let part = self.rest(&whole, place, chosen.depth, Reach::Read);
+                quote!({ #lets let #whole = #value; ::core::clone::Clone::clone(&#part) })
+            }
+        }
+    }
+
+    /// The part of a pack to which the rest of a path leads.
+    fn rest(&mut self, whole: &Ident, place: &Place, depth: usize, reach: Reach) -> TokenStream {
+        match self.along(quote!(#whole), place, depth, reach) {
+            Spot::Held(part) => part,
+            // paths part at one step at most
+            Spot::One | Spot::Chosen(_) => quote!(#whole),
+        }
+    }
+
+    /// Code that changes the pack at a place, which it gets as a place of Rust. Where `sum` says so, the
+    /// pack starts at zero, and what it holds afterwards is added to the place.
+    pub fn through(
+        &mut self,
+        place: &Place,
+        sum: bool,
+        change: impl FnOnce(&mut Self, TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        let p = self.p;
+        match self.spot(place, Reach::Write) {
+            Spot::Held(held) => change(self, held),
+            Spot::One => {
+                let part = self.fresh("part");
+                let changed = change(self, quote!(#part));
+                let added = self.add_sum(place, false, &quote!(&#part));
+                quote!({ let mut #part = #p::lanes::zero(); #changed #added })
+            }
+            Spot::Chosen(chosen) => {
+                let whole = self.fresh("whole");
+                let (read, write) = match (chosen.packs, sum) {
+                    (true, _) => ("pick", "put"),
+                    (false, true) => ("", "lanes_add"),
+                    (false, false) => ("lanes_read", "lanes_write"),
+                };
+                let first = if read.is_empty() {
+                    quote!(#p::lanes::zero())
+                } else {
+                    self.accessed(&chosen, read, &TokenStream::new(), place)
+                };
+                let part = self.rest(&whole, place, chosen.depth, Reach::Write);
+                let changed = change(self, part);
+                let back = self.accessed(&chosen, write, &quote!(, #whole), place);
+                let lets = &chosen.lets;
+                quote!({ #lets let mut #whole = #first; #changed #back; })
+            }
+        }
+    }
+
+    /// Adds the sum of a pack's lanes to a place that is one for all lanes.
+    pub fn add_sum(&mut self, place: &Place, negative: bool, pack: &TokenStream) -> TokenStream {
+        let (p, mask) = (self.p, self.mask());
+        let name = ident(if negative { "sub" } else { "add" });
+        if self.atomic.contains(&place.var) {
+            let cell = self.place(place, Reach::Atomic);
+            return quote!({ let __sum = #p::lanes::sum(__s, #mask, #pack); #cell.#name(__sum); });
+        }
+        let target = self.place(place, Reach::Write);
+        quote!({
+            let __sum = #p::lanes::sum(__s, #mask, #pack);
+            #p::rt::update::#name(&mut #target, __sum);
+        })
+    }
+
+    /// Adds a pack to elements, one for each lane.
+    pub fn add_each(
+        &mut self,
+        chosen: &Chosen,
+        negative: bool,
+        pack: &TokenStream,
+        place: &Place,
+    ) -> TokenStream {
+        let method = match (self.atomic.contains(&place.var), negative) {
+            (false, false) => "lanes_add",
+            (false, true) => "lanes_sub",
+            (true, false) => "lanes_add_atomic",
+            (true, true) => "lanes_sub_atomic",
+        };
+        let (lets, add) = (&chosen.lets, self.accessed(chosen, method, &quote!(, __v), place));
+        quote!({ let __v = #pack; #lets #add; })
+    }
+
+    /// Xors a pack into elements, one for each lane.
+    pub fn xor_each(&mut self, chosen: &Chosen, pack: &TokenStream, place: &Place) -> TokenStream {
+        let (lets, xor) = (&chosen.lets, self.accessed(chosen, "lanes_xor", &quote!(, __v), place));
+        quote!({ let __v = #pack; #lets #xor; })
+    }
+}
+
+impl Chosen {
+    /// Whether a path leads to plain elements, not to parts of them.
+    pub fn is_plain(&self, place: &Place) -> bool {
+        !self.packs && self.depth == place.path.len()
+    }
+}
+
+fn as_handle(p: &TokenStream, array: &TokenStream, reach: Reach) -> TokenStream {
+    match reach {
+        Reach::Read => quote!(#p::Elements::reader(&#array)),
+        Reach::Write | Reach::Atomic => quote!(#p::Elements::writer(&mut #array)),
+    }
+}

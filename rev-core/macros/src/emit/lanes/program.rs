@@ -1,0 +1,165 @@
+//! The programs that lanes call: like those for one iteration, but with packs in place of values, an
+//! instruction set, and the mask of the lanes that take part.
+//!
+//! A function that can't run in lanes (it has a stack, a struct, …) is called for one lane after the
+//! other.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::check::Checked;
+use rev_core::facts::accumulated_by;
+use rev_core::ir::{Arg, ArgValue, Direction, Function, Mode, Stmt, StmtKind, VarId};
+use rev_core::pass::{erase, Erased, Wanted};
+
+use super::super::body::{Body, Repr, Scope};
+use super::super::call::program_name;
+use super::super::names::ident;
+use super::super::program::passed_params;
+use super::super::signature::{Passed, Shape, Signature};
+use super::call::lane_program_name;
+use super::{is_laned, Lane, Varying};
+
+/// The program of a direction for lanes; nothing for a function that takes functions, which lanes
+/// never call.
+pub fn program(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Checked,
+    direction: Direction,
+) -> TokenStream {
+    let p = scope.p;
+    let shadowed = direction.adjoint > 0;
+    let passed = passed_params(signature, shadowed, p);
+    if signature.params.iter().any(|param| param.shape == Shape::Function) {
+        return TokenStream::new();
+    }
+    let name = lane_program_name(direction);
+    let frame = Body::new(scope, function);
+    let params = function.params.iter().zip(&passed).map(|(&var, param)| {
+        let (name, ty) = (frame.name(var), lane_type(param, p));
+        quote!(#name: #ty)
+    });
+    let (declared, conditions) = (signature.declared(), signature.conditions());
+    let (width, width_argument) = if shadowed {
+        (quote!(const __N: usize,), quote!(__width: #p::Width<__N>,))
+    } else {
+        (TokenStream::new(), TokenStream::new())
+    };
+    let all = statements(scope, function, &passed, Wanted::All);
+    let statements = match (all, shadowed) {
+        (Some(all), true) => match statements(scope, function, &passed, Wanted::Shadows) {
+            Some(shadows) => quote!(if __C::RESTORES { #all } else { #shadows }),
+            None => all,
+        },
+        (Some(all), false) => all,
+        (None, _) => one_by_one(&frame, signature, function, &passed, direction),
+    };
+    quote! {
+        #[doc(hidden)]
+        #[inline(always)]
+        pub fn #name<#declared __S: #p::lanes::Isa, __M: #p::lanes::Mask, __C: #p::Checks, #width>(
+            __s: __S,
+            __m: __M,
+            __cx: #p::Context<'_, __C>,
+            #width_argument
+            #(#params),*
+        ) -> ::core::result::Result<(), #p::Error>
+        #conditions
+        {
+            #statements
+            ::core::result::Result::Ok(())
+        }
+    }
+}
+
+/// The type with which a parameter is passed.
+fn lane_type(param: &Passed, p: &TokenStream) -> TokenStream {
+    let ty = &param.ty;
+    match (param.shape, param.mode) {
+        (Shape::Value, Mode::Read) => quote!(&#p::lanes::Pack<#ty>),
+        (Shape::Value, Mode::Write | Mode::Accumulate) => quote!(&mut #p::lanes::Pack<#ty>),
+        (Shape::Slice | Shape::Array(_) | Shape::Function, _) => param.rust(p),
+    }
+}
+
+/// The statements that are left without checks, `None` where they can't run in lanes.
+fn statements(scope: &Scope, function: &Checked, passed: &[Passed], wanted: Wanted) -> Option<TokenStream> {
+    let erased: Erased = erase(function, wanted);
+    let function: &Function = &erased;
+    let params = || function.params.iter().copied().zip(passed);
+    let packs = params().filter(|(_, x)| x.shape == Shape::Value).map(|(var, _)| var).collect();
+    let varying = Varying::of_function(packs, &function.body);
+    if !is_laned(function, &varying, &function.body) {
+        return None;
+    }
+    let arrays: BTreeSet<VarId> =
+        params().filter(|(_, x)| x.shape != Shape::Value).map(|(var, _)| var).collect();
+    // which element of its own array a lane hands on to be changed isn't known here
+    if function.body.iter().any(|s| hands_on(s, &arrays)) {
+        return None;
+    }
+    let shared = arrays.iter().copied().filter(|&var| accumulated_by(function, var).is_some()).collect();
+    let mut body = Body::new(scope, function);
+    body.forgetful = Some(&erased);
+    body.checked = false;
+    for (var, param) in params() {
+        body.set(var, param.repr());
+    }
+    body.lane = Some(Lane::under(varying, shared, ident("__m")));
+    Some(body.finish(&function.body))
+}
+
+/// Whether a statement passes an element of one of the arrays to be changed by a call.
+fn hands_on(stmt: &Stmt, arrays: &BTreeSet<VarId>) -> bool {
+    let changed = |arg: &Arg| match &arg.value {
+        ArgValue::Place(q) => arg.mode == Mode::Write && arrays.contains(&q.var) && !q.path.is_empty(),
+        ArgValue::Expr(_) => false,
+    };
+    let own = matches!(&stmt.kind, StmtKind::Call { args, .. } if args.iter().any(changed));
+    own || stmt.blocks().into_iter().flatten().any(|s| hands_on(s, arrays))
+}
+
+/// A call for one lane after the other.
+fn one_by_one(
+    frame: &Body,
+    signature: &Signature,
+    function: &Function,
+    passed: &[Passed],
+    direction: Direction,
+) -> TokenStream {
+    let (p, program, generics) = (frame.p, program_name(direction), signature.given());
+    let (width, wide) = if direction.adjoint > 0 {
+        (quote!(__width,), quote!(, __N))
+    } else {
+        (TokenStream::new(), TokenStream::new())
+    };
+    let (mut taken, mut given, mut back) = (TokenStream::new(), Vec::new(), TokenStream::new());
+    for (&var, param) in function.params.iter().zip(passed) {
+        let name = frame.name(var);
+        if param.shape != Shape::Value {
+            given.push(quote!(#name));
+            continue;
+        }
+        let one = frame.companion("one", var);
+        match param.repr() {
+            Repr::Ref => {
+                taken.extend(quote!(let #one = #p::lanes::get(#name, __k);));
+                given.push(quote!(&#one));
+            }
+            Repr::Value | Repr::Owned | Repr::Mut | Repr::Handle | Repr::Function => {
+                taken.extend(quote!(let mut #one = #p::lanes::get(&*#name, __k);));
+                given.push(quote!(&mut #one));
+                back.extend(quote!(#p::lanes::set(&mut *#name, __k, #one);));
+            }
+        }
+    }
+    quote! {
+        for __k in #p::lanes::active(__m) {
+            #taken
+            Self::#program::<#generics _ #wide>(__cx, #width #(#given),*)?;
+            #back
+        }
+    }
+}

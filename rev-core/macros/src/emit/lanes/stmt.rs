@@ -1,0 +1,320 @@
+//! Statements for several iterations at once.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use rev_core::ir::{Block, Expr, ExprKind, Place, Range, Stmt, StmtKind, Type, UpdateOp, VarId};
+use rev_core::ops::Instr;
+use rev_core::pass::inverse_block;
+
+use super::super::body::{Around, Body, Repr};
+use super::super::expr::Reach;
+use super::super::names::ident;
+use super::super::types::{rust_type, storage, Storage};
+use super::place::Spot;
+use super::Kind;
+
+impl Body<'_> {
+    /// A statement.
+    pub fn lane_stmt(&mut self, stmt: &Stmt) -> TokenStream {
+        match &stmt.kind {
+            StmtKind::Update { op, place, expr } => self.lane_update(stmt, *op, place, expr),
+            StmtKind::Instr { instr, places, operands } => {
+                if places.iter().all(|q| self.is_plain_place(q)) && !operands.iter().any(|e| self.varies(e)) {
+                    return self.plain_stmt(stmt);
+                }
+                self.lane_instr(*instr, places, operands)
+            }
+            StmtKind::Let { var, expr, body } => match self.kind(*var) {
+                Kind::Uniform => self.plain_stmt(stmt),
+                Kind::Linear | Kind::Pack => self.lane_let(*var, expr, body),
+            },
+            StmtKind::Ancilla { var, init, body, .. } => match self.kind(*var) {
+                Kind::Uniform | Kind::Linear => self.plain_stmt(stmt),
+                Kind::Pack => self.lane_ancilla(*var, init, body),
+            },
+            StmtKind::If { cond, then, otherwise, .. } => {
+                if self.varies(cond) {
+                    self.lane_branch(cond, then, otherwise)
+                } else {
+                    self.plain_stmt(stmt)
+                }
+            }
+            StmtKind::While { cond, body, .. } => {
+                if self.varies(cond) {
+                    self.lane_while(cond, body)
+                } else {
+                    self.plain_stmt(stmt)
+                }
+            }
+            // a loop inside has its iterations in order
+            StmtKind::For { var, range, body, .. } => {
+                if range.exprs().any(|e| self.varies(e)) {
+                    self.lane_for(*var, range, body)
+                } else {
+                    self.for_loop(*var, range, body)
+                }
+            }
+            StmtKind::Call { callee, direction, args } => self.lane_call(callee, *direction, args),
+            StmtKind::Compute { compute, body } => {
+                let undo = inverse_block(compute);
+                let (compute, body, undo) = (self.block(compute), self.block(body), self.block(&undo));
+                quote!(#compute #body #undo)
+            }
+            // without checks there is nothing to do
+            StmtKind::Release { .. } => TokenStream::new(),
+            StmtKind::Unchecked { body } => {
+                let body = self.block(body);
+                quote!({ #body })
+            }
+            StmtKind::Inverse { body } => self.block(&inverse_block(body)),
+            // not in lanes
+            StmtKind::Push { .. } | StmtKind::Pop { .. } | StmtKind::External { .. } => self.plain_stmt(stmt),
+        }
+    }
+
+    /// Whether a place is a part of the lanes' own that is the same for all of them.
+    fn is_plain_place(&self, place: &Place) -> bool {
+        self.is_own(place.var)
+            && self.kind(place.var) == Kind::Uniform
+            && !place.indices().any(|e| self.varies(e))
+    }
+
+    fn lane_update(&mut self, stmt: &Stmt, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
+        if self.is_plain_place(place) && !self.varies(expr) {
+            return self.plain_stmt(stmt);
+        }
+        let p = self.p;
+        let reach = if self.atomic.contains(&place.var) { Reach::Atomic } else { Reach::Write };
+        let value = self.pack(expr);
+        match (self.spot(place, reach), op) {
+            (Spot::One, UpdateOp::Add | UpdateOp::Sub) => {
+                let add = self.add_sum(place, op == UpdateOp::Sub, &quote!(&__v));
+                quote!({ let __v = #value; #add })
+            }
+            (Spot::One, UpdateOp::Xor) => {
+                let (target, mask) = (self.place(place, Reach::Write), self.mask());
+                quote!({
+                    let __v = #value;
+                    let __v = #p::lanes::parity(__s, #mask, &__v);
+                    #p::rt::update::xor(&mut #target, __v);
+                })
+            }
+            (Spot::One, UpdateOp::Mul | UpdateOp::Div) => {
+                let (target, mask, name) = (self.place(place, Reach::Write), self.mask(), update_name(op));
+                quote!({
+                    let __v = #value;
+                    #p::lanes::in_order(#mask, |__k| {
+                        #p::rt::update::#name(&mut #target, #p::lanes::get(&__v, __k))
+                    });
+                })
+            }
+            (Spot::Held(held), op) => {
+                let (mask, name) = (self.mask(), update_name(op));
+                quote!({
+                    let __v = #value;
+                    #p::lanes::update::#name(__s, #mask, &mut #held, __v);
+                })
+            }
+            (Spot::Chosen(chosen), UpdateOp::Add | UpdateOp::Sub) if chosen.is_plain(place) => {
+                self.add_each(&chosen, op == UpdateOp::Sub, &value, place)
+            }
+            (Spot::Chosen(chosen), UpdateOp::Xor) if chosen.is_plain(place) => {
+                self.xor_each(&chosen, &value, place)
+            }
+            (Spot::Chosen(_), op) => {
+                let (v, name, sum) = (self.fresh("v"), update_name(op), self.is_shared(place));
+                let update = self.through(place, sum, |body, part| {
+                    let mask = body.mask();
+                    quote!(#p::lanes::update::#name(__s, #mask, &mut #part, #v);)
+                });
+                quote!({ let #v = #value; #update })
+            }
+        }
+    }
+
+    /// Whether lanes only accumulate into the array of a place, perhaps into the same element.
+    pub fn is_shared(&self, place: &Place) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.shared.contains(&place.var))
+    }
+
+    fn lane_instr(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {
+        let (p, name) = (self.p, ident(instr.name()));
+        let operands: Vec<TokenStream> = operands.iter().map(|e| self.pack(e)).collect();
+        let mut given = TokenStream::new();
+        let mut args = Vec::new();
+        for operand in operands {
+            let arg = self.fresh("operand");
+            given.extend(quote!(let #arg = #operand;));
+            args.push(arg);
+        }
+        if let [place] = places {
+            let changed = self.through(place, false, |body, part| {
+                let mask = body.mask();
+                body.applied(
+                    instr,
+                    place,
+                    quote!(#p::lanes::instr::#name(__s, #mask, &mut #part #(, #args)*)),
+                )
+            });
+            return quote!({ #given #changed });
+        }
+        // values are taken out and put back, so that no two references live at once
+        let mut taken = Vec::new();
+        for place in places {
+            let (held, value) = (self.fresh("x"), self.lane_value(place));
+            given.extend(quote!(let mut #held = #value;));
+            taken.push(held);
+        }
+        let mask = self.mask();
+        let call = quote!(#p::lanes::instr::#name(__s, #mask, #(&mut #taken,)* #(#args),*));
+        let apply = match places.first() {
+            Some(first) => self.applied(instr, first, call),
+            None => TokenStream::new(),
+        };
+        let mut back = TokenStream::new();
+        for (place, held) in places.iter().zip(&taken) {
+            back.extend(self.through(place, false, |_, part| quote!(#part = #held;)));
+        }
+        quote!({ #given #apply #back })
+    }
+
+    fn lane_let(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
+        let value = match self.kind(var) {
+            Kind::Pack => self.pack(expr),
+            Kind::Uniform | Kind::Linear => self.lane_expr(expr).0,
+        };
+        let (name, ty) = (self.name(var), self.lane_annotation(var));
+        self.set(var, Repr::Value);
+        let body = self.block(body);
+        quote!({ let #name #ty = #value; #body })
+    }
+
+    fn lane_ancilla(&mut self, var: VarId, init: &Expr, body: &Block) -> TokenStream {
+        let p = self.p;
+        let array = match &init.kind {
+            ExprKind::Fill(e, shape) => {
+                let (e, shape) = (self.pack(e), self.exprs(shape));
+                let element = match &self.function.var(var).ty {
+                    Type::Array(t, _) => rust_type(t, p),
+                    _ => None,
+                };
+                let element = element.map(|t| quote!(: #p::lanes::Pack<#t>));
+                let make = match storage(&self.function.var(var).ty) {
+                    Storage::Array(rev_core::ir::Rank::Dynamic) => quote!(dynamic),
+                    _ => quote!(filled),
+                };
+                quote!({ let __first #element = #e; #p::arrays::#make([#(#shape),*], __first) })
+            }
+            ExprKind::ZeroShadow(q) if self.is_array(q) => {
+                let like = self.place(q, Reach::Read);
+                match self.kind(q.var) {
+                    Kind::Pack => quote!(#p::lanes::zero_shadows::<_, __N>(#like)),
+                    Kind::Uniform | Kind::Linear => quote!(#p::lanes::spread_zero_shadows::<_, __N>(#like)),
+                }
+            }
+            _ => {
+                let (value, name, ty) = (self.pack(init), self.name(var), self.lane_annotation(var));
+                self.set(var, Repr::Owned);
+                let body = self.block(body);
+                return quote!({ let mut #name #ty = #value; #body });
+            }
+        };
+        let (name, owner) = (self.name(var), self.companion("own", var));
+        let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
+        self.set(var, Repr::Handle);
+        let body = self.block(body);
+        quote!({
+            let mut #owner = match #array {
+                ::core::option::Option::Some(__a) => __a,
+                ::core::option::Option::None => #no_memory,
+            };
+            let #name = #owner.handle();
+            #body
+        })
+    }
+
+    fn lane_branch(&mut self, cond: &Expr, then: &Block, otherwise: &Block) -> TokenStream {
+        let p = self.p;
+        let (outside, taken, other) = (self.mask(), self.fresh("then"), self.fresh("else"));
+        let cond = self.pack(cond);
+        let then = self.masked(&taken, |body| body.block(then));
+        let otherwise = self.masked(&other, |body| body.block(otherwise));
+        let otherwise = (!otherwise.is_empty()).then(|| {
+            quote! {
+                let #other = #p::lanes::without(__s, #outside, &__c);
+                if #p::lanes::any(&#other) { #otherwise }
+            }
+        });
+        quote!({
+            let __c = #cond;
+            let #taken = #p::lanes::within(__s, #outside, &__c);
+            if #p::lanes::any(&#taken) { #then }
+            #otherwise
+        })
+    }
+
+    fn lane_while(&mut self, cond: &Expr, body: &Block) -> TokenStream {
+        let p = self.p;
+        let (outside, active) = (self.mask(), self.fresh("active"));
+        let first = self.pack(cond);
+        let again = self.masked(&active, |body| body.pack(cond));
+        let count = ident(&format!("__iteration{}", self.loops.len()));
+        self.loops.push(Around::While(count.clone()));
+        let body = self.masked(&active, |b| b.block(body));
+        self.loops.pop();
+        quote!({
+            let __c = #first;
+            let mut #active = #p::lanes::within(__s, #outside, &__c);
+            let mut #count = 0usize;
+            while #p::lanes::any(&#active) {
+                #body
+                #count = #count.wrapping_add(1);
+                let __c = #again;
+                #active = #p::lanes::within(__s, #active, &__c);
+            }
+        })
+    }
+
+    /// A loop of which lanes have different bounds.
+    fn lane_for(&mut self, var: VarId, range: &Range, body: &Block) -> TokenStream {
+        let p = self.p;
+        let (outside, active, trips) = (self.mask(), self.fresh("active"), self.fresh("trips"));
+        let (start, end) = (self.pack(&range.start), self.pack(&range.end));
+        let (inclusive, from_end, reversed) = (range.inclusive, range.from_end, range.reversed);
+        let step = match &range.step {
+            Some(step) => {
+                let step = self.pack(step);
+                quote!(#p::lanes::steps_of(&#step))
+            }
+            None => quote!(#p::lanes::splat(#p::rt::lit_int(1i128))),
+        };
+        let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
+        let failure = self.failing_at(
+            quote!(__lane),
+            |at| quote!(#p::fail::step_below_one(#at, #p::number(#p::lanes::get(&__step, __lane)))),
+        );
+        let name = self.name(var);
+        let body = self.masked(&active, |b| b.loop_body(var, body));
+        quote!({
+            let (__start, __end, __step) = (#start, #end, #step);
+            let #trips = #p::lanes::Trips #of::new(
+                #outside, &__start, &__end, &__step, [#inclusive, #from_end, #reversed]
+            );
+            let #trips = match #trips {
+                ::core::result::Result::Ok(__trips) => __trips,
+                ::core::result::Result::Err(__lane) => #failure,
+            };
+            for (#active, #name) in #trips { #body }
+        })
+    }
+}
+
+fn update_name(op: UpdateOp) -> proc_macro2::Ident {
+    ident(match op {
+        UpdateOp::Add => "add",
+        UpdateOp::Sub => "sub",
+        UpdateOp::Xor => "xor",
+        UpdateOp::Mul => "mul",
+        UpdateOp::Div => "div",
+    })
+}

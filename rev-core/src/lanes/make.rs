@@ -1,0 +1,73 @@
+//! Packs from parts, and what is done lane by lane.
+
+use super::{Isa, Laned, Mask, Pack, WIDTH};
+use crate::scalar::Zero;
+
+/// Zero in every lane.
+#[inline(always)]
+pub fn zero<P: Laned + Zero>() -> Pack<P> {
+    P::splat(P::zero())
+}
+
+macro_rules! tuples {
+    ($($name:ident ($($part:ident $value:ident)*);)*) => {$(
+        /// A tuple of packs as a pack of tuples.
+        #[inline(always)]
+        pub fn $name<$($part: Laned),*>($($value: Pack<$part>),*) -> Pack<($($part,)*)> {
+            Pack(($($value,)*))
+        }
+    )*};
+}
+tuples! {
+    tuple1(A a);
+    tuple2(A a B b);
+    tuple3(A a B b C c);
+    tuple4(A a B b C c D d);
+    tuple5(A a B b C c D d E e);
+    tuple6(A a B b C c D d E e F f);
+    tuple7(A a B b C c D d E e F f G g);
+    tuple8(A a B b C c D d E e F f G g H h);
+}
+
+/// An array of packs as a pack of arrays.
+#[inline(always)]
+pub fn array<P: Laned, const K: usize>(parts: [Pack<P>; K]) -> Pack<[P; K]> {
+    Pack(parts)
+}
+
+/// An array of equal elements in each lane.
+#[inline(always)]
+pub fn repeat<P: Laned, const K: usize>(v: Pack<P>) -> Pack<[P; K]> {
+    Pack(std::array::from_fn(|_| v.clone()))
+}
+
+/// The active lanes in which it holds.
+#[inline(always)]
+pub fn within<S: Isa>(_: S, m: impl Mask, c: &Pack<bool>) -> Pack<bool> {
+    Pack(m.bits() & c.0)
+}
+
+/// The active lanes in which it doesn't hold.
+#[inline(always)]
+pub fn without<S: Isa>(_: S, m: impl Mask, c: &Pack<bool>) -> Pack<bool> {
+    Pack(m.bits() & !c.0)
+}
+
+/// The active lanes, in order.
+#[inline(always)]
+pub fn active(m: impl Mask) -> impl Iterator<Item = usize> {
+    let bits = m.bits();
+    (0..WIDTH).filter(move |k| bits >> k & 1 == 1)
+}
+
+/// The lowest active lane, 0 where none is.
+#[inline(always)]
+pub fn first_active(m: impl Mask) -> usize {
+    m.bits().trailing_zeros() as usize % WIDTH
+}
+
+/// Calls a function for each active lane, in order.
+#[inline(always)]
+pub fn in_order(m: impl Mask, f: impl FnMut(usize)) {
+    active(m).for_each(f);
+}
