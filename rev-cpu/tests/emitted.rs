@@ -179,3 +179,19 @@ fn fixed_size_arrays_for_slices() {
     let v = arrays_for_slices::vjp(&Cpu::new(), [1.0, 2.0, 3.0], &[0.0; 3], &[1.0, 1.0, 2.0]).unwrap();
     assert_eq!((v.y, v.x_bar), ([10.0, 10.0, 20.0], [10.0, 20.0, 30.0]));
 }
+
+#[reversible]
+fn product_into<T: Real>(a: &mut T, b: T, c: T) {
+    *a += b * c;
+}
+
+#[reversible]
+fn elements_of_one_array<T: Real>(y: &mut [T; 3]) {
+    product_into(&mut y[0], y[1], 2.0 * y[2]);
+}
+
+#[test]
+fn an_element_is_lent_while_others_are_read() {
+    let v = elements_of_one_array::vjp(&Cpu::new(), [1.0, 0.0, 0.0], [1.0, 2.0, 3.0]).unwrap();
+    assert_eq!((v.y, v.y_bar), ([13.0, 2.0, 3.0], [1.0, 6.0, 4.0]));
+}

@@ -9,24 +9,36 @@ pub fn zero<P: Laned + Zero>() -> Pack<P> {
     P::splat(P::zero())
 }
 
+/// Packs side by side.
+pub trait Parts {
+    /// The tuple of which each lane has one.
+    type Whole: Laned;
+    /// The pack of tuples.
+    fn together(self) -> Pack<Self::Whole>;
+}
+
 macro_rules! tuples {
-    ($($name:ident ($($part:ident $value:ident)*);)*) => {$(
-        /// A tuple of packs as a pack of tuples.
-        #[inline(always)]
-        pub fn $name<$($part: Laned),*>($($value: Pack<$part>),*) -> Pack<($($part,)*)> {
-            Pack(($($value,)*))
+    ($(($($part:ident)*))*) => {$(
+        impl<$($part: Laned),*> Parts for ($(Pack<$part>,)*)
+        where
+            ($($part,)*): Laned<Lanes = Self>,
+        {
+            type Whole = ($($part,)*);
+            #[inline(always)]
+            fn together(self) -> Pack<Self::Whole> {
+                Pack(self)
+            }
         }
     )*};
 }
 tuples! {
-    tuple1(A a);
-    tuple2(A a B b);
-    tuple3(A a B b C c);
-    tuple4(A a B b C c D d);
-    tuple5(A a B b C c D d E e);
-    tuple6(A a B b C c D d E e F f);
-    tuple7(A a B b C c D d E e F f G g);
-    tuple8(A a B b C c D d E e F f G g H h);
+    (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H)
+}
+
+/// A tuple of packs as a pack of tuples.
+#[inline(always)]
+pub fn tuple<T: Parts>(parts: T) -> Pack<T::Whole> {
+    parts.together()
 }
 
 /// An array of packs as a pack of arrays.

@@ -84,6 +84,12 @@ impl Body<'_> {
                     }
                 }
                 ArgValue::Place(place) => self.place_argument(place, arg.mode),
+                ArgValue::Expr(e) if places(args).any(|(q, m)| m != Mode::Read && e.mentions(q.var)) => {
+                    // before the arguments that it reads a part of are lent
+                    let (held, value) = (ident(&format!("__arg{k}")), self.expr(e));
+                    before.extend(quote!(let #held = #value;));
+                    quote!(&#held)
+                }
                 ArgValue::Expr(e) => self.value_argument(e),
             });
         }

@@ -80,9 +80,8 @@ impl Body<'_> {
                 quote!((#e).0.#k)
             }
             ExprKind::Tuple(es) => {
-                let make = ident(&format!("tuple{}", es.len()));
                 let es = self.packs(es);
-                quote!(#p::lanes::#make(#(#es),*))
+                quote!(#p::lanes::tuple((#(#es,)*)))
             }
             ExprKind::Array(es) => {
                 let es = self.packs(es);
@@ -246,12 +245,18 @@ impl Body<'_> {
 
     /// The number of an index for each axis: names for its values, and how each is held.
     pub fn lane_index(&mut self, index: &[Expr]) -> (TokenStream, Vec<proc_macro2::Ident>) {
+        let p = self.p;
         let mut lets = TokenStream::new();
         let mut names = Vec::new();
         for e in index {
             let name = self.fresh("i");
-            let (value, _) = self.lane_expr(e);
-            lets.extend(quote!(let #name = #value;));
+            let (value, kind) = self.lane_expr(e);
+            let ty = match kind {
+                Kind::Uniform => quote!(: usize),
+                Kind::Linear => quote!(: #p::lanes::Lin<usize>),
+                Kind::Pack => quote!(: #p::lanes::Pack<usize>),
+            };
+            lets.extend(quote!(let #name #ty = #value;));
             names.push(name);
         }
         (lets, names)
