@@ -55,3 +55,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/language.md")]
 struct Language;
+
+/// The code of the page on GPUs is compiled and, where it doesn't need one, run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/gpu.md")]
+struct Gpus;

@@ -9,6 +9,7 @@ pub mod complex_log;
 pub mod dense;
 pub mod exponential;
 pub mod fibonacci;
+pub mod gates;
 pub mod gmm;
 pub mod io;
 pub mod leapfrog;

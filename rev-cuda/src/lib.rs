@@ -20,6 +20,7 @@ mod fake;
 pub mod kernel;
 pub mod layout;
 pub mod lower;
+pub mod measure;
 pub mod plan;
 pub mod ptx;
 pub mod ptxas;

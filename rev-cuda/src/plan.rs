@@ -5,7 +5,9 @@
 //! few words on which its own control flow depends.
 
 use crate::kernel::{Kernel, Ty};
+use crate::measure::Question;
 use rev_core::error::{Cause, Site};
+use std::fmt;
 
 /// A program for one direction and one set of argument types.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,8 +26,10 @@ pub struct Program {
     pub steps: Vec<Step>,
     /// What a kernel may report, by the number in [`Inst::Fail`](crate::kernel::Inst::Fail).
     pub failures: Vec<Failure>,
-    /// How each sum that iterations share is added up, for the reader.
+    /// How what iterations add to is added up, for the reader.
     pub accumulations: Vec<Accumulation>,
+    /// What would help to choose how.
+    pub questions: Vec<Question>,
 }
 
 /// A value in device memory.
@@ -83,6 +87,23 @@ pub enum WordOp {
     Min,
     /// The larger.
     Max,
+}
+
+impl WordOp {
+    /// The result.
+    pub fn apply(self, a: i64, b: i64) -> i64 {
+        match self {
+            WordOp::Add => a.wrapping_add(b),
+            WordOp::Sub => a.wrapping_sub(b),
+            WordOp::Mul => a.wrapping_mul(b),
+            WordOp::Div if b == 0 => 0,
+            WordOp::Div => a.wrapping_div(b),
+            WordOp::Rem if b == 0 => 0,
+            WordOp::Rem => a.wrapping_rem(b),
+            WordOp::Min => a.min(b),
+            WordOp::Max => a.max(b),
+        }
+    }
 }
 
 /// What the host does.
@@ -155,6 +176,9 @@ pub enum Step {
         /// The body.
         body: Vec<Step>,
     },
+    /// Makes the order in which the terms of a sum are added up, of an index array; once for each
+    /// content of the array.
+    Order(Box<Order>),
     /// Reports a failure that the host found (a negative size, a step of a range below 1).
     Fail {
         /// An index into [`Program::failures`].
@@ -230,7 +254,37 @@ pub enum Detail {
     Tolerance,
 }
 
-/// How a shared sum is added up.
+/// The terms of a sum in the order of the elements that an index array gives them to; of one element
+/// in the order of the terms. Numbers are `U32`s, and the buffers of their own length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// The index array, an argument that isn't written: term `k` belongs to the element that its
+    /// `k`-th says.
+    pub index: BufferId,
+    /// What is added to, for messages.
+    pub place: String,
+    /// How many terms there are.
+    pub terms: Word,
+    /// How many elements there are.
+    pub elements: Word,
+    /// The terms.
+    pub order: BufferId,
+    /// Where each group starts in the order, and the end of the last: a group is the terms of one
+    /// element in one block of [`rev_core::tree`].
+    pub starts: BufferId,
+    /// The block of each group, and one more number.
+    pub blocks: BufferId,
+    /// The first group of each element that has terms, and the number of groups.
+    pub groups_of: BufferId,
+    /// The elements that have terms.
+    pub places: BufferId,
+    /// Is set to the number of groups.
+    pub groups: WordId,
+    /// Is set to the number of elements that have terms.
+    pub touched: WordId,
+}
+
+/// How what iterations add to is added up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accumulation {
     /// The kernel.
@@ -239,6 +293,15 @@ pub struct Accumulation {
     pub place: String,
     /// How.
     pub strategy: Strategy,
+    /// Why so.
+    pub reason: String,
+}
+
+impl fmt::Display for Accumulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Accumulation { kernel, place, strategy, reason } = self;
+        write!(f, "{place} in {kernel}: {} ({}); {reason}", strategy.name(), strategy.meaning())
+    }
 }
 
 /// Ways to add up what iterations share.
@@ -252,6 +315,45 @@ pub enum Strategy {
     BlockTable,
     /// `red` for each addition.
     Atomic,
+    /// Every iteration keeps its term; the terms are added up in the order of the index array, which
+    /// is made once for each content of the array. Has the bits of [`Strategy::Tree`].
+    Segmented,
     /// The deterministic tree of [`rev_core::tree`].
     Tree,
+}
+
+impl Strategy {
+    /// Every strategy.
+    pub const ALL: [Strategy; 6] = [
+        Strategy::Exclusive,
+        Strategy::Uniform,
+        Strategy::BlockTable,
+        Strategy::Atomic,
+        Strategy::Segmented,
+        Strategy::Tree,
+    ];
+
+    /// Its name in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Strategy::Exclusive => "exclusive",
+            Strategy::Uniform => "uniform",
+            Strategy::BlockTable => "block-table",
+            Strategy::Atomic => "atomic",
+            Strategy::Segmented => "segmented",
+            Strategy::Tree => "tree",
+        }
+    }
+
+    /// What is done.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Strategy::Exclusive => "an element belongs to one iteration",
+            Strategy::Uniform => "registers, warp, block, one red",
+            Strategy::BlockTable => "a table for each block, then a red for each element",
+            Strategy::Atomic => "a red for each addition",
+            Strategy::Segmented => "terms in memory, added up in the order of the index array",
+            Strategy::Tree => "the fixed tree",
+        }
+    }
 }

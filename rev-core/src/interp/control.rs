@@ -6,7 +6,7 @@ use super::frame::{Loop, TreeSum, Visits};
 use super::machine::Machine;
 use super::update::update;
 use crate::error::Cause;
-use crate::ir::{Expr, Range, UpdateOp, VarId};
+use crate::ir::{Expr, Place, Range, UpdateOp, VarId};
 use crate::scalar::Num;
 use crate::text;
 use crate::tree;
@@ -297,7 +297,9 @@ impl Machine<'_> {
     fn open_sums(&mut self, parallel: &ParallelLoop) -> Result<(), Cause> {
         let mut sums = Vec::new();
         for (var, places) in &parallel.sums {
-            let target = match places.first().and_then(|p| self.frame().ok()?.redirected(p)) {
+            let whole = Place::var(*var);
+            let outer = |p: &Place| self.frame().ok()?.redirected(p);
+            let target = match places.first().and_then(outer).or_else(|| outer(&whole)) {
                 Some(outer) => outer.clone(),
                 None => self.evaluator(Watch::Nothing)?.slot(*var)?,
             };

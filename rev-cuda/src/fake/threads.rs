@@ -147,7 +147,6 @@ impl Block<'_> {
                 self.store(t, to, *ty, value);
             }
             Inst::Reduce { to, op, value, ty } => {
-                assert!(ty.size() >= 4, "no such reduction");
                 let (old, value) = (self.load(t, to, *ty), self.value(t, value));
                 self.store(t, to, *ty, atomic(*op, *ty, old, value));
             }

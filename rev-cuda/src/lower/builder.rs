@@ -217,7 +217,7 @@ impl Builder {
     /// The bytes from one plane of a memory to the next, for leaves of a size.
     pub fn stride(&mut self, mem: &Mem, size: usize) -> Atom {
         if mem.space == Space::Local {
-            return Atom::index(size);
+            return Atom::index(size.next_multiple_of(8));
         }
         if let Some(known) = self.strides.get(&(mem.id, size)) {
             return known.clone();

@@ -9,6 +9,7 @@ use crate::plan::Detail;
 use super::atom::Atom;
 use super::memory::Loc;
 use super::real::ty_of;
+use super::sums::Fold;
 use super::value::Val;
 use super::{Lower, Outcome};
 
@@ -221,7 +222,7 @@ impl Lower<'_> {
         }
         let name = self.name(var);
         let tree = parallel && self.options.deterministic;
-        let sums = if tree { self.inner_sums(stmt, &visits)? } else { Vec::new() };
+        let (sums, fold) = if tree { self.inner_sums(stmt, &visits)? } else { (Vec::new(), None) };
         let unrolled = match (visits.count.integer(), visits.first.integer(), visits.step.integer()) {
             (Some(n), Some(first), Some(step))
                 if n <= UNROLLED_TRIPS && n * size(body) <= UNROLLED_STATEMENTS =>
@@ -239,7 +240,7 @@ impl Lower<'_> {
                     self.iteration(var, &name, visits.scalar, value, body)?;
                 }
             }
-            None => self.rolled(var, &name, &visits, body)?,
+            None => self.rolled(var, &name, &visits, fold.as_ref(), body)?,
         }
         if tree {
             self.close_inner_sums(&sums, &visits)?;
@@ -263,14 +264,27 @@ impl Lower<'_> {
         self.set_slot(var, None)
     }
 
-    fn rolled(&mut self, var: VarId, name: &str, visits: &Visits, body: &Block) -> Outcome<()> {
+    fn rolled(
+        &mut self,
+        var: VarId,
+        name: &str,
+        visits: &Visits,
+        fold: Option<&Fold>,
+        body: &Block,
+    ) -> Outcome<()> {
         let step = self.builder()?.freeze(&visits.step);
         let value = self.variable(&visits.first, name)?;
+        let k = if fold.is_some() { self.variable(&Atom::index(0), "k")? } else { Atom::index(0) };
         self.repeat(&visits.count, |l| {
             l.iteration(var, name, visits.scalar, value.clone(), body)?;
             let next = l.op(Op::Add, value.ty(), &[value.clone(), step])?;
-            l.assign(&value, &next)
-        })
+            l.assign(&value, &next)?;
+            let Some(fold) = fold else { return Ok(()) };
+            let next = l.op(Op::Add, Ty::U64, &[k.clone(), Atom::index(1)])?;
+            l.assign(&k, &next)?;
+            l.fold_iteration(fold, &k)
+        })?;
+        fold.map_or(Ok(()), |fold| self.fold_up(fold))
     }
 
     /// A loop's range visits what it visited when it was entered.

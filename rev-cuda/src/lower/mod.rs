@@ -67,6 +67,7 @@ use rev_core::pass;
 use rev_core::tolerance::Tolerances;
 
 use crate::kernel::{Op, Ty};
+use crate::measure::Measured;
 use crate::plan::{Program, Step, Strategy, Word};
 
 use atom::{on_words, Atom};
@@ -93,10 +94,16 @@ pub struct LowerOptions {
     /// How many values a stack has room for; one that is an argument has at least room for those that
     /// it holds.
     pub stack_capacity: usize,
-    /// How shared sums are added up, instead of what their access pattern suggests.
+    /// How every shared sum is added up, instead of what its access pattern suggests. Where it can't
+    /// be, lowering fails and says why.
     pub force: Option<Strategy>,
     /// Whether matrix products go to the driver's library.
     pub library: Library,
+    /// The same for the sums into variables of some names (`x`, in an adjoint `x_bar`), before
+    /// [`LowerOptions::force`].
+    pub force_places: Vec<(String, Strategy)>,
+    /// What is known about the arguments of the run; a device fills it in.
+    pub measured: Measured,
 }
 
 impl Default for LowerOptions {
@@ -110,7 +117,17 @@ impl Default for LowerOptions {
             stack_capacity: 256,
             force: None,
             library: Library::Auto,
+            force_places: Vec::new(),
+            measured: Measured::Nothing,
         }
+    }
+}
+
+impl LowerOptions {
+    /// How the sums into a variable are to be added up, if anything is said.
+    fn forced(&self, name: &str) -> Option<Strategy> {
+        let own = self.force_places.iter().rev().find(|(place, _)| place == name);
+        own.map(|(_, strategy)| *strategy).or(self.force)
     }
 }
 
@@ -204,6 +221,8 @@ struct Redirect {
     var: VarId,
     /// The places; all where there are none.
     places: Vec<Place>,
+    /// How many steps of a place it stands for, besides the variable.
+    prefix: usize,
     loc: Loc,
 }
 

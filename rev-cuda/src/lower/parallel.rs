@@ -11,9 +11,8 @@ use crate::plan::{Word, WordOp};
 
 use super::atom::Atom;
 use super::builder::Builder;
-use super::loops::Visits;
 use super::memory::Loc;
-use super::sums::Sum;
+use super::sums::{ParallelLoop, Sum};
 use super::value::Val;
 use super::{Lower, Outcome};
 
@@ -35,21 +34,63 @@ impl Lower<'_> {
         self.flush()?;
         let n = visits.count.word().unwrap_or(Word::Const(0));
         let facts = self.facts(stmt)?;
-        let mut sums = self.sums(&facts)?;
-        let trees = self.options.deterministic && sums.iter().any(|s| s.is_tree());
-        let redirects = self.frame()?.redirects.len();
         self.frame_mut()?.disjoint.clone_from(&declared.disjoint);
-        if trees {
-            self.by_blocks(var, &visits, &n, &mut sums, body)?;
-        } else {
-            self.by_iterations(var, &visits, &n, &mut sums, body)?;
-        }
-        self.frame_mut()?.redirects.truncate(redirects);
-        if trees {
-            self.add_trees(&n, &sums)?;
+        let mut of = ParallelLoop { stmt, var, visits: &visits, n, body, facts: &facts, barriers: true };
+        let before = self.mark();
+        if !self.loop_kernels(&of)? {
+            of.barriers = false;
+            self.go_back(&before)?;
+            self.loop_kernels(&of)?;
         }
         self.frame_mut()?.disjoint.clear();
         self.host_check_visits(var, range, &visits)
+    }
+
+    /// The kernels of a loop. False where they may not be used: a thread can fail, and would be missed at
+    /// a barrier.
+    fn loop_kernels(&mut self, of: &ParallelLoop) -> Outcome<bool> {
+        let mut sums = self.sums(of)?;
+        let redirects = self.frame()?.redirects.len();
+        let done = if sums.iter().any(Sum::is_tree) {
+            self.by_blocks(of, &mut sums)?
+        } else {
+            self.by_iterations(of, &mut sums)?
+        };
+        self.frame_mut()?.redirects.truncate(redirects);
+        if done {
+            self.finish_sums(&of.n, &sums)?;
+        }
+        Ok(done)
+    }
+
+    /// How far the plan is.
+    fn mark(&self) -> Mark {
+        Mark {
+            kernels: self.plan.kernels.len(),
+            buffers: self.plan.buffers.len(),
+            words: self.plan.words,
+            failures: self.plan.failures.len(),
+            accumulations: self.plan.accumulations.len(),
+            questions: self.plan.questions.len(),
+            steps: self.steps.last().map_or(0, Vec::len),
+            redirects: self.frames.last().map_or(0, |f| f.redirects.len()),
+        }
+    }
+
+    /// Forgets what was added to the plan since.
+    fn go_back(&mut self, to: &Mark) -> Outcome<()> {
+        self.plan.kernels.truncate(to.kernels);
+        self.plan.buffers.truncate(to.buffers);
+        self.plan.words = to.words;
+        self.plan.failures.truncate(to.failures);
+        self.plan.accumulations.truncate(to.accumulations);
+        self.plan.questions.truncate(to.questions);
+        if let Some(steps) = self.steps.last_mut() {
+            steps.truncate(to.steps);
+        }
+        self.frame_mut()?.redirects.truncate(to.redirects);
+        self.builder = None;
+        Ok(())
     }
 
     /// What is known about the variables of a parallel loop.
@@ -68,35 +109,26 @@ impl Lower<'_> {
         Builder::new(name, title, self.options.block)
     }
 
-    fn by_iterations(
-        &mut self,
-        var: VarId,
-        visits: &Visits,
-        n: &Word,
-        sums: &mut [Sum],
-        body: &Block,
-    ) -> Outcome<()> {
+    fn by_iterations(&mut self, of: &ParallelLoop, sums: &mut [Sum]) -> Outcome<bool> {
         let block = i64::from(self.options.block);
         let most = Word::Const(i64::from(self.options.max_blocks).min(SCRATCH_BLOCKS));
-        let blocks = divided_up(n.clone(), block);
-        let blocks = binary(WordOp::Min, blocks, most.clone());
+        let blocks = binary(WordOp::Min, divided_up(of.n.clone(), block), most.clone());
         self.scratch = binary(WordOp::Mul, blocks, Word::Const(block));
         self.builder = Some(self.new_kernel());
-        let name = self.builder.as_ref().map(|b| b.kernel.name.clone()).unwrap_or_default();
-        sums.iter_mut().try_for_each(|sum| self.open_sum(sum, &name))?;
+        self.open_sums(of, sums, None)?;
         let (own, all) = self.builder()?.threads();
         let k = self.variable(&own, "k")?;
         self.builder()?.begin();
-        let end = Atom::from_word(n.clone(), Ty::U64);
+        let end = Atom::from_word(of.n.clone(), Ty::U64);
         let inside = self.compare(Relation::Lt, &k, &end);
         let before = self.builder()?.end();
         self.builder()?.begin();
-        let done = self.one_iteration(var, visits, &k, body);
+        let done = self.one_iteration(of, &k, sums);
         let mut body = self.builder()?.end();
         done?;
         let inside = self.builder()?.operand(&inside?);
         let has_scratch = !self.builder()?.allocations.is_empty();
-        let strides = has_scratch || sums.iter().any(|s| s.is_private());
+        let strides = has_scratch || sums.iter().any(Sum::strides);
         if strides {
             self.builder()?.begin();
             let next = self.op(Op::Add, Ty::U64, &[k.clone(), all])?;
@@ -111,21 +143,30 @@ impl Lower<'_> {
             });
             self.builder()?.emit(Inst::If { cond: inside, then: body, otherwise: Vec::new() });
         }
-        self.close_private_sums(sums)?;
-        let Some(builder) = self.builder.take() else { return Ok(()) };
         let max_blocks = match (strides, has_scratch) {
             (true, true) => Some(most),
-            (true, false) => Some(Word::Const(self.options.max_blocks.into())),
+            (true, false) => Some(self.most_blocks(of, sums)),
             (false, _) => None,
         };
-        self.launch(builder, n.clone(), max_blocks);
-        Ok(())
+        self.close_kernel(sums, of.n.clone(), max_blocks)
+    }
+
+    /// What the threads do at the end, and the launch; false where the kernel may not be used.
+    fn close_kernel(&mut self, sums: &[Sum], threads: Word, max_blocks: Option<Word>) -> Outcome<bool> {
+        if self.builder()?.fails && sums.iter().any(Sum::needs_barriers) {
+            return Ok(false);
+        }
+        self.close_sums(sums)?;
+        let Some(builder) = self.builder.take() else { return Ok(true) };
+        self.launch(builder, threads, max_blocks);
+        Ok(true)
     }
 
     /// The `k`-th iteration.
-    fn one_iteration(&mut self, var: VarId, visits: &Visits, k: &Atom, body: &Block) -> Outcome<()> {
-        let number = k.clone();
-        let k = self.converted(k, ScalarType::U64, visits.scalar)?;
+    fn one_iteration(&mut self, of: &ParallelLoop, number: &Atom, sums: &[Sum]) -> Outcome<()> {
+        let (var, visits) = (of.var, of.visits);
+        self.begin_iteration(sums)?;
+        let k = self.converted(number, ScalarType::U64, visits.scalar)?;
         let ty = visits.first.ty();
         let value = if visits.step.integer() == Some(1) {
             k
@@ -135,59 +176,54 @@ impl Lower<'_> {
         let value = self.op(Op::Add, ty, &[value, visits.first.clone()])?;
         let name = self.name(var);
         self.set_slot(var, Some(Loc::Value(Val::real(visits.scalar, value.clone()))))?;
-        self.open_claims(&number)?;
-        self.within_loop(&name, value, |l| l.block(body))?;
+        self.open_claims(number)?;
+        self.within_loop(&name, value, |l| l.block(of.body))?;
         self.frame_mut()?.claims.clear();
-        self.set_slot(var, None)
+        self.set_slot(var, None)?;
+        self.end_iteration(sums, number)
     }
 
     /// One thread for each block of [`rev_core::tree`], which adds its iterations in order.
-    fn by_blocks(
-        &mut self,
-        var: VarId,
-        visits: &Visits,
-        n: &Word,
-        sums: &mut [Sum],
-        body: &Block,
-    ) -> Outcome<()> {
-        let blocks = divided_up(n.clone(), tree::BLOCK as i64);
+    fn by_blocks(&mut self, of: &ParallelLoop, sums: &mut [Sum]) -> Outcome<bool> {
+        let blocks = divided_up(of.n.clone(), tree::BLOCK as i64);
         let block = i64::from(self.options.block);
         let launched = divided_up(blocks.clone(), block);
         self.scratch = binary(WordOp::Mul, launched, Word::Const(block));
         self.builder = Some(self.new_kernel());
-        let name = self.builder.as_ref().map(|b| b.kernel.name.clone()).unwrap_or_default();
-        sums.iter_mut().try_for_each(|sum| self.open_tree(sum, &blocks, &name))?;
+        self.open_sums(of, sums, Some(&blocks))?;
         let (own, _) = self.builder()?.threads();
         let inside = self.compare(Relation::Lt, &own, &Atom::from_word(blocks.clone(), Ty::U64))?;
         self.builder()?.begin();
-        let done = self.tree_block(var, visits, n, &own, sums, body);
+        let done = self.tree_block(of, &own, sums);
         let then = self.builder()?.end();
         done?;
         let cond = self.builder()?.operand(&inside);
         self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
-        let Some(builder) = self.builder.take() else { return Ok(()) };
-        self.launch(builder, blocks, None);
-        Ok(())
+        self.close_kernel(sums, blocks, None)
     }
 
-    fn tree_block(
-        &mut self,
-        var: VarId,
-        visits: &Visits,
-        n: &Word,
-        own: &Atom,
-        sums: &[Sum],
-        body: &Block,
-    ) -> Outcome<()> {
+    fn tree_block(&mut self, of: &ParallelLoop, own: &Atom, sums: &[Sum]) -> Outcome<()> {
         let size = Atom::index(tree::BLOCK);
         let first = self.op(Op::Mul, Ty::U64, &[own.clone(), size.clone()])?;
         let end = self.op(Op::Add, Ty::U64, &[first.clone(), size])?;
-        let n = Atom::from_word(n.clone(), Ty::U64);
+        let n = Atom::from_word(of.n.clone(), Ty::U64);
         let end = self.op(Op::Min, Ty::U64, &[end, n])?;
         let k = self.variable(&first, "k")?;
-        self.counted(&k, &end, &Atom::index(1), |l| l.one_iteration(var, visits, &k, body))?;
-        self.close_tree_block(sums, own)
+        self.counted(&k, &end, &Atom::index(1), |l| l.one_iteration(of, &k, sums))?;
+        self.close_tree_block(sums)
     }
+}
+
+/// How far a plan is.
+struct Mark {
+    kernels: usize,
+    buffers: usize,
+    words: usize,
+    failures: usize,
+    accumulations: usize,
+    questions: usize,
+    steps: usize,
+    redirects: usize,
 }
 
 pub(super) fn binary(op: WordOp, a: Word, b: Word) -> Word {

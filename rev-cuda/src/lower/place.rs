@@ -28,30 +28,33 @@ impl Lower<'_> {
     /// Where a place is.
     pub fn locate(&mut self, place: &Place) -> Outcome<Loc> {
         let root = self.slot(place.var)?;
-        self.locate_from(root, place)
+        self.locate_from(root, place, 0)
     }
 
     /// Where a place is that is added to: what stands for it in a shared sum.
     pub fn locate_target(&mut self, place: &Place) -> Outcome<Loc> {
-        let root = match self.redirected(place) {
-            Some(loc) => loc,
-            None => self.slot(place.var)?,
-        };
-        self.locate_from(root, place)
+        let Some((root, prefix)) = self.redirected(place) else { return self.locate(place) };
+        if prefix > 0 && self.checks_values() {
+            // what stands for an element doesn't need its index
+            let whole = self.slot(place.var)?;
+            self.locate_from(whole, place, 0)?;
+        }
+        self.locate_from(root, place, prefix)
     }
 
-    /// What stands for the variable of a place that iterations add to.
-    pub fn redirected(&self, place: &Place) -> Option<Loc> {
+    /// What stands for the variable of a place that iterations add to, and for how many steps of the
+    /// place.
+    pub fn redirected(&self, place: &Place) -> Option<(Loc, usize)> {
         let redirects = &self.frames.last()?.redirects;
         let fits =
             |r: &&super::Redirect| r.var == place.var && (r.places.is_empty() || r.places.contains(place));
-        redirects.iter().rev().find(fits).map(|r| r.loc.clone())
+        redirects.iter().rev().find(fits).map(|r| (r.loc.clone(), r.prefix))
     }
 
-    /// Where a place is, with another location for its variable.
-    pub fn locate_from(&mut self, root: Loc, place: &Place) -> Outcome<Loc> {
+    /// Where a place is, with another location for its variable and the first steps.
+    pub fn locate_from(&mut self, root: Loc, place: &Place, steps: usize) -> Outcome<Loc> {
         let mut at = root;
-        for (depth, step) in place.path.iter().enumerate() {
+        for (depth, step) in place.path.iter().enumerate().skip(steps) {
             let indices = self.indices(step)?;
             at = self.step(at, step, &indices, place)?;
             if depth == 0 {

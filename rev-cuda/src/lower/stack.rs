@@ -109,7 +109,7 @@ impl Lower<'_> {
     }
 
     /// The same without a first value.
-    fn thread_array(&mut self, name: &str, kind: &ArgumentType, shape: Vec<Atom>) -> Outcome<ArrayLoc> {
+    pub fn thread_array(&mut self, name: &str, kind: &ArgumentType, shape: Vec<Atom>) -> Outcome<ArrayLoc> {
         let Some(words) = shape.iter().map(Atom::word).collect::<Option<Vec<Word>>>() else {
             return Err(self.unsupported(format!("`{name}`, an array whose length the host doesn't know,")));
         };

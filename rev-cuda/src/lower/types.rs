@@ -66,6 +66,20 @@ impl ArgumentType {
         }
     }
 
+    /// Whether there is a 128-bit integer in it.
+    pub fn has_wide(&self) -> bool {
+        match self {
+            ArgumentType::Scalar(s) => matches!(s, ScalarType::I128 | ScalarType::U128),
+            ArgumentType::Fixed(t, _) | ArgumentType::Array(t, _) | ArgumentType::Stack(t) => t.has_wide(),
+            ArgumentType::Tuple(ts) => ts.iter().any(ArgumentType::has_wide),
+            ArgumentType::Struct(_, fields) => fields.iter().any(|(_, t)| t.has_wide()),
+            ArgumentType::Complex(_)
+            | ArgumentType::Shadow { .. }
+            | ArgumentType::Function(_)
+            | ArgumentType::None => false,
+        }
+    }
+
     /// The number of axes; none for what isn't an array.
     pub fn rank(&self) -> usize {
         match self {

@@ -80,22 +80,44 @@ impl Lower<'_> {
     }
 
     fn reduce_leaves(&mut self, at: &MemLoc, op: Atomic, value: &Val) -> Outcome<()> {
-        for (k, value) in value.atoms().iter().enumerate() {
-            let ty = value.ty();
-            if ty.size() < 4 && !ty.is_half() {
-                return Err(
-                    self.unsupported(format!("a sum of {}-bit integers that threads share", 8 * ty.size()))
-                );
+        let mut leaf = at.leaf;
+        let mut numbers = Vec::new();
+        value.numbers(&mut numbers);
+        for number in numbers {
+            let wide = matches!(number.real, ScalarType::I128 | ScalarType::U128);
+            match number.parts.as_slice() {
+                [low, high] if wide && op == Atomic::Add => self.reduce_wide(at, leaf, low, high)?,
+                parts => {
+                    for (k, value) in parts.iter().enumerate() {
+                        self.reduce_leaf(at, leaf + k, op, value)?;
+                    }
+                }
             }
-            if at.kind == rev_wide(&at.kind) {
-                return Err(self.unsupported("a sum of 128-bit integers that threads share"));
-            }
-            let builder = self.builder()?;
-            let to = builder.address(&at.mem, at.leaf + k, &at.index, at.extra.as_ref());
-            let value = builder.operand(value);
-            builder.emit(Inst::Reduce { to, op, value, ty });
+            leaf += number.parts.len();
         }
         Ok(())
+    }
+
+    fn reduce_leaf(&mut self, at: &MemLoc, leaf: usize, op: Atomic, value: &Atom) -> Outcome<()> {
+        let builder = self.builder()?;
+        let to = builder.address(&at.mem, leaf, &at.index, at.extra.as_ref());
+        let (ty, value) = (value.ty(), builder.operand(value));
+        builder.emit(Inst::Reduce { to, op, value, ty });
+        Ok(())
+    }
+
+    /// Of a 128-bit integer the low half first: what was there before says whether this addition carries
+    /// into the high half. Nobody reads the sum before all halves and carries are added.
+    fn reduce_wide(&mut self, at: &MemLoc, leaf: usize, low: &Atom, high: &Atom) -> Outcome<()> {
+        let builder = self.builder()?;
+        let to = builder.address(&at.mem, leaf, &at.index, at.extra.as_ref());
+        let (old, value) = (builder.register(Ty::U64, ""), builder.operand(low));
+        builder.emit(Inst::Fetch { old, to, op: Atomic::Add, value });
+        let sum = self.op(Op::Add, Ty::U64, &[Atom::Reg(old, Ty::U64), low.clone()])?;
+        let carries = self.compare(Relation::Lt, &sum, low)?;
+        let carry = self.op(Op::Convert, Ty::U64, &[carries])?;
+        let high = self.op(Op::Add, Ty::U64, &[high.clone(), carry])?;
+        self.reduce_leaf(at, leaf + 1, Atomic::Add, &high)
     }
 
     fn exclusive_or(&mut self, at: &Loc, value: Val) -> Outcome<()> {
@@ -351,14 +373,5 @@ impl Lower<'_> {
         let r = self.literal_as(Number::Float(std::f64::consts::FRAC_1_SQRT_2), a.real, a.complex)?;
         let (sum, difference) = (self.sum(true, a, b)?, self.sum(false, a, b)?);
         Ok((self.product(&sum, &r)?, self.product(&difference, &r)?))
-    }
-}
-
-/// The type itself where it is a 128-bit integer, else no type.
-fn rev_wide(kind: &super::types::ArgumentType) -> super::types::ArgumentType {
-    use super::types::ArgumentType;
-    match kind {
-        ArgumentType::Scalar(ScalarType::I128 | ScalarType::U128) => kind.clone(),
-        _ => ArgumentType::Function(String::new()),
     }
 }

@@ -146,6 +146,22 @@ impl Val {
         }
     }
 
+    /// Every number in it, in the order of the leaves; nothing for arrays.
+    pub fn numbers<'a>(&'a self, into: &mut Vec<&'a Num>) {
+        match self {
+            Val::Num(n) => into.push(n),
+            Val::Fixed(es) | Val::Tuple(es) => es.iter().for_each(|e| e.numbers(into)),
+            Val::Struct(_, fields) => fields.iter().for_each(|(_, v)| v.numbers(into)),
+            Val::Literal(_)
+            | Val::Choice(..)
+            | Val::Array(_)
+            | Val::Fill(..)
+            | Val::EmptyStack(_)
+            | Val::Function(_)
+            | Val::None => {}
+        }
+    }
+
     /// A value of a type from its leaves. `None` for what isn't made of leaves.
     pub fn from_atoms(kind: &ArgumentType, atoms: &mut dyn Iterator<Item = Atom>) -> Option<Val> {
         let mut take = |n: usize| (0..n).map(|_| atoms.next()).collect::<Option<Vec<_>>>();

@@ -30,7 +30,7 @@ mod values;
 
 use crate::driver::Target;
 use crate::kernel::Kernel;
-use crate::plan::{Program, Strategy};
+use crate::plan::Program;
 use std::fmt::Write as _;
 use version::Version;
 use writer::Writer;
@@ -44,14 +44,7 @@ pub fn print(program: &Program, target: Target) -> String {
         let _ = writeln!(head, "// failure {k}{}", one_line(&place));
     }
     for sum in &program.accumulations {
-        let how = match sum.strategy {
-            Strategy::Exclusive => "an element belongs to one iteration",
-            Strategy::Uniform => "shared by all iterations: registers, warp, block, one red",
-            Strategy::BlockTable => "a table for each block, then a red for each element",
-            Strategy::Atomic => "a red for each addition",
-            Strategy::Tree => "the deterministic tree",
-        };
-        let _ = writeln!(head, "// sum {} in {}: {how}", one_line(&sum.place), sum.kernel);
+        let _ = writeln!(head, "// sum {}", one_line(&sum.to_string()));
     }
     head + &kernels(&program.kernels, target)
 }

@@ -151,12 +151,13 @@ fn a_program_says_what_it_was_made_from() {
         accumulations: vec![crate::plan::Accumulation {
             kernel: "control".into(),
             place: "a_bar".into(),
-            strategy: Strategy::Uniform,
+            strategy: crate::plan::Strategy::Uniform,
+            reason: "every iteration adds to it".into(),
         }],
         ..Program::default()
     };
     let text = print(&program, Target(70));
-    assert!(text.starts_with("// axpy, adjoint\n// sum a_bar in control: shared by all"), "{text}");
+    assert!(text.starts_with("// axpy, adjoint\n// sum a_bar in control: uniform ("), "{text}");
     assert!(text.contains("// loop over `i` in `axpy` line 3 \\u{221a}\n.visible .entry control("), "{text}");
     assert!(text.contains("        // 7: y += x\n        // and so on\n"), "{text}");
     assert!(text.contains("atom.global.cas.b32 "), "{text}");

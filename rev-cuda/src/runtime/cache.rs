@@ -2,7 +2,9 @@
 
 use super::execute::Loaded;
 use super::marshal::Packed;
+use super::order::Indices;
 use super::room::Room;
+use super::survey::Survey;
 use crate::driver::Driver;
 use crate::lower::{ArgumentType, LowerOptions};
 use crate::plan::Program;
@@ -23,7 +25,7 @@ pub struct Key {
 /// A compiled program.
 pub struct Compiled<D: Driver> {
     pub key: Key,
-    module: Module,
+    pub(super) module: Module,
     names: Vec<String>,
     /// The text that it was loaded from.
     pub text: String,
@@ -80,6 +82,7 @@ impl<D: Driver> Cache<D> {
         &self,
         module: &Module,
         key: Key,
+        indices: &Arc<Indices<D>>,
         compile: impl FnOnce(&Key) -> Result<(Arc<D>, Program, String), Error>,
     ) -> Result<Arc<Compiled<D>>, Error> {
         let mut programs = self.programs();
@@ -88,10 +91,41 @@ impl<D: Driver> Cache<D> {
         }
         let (driver, program, text) = compile(&key)?;
         let names = program.buffers.iter().take(program.arguments).map(|b| b.name.clone()).collect();
-        let loaded = Loaded::new(driver, program, &text)?;
+        let loaded = Loaded::sharing(driver, program, &text, indices.clone())?;
         let state = Mutex::new(State { loaded, rooms: Vec::new(), staged: Vec::new() });
         let compiled = Arc::new(Compiled { key, module: module.clone(), names, text, state });
         programs.push(compiled.clone());
         Ok(compiled)
+    }
+}
+
+/// The questions about programs that were asked before.
+#[derive(Default)]
+pub struct Surveys(Mutex<Vec<(Module, Key, Arc<Survey>)>>);
+
+impl Surveys {
+    /// The questions about the program of a module for a key, found by `ask` where they aren't known.
+    ///
+    /// # Errors
+    ///
+    /// What `ask` says.
+    pub fn get(
+        &self,
+        module: &Module,
+        key: &Key,
+        ask: impl FnOnce() -> Result<Survey, Error>,
+    ) -> Result<Arc<Survey>, Error> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((.., survey)) = known.iter().find(|(m, k, _)| k == key && m == module) {
+            return Ok(survey.clone());
+        }
+        let survey = Arc::new(ask()?);
+        known.push((module.clone(), key.clone(), survey.clone()));
+        Ok(survey)
+    }
+
+    /// Forgets all.
+    pub fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

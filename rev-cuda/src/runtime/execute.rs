@@ -1,12 +1,13 @@
 //! Runs a plan: what the host does between the kernels.
 
 use super::marshal::{count, extend, read};
+use super::order::{Content, Indices};
 use super::report;
 use super::room::Room;
 use crate::driver::{Driver, ModuleHandle, Plane, Product};
 use crate::kernel::{Ty, ERROR_RECORD_BYTES};
 use crate::layout::{buffer_bytes, plane_offset, STACK_HEADER};
-use crate::plan::{BufferId, KernelArg, Matrix, MatrixProduct, Program, Step, Word, WordOp};
+use crate::plan::{BufferId, KernelArg, Matrix, MatrixProduct, Order, Program, Step, Word};
 use rev_core::error::{Cause, Error};
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub struct Loaded<D: Driver> {
     /// The rooms of the buffers that aren't arguments.
     scratch: Vec<Option<Room<D>>>,
     record: Option<Room<D>>,
+    indices: Arc<Indices<D>>,
 }
 
 impl<D: Driver> Loaded<D> {
@@ -38,11 +40,21 @@ impl<D: Driver> Loaded<D> {
     ///
     /// What the driver said about the text.
     pub fn new(driver: Arc<D>, program: Program, text: &str) -> Result<Loaded<D>, Error> {
+        Loaded::sharing(driver, program, text, Arc::default())
+    }
+
+    /// The same, with index arrays that it shares with other programs.
+    pub(super) fn sharing(
+        driver: Arc<D>,
+        program: Program,
+        text: &str,
+        indices: Arc<Indices<D>>,
+    ) -> Result<Loaded<D>, Error> {
         // A program without parallel loops over no statements at all has no kernels.
         let module = if program.kernels.is_empty() { ModuleHandle(0) } else { driver.load(text)? };
         let own = program.buffers.len().saturating_sub(program.arguments);
         let scratch = (0..own).map(|_| None).collect();
-        Ok(Loaded { driver, program, module, scratch, record: None })
+        Ok(Loaded { driver, program, module, scratch, record: None, indices })
     }
 
     /// The program.
@@ -58,6 +70,16 @@ impl<D: Driver> Loaded<D> {
     /// A wrong number of arguments, what a kernel or the host found wrong, or a device that is lost or
     /// out of memory.
     pub fn run(&mut self, arguments: Vec<Given>) -> Result<(), Error> {
+        self.run_knowing(arguments, &[])
+    }
+
+    /// The same where the content of some arguments is known. The orders of others that are index
+    /// arrays have to be read back.
+    pub(super) fn run_knowing(
+        &mut self,
+        arguments: Vec<Given>,
+        contents: &[Option<Content>],
+    ) -> Result<(), Error> {
         if arguments.len() != self.program.arguments {
             return Err(Cause::Arguments {
                 function: self.program.name.clone(),
@@ -78,6 +100,8 @@ impl<D: Driver> Loaded<D> {
             record,
             buffers,
             words: vec![0; self.program.words],
+            indices: &self.indices,
+            contents,
         };
         if !self.program.failures.is_empty() {
             self.driver.clear(record, ERROR_RECORD_BYTES)?;
@@ -99,6 +123,9 @@ struct Run<'a, D: Driver> {
     record: u64,
     buffers: Vec<Given>,
     words: Vec<i64>,
+    indices: &'a Indices<D>,
+    /// What the arguments hold, where that is known.
+    contents: &'a [Option<Content>],
 }
 
 impl<D: Driver> Run<'_, D> {
@@ -141,6 +168,7 @@ impl<D: Driver> Run<'_, D> {
                 }
                 self.steps(body)?;
             },
+            Step::Order(order) => self.order(order),
             Step::Fail { failure, values } => {
                 self.check()?;
                 let values: Vec<u64> = values.iter().map(|w| self.word(w) as u64).collect();
@@ -234,6 +262,34 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
+    /// Makes the order of an index array, or finds the one that was made before.
+    fn order(&mut self, made: &Order) -> Result<(), Error> {
+        let k = made.index.0 as usize;
+        let ty = self.program.buffers[k].leaves.first().copied().unwrap_or(Ty::U64);
+        let content = match self.contents.get(k).cloned().flatten() {
+            Some(content) => content,
+            None => {
+                let given = &self.buffers[k];
+                let mut bytes = vec![0; self.bytes(made.index, &given.shape)?];
+                self.driver.download(given.address, &mut bytes)?;
+                Arc::new(bytes)
+            }
+        };
+        let most = self.buffers[k].shape.first().copied().unwrap_or(0);
+        let [terms, elements] =
+            [&made.terms, &made.elements].map(|w| usize::try_from(self.word(w)).unwrap_or(0));
+        let index = self.indices.of(&content, ty);
+        let order = index.order(self.driver, &made.place, terms.min(most), elements)?;
+        let buffers = [made.order, made.starts, made.blocks, made.groups_of, made.places];
+        for (buffer, (room, length)) in buffers.into_iter().zip(&order.arrays) {
+            let (address, shape) = (room.address(), vec![*length]);
+            self.buffers[buffer.0 as usize] = Given { address, shape, integer: None };
+        }
+        self.words[made.groups.0 as usize] = order.groups as i64;
+        self.words[made.touched.0 as usize] = order.touched as i64;
+        Ok(())
+    }
+
     /// The host's control flow depends on it: what a failed kernel left is no base for that, and might
     /// keep a loop going forever.
     fn read(&mut self, buffer: BufferId) -> Result<i64, Error> {
@@ -262,20 +318,7 @@ impl<D: Driver> Run<'_, D> {
                 self.buffers[buffer.0 as usize].shape.get(*axis).map_or(0, |n| *n as i64)
             }
             Word::Argument(buffer) => self.buffers[buffer.0 as usize].integer.unwrap_or(0),
-            Word::Binary(op, a, b) => {
-                let (a, b) = (self.word(a), self.word(b));
-                match op {
-                    WordOp::Add => a.wrapping_add(b),
-                    WordOp::Sub => a.wrapping_sub(b),
-                    WordOp::Mul => a.wrapping_mul(b),
-                    WordOp::Div if b == 0 => 0,
-                    WordOp::Div => a.wrapping_div(b),
-                    WordOp::Rem if b == 0 => 0,
-                    WordOp::Rem => a.wrapping_rem(b),
-                    WordOp::Min => a.min(b),
-                    WordOp::Max => a.max(b),
-                }
-            }
+            Word::Binary(op, a, b) => op.apply(self.word(a), self.word(b)),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! A GPU as a device of rev: the same entry points as the CPU.
 
-use super::cache::{Cache, Compiled, Given, Key};
+use super::cache::{Cache, Compiled, Given, Key, Surveys};
 use super::marshal::Packed;
+use super::order::{Content, Indices};
 use super::prepared::Prepared;
 use super::room::Room;
+use super::survey::{Known, Survey};
 use super::transfer::{stage, unstage, Sample};
 use crate::driver::Driver;
 use crate::lower::{lower, ArgumentType, LowerOptions};
-use crate::plan::Program;
+use crate::measure::Measured;
+use crate::plan::{Accumulation, Program, Strategy};
 use crate::ptx;
 use rev_core::device::{Backend, Device, DynamicDevice};
 use rev_core::error::{Cause, Error};
@@ -37,6 +40,9 @@ pub struct Shared<D: Driver> {
     pub(super) driver: Arc<D>,
     generator: Generator,
     programs: Cache<D>,
+    surveys: Surveys,
+    /// The index arrays whose orders are known.
+    pub(super) indices: Arc<Indices<D>>,
 }
 
 impl<D: Driver> Clone for Gpu<D> {
@@ -55,7 +61,13 @@ impl<D: Driver> Gpu<D> {
 
     /// The same with another generator of plans.
     pub fn with_generator(driver: D, generator: Generator) -> Gpu<D> {
-        let shared = Shared { driver: Arc::new(driver), generator, programs: Cache::default() };
+        let shared = Shared {
+            driver: Arc::new(driver),
+            generator,
+            programs: Cache::default(),
+            surveys: Surveys::default(),
+            indices: Arc::default(),
+        };
         let options = Options { checks: false, ..Options::default() };
         Gpu { shared: Arc::new(shared), options, kernels: LowerOptions::default() }
     }
@@ -91,6 +103,56 @@ impl<D: Driver> Gpu<D> {
         self
     }
 
+    /// How every sum is added up that iterations of a parallel loop share, instead of what its access
+    /// pattern, its size and its index array suggest. A sum that can't be added up so is an error that
+    /// says why; [`Gpu::sums_into`] says how for one variable.
+    ///
+    /// ```
+    /// use rev_cuda::plan::Strategy;
+    /// # use rev_core::ir::Direction;
+    /// # use rev_core::device::DynamicDevice;
+    /// let module = rev_core::text::parse_module(
+    ///     "module count fn count(bins: &mut [u32], of: [usize]) {
+    ///          par for i in 0..len(of) { bins[of[i]] += 1u32 }
+    ///      }",
+    /// )?;
+    /// let (mut bins, mut of) = (vec![0u32; 3], vec![2usize, 0, 2, 2]);
+    /// let gpu = rev_cuda::Emulator::new().sums(Strategy::Segmented);
+    /// gpu.execute(&module, Direction::FORWARD, &mut [&mut bins, &mut of])?;
+    /// assert_eq!(bins, [1, 0, 3]);
+    ///
+    /// let uniform = gpu.sums(Strategy::Uniform);
+    /// let error = uniform.execute(&module, Direction::FORWARD, &mut [&mut bins, &mut of]).unwrap_err();
+    /// assert!(error.to_string().contains("`bins` can't be added up by uniform: iterations add to"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sums(mut self, how: Strategy) -> Gpu<D> {
+        self.kernels.force = Some(how);
+        self
+    }
+
+    /// The same for the sums into variables of a name (`x`; in gradients and adjoints `x_bar`), before what
+    /// [`Gpu::sums`] says.
+    pub fn sums_into(mut self, name: &str, how: Strategy) -> Gpu<D> {
+        self.kernels.force_places.push((name.into(), how));
+        self
+    }
+
+    /// How a call of entry points would add up what iterations share, and why so: printed, a line for
+    /// each sum of each kernel. Nothing is run on the device, so that what `call` sees of its results is
+    /// what it passed in.
+    ///
+    /// # Errors
+    ///
+    /// A program that a GPU can't run, or what `call` returns.
+    pub fn sums_of(
+        &self,
+        call: impl FnOnce(&dyn Device) -> Result<(), Error>,
+    ) -> Result<Vec<Accumulation>, Error> {
+        let programs = self.programs_of(call)?;
+        Ok(programs.into_iter().flat_map(|p| p.accumulations).collect())
+    }
+
     /// How many programs are compiled so far.
     pub fn compiled(&self) -> usize {
         self.shared.programs.len()
@@ -99,6 +161,8 @@ impl<D: Driver> Gpu<D> {
     /// Forgets compiled programs and gives their memory back. Prepared programs keep theirs.
     pub fn forget(&self) {
         self.shared.programs.clear();
+        self.shared.surveys.clear();
+        self.shared.indices.clear();
     }
 
     /// The PTX text of the program that `direction` names of the module's entry function, for
@@ -108,13 +172,21 @@ impl<D: Driver> Gpu<D> {
     ///
     /// A program that a GPU can't run.
     pub fn ptx(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<String, Error> {
-        let types = types_of(module, direction, args.iter().map(|a| Sample::of(*a).data))?;
-        self.text(module, direction, &types)
+        Ok(self.print(&self.program(module, direction, args)?))
     }
 
-    fn text(&self, module: &Module, direction: Direction, types: &[ArgumentType]) -> Result<String, Error> {
-        let program = (self.shared.generator)(module, direction, types, &self.lower_options())?;
-        Ok(ptx::print(&program, self.shared.driver.target()))
+    /// The plan for arguments like these.
+    fn program(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<Program, Error> {
+        let samples: Vec<Sample> = args.iter().map(|a| Sample::of(*a)).collect();
+        let mut key = self.key(module, direction, &samples)?;
+        let survey = self.shared.survey(module, &key)?;
+        let known = survey.known(&key, args.iter().copied(), &samples)?;
+        key.options.measured = self.shared.measured(&survey, &known);
+        (self.shared.generator)(module, key.direction, &key.types, &key.options)
+    }
+
+    fn print(&self, program: &Program) -> String {
+        ptx::print(program, self.shared.driver.target())
     }
 
     /// The PTX texts of the programs that a call of entry points would run, in order. Nothing is run
@@ -138,9 +210,17 @@ impl<D: Driver> Gpu<D> {
     ///
     /// A program that a GPU can't run, or what `call` returns.
     pub fn ptx_of(&self, call: impl FnOnce(&dyn Device) -> Result<(), Error>) -> Result<Vec<String>, Error> {
-        let printer = Printer { gpu: self, texts: Mutex::default() };
-        call(&printer)?;
-        Ok(printer.texts.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(self.programs_of(call)?.iter().map(|p| self.print(p)).collect())
+    }
+
+    /// The plans of what a call would run.
+    fn programs_of(
+        &self,
+        call: impl FnOnce(&dyn Device) -> Result<(), Error>,
+    ) -> Result<Vec<Program>, Error> {
+        let planner = Planner { gpu: self, programs: Mutex::default() };
+        call(&planner)?;
+        Ok(planner.programs.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// How kernels are made for the options of the device's runs.
@@ -162,22 +242,50 @@ impl<D: Driver> Gpu<D> {
         direction: Direction,
         args: &[&dyn DynArg],
     ) -> Result<Prepared<D>, Error> {
-        let types = types_of(module, direction, args.iter().map(|a| Sample::of(*a).data))?;
-        let compiled = self.compile(module, direction, types)?;
-        Ok(Prepared::new(self.shared.clone(), compiled))
+        let samples: Vec<Sample> = args.iter().map(|a| Sample::of(*a)).collect();
+        let key = self.key(module, direction, &samples)?;
+        let survey = self.shared.survey(module, &key)?;
+        let known = survey.known(&key, args.iter().copied(), &samples)?;
+        let compiled = self.shared.compile(module, key, &survey, &known)?;
+        Ok(Prepared::new(self.shared.clone(), survey, compiled))
     }
 
-    fn compile(
+    fn key(&self, module: &Module, direction: Direction, samples: &[Sample]) -> Result<Key, Error> {
+        let types = types_of(module, direction, samples.iter().map(|s| s.data.clone()))?;
+        Ok(Key { direction, types, options: self.lower_options() })
+    }
+}
+
+impl<D: Driver> Shared<D> {
+    /// What has to be known of the arguments to choose how sums are added up.
+    fn survey(&self, module: &Module, key: &Key) -> Result<Arc<Survey>, Error> {
+        self.surveys.get(module, key, || {
+            let options = LowerOptions { measured: Measured::Asking, ..key.options.clone() };
+            Ok(Survey::new((self.generator)(module, key.direction, &key.types, &options)?))
+        })
+    }
+
+    /// What is known of them.
+    pub(super) fn measured(&self, survey: &Survey, args: &[Known]) -> Measured {
+        match survey.is_empty() {
+            true => Measured::Nothing,
+            false => Measured::Answers(survey.answers(args, &self.indices)),
+        }
+    }
+
+    /// The program for arguments like these.
+    pub(super) fn compile(
         &self,
         module: &Module,
-        direction: Direction,
-        types: Vec<ArgumentType>,
+        mut key: Key,
+        survey: &Survey,
+        args: &[Known],
     ) -> Result<Arc<Compiled<D>>, Error> {
-        let key = Key { direction, types, options: self.lower_options() };
-        self.shared.programs.get(module, key, |key| {
-            let program = (self.shared.generator)(module, key.direction, &key.types, &key.options)?;
-            let text = ptx::print(&program, self.shared.driver.target());
-            Ok((self.shared.driver.clone(), program, text))
+        key.options.measured = self.measured(survey, args);
+        self.programs.get(module, key, &self.indices, |key| {
+            let program = (self.generator)(module, key.direction, &key.types, &key.options)?;
+            let text = ptx::print(&program, self.driver.target());
+            Ok((self.driver.clone(), program, text))
         })
     }
 }
@@ -205,9 +313,12 @@ impl<D: Driver> DynamicDevice for Gpu<D> {
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error> {
         let samples: Vec<Sample> = args.iter().map(|a| Sample::of(*a)).collect();
-        let types = types_of(module, direction, samples.iter().map(|s| s.data.clone()))?;
-        let compiled = self.compile(module, direction, types)?;
-        run_on_host_values(&self.shared.driver, &compiled, &samples, args)
+        let key = self.key(module, direction, &samples)?;
+        let survey = self.shared.survey(module, &key)?;
+        let known = survey.known(&key, args.iter().map(|a| &**a as &dyn DynArg), &samples)?;
+        let compiled = self.shared.compile(module, key, &survey, &known)?;
+        let contents: Vec<Option<Content>> = known.into_iter().map(|k| k.content).collect();
+        run_on_host_values(&self.shared.driver, &compiled, &samples, args, &contents)
     }
 }
 
@@ -220,13 +331,13 @@ fn types_of(
     ArgumentType::of_arguments(module, direction, &samples.collect::<Vec<Data>>())
 }
 
-/// A device that prints what it is asked to run.
-struct Printer<'a, D: Driver> {
+/// A device that makes the plans of what it is asked to run.
+struct Planner<'a, D: Driver> {
     gpu: &'a Gpu<D>,
-    texts: Mutex<Vec<String>>,
+    programs: Mutex<Vec<Program>>,
 }
 
-impl<D: Driver> Device for Printer<'_, D> {
+impl<D: Driver> Device for Planner<'_, D> {
     fn name(&self) -> &str {
         self.gpu.name()
     }
@@ -236,7 +347,7 @@ impl<D: Driver> Device for Printer<'_, D> {
     }
 }
 
-impl<D: Driver> DynamicDevice for Printer<'_, D> {
+impl<D: Driver> DynamicDevice for Planner<'_, D> {
     fn options(&self) -> &Options {
         &self.gpu.options
     }
@@ -247,9 +358,9 @@ impl<D: Driver> DynamicDevice for Printer<'_, D> {
         direction: Direction,
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error> {
-        let types = types_of(module, direction, args.iter().map(|a| Sample::of(*a).data))?;
-        let text = self.gpu.text(module, direction, &types)?;
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        let args: Vec<&dyn DynArg> = args.iter().map(|a| &**a as &dyn DynArg).collect();
+        let program = self.gpu.program(module, direction, &args)?;
+        self.programs.lock().unwrap_or_else(PoisonError::into_inner).push(program);
         Ok(())
     }
 }
@@ -260,6 +371,7 @@ fn run_on_host_values<D: Driver>(
     compiled: &Compiled<D>,
     samples: &[Sample],
     args: &mut [&mut dyn DynArg],
+    contents: &[Option<Content>],
 ) -> Result<(), Error> {
     let mut state = compiled.lock();
     let state = &mut *state;
@@ -280,7 +392,7 @@ fn run_on_host_values<D: Driver>(
     }
     let written: Vec<bool> = state.loaded.program().buffers.iter().map(|b| b.written).collect();
     let addresses: Vec<u64> = given.iter().map(|g| g.address).collect();
-    state.loaded.run(given)?;
+    state.loaded.run_knowing(given, contents)?;
     let results = || (0..args.len()).filter(|k| written.get(*k) == Some(&true));
     for k in results() {
         driver.download(addresses[k], &mut state.staged[k].bytes)?;

@@ -6,9 +6,11 @@ mod devices;
 mod execute;
 mod gpu;
 mod marshal;
+mod order;
 mod prepared;
 mod report;
 mod room;
+mod survey;
 mod transfer;
 
 #[cfg(test)]

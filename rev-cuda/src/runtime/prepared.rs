@@ -3,14 +3,16 @@
 use super::cache::{Compiled, Given};
 use super::gpu::{check_shapes, Shared};
 use super::marshal::{value_bytes, Packed};
+use super::order::Content;
 use super::room::Room;
+use super::survey::{Known, Survey};
 use super::transfer::{stage, unstage, Sample};
 use crate::driver::Driver;
 use crate::lower::ArgumentType;
 use crate::plan::Accumulation;
 use rev_core::error::{Cause, Error};
 use rev_core::value::DynArg;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A compiled program that runs on arrays of the device. Nothing is copied and nothing is waited for
 /// unless the program itself has to (a loop whose end is computed on the device, a failure to report).
@@ -18,12 +20,17 @@ use std::sync::Arc;
 /// A forward program and its adjoint share arrays: what one has written is where the other reads it.
 pub struct Prepared<D: Driver> {
     shared: Arc<Shared<D>>,
+    survey: Arc<Survey>,
     compiled: Arc<Compiled<D>>,
 }
 
 impl<D: Driver> Prepared<D> {
-    pub(super) fn new(shared: Arc<Shared<D>>, compiled: Arc<Compiled<D>>) -> Prepared<D> {
-        Prepared { shared, compiled }
+    pub(super) fn new(
+        shared: Arc<Shared<D>>,
+        survey: Arc<Survey>,
+        compiled: Arc<Compiled<D>>,
+    ) -> Prepared<D> {
+        Prepared { shared, survey, compiled }
     }
 
     /// The PTX text.
@@ -51,12 +58,14 @@ impl<D: Driver> Prepared<D> {
         let room = Room::new(&self.shared.driver, &name, packed.bytes.len())?;
         self.shared.driver.upload(room.address(), &packed.bytes)?;
         let integer = packed.integer(ty);
+        let content = Mutex::new(content(ty, &packed));
         Ok(DeviceArray {
             shared: self.shared.clone(),
             name,
             ty: ty.clone(),
             shape: packed.shape,
             integer,
+            content,
             room,
         })
     }
@@ -89,7 +98,9 @@ impl<D: Driver> Prepared<D> {
         }
         let shapes: Vec<&[usize]> = args.iter().map(|a| a.shape.as_slice()).collect();
         check_shapes(key, &names, &shapes)?;
-        let mut state = self.compiled.lock();
+        let contents: Vec<Option<Content>> = args.iter().map(|a| a.content()).collect();
+        let compiled = self.compiled_for(args, &contents)?;
+        let mut state = compiled.lock();
         let buffers = &state.loaded.program().buffers;
         for (k, a) in args.iter().enumerate() {
             for (l, b) in args.iter().enumerate().skip(k + 1) {
@@ -105,7 +116,33 @@ impl<D: Driver> Prepared<D> {
             shape: a.shape.clone(),
             integer: a.integer,
         };
-        state.loaded.run(args.iter().map(given).collect())
+        for (k, a) in args.iter().enumerate() {
+            if buffers.get(k).is_some_and(|b| b.written) {
+                a.forget_content();
+            }
+        }
+        state.loaded.run_knowing(args.iter().map(given).collect(), &contents)
+    }
+
+    /// The program for what is known about these arrays: another one where their sizes, or how often
+    /// the numbers of an index array meet, ask for other ways of adding up.
+    fn compiled_for(
+        &self,
+        args: &[&DeviceArray<D>],
+        contents: &[Option<Content>],
+    ) -> Result<Arc<Compiled<D>>, Error> {
+        if self.survey.is_empty() {
+            return Ok(self.compiled.clone());
+        }
+        let of = |k: usize| contents.get(k).cloned().flatten().filter(|_| self.survey.is_index(k));
+        let known = args.iter().enumerate();
+        let known: Vec<Known> = known
+            .map(|(k, a)| Known { shape: a.shape.clone(), integer: a.integer, content: of(k) })
+            .collect();
+        if self.shared.measured(&self.survey, &known) == self.compiled.key.options.measured {
+            return Ok(self.compiled.clone());
+        }
+        self.shared.compile(&self.compiled.module, self.compiled.key.clone(), &self.survey, &known)
     }
 
     fn arguments(&self, found: usize) -> Error {
@@ -123,6 +160,8 @@ pub struct DeviceArray<D: Driver> {
     shape: Vec<usize>,
     /// Its value, where the host's control flow may depend on it.
     integer: Option<i64>,
+    /// Its bytes, where it may be an index array and nothing has written it since.
+    content: Mutex<Option<Content>>,
     room: Room<D>,
 }
 
@@ -135,6 +174,14 @@ impl<D: Driver> DeviceArray<D> {
     /// Its bytes on the device.
     pub fn bytes(&self) -> usize {
         value_bytes(&self.shape, &self.ty)
+    }
+
+    fn content(&self) -> Option<Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn forget_content(&self) {
+        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Copies it to a value of the host of the same type and shape. Waits for what writes it.
@@ -167,6 +214,7 @@ impl<D: Driver> DeviceArray<D> {
         }
         self.shared.driver.upload(self.room.address(), &packed.bytes)?;
         self.integer = packed.integer(&self.ty);
+        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = content(&self.ty, &packed);
         Ok(())
     }
 
@@ -178,6 +226,14 @@ impl<D: Driver> DeviceArray<D> {
     pub fn clear(&mut self) -> Result<(), Error> {
         self.shared.driver.clear(self.room.address(), self.bytes())?;
         self.integer = self.integer.map(|_| 0);
+        self.forget_content();
         Ok(())
     }
+}
+
+/// The bytes of what may be an index array.
+fn content(ty: &ArgumentType, packed: &Packed) -> Option<Content> {
+    let leaves = ty.leaves();
+    let integers = matches!(ty, ArgumentType::Array(_, 1)) && leaves.len() == 1 && !leaves[0].is_float();
+    integers.then(|| Arc::new(packed.bytes.clone()))
 }

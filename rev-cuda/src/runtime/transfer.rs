@@ -28,6 +28,16 @@ impl Sample {
         }
     }
 
+    /// The length along each axis of an array; of a stack how many values it holds.
+    pub(super) fn shape(&self) -> Vec<usize> {
+        match (&self.outline, &self.data) {
+            (Some(outline), _) => outline.shape.clone(),
+            (None, Data::Array(a)) => a.shape.clone(),
+            (None, Data::Stack(values)) => vec![values.len()],
+            (None, _) => Vec::new(),
+        }
+    }
+
     /// The outline, where planes of a type have the scalars that it says.
     fn outline(&self, ty: &ArgumentType) -> Result<Option<&Outline>, Error> {
         let Some(outline) = &self.outline else { return Ok(None) };

@@ -1,0 +1,251 @@
+//! The fixed tree of [`rev_core::tree`] inside a thread: the blocks' sums come one after the other, and
+//! as few of them as possible are kept.
+//!
+//! What is kept at level `l` is the sum of earlier blocks whose numbers differ from the current one's
+//! in bit `l` first. When block `b` is complete and `next` follows, everything below the first bit in
+//! which the two differ is added up, the later to the earlier, and kept at the level of that bit. Blocks
+//! in between, if there are any, have nothing to add, which is the same as adding their zeros.
+
+use rev_core::ir::Stmt;
+use rev_core::tree;
+
+use crate::kernel::{Inst, Op, Relation, Ty};
+use crate::plan::{Word, WordOp};
+
+use super::super::atom::Atom;
+use super::super::loops::Visits;
+use super::super::memory::{ArrayLoc, Loc, MemLoc};
+use super::super::parallel::{binary, divided_up};
+use super::super::types::ArgumentType;
+use super::super::value::Val;
+use super::super::{Lower, Outcome};
+use super::Sum;
+
+/// Levels of a tree whose size isn't known. A thread of its own never gets to the end of 2⁴⁰
+/// iterations.
+const LEVELS: usize = 32;
+
+/// A tree in the making.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Fold {
+    /// Bit `l`: something is kept at level `l`.
+    kept: Atom,
+    /// The sum of the current block, and where earlier ones are kept.
+    sums: Vec<(Loc, Kept)>,
+}
+
+/// Room for a sum at each level.
+#[derive(Clone, Debug)]
+enum Kept {
+    /// Of a value.
+    Value(MemLoc, ArgumentType),
+    /// Of an array: the levels are its last axis.
+    Array(ArrayLoc, Vec<Atom>),
+}
+
+impl Lower<'_> {
+    /// A tree for sums of a thread; `blocks` are at most so many, where the host knows.
+    pub(super) fn open_fold(&mut self, sums: &[Loc], blocks: Option<Word>) -> Outcome<Fold> {
+        let kept = self.variable(&Atom::index(0), "kept")?;
+        let sums = sums.iter().map(|own| Ok((own.clone(), self.kept_of(own, blocks.as_ref())?)));
+        Ok(Fold { kept, sums: sums.collect::<Outcome<_>>()? })
+    }
+
+    fn kept_of(&mut self, own: &Loc, blocks: Option<&Word>) -> Outcome<Kept> {
+        if let Loc::Array(a) = own {
+            let levels = match blocks {
+                Some(n) => binary(WordOp::Min, n.clone(), Word::Const(LEVELS as i64)),
+                None => Word::Const(LEVELS as i64),
+            };
+            let (kind, inner) = (a.kind.clone(), a.shape.clone());
+            let shape = inner.iter().cloned().chain([Atom::from_word(levels, Ty::U64)]).collect();
+            return Ok(Kept::Array(self.thread_array("kept", &kind, shape)?, inner));
+        }
+        let Some(kind) = super::kind_of(own) else { return Err(self.unsupported("a sum of arrays")) };
+        match self.local(&ArgumentType::Fixed(Box::new(kind.clone()), LEVELS))? {
+            Loc::Memory(m) => Ok(Kept::Value(m, kind)),
+            _ => Err(self.unsupported("a sum of arrays")),
+        }
+    }
+
+    /// What is kept at a level.
+    fn at_level(&mut self, kept: &Kept, level: &Atom) -> Outcome<Loc> {
+        Ok(match kept {
+            Kept::Array(a, shape) => {
+                let count = self.count(shape)?;
+                let first = self.op(Op::Mul, Ty::U64, &[count, level.clone()])?;
+                Loc::Array(ArrayLoc { first, shape: shape.clone(), ..a.clone() })
+            }
+            Kept::Value(m, kind) => {
+                let leaves = kind.leaves().len();
+                let bytes = self.builder()?.planes_bytes(&m.mem, m.leaf..m.leaf + leaves);
+                let extra = Some(self.op(Op::Mul, Ty::U64, &[level.clone(), bytes])?);
+                Loc::Memory(MemLoc { extra, kind: kind.clone(), ..m.clone() })
+            }
+        })
+    }
+
+    /// The current block, number `b`, is complete; the next one is `next`. The current sums are kept
+    /// and start from zero again.
+    pub(super) fn fold_block(&mut self, fold: &Fold, b: &Atom, next: &Atom) -> Outcome<()> {
+        let differ = self.op(Op::Xor, Ty::U64, &[b.clone(), next.clone()])?;
+        let differ = self.variable(&differ, "differ")?;
+        let level = self.variable(&Atom::index(0), "level")?;
+        self.builder()?.begin();
+        let more = self.compare(Relation::Gt, &differ, &Atom::index(1));
+        let before = self.builder()?.end();
+        self.builder()?.begin();
+        let done = self.take_level(fold, &level).and_then(|()| {
+            let half = self.op(Op::Shr, Ty::U64, &[differ.clone(), Atom::Const(1, Ty::U32)])?;
+            self.assign(&differ, &half)
+        });
+        let body = self.builder()?.end();
+        done?;
+        let cond = self.builder()?.operand(&more?);
+        self.builder()?.emit(Inst::Loop { before, cond, body });
+        for (own, kept) in &fold.sums {
+            let to = self.at_level(kept, &level)?;
+            let value = self.load(own)?;
+            self.store(&to, value)?;
+            self.clear_sum(own)?;
+        }
+        let bit = self.bit(&level)?;
+        let kept = self.op(Op::Or, Ty::U64, &[fold.kept.clone(), bit])?;
+        self.assign(&fold.kept, &kept)
+    }
+
+    fn clear_sum(&mut self, own: &Loc) -> Outcome<()> {
+        let zero = match own {
+            Loc::Array(a) => Val::zero(&a.kind).map(|z| Val::Fill(Box::new(z), a.shape.clone())),
+            other => super::kind_of(other).and_then(|k| Val::zero(&k)),
+        };
+        match zero {
+            Some(zero) => self.store(own, zero),
+            None => Err(self.unsupported("a sum of arrays")),
+        }
+    }
+
+    fn bit(&mut self, level: &Atom) -> Outcome<Atom> {
+        let level = self.op(Op::Convert, Ty::U32, std::slice::from_ref(level))?;
+        self.op(Op::Shl, Ty::U64, &[Atom::index(1), level])
+    }
+
+    /// Adds the current sums to what is kept at a level, if anything is: the result is the current
+    /// one. Goes on to the next level.
+    fn take_level(&mut self, fold: &Fold, level: &Atom) -> Outcome<()> {
+        let bit = self.bit(level)?;
+        let here = self.op(Op::And, Ty::U64, &[fold.kept.clone(), bit.clone()])?;
+        let here = self.compare(Relation::Ne, &here, &Atom::index(0))?;
+        self.builder()?.begin();
+        let done = self.take_kept(fold, level, &bit);
+        let then = self.builder()?.end();
+        done?;
+        let cond = self.builder()?.operand(&here);
+        self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
+        let up = self.op(Op::Add, Ty::U64, &[level.clone(), Atom::index(1)])?;
+        self.assign(level, &up)
+    }
+
+    fn take_kept(&mut self, fold: &Fold, level: &Atom, bit: &Atom) -> Outcome<()> {
+        for (own, kept) in &fold.sums {
+            let from = self.at_level(kept, level)?;
+            let earlier = self.load(&from)?;
+            // of two numbers either may come first
+            self.accumulate(true, own, earlier)?;
+        }
+        let rest = self.op(Op::Xor, Ty::U64, &[fold.kept.clone(), bit.clone()])?;
+        self.assign(&fold.kept, &rest)
+    }
+
+    /// Adds up what is kept, the later to the earlier: the current sums, those of the last block (which
+    /// is empty where all others are complete), are the totals then.
+    pub fn fold_up(&mut self, fold: &Fold) -> Outcome<()> {
+        let level = self.variable(&Atom::index(0), "level")?;
+        self.builder()?.begin();
+        let more = self.compare(Relation::Ne, &fold.kept, &Atom::index(0));
+        let before = self.builder()?.end();
+        self.builder()?.begin();
+        let done = self.take_level(fold, &level);
+        let body = self.builder()?.end();
+        done?;
+        let cond = self.builder()?.operand(&more?);
+        self.builder()?.emit(Inst::Loop { before, cond, body });
+        Ok(())
+    }
+
+    /// In the deterministic mode a parallel loop inside a kernel adds up its sums from zero by the
+    /// tree, too; where it may have more than one block, with a fold.
+    pub fn inner_sums(&mut self, stmt: &Stmt, visits: &Visits) -> Outcome<(Vec<Sum>, Option<Fold>)> {
+        let facts = self.facts(stmt)?;
+        let mut sums = self.candidates(&facts)?;
+        sums.retain(|s| !s.is_exact());
+        let mut owns = Vec::new();
+        for sum in &mut sums {
+            let own = match &sum.target {
+                Loc::Array(a) => {
+                    let Some(zero) = Val::zero(&a.kind) else {
+                        return Err(self.unsupported("a sum of arrays"));
+                    };
+                    let fill = Val::Fill(Box::new(zero), a.shape.clone());
+                    self.array_storage("sum", fill)?
+                }
+                _ => self.zero_registers(&sum.kind)?,
+            };
+            sum.own = Some(own.clone());
+            self.redirect(sum, own.clone())?;
+            owns.push(own);
+        }
+        let one_block = visits.count.integer().is_some_and(|n| n <= tree::BLOCK as i128);
+        if sums.is_empty() || one_block {
+            return Ok((sums, None));
+        }
+        let blocks = visits.count.word().map(|n| divided_up(n, tree::BLOCK as i64));
+        let fold = self.open_fold(&owns, blocks)?;
+        Ok((sums, Some(fold)))
+    }
+
+    /// After the iteration that makes it `k` of them: a block may be complete.
+    pub fn fold_iteration(&mut self, fold: &Fold, k: &Atom) -> Outcome<()> {
+        let inside = self.op(Op::And, Ty::U64, &[k.clone(), Atom::index(tree::BLOCK - 1)])?;
+        let complete = self.compare(Relation::Eq, &inside, &Atom::index(0))?;
+        self.builder()?.begin();
+        let next = self.block_of(k);
+        let done = next.and_then(|next| {
+            let own = self.op(Op::Sub, Ty::U64, &[next.clone(), Atom::index(1)])?;
+            self.fold_block(fold, &own, &next)
+        });
+        let then = self.builder()?.end();
+        done?;
+        let cond = self.builder()?.operand(&complete);
+        self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
+        Ok(())
+    }
+
+    /// The block of iteration `k`.
+    fn block_of(&mut self, k: &Atom) -> Outcome<Atom> {
+        let shift = Atom::Const(tree::BLOCK.trailing_zeros().into(), Ty::U32);
+        self.op(Op::Shr, Ty::U64, &[k.clone(), shift])
+    }
+
+    /// Adds the totals to their targets, unless there was no iteration.
+    pub fn close_inner_sums(&mut self, sums: &[Sum], visits: &Visits) -> Outcome<()> {
+        let kept = self.frame()?.redirects.len() - sums.len();
+        self.frame_mut()?.redirects.truncate(kept);
+        if sums.is_empty() {
+            return Ok(());
+        }
+        let any = self.compare(Relation::Gt, &visits.count, &Atom::Const(0, Ty::I64))?;
+        self.builder()?.begin();
+        let mut done = Ok(());
+        for sum in sums {
+            if let (Some(own), Ok(())) = (&sum.own, &done) {
+                done = self.load(own).and_then(|value| self.accumulate(true, &sum.target, value));
+            }
+        }
+        let then = self.builder()?.end();
+        done?;
+        let cond = self.builder()?.operand(&any);
+        self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! What many iterations add to at once, on every device: the CPU on one thread and on several, the
+//! interpreter, the emulator of a GPU, and a GPU where there is one.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use rev::kernels::gates;
+use rev::prelude::*;
+
+/// Every device, deterministic or not.
+fn devices(deterministic: bool) -> Vec<Box<dyn Device>> {
+    let options = rev::Options { deterministic, ..rev::Options::default() };
+    let mut devices: Vec<Box<dyn Device>> = vec![
+        Box::new(Interpreter::with_options(options)),
+        Box::new(Cpu::with_threads(1).deterministic(deterministic)),
+        Box::new(Cpu::with_threads(3).deterministic(deterministic)),
+        Box::new(rev::Emulator::new().deterministic(deterministic)),
+    ];
+    match rev::Cuda::new(0) {
+        Ok(gpu) => devices.push(Box::new(gpu.deterministic(deterministic))),
+        Err(e) => eprintln!("skipped on CUDA: {e}"),
+    }
+    devices
+}
+
+/// A scalar that every iteration reads.
+#[reversible]
+fn scalar<T: Real>(y: &mut [T], a: T, x: &[T]) {
+    for i in par(0..y.len()) {
+        y[i] += a * x[i];
+    }
+}
+
+/// One number for each iteration.
+#[reversible]
+fn each<T: Real>(y: &mut [T], a: &[T], x: &[T]) {
+    for i in par(0..y.len()) {
+        y[i] += a[i] * x[i];
+    }
+}
+
+/// The only element of an array, which every iteration reads.
+#[reversible]
+fn element<T: Real>(y: &mut [T], a: &[T], x: &[T]) {
+    for i in par(0..y.len()) {
+        y[i] += a[0] * x[i];
+    }
+}
+
+/// Whole numbers: their products add up without rounding in any order.
+fn wholes(n: usize, factor: usize) -> Vec<f64> {
+    (0..n).map(|i| ((i * factor) % 13) as f64 - 6.0).collect()
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+#[test]
+fn axpy_with_its_factor_shared_and_not() {
+    for device in devices(false) {
+        let d = &*device;
+        for n in [1, 31, 32, 33, 1023] {
+            let (y, x, seed) = (vec![0.0; n], wholes(n, 7), wholes(n, 5));
+            let products: Vec<f64> = x.iter().zip(&seed).map(|(x, s)| x * s).collect();
+            let sum: f64 = products.iter().sum();
+            assert_eq!(scalar::vjp(d, &y, &seed, 0.4, &x).unwrap().a_bar, sum, "{n}, {}", d.name());
+            assert_eq!(element::vjp(d, &y, &seed, &[0.4], &x).unwrap().a_bar, [sum], "{n}, {}", d.name());
+            assert_eq!(each::vjp(d, &y, &seed, &vec![0.4; n], &x).unwrap().a_bar, products, "{n}");
+        }
+    }
+}
+
+#[test]
+fn a_million_iterations_share_a_scalar() {
+    let n = 1_000_000;
+    let (y, x, seed) = (vec![0.0; n], wholes(n, 7), wholes(n, 5));
+    let sum: f64 = x.iter().zip(&seed).map(|(x, s)| x * s).sum();
+    for device in devices(false) {
+        let found = scalar::vjp(&*device, &y, &seed, 0.4, &x).unwrap().a_bar;
+        assert_eq!(found, sum, "{}", device.name());
+    }
+}
+
+/// A parallel loop inside a parallel loop, with sums of both.
+#[reversible]
+fn nested<T: Real>(rows: &mut [T], bins: &mut [T], total: &mut T, x: &[T], to: &[usize]) {
+    for i in par(0..rows.len()) {
+        for j in par(0..x.len()) {
+            rows[i] += x[j] * x[j];
+            bins[to[j]] += x[j];
+            *total += x[j];
+        }
+    }
+}
+
+#[test]
+fn sums_inside_sums_have_the_same_bits_everywhere() {
+    for n in [3, 256, 257, 700] {
+        let x: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
+        let to: Vec<usize> = (0..n).map(|i| (i * i) % 3).collect();
+        let mut all = Vec::new();
+        for device in devices(true) {
+            for _ in 0..2 {
+                let (mut rows, mut bins, mut total) = (vec![0.1; 300], vec![0.2; 4], 0.3);
+                nested::run(&*device, &mut rows, &mut bins, &mut total, &x, &to).unwrap();
+                let v = nested::vjp(&*device, &rows, &rows, &bins, &bins, &total, 0.7, &x, &to).unwrap();
+                let found = (bits(&rows), bits(&bins), total.to_bits(), bits(&v.x_bar));
+                all.push((device.name().to_string(), found));
+            }
+        }
+        for (name, found) in &all {
+            assert_eq!(*found, all[0].1, "{name} and {}, {n}", all[0].0);
+        }
+    }
+}
+
+#[test]
+fn the_gradient_of_an_expectation_value_of_a_circuit() {
+    let (a, b, c) = (0.7f64, -1.3, 0.4);
+    let analytic = [
+        -a.sin() * b.cos() - a.cos() * b.sin() * c.sin(),
+        -a.cos() * b.sin() - a.sin() * b.cos() * c.sin(),
+        -a.sin() * b.sin() * c.cos(),
+    ];
+    for (low, high) in [(0, 1), (2, 6)] {
+        let state = gates::product_state(7, low);
+        for device in devices(false) {
+            let g = gates::expectation::gradient(&*device, &state, a, b, c, low, high).unwrap();
+            for (found, exact) in [g.a, g.b, g.c].into_iter().zip(analytic) {
+                assert!((found - exact).abs() < 1e-14, "{found} {exact}, {}", device.name());
+            }
+        }
+        let mut all = devices(true).into_iter().map(|device| {
+            let g = gates::expectation::gradient(&*device, &state, a, b, c, low, high).unwrap();
+            bits(&[g.value, g.a, g.b, g.c])
+        });
+        let first = all.next().unwrap();
+        assert!(all.all(|found| found == first));
+    }
+}
