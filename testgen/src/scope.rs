@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use rev_core::ir::{Access, Expr, Stmt, Type, VarId};
 
 /// The length of slices and of the first axis of matrices.
-pub const LONG: usize = 4;
+pub const LONG: usize = 20;
 /// The length of fixed-size arrays and of the second axis of matrices.
 pub const SHORT: usize = 3;
 

@@ -530,7 +530,7 @@ impl Generator<'_> {
         let writable = k.permission == Permission::Full && self.scopes.is_free(k.id) && k.what != What::Stack;
         let accumulates = !matches!(k.what, What::Bool | What::Stack);
         // an index array is rare enough to be used where there is one
-        let own = if owners[2].is_some() && self.dice.chance(60) { 2 } else { self.dice.below(2) };
+        let own = if owners[2].is_some() && self.dice.chance(80) { 2 } else { self.dice.below(2) };
         let owner = owners[own].clone();
         match self.dice.below(3) {
             _ if !writable => Permission::Read,
