@@ -63,7 +63,8 @@ impl Cpu {
     }
 
     /// From how much work on, in operations, a parallel loop is worth several threads. A loop with
-    /// less runs on the calling thread.
+    /// less runs on the calling thread, and so does one whose first iterations show that other threads
+    /// aren't worth their while. With 0 every loop runs on all threads.
     pub fn parallel_from(mut self, operations: usize) -> Cpu {
         self.options.parallel_from = operations;
         self

@@ -32,6 +32,7 @@ pub mod gradient;
 pub mod lanes;
 pub mod parallel;
 mod pass;
+mod schedule;
 pub mod scratch;
 pub mod steps;
 pub mod view;

@@ -1,37 +1,36 @@
-//! Parallel loops: a tree of tasks over the iterations, with private copies of what they share.
+//! Parallel loops: parts of the range on several threads, with private copies of what they share.
 //!
-//! A loop's range is cut into leaves, and the leaves are run as a binary tree of rayon tasks. What
-//! several iterations accumulate into (class P3: a sum, the gradient of everything that is shared)
-//! is given to each leaf as a private copy that starts at zero; the copies are added up pairwise
-//! along the tree, and at its root to the target. An error in several leaves is reported for the
-//! one that comes first in the range.
+//! What several iterations accumulate into (class P3: a sum, the gradient of everything that is
+//! shared) is given to each task as a private copy that starts at zero; the copies are added up
+//! pairwise, and at last to the target. An error in several parts is reported for the one that comes
+//! first in the range.
 //!
-//! * By default the number of leaves follows the number of threads, and a loop that runs on one
-//!   thread accumulates straight into the target.
-//! * In deterministic mode the leaves and the order of their sums are those of [`rev_core::tree`],
-//!   which depend on the number of iterations alone: the same bits on any number of threads, one
-//!   included, and on every device.
+//! * By default each thread has one copy and takes parts of the range until none is left
+//!   ([`crate::schedule`]); one thread accumulates straight into the target, and so does a loop that
+//!   runs on one thread only.
+//! * In deterministic mode the range is cut into leaves, which with the order of their sums are those
+//!   of [`rev_core::tree`]. They depend on the number of iterations alone: the same bits on any number
+//!   of threads, one included, and on every device.
 //!
-//! A target that is large against the number of iterations (a gradient scattered through an index
+//! A target that is large against the work of the loop (a gradient scattered through an index
 //! array) would spend more on zeroing and adding copies than on the loop. Outside the deterministic
 //! mode such a loop adds atomically to the target itself, where its elements allow it
-//! ([`atomics_pay`]); else it gets one leaf for each thread, and fewer where even these cost too much.
+//! ([`atomics_pay`]); else it gets fewer threads.
 
 use rev_core::error::Error;
 use rev_core::scalar::{Linear, Primal};
+use rev_core::tree;
 
 use crate::atomic::is_atomic;
 use crate::context::{Checks, Context};
 use crate::fail;
+use crate::schedule;
 use crate::scratch::Scratch;
 use crate::steps::Visits;
 use crate::view::{Cells, Dynamic, Exclusive, Extents, Single, Slice, Strided, Whole};
 
-/// Leaves for each thread, so that threads that finish early find more to do.
-const LEAVES_PER_THREAD: usize = 8;
-
-/// Copies of at most this many scalars are cheap enough for that.
-const SMALL_COPY: usize = 1 << 10;
+/// The operations of an iteration from which on atomic additions in it are a small part of its work.
+const ATOMICS_FROM: usize = 64;
 
 /// A variable that the iterations of a loop accumulate into: a handle, or several as nested pairs.
 pub trait Target: Copy + Send + Sync {
@@ -227,10 +226,12 @@ where
     if workers <= 1 && !fixed {
         return body(cx, steps, targets);
     }
-    let leaf = if fixed { rev_core::tree::BLOCK } else { leaf(count, targets.cells(), workers) };
+    if !fixed {
+        return schedule::share(cx, steps, weight, workers, targets, &body);
+    }
     let inner = cx.with_workers(cx.workers() / workers.max(1));
-    let tree = Tree { cx: inner, leaf, parallel: workers > 1, targets, body: &body };
-    let mut total = cx.install(|| tree.grow(steps))?;
+    let root = Tree { cx: inner, parallel: workers > 1, targets, body: &body };
+    let mut total = cx.install(|| root.grow(steps))?;
     targets.merge(&mut total);
     Ok(())
 }
@@ -259,8 +260,9 @@ pub fn on_several_threads<V: Visits, C: Checks>(cx: Context<'_, C>, visits: V, w
 }
 
 /// Whether a loop that accumulates into scattered elements of an array had better add atomically to
-/// the array than to copies of it: zeroing and adding up copies for all threads would cost more than
-/// an addition for each iteration.
+/// the array than to copies of it: zeroing and adding up copies for all threads would be a good part of the
+/// loop's work, and its iterations do enough besides their additions, which take many times longer
+/// when they are atomic. (A loop of which neither holds runs on one thread.)
 #[inline]
 pub fn atomics_pay<'a, V, C, H>(cx: Context<'_, C>, visits: V, weight: usize, array: H) -> bool
 where
@@ -269,29 +271,18 @@ where
     H: Whole<'a>,
     H::Element: Linear,
 {
-    let count = visits.count();
+    let work = visits.count().saturating_mul(weight);
     is_atomic::<H::Element>()
         && !cx.deterministic()
-        && count.saturating_mul(weight) >= cx.parallel_from()
+        && weight >= ATOMICS_FROM
+        && work >= cx.parallel_from()
         && cx.workers() > 1
-        && array.count().saturating_mul(cx.workers()) > count
+        && array.count().saturating_mul(cx.workers()) > work / 4
 }
 
-/// The number of iterations in a leaf.
-fn leaf(count: usize, cells: usize, workers: usize) -> usize {
-    let leaves = if cells <= SMALL_COPY {
-        workers * LEAVES_PER_THREAD
-    } else {
-        // a copy is zeroed and added up: worth it while that is less than the iterations' own work
-        workers.min(count / cells.div_ceil(4)).max(1)
-    };
-    count.div_ceil(leaves).max(1)
-}
-
-/// A loop on its way through the tree.
+/// A loop on its way through the tree of the deterministic mode.
 struct Tree<'a, C, A, F> {
     cx: Context<'a, C>,
-    leaf: usize,
     parallel: bool,
     targets: A,
     body: &'a F,
@@ -304,11 +295,11 @@ impl<C: Checks, A: Target, F> Tree<'_, C, A, F> {
     where
         F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
     {
-        let leaves = steps.count().div_ceil(self.leaf);
+        let leaves = tree::blocks(steps.count());
         if leaves <= 1 {
             return self.run_leaf(steps);
         }
-        let (left, right) = steps.split_at(leaves.next_power_of_two() / 2 * self.leaf);
+        let (left, right) = steps.split_at(leaves.next_power_of_two() / 2 * tree::BLOCK);
         let (left, right) = if self.parallel {
             rayon::join(|| self.grow(left), || self.grow(right))
         } else {

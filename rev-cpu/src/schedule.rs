@@ -1,0 +1,177 @@
+//! How a parallel loop is shared by threads where the order of sums is free.
+//!
+//! The first iterations run on the calling thread and are timed. From what is left, and what copies of
+//! the targets cost, follows how many threads are worth their while; often none but this one. Then each
+//! thread takes parts of the range from a common counter, large ones first, until there is none left, so
+//! that threads that are held up leave their share to the others.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use rev_core::error::Error;
+use rev_core::lanes::WIDTH;
+
+use crate::context::{Checks, Context};
+use crate::fail;
+use crate::parallel::Target;
+use crate::steps::Visits;
+
+/// What it takes to get other threads started, in nanoseconds.
+const START: f64 = 2e4;
+
+/// What it takes to zero a scalar of a copy and add it up, in nanoseconds.
+const COPY: f64 = 1.0;
+
+/// The shortest time worth taking a part of the range for, in nanoseconds.
+const PART: f64 = 2e4;
+
+/// What an operation takes, in nanoseconds, where nothing better is known.
+const OPERATION: f64 = 0.5;
+
+/// The part of the iterations that is timed first, as a divisor.
+const FIRST: usize = 64;
+
+/// Runs a loop of iterations of about `weight` operations on up to `workers` threads.
+///
+/// # Errors
+///
+/// Of the failing part that comes first in the range; or that there is no memory for copies.
+pub(crate) fn share<V, A, C, F>(
+    cx: Context<'_, C>,
+    visits: V,
+    weight: usize,
+    workers: usize,
+    targets: A,
+    body: &F,
+) -> Result<(), Error>
+where
+    V: Visits,
+    A: Target,
+    C: Checks,
+    F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
+{
+    let (count, cells) = (visits.count(), targets.cells() as f64);
+    let forced = cx.parallel_from() == 0;
+    // a loop of a few iterations can't spare one to be timed
+    let guess = worthwhile((count as f64) * (weight as f64) * OPERATION, cells, workers);
+    let (rest, workers, part) = if forced {
+        (visits, workers, 1)
+    } else if count < FIRST && guess > 1 {
+        (visits, guess, 1)
+    } else {
+        let (first, rest) = visits.split_at(whole_groups(count / FIRST));
+        let start = Instant::now();
+        body(cx, first, targets)?;
+        let each = start.elapsed().as_nanos() as f64 / first.count() as f64;
+        let workers = worthwhile(each * rest.count() as f64, cells, workers.min(rest.count()));
+        (rest, workers, (PART / each) as usize)
+    };
+    if workers <= 1 {
+        return body(cx, rest, targets);
+    }
+    let cx = cx.with_workers(cx.workers() / workers);
+    let part = whole_groups(part.min(rest.count() / workers));
+    let loop_ =
+        Shared { cx, visits: rest, part, workers, next: AtomicUsize::new(0), failed: Mutex::new(None), body };
+    cx.install(|| loop_.fan(workers, targets));
+    let failed = loop_.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// How many threads to use, up to `most`, for work of so many nanoseconds on one thread and targets of so
+/// many scalars. Each thread but one has a copy.
+fn worthwhile(work: f64, cells: f64, most: usize) -> usize {
+    let time = |n: f64| if n > 1.0 { START + work / n + (n - 1.0) * cells * COPY } else { work };
+    let best = (work / (cells * COPY)).sqrt().floor().clamp(1.0, most as f64);
+    match time(best) < 0.9 * work {
+        true => best as usize,
+        false => 1,
+    }
+}
+
+/// A number of iterations as groups of lanes, where it makes any; at least one.
+fn whole_groups(iterations: usize) -> usize {
+    match iterations {
+        0 => 1,
+        1..WIDTH => iterations,
+        _ => iterations / WIDTH * WIDTH,
+    }
+}
+
+/// A loop that threads take parts of.
+struct Shared<'a, V, C, F> {
+    cx: Context<'a, C>,
+    visits: V,
+    /// The smallest number of iterations to take.
+    part: usize,
+    workers: usize,
+    /// The first iteration that nobody has taken.
+    next: AtomicUsize,
+    /// The failure that comes first in the range, with its part's first iteration.
+    failed: Mutex<Option<(usize, Error)>>,
+    body: &'a F,
+}
+
+impl<V: Visits, C: Checks, F> Shared<'_, V, C, F> {
+    /// Runs parts of the loop on some threads, of which the calling one is the first and has the target.
+    /// The copies are made and given back by the thread that needs another one. Whether anything was done.
+    fn fan<A: Target>(&self, threads: usize, target: A) -> bool
+    where
+        F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
+    {
+        if threads <= 1 {
+            return self.work(target);
+        }
+        let others = threads / 2;
+        let mut copy = target.neutral();
+        // SAFETY: the copy lives until both have returned, and no handle is kept.
+        let private = copy.as_mut().and_then(|copy| unsafe { target.of(copy) });
+        let Some(private) = private else {
+            self.fail(0, fail::no_copy());
+            return false;
+        };
+        let (here, there) = rayon::join(|| self.fan(threads - others, target), || self.fan(others, private));
+        if let (true, Some(copy)) = (there, &mut copy) {
+            target.merge(copy);
+        }
+        here || there
+    }
+
+    /// Takes parts until there is none left. Whether there was one.
+    fn work<A: Target>(&self, target: A) -> bool
+    where
+        F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
+    {
+        let mut worked = false;
+        while let Some((start, size)) = self.take() {
+            worked = true;
+            let part = self.visits.split_at(start).1.split_at(size).0;
+            if let Err(error) = (self.body)(self.cx, part, target) {
+                self.fail(start, error);
+            }
+        }
+        worked
+    }
+
+    /// The next part: half of each thread's share of what is left, but not less than the smallest.
+    fn take(&self) -> Option<(usize, usize)> {
+        let count = self.visits.count();
+        let size = |start: usize| {
+            let left = count - start;
+            whole_groups(left / (2 * self.workers)).max(self.part).min(left)
+        };
+        let after = |start| (start < count).then(|| start + size(start));
+        let start = self.next.fetch_update(Relaxed, Relaxed, after).ok()?;
+        Some((start, size(start)))
+    }
+
+    /// Notes a failure, and that no more parts are to be taken.
+    fn fail(&self, start: usize, error: Error) {
+        self.next.store(self.visits.count(), Relaxed);
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if failed.as_ref().is_none_or(|(first, _)| start < *first) {
+            *failed = Some((start, error));
+        }
+    }
+}
