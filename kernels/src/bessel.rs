@@ -6,8 +6,6 @@
 
 use rev_cpu::prelude::*;
 
-use crate::multiplier::approximate_multiply;
-
 /// `out += n!` for an integer.
 #[reversible]
 pub fn factorial(out: &mut i64, n: i64) {
@@ -18,30 +16,28 @@ pub fn factorial(out: &mut i64, n: i64) {
     *out += product;
 }
 
-/// `out += J_ν(z)`: terms are added until one isn't larger than `tolerance`, or than the rounding
-/// that came with it.
+/// `out += J_ν(z)`: terms are added until one isn't larger than `tolerance > 0`.
 ///
-/// Constant memory: a term `s` becomes the next one by the approximate multiplier, which leaves its
-/// rounding in `dirty`, from where the inverse takes it back. The papers' price for that: `dirty`
-/// grows as the terms shrink, like `ε max|s|² / |s|`, so that the sum is good to about `√ε max|s|`,
-/// where `ε` is the scalar's precision. [`plain::bessel_j`] hasn't that limit.
+/// Constant memory: a term becomes the next one by a division, which a multiplication takes back up
+/// to the rounding of its last bit, so that nothing is kept for the way back (the papers' programs
+/// divide by the approximate multiplier, [`approximate_multiply`](crate::multiplier::approximate_multiply)).
 #[reversible]
 pub fn bessel_j<T: Real>(out: &mut T, nu: usize, z: T, tolerance: T) {
     let half = 0.5 * z;
     let square = half * half;
+    // near z = 0 the first term is the whole sum to any precision, and nothing may be divided by the square
+    let step = if square <= T::from_f64(1e-30) { T::zero() } else { T::one() / square };
     let mut order = 0i64;
     factorial(&mut order, nu as i64);
-    let mut k: usize = 0;
+    let mut k: i64 = 0;
     let mut term = T::zero();
-    let mut dirty = T::zero();
     let mut sum = T::zero();
     term += half.powi(nu as i32) / (order as T);
     sum += term;
-    // at z = 0 the first term is the whole sum, and nothing may be divided by it
     #[post(k > 0)]
-    while square != T::zero() && term.abs() > tolerance && dirty.abs() < term.abs() {
+    while step != T::zero() && term.abs() > tolerance {
         inc(k);
-        approximate_multiply(&mut term, -square / T::from_usize(k * (k + nu)), &mut dirty);
+        unscale_by(term, -((k * (k + nu as i64)) as T * step));
         sum += term;
     }
     *out += sum;

@@ -61,7 +61,7 @@ impl Ty {
 pub struct Reg(pub u32);
 
 /// What an instruction reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A register.
     Reg(Reg),

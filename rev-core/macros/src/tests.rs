@@ -136,7 +136,7 @@ const STATEMENTS: &[&str] = &[
     "swap(1, 2)",
     "swap(y)",
     "rot(y, y, y)",
-    "scale_by(y, 2.0)",
+    "scale_by(y)",
     "f()",
     "f(&mut 1.0)",
     "f(&mut y, &mut y)",

@@ -273,7 +273,7 @@ fn integer(d: &Data) -> Option<i64> {
     Some(i64::from_number(n))
 }
 
-/// `v·c` or `v/c`, as shadows do it: `scale_by` isn't in the source language.
+/// `v·c` or `v/c`.
 fn scaled(v: Value, c: &Data, holds: Holds, by: bool) -> Option<Result<Value, InstrError>> {
     let c = match c {
         Data::Scalar(c) if holds == Holds::Shadows => alike(&v, c.widened())?,

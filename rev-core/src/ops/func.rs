@@ -98,7 +98,10 @@ macro_rules! func_table {
             (Add add Ring (T T) T Partials(|_, _| vec![int(1), int(1)]))
             (Sub sub Ring (T T) T Partials(|_, _| vec![int(1), int(-1)]))
             (Mul mul Ring (T T) T Partials(|a, _| vec![a[1].clone(), a[0].clone()]))
-            (Div div Field (T T) T Partials(|a, v| vec![int(1) / a[1].clone(), -(v.clone() / a[1].clone())]))
+            (Div div Field (T T) T Partials(|a, v| {
+                // one division for both
+                let r = int(1) / a[1].clone();
+                vec![r.clone(), -(v.clone() * r)] }))
             (Neg neg Ring (T) T Partials(|_, _| vec![int(-1)]))
             (MulAdd mul_add Ring (T T T) T Partials(|a, _| vec![a[1].clone(), a[0].clone(), int(1)]))
             // integers

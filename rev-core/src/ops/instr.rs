@@ -24,7 +24,7 @@ pub struct InstrRow {
 }
 
 /// How the adjoint of an instruction acts on shadows, run when the values are already undone
-/// (so that they are the instruction's inputs).
+/// (so that they are the instruction's inputs) where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstrAdjoint {
     /// The places carry no derivative, or it passes unchanged.
@@ -44,7 +44,7 @@ pub enum InstrAdjoint {
     ReverseRotation,
     /// `x → c·x` for a value `c` that may carry a derivative.
     ScaleBy,
-    /// `x → x/c`.
+    /// `x → x/c`; run before the values are undone.
     UnscaleBy,
 }
 
@@ -111,7 +111,8 @@ define_instrs! {
     // product must not overflow and the quotient must be exact
     (MulInt mul_int 1 1 Some(Class::Ring), DivInt ScaleByOperand false)
     (DivInt div_int 1 1 Some(Class::Ring), MulInt ScaleByReciprocal false)
-    // x → c·x and x → x/c, c not 0: the in-place factors of adjoints; not in the source language
+    // x → c·x and x → x/c, c not 0: undone up to rounding, relative to x; on integers and fixed point
+    // the product must not overflow and the quotient must be exact
     (ScaleBy scale_by 1 1 Some(Class::Ring), UnscaleBy ScaleBy false)
     (UnscaleBy unscale_by 1 1 Some(Class::Ring), ScaleBy UnscaleBy false)
 }

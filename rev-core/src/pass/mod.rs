@@ -17,7 +17,7 @@ use crate::ir::{Function, Module};
 pub(crate) use adjoint::adjoint_function;
 pub use adjoint::Adjoint;
 pub use direction::directed;
-pub use erase::{erase, Erased, Wanted};
+pub use erase::{erase, erase_program, Erased, Wanted};
 pub use expand::{expand, has_contraction, Expansion};
 pub use inverse::inverse_block;
 pub(crate) use inverse::inverse_function;

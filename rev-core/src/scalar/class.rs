@@ -66,7 +66,7 @@ pub trait Ring: Scalar + Linear<Over = Self> {
     fn from_int(v: i128) -> Self;
     /// A count or an index as a number.
     fn from_usize(n: usize) -> Self;
-    /// `self · k`, `None` where the product doesn't fit an exact type.
+    /// `self · k`, `None` where `k` is 0, or the product doesn't fit an exact type.
     fn times_exact(self, k: Self) -> Option<Self>;
     /// `self / k`, `None` where `k` is 0, or the type is exact and the quotient isn't.
     fn over_exact(self, k: Self) -> Option<Self>;

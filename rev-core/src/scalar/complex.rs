@@ -196,7 +196,7 @@ impl<T: Real> Ring for Complex<T> {
     }
     #[inline(always)]
     fn times_exact(self, k: Self) -> Option<Self> {
-        Some(self.times(k))
+        (k != Self::zero()).then(|| self.times(k))
     }
     #[inline(always)]
     fn over_exact(self, k: Self) -> Option<Self> {

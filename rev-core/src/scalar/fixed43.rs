@@ -146,7 +146,7 @@ impl Ring for Fixed43 {
     #[inline]
     fn times_exact(self, k: Self) -> Option<Self> {
         let product = i128::from(self.to_bits()) * i128::from(k.to_bits());
-        let exact = product & ((1 << 43) - 1) == 0;
+        let exact = product & ((1 << 43) - 1) == 0 && k != Fixed43::ZERO;
         i64::try_from(product >> 43).ok().filter(|_| exact).map(Fixed43::from_bits)
     }
     #[inline]

@@ -107,7 +107,7 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn times_exact(self, k: Self) -> Option<Self> {
-                Some(self * k)
+                (k != 0.0).then_some(self * k)
             }
             #[inline(always)]
             fn over_exact(self, k: Self) -> Option<Self> {

@@ -169,7 +169,7 @@ macro_rules! integers {
             }
             #[inline(always)]
             fn times_exact(self, k: Self) -> Option<Self> {
-                self.checked_mul(k)
+                if k == 0 { None } else { self.checked_mul(k) }
             }
             #[inline(always)]
             fn over_exact(self, k: Self) -> Option<Self> {

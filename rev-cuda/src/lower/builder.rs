@@ -29,6 +29,12 @@ pub(super) struct Builder {
     planes: HashMap<(usize, usize), Atom>,
     /// Registers that are assigned more than once.
     variables: HashSet<Reg>,
+    /// What was computed in the innermost block, and in those around it: not to be computed again.
+    known: Vec<HashMap<(Op, Ty, Vec<Operand>), Reg>>,
+    /// The same of the prologue.
+    known_early: HashMap<(Op, Ty, Vec<Operand>), Reg>,
+    /// Sine and cosine, which come together, of arguments met in these blocks.
+    turns: Vec<Vec<(Atom, [Atom; 2])>>,
     /// The number of the thread and of all threads, once they are asked for.
     threads: Option<(Atom, Atom)>,
     /// The largest magnitudes that variables held, by the registers they are in,
@@ -43,7 +49,9 @@ impl Builder {
     /// An empty kernel.
     pub fn new(name: String, title: String, block: u32) -> Builder {
         let kernel = Kernel { name, title, block, ..Kernel::default() };
-        Builder { kernel, regions: vec![Vec::new()], ..Builder::default() }
+        let mut builder = Builder { kernel, ..Builder::default() };
+        builder.begin();
+        builder
     }
 
     /// The finished kernel.
@@ -66,7 +74,9 @@ impl Builder {
 
     /// What was emitted so far, to be put inside something else.
     pub fn take_body(&mut self) -> Vec<Inst> {
-        self.regions.last_mut().map(std::mem::take).unwrap_or_default()
+        let body = self.end();
+        self.begin();
+        body
     }
 
     /// Whether nothing was emitted.
@@ -110,11 +120,28 @@ impl Builder {
     /// Begins a block of instructions.
     pub fn begin(&mut self) {
         self.regions.push(Vec::new());
+        self.known.push(HashMap::new());
+        self.turns.push(Vec::new());
     }
 
     /// Ends it.
     pub fn end(&mut self) -> Vec<Inst> {
+        self.known.pop();
+        self.turns.pop();
         self.regions.pop().unwrap_or_default()
+    }
+
+    /// Sine and cosine of an argument, if they were computed before.
+    pub fn turn(&self, x: &Atom) -> Option<[Atom; 2]> {
+        self.turns.iter().flatten().find(|(known, _)| known == x).map(|(_, turn)| turn.clone())
+    }
+
+    /// Keeps them, where the argument stays what it is.
+    pub fn keep_turn(&mut self, x: &Atom, turn: &[Atom; 2]) {
+        let stays = !matches!(x, Atom::Reg(reg, _) if self.variables.contains(reg));
+        if let Some(turns) = self.turns.last_mut().filter(|_| stays) {
+            turns.push((x.clone(), turn.clone()));
+        }
     }
 
     /// `to = value`
@@ -179,9 +206,19 @@ impl Builder {
         if let Some(known) = fold(op, ty, args).or_else(|| neutral(op, args)) {
             return known;
         }
-        let args = args.iter().map(|a| self.operand(a)).collect();
+        let args: Vec<Operand> = args.iter().map(|a| self.operand(a)).collect();
+        let key = (op, ty, args.clone());
+        let found =
+            self.known.iter().find_map(|known| known.get(&key)).or_else(|| self.known_early.get(&key));
+        if let Some(reg) = found {
+            return Atom::Reg(*reg, ty);
+        }
         let to = self.register(ty, "");
         self.emit(Inst::Op { to, op, args });
+        let stays = |a: &Operand| !matches!(a, Operand::Reg(reg) if self.variables.contains(reg));
+        if let Some(known) = self.known.last_mut().filter(|_| key.2.iter().all(stays)) {
+            known.insert(key, to);
+        }
         Atom::Reg(to, ty)
     }
 
@@ -190,9 +227,14 @@ impl Builder {
         if let Some(known) = fold(op, ty, args).or_else(|| neutral(op, args)) {
             return known;
         }
-        let args = args.iter().map(|a| self.operand(a)).collect();
+        let args: Vec<Operand> = args.iter().map(|a| self.operand(a)).collect();
+        let key = (op, ty, args.clone());
+        if let Some(reg) = self.known_early.get(&key) {
+            return Atom::Reg(*reg, ty);
+        }
         let to = self.register(ty, "");
         self.prologue.push(Inst::Op { to, op, args });
+        self.known_early.insert(key, to);
         Atom::Reg(to, ty)
     }
 
@@ -262,6 +304,22 @@ impl Builder {
     /// The address of a leaf of an element.
     pub fn address(&mut self, mem: &Mem, leaf: usize, index: &Atom, extra: Option<&Atom>) -> Address {
         let size = mem.leaves[leaf].size();
+        let like = |ty: &Ty| ty.size() == size;
+        let stride = self.stride(mem, size);
+        if leaf > 0
+            && stride.bits().is_none()
+            && index.bits().is_none()
+            && mem.leaves[..leaf].iter().all(like)
+        {
+            // from plane to plane, which costs one addition where the one before is known
+            let before = self.address(mem, leaf - 1, index, extra);
+            let at = match before.base {
+                Operand::Reg(reg) => Atom::Reg(reg, Ty::U64),
+                Operand::Const(bits, ty) => Atom::Const(bits, ty),
+            };
+            let at = self.op(Op::Add, Ty::U64, &[at, stride]);
+            return Address { base: self.operand(&at), ..before };
+        }
         let mut at = self.plane(mem, leaf);
         let mut offset = mem.header as i64;
         if let Some(bytes) = self.planes_bytes(mem, 0..leaf).bits() {

@@ -33,7 +33,7 @@ impl Lowerer {
         let stmt = match name.as_str() {
             "release" if !local => return self.release(&c.args, c, span),
             "push" | "pop" if !local => self.stack(&name, c),
-            _ => match source_instruction(&name).filter(|_| !local) {
+            _ => match Instr::from_name(&name).filter(|_| !local) {
                 Some(instr) => self.instruction(instr, c),
                 None => self.call(path, &c.args),
             },
@@ -263,11 +263,6 @@ impl Lowerer {
 pub(super) fn wrong_count(name: &str, expected: usize, found: usize) -> String {
     let plural = if expected == 1 { "" } else { "s" };
     format!("`{name}` takes {expected} argument{plural}, not {found}")
-}
-
-/// The instructions that a program may write.
-fn source_instruction(name: &str) -> Option<Instr> {
-    Instr::from_name(name).filter(|i| !matches!(i, Instr::ScaleBy | Instr::UnscaleBy))
 }
 
 /// Whether two expressions are the same but for positions and the types of literals.

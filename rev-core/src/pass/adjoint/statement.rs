@@ -124,11 +124,12 @@ impl Builder {
                 out
             }
             InstrAdjoint::UnscaleBy => {
+                // x' = x/c, so c̄ -= (x̄'/c) x', with x' before it is undone: no division but that of x̄'
                 let by = operands[0].clone();
-                let c = Cotangent::of(Expr::read(shadows[0].clone())).times(x() / (by.clone() * by.clone()));
-                let mut out = vec![undo];
+                let c = Cotangent::of(Expr::read(shadows[0].clone())).times(x());
+                let mut out = vec![self.scale_shadow(Instr::UnscaleBy, shadows[0].clone(), by.clone())];
                 out.extend(self.pull(&by, c.negated()));
-                out.push(self.scale_shadow(Instr::UnscaleBy, shadows[0].clone(), by));
+                out.push(undo);
                 out
             }
         }

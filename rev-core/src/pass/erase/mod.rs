@@ -24,7 +24,7 @@ use crate::ir::{Block, Function, Span, Stmt, StmtKind, Type, VarId, VarKind};
 use live::{live, Need};
 
 /// Which of a program's written arguments somebody reads after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wanted {
     /// All of them.
     All,
@@ -40,6 +40,11 @@ pub struct Erased {
 }
 
 impl Erased {
+    /// A program as it is, for backends that run both kinds.
+    pub fn whole(function: Function) -> Erased {
+        Erased { function, forgetful: BTreeSet::new() }
+    }
+
     /// Whether nobody reads the state that the calls of adjoints at a place in the source restore, so
     /// that the callee's [`Wanted::Shadows`] will do.
     pub fn forgets(&self, call: Span) -> bool {
@@ -61,7 +66,12 @@ impl Deref for Erased {
 
 /// The function without the statements that the wanted arguments don't depend on.
 pub fn erase(function: &Checked, wanted: Wanted) -> Erased {
-    let mut function = plain::plain(function);
+    erase_program(function, wanted)
+}
+
+/// The same for a program of a direction ([`directed`](super::directed)).
+pub fn erase_program(program: &Function, wanted: Wanted) -> Erased {
+    let mut function = plain::plain(program);
     let roots: Vec<VarId> =
         function.params.iter().copied().filter(|p| is_wanted(&function, *p, wanted)).collect();
     let needs = live(&function, &roots).into_iter();

@@ -9,6 +9,9 @@ pub enum InstrError {
     /// A product that doesn't fit.
     #[error("the product doesn't fit the type")]
     Overflow,
+    /// A product with 0, or one that doesn't fit.
+    #[error("the factor is 0, or the product doesn't fit the type")]
+    Product,
     /// A quotient that isn't exact, or a zero divisor.
     #[error("the quotient isn't exact")]
     Inexact,
@@ -127,13 +130,13 @@ where
     Ok(())
 }
 
-/// `x → c·x`
+/// `x → c·x`, where the product tells `x`.
 #[inline(always)]
 pub fn scale_by<P: Linear>(x: &mut P, c: P::Over) -> Result<(), InstrError>
 where
     P::Over: Ring,
 {
-    *x = x.clone().scale_exact(c).ok_or(InstrError::Overflow)?;
+    *x = x.clone().scale_exact(c).ok_or(InstrError::Product)?;
     Ok(())
 }
 
