@@ -251,6 +251,16 @@ pub fn tolerance<T: 'static>(tolerances: &Tolerances, mismatch: &Mismatch, held:
     }
 }
 
+/// That a function has no fused program.
+///
+/// # Errors
+///
+/// Always.
+#[cold]
+pub fn no_fused_program(name: &'static str) -> Result<(), Error> {
+    Err(Cause::Missing { kind: "fused program".into(), name: name.into() }.into())
+}
+
 /// Checks that an argument has the shape of the one that it belongs to.
 ///
 /// # Errors

@@ -205,8 +205,8 @@ codes! {
             "`y *= e` and `y /= e` are for scalars whose multiplication is exactly reversible (numbers kept \
              by their logarithm, tropical numbers). No built-in scalar is one."
             "Rounding loses bits, a product with 0 loses everything, and integers have no exact quotients."
-            "Accumulate the product into another place (`z += y * e`), use `mul_int(y, k)` and \
-             `div_int(y, k)` for an integer factor, `neg(y)` for -1, `inv(y)` for the reciprocal, \
+            "Accumulate the product into another place (`z += y * e`), use `scale_by(y, c)` and \
+             `unscale_by(y, c)` for a factor that isn't 0, `neg(y)` for -1, `inv(y)` for the reciprocal, \
              or `rot(a, b, t)`."
         UpdateTarget R0403 "an update of something that isn't a scalar"
             "The left-hand side of `+=`, `-=` and `^=` is a scalar: a number, an element, a field."

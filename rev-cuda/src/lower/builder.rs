@@ -33,6 +33,8 @@ pub(super) struct Builder {
     known: Vec<HashMap<(Op, Ty, Vec<Operand>), Reg>>,
     /// The same of the prologue.
     known_early: HashMap<(Op, Ty, Vec<Operand>), Reg>,
+    /// The last copy of a variable in each block, while the variable holds the same.
+    copies: Vec<HashMap<Reg, Reg>>,
     /// Sine and cosine, which come together, of arguments met in these blocks.
     turns: Vec<Vec<(Atom, [Atom; 2])>>,
     /// The number of the thread and of all threads, once they are asked for.
@@ -102,8 +104,15 @@ impl Builder {
     pub fn freeze(&mut self, atom: &Atom) -> Atom {
         match atom {
             Atom::Reg(reg, ty) if self.variables.contains(reg) => {
+                // of this block only: one around it may be a loop, in which the variable changes later
+                if let Some(copy) = self.copies.last().and_then(|copies| copies.get(reg)) {
+                    return Atom::Reg(*copy, *ty);
+                }
                 let copy = self.register(*ty, "");
                 self.assign(copy, atom);
+                if let Some(copies) = self.copies.last_mut() {
+                    copies.insert(*reg, copy);
+                }
                 Atom::Reg(copy, *ty)
             }
             _ => atom.clone(),
@@ -122,12 +131,14 @@ impl Builder {
         self.regions.push(Vec::new());
         self.known.push(HashMap::new());
         self.turns.push(Vec::new());
+        self.copies.push(HashMap::new());
     }
 
     /// Ends it.
     pub fn end(&mut self) -> Vec<Inst> {
         self.known.pop();
         self.turns.pop();
+        self.copies.pop();
         self.regions.pop().unwrap_or_default()
     }
 
@@ -146,6 +157,9 @@ impl Builder {
 
     /// `to = value`
     pub fn assign(&mut self, to: Reg, value: &Atom) {
+        self.copies.iter_mut().for_each(|copies| {
+            copies.remove(&to);
+        });
         let value = self.operand(value);
         self.emit(Inst::Op { to, op: Op::Move, args: vec![value] });
     }

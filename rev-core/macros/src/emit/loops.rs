@@ -28,12 +28,16 @@ impl Body<'_> {
     /// An iterator over the values of a range: Rust's own where that is enough, so that the
     /// compiler knows it.
     fn range(&mut self, var: VarId, range: &Range) -> TokenStream {
-        if !self.is_plain_range(var, range) {
+        if range.step.is_some() || !self.is_machine_integer(var) {
             return self.steps(var, range);
         }
         let (start, end) = (self.expr(&range.start), self.expr(&range.end));
         let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
-        let values = quote!(::core::ops::Range #of { start: #start, end: #end });
+        let values = if range.inclusive {
+            quote!(::core::ops::RangeInclusive #of ::new(#start, #end))
+        } else {
+            quote!(::core::ops::Range #of { start: #start, end: #end })
+        };
         if range.reversed {
             quote!((#values).rev())
         } else {

@@ -60,6 +60,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         lanes::program(&scope, &signature, function, Direction { adjoint, inverse })
     };
     let (forward, reverse) = (adjoint(program, Adjoint::LEAN), adjoint(&backward, Adjoint::LEAN));
+    let (fused, fuses) = program::fused(&scope, &signature, program, &forward);
     let programs = [
         of(program, 0, false),
         of(&backward, 0, true),
@@ -91,6 +92,8 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         #lints
         impl #name {
             #(#programs)*
+            #fused
+            #fuses
             #accumulates
             #functions
             #collected

@@ -5,12 +5,12 @@ use quote::quote;
 use rev_core::check::Checked;
 use rev_core::facts::{accumulated_by, written_params, PassedOn};
 use rev_core::ir::{Direction, Function};
-use rev_core::pass::{erase, Erased, Wanted};
+use rev_core::pass::{erase, fuse, Erased, Wanted};
 
 use super::body::{Body, Repr, Scope};
 use super::call::program_name;
 use super::names::ident;
-use super::signature::{Passed, Signature};
+use super::signature::{Passed, Shape, Signature};
 use super::types::is_scalar;
 use crate::model::Source;
 
@@ -22,9 +22,66 @@ pub fn program(
     function: &Checked,
     direction: Direction,
 ) -> TokenStream {
-    let p = scope.p;
-    let name = program_name(direction);
     let shadowed = direction.adjoint > 0;
+    let passed = passed_params(signature, shadowed, scope.p);
+    let statements = variants(scope, function, &passed, shadowed);
+    around(scope, signature, function, &program_name(direction), shadowed, &statements)
+}
+
+/// `__fused`: the function and its adjoint in one, without checks ([`rev_core::pass::fuse`]). Whether it
+/// is there depends on the callees: `__fuses(depth)` says so, as far as calls at most `depth` deep do.
+/// Where it isn't, nobody calls it, but callers that might are compiled with its name.
+pub fn fused(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Checked,
+    adjoint: &Checked,
+) -> (TokenStream, TokenStream) {
+    let (p, name) = (scope.p, ident("__fused"));
+    let fused = fuse(function).filter(|_| signature.params.iter().all(|x| x.shape != Shape::Function));
+    let Some(fused) = fused else {
+        let missing = quote!(return #p::fail::no_fused_program(Self::__name()););
+        let program = around(scope, signature, adjoint, &name, true, &missing);
+        return (
+            program,
+            quote!(
+                #[doc(hidden)]
+                pub const fn __fuses(_: u32) -> bool {
+                    false
+                }
+            ),
+        );
+    };
+    let passed = passed_params(signature, true, p);
+    let statements = statements(scope, &fused, &passed, None);
+    let program = around(scope, signature, &fused, &name, true, &statements);
+    let fuses = fused.fuses.iter().map(|callee| {
+        let path = callee_type(scope.source, callee);
+        quote!(&& #path::__fuses(__depth - 1))
+    });
+    let accumulates = fused.accumulates.iter().map(|PassedOn { callee, argument }| {
+        let path = callee_type(scope.source, callee);
+        quote!(&& #path::__accumulates(#argument, __depth - 1))
+    });
+    let rule = quote! {
+        #[doc(hidden)]
+        pub const fn __fuses(__depth: u32) -> bool {
+            __depth > 0 #(#fuses)* #(#accumulates)*
+        }
+    };
+    (program, rule)
+}
+
+/// The hidden associated function with a program's parameters and statements.
+fn around(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Function,
+    name: &proc_macro2::Ident,
+    shadowed: bool,
+    statements: &TokenStream,
+) -> TokenStream {
+    let p = scope.p;
     let passed = passed_params(signature, shadowed, p);
     let frame = Body::new(scope, function);
     let params = function.params.iter().zip(&passed).map(|(&var, param)| {
@@ -37,7 +94,6 @@ pub fn program(
     } else {
         (TokenStream::new(), TokenStream::new())
     };
-    let statements = variants(scope, function, &passed, shadowed);
     quote! {
         #[doc(hidden)]
         #[inline]

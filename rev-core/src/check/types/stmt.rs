@@ -134,16 +134,16 @@ impl Solver<'_> {
 
 fn multiply(op: UpdateOp, span: Span) -> Diagnostic {
     let (message, first) = match op {
-        UpdateOp::Div => ("`/=` can't be undone exactly", "div_int(x, k)"),
+        UpdateOp::Div => ("`/=` can't be undone exactly", "unscale_by(x, c)"),
         UpdateOp::Mul | UpdateOp::Add | UpdateOp::Sub | UpdateOp::Xor => (
             "`*=` can't be undone: a product with 0 or a rounded one doesn't tell its factor",
-            "mul_int(x, k)",
+            "scale_by(x, c)",
         ),
     };
     Diagnostic::new(Code::MultiplyUpdate, span, message)
         .help("accumulate the result into another place: `z += x * y`")
         .help(format!(
-            "or use an instruction: `{first}` for a whole number, `neg(x)`, `inv(x)`, `rot(a, b, angle)`"
+            "or use an instruction: `{first}` for a factor that isn't 0, `neg(x)`, `inv(x)`, `rot(a, b, angle)`"
         ))
 }
 

@@ -20,8 +20,10 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use crate::check::Checked;
-use crate::ir::{Block, Function, Span, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::ir::{Block, Callee, Direction, Function, Span, Stmt, StmtKind, Type, VarId, VarKind};
 use live::{live, Need};
+
+pub(super) use plain::written_out;
 
 /// Which of a program's written arguments somebody reads after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,15 +73,25 @@ pub fn erase(function: &Checked, wanted: Wanted) -> Erased {
 
 /// The same for a program of a direction ([`directed`](super::directed)).
 pub fn erase_program(program: &Function, wanted: Wanted) -> Erased {
+    let (function, Keep { mut forgetful, restoring, .. }) = erased(program, wanted, None);
+    forgetful.retain(|s| s.is_some() && !restoring.contains(s));
+    Erased { function, forgetful }
+}
+
+/// The same, with a suffix to the paths of adjoints that are called forward from here on, since nobody
+/// reads the state that they restore.
+pub(super) fn erase_marking(program: &Function, wanted: Wanted, suffix: &'static str) -> Function {
+    erased(program, wanted, Some(suffix)).0
+}
+
+fn erased(program: &Function, wanted: Wanted, suffix: Option<&'static str>) -> (Function, Keep) {
     let mut function = plain::plain(program);
     let roots: Vec<VarId> =
         function.params.iter().copied().filter(|p| is_wanted(&function, *p, wanted)).collect();
     let needs = live(&function, &roots).into_iter();
-    let mut keep = Keep { needs, forgetful: BTreeSet::new(), restoring: BTreeSet::new() };
+    let mut keep = Keep { needs, forgetful: BTreeSet::new(), restoring: BTreeSet::new(), suffix };
     function.body = keep.block(std::mem::take(&mut function.body));
-    let Keep { mut forgetful, restoring, .. } = keep;
-    forgetful.retain(|s| s.is_some() && !restoring.contains(s));
-    Erased { function, forgetful }
+    (function, keep)
 }
 
 fn is_wanted(function: &Function, param: VarId, wanted: Wanted) -> bool {
@@ -96,6 +108,8 @@ struct Keep {
     /// Where the calls are whose restored state nobody reads, and the statements that are not so.
     forgetful: BTreeSet<Span>,
     restoring: BTreeSet<Span>,
+    /// What marks the former in their paths.
+    suffix: Option<&'static str>,
 }
 
 impl Keep {
@@ -112,6 +126,13 @@ impl Keep {
             // the scope of a name that nothing in it mentions
             (Need::Dead, StmtKind::Let { body, .. } | StmtKind::Ancilla { body, .. }) => body,
             (Need::Dead, _) => Vec::new(),
+            (Need::Shadows, StmtKind::Call { callee: Callee::Path(path), args, .. })
+                if self.suffix.is_some() =>
+            {
+                let callee = Callee::Path(path + self.suffix.unwrap_or_default());
+                let kind = StmtKind::Call { callee, direction: Direction::FORWARD, args };
+                vec![Stmt { kind, span: stmt.span }]
+            }
             (need, kind) => {
                 let spans = if need == Need::Shadows { &mut self.forgetful } else { &mut self.restoring };
                 if matches!(kind, StmtKind::Call { .. }) {

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_core::ir::{Direction, Mode};
 
-use super::{Api, Entry, Slot};
+use super::{Api, Entry, Slot, DEPTH};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
 
@@ -108,10 +108,6 @@ fn constants(entry: &Entry, others: &[Param]) -> TokenStream {
     };
     others.iter().enumerate().map(constant).collect()
 }
-
-/// How deep calls are looked into for what they do to the loss.
-const DEPTH: u32 = 6;
-
 fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     let p = entry.p;
     let n = quote!(1usize);

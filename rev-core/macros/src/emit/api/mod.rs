@@ -22,6 +22,9 @@ use crate::model::{Form, Model, ParamModel, Passing};
 pub use collect::collected;
 pub use run::plain_function;
 
+/// How deep calls are looked into for what they do to the loss.
+const DEPTH: u32 = 6;
+
 /// What the entry points of a function are made from.
 pub struct Entry<'a> {
     /// The path of the runtime's module.
@@ -244,6 +247,30 @@ impl Entry<'_> {
     /// The same for an adjoint after which nobody reads the state that it restores.
     pub fn dispatch_forgetful(&self, direction: Direction, slots: &[Slot], n: &TokenStream) -> TokenStream {
         self.dispatch_as("Forgetful", direction, slots, Some(n))
+    }
+
+    /// The fused program, on the arguments of the adjoint. It makes no checks.
+    pub fn dispatch_fused(&self, slots: &[Slot], n: &TokenStream) -> TokenStream {
+        let p = self.p;
+        let (device, name, given) = (self.device(), &self.model.item.sig.ident, self.signature.given());
+        let native: Vec<_> = slots.iter().map(|s| s.native(p)).collect();
+        let dynamic: Vec<_> = slots.iter().map(|s| s.dynamic(p)).collect();
+        quote! {
+            match #p::Device::backend(#device) {
+                #p::Backend::Native(__options) => {
+                    let __run = #p::Run::new(__options);
+                    #name::__fused::<#given #p::Unchecked, #n>(
+                        __run.context(), #p::Width::<#n>, #(#native),*
+                    )?
+                }
+                #p::Backend::Dynamic(__dynamic) => match Self::__fused_module() {
+                    ::core::option::Option::Some(__module) => {
+                        __dynamic.execute(__module, #p::ir::Direction::FORWARD, &mut [#(#dynamic),*])?
+                    }
+                    ::core::option::Option::None => #p::fail::no_fused_program(Self::__name())?,
+                }
+            }
+        }
     }
 
     /// `without` is what a run without checks is.

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_core::ir::{Direction, Mode};
 
-use super::{dimension, Api, Entry, Slot};
+use super::{dimension, Api, Entry, Slot, DEPTH};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
 
@@ -76,6 +76,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
     let (mut types, mut start, mut outputs, mut fields) =
         (Vec::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
     let (mut values, mut both) = (Vec::new(), Vec::new());
+    let (mut kept, mut after) = (Vec::new(), Vec::new());
     for (param, passed) in entry.params() {
         let (name, shadow) = (&param.ident, entry.bar(param));
         let own = param.mode != Mode::Read;
@@ -85,6 +86,8 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
             start.extend(seed(entry, param, passed, width));
             let output = format_ident!("__{}_after", name);
             outputs.extend(quote!(let #output = ::core::clone::Clone::clone(&#name);));
+            kept.push(output.clone());
+            after.push(name.clone());
             fields.extend(quote!(#name: #output,));
             types.push(entry.owned_type(passed));
         } else {
@@ -109,14 +112,25 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
     }
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
     let adjoint = entry.dispatch_forgetful(Direction { adjoint: 1, inverse: false }, &both, &n);
+    let fused = entry.dispatch_fused(&both, &n);
+    let depth = DEPTH;
     quote! {
         #vis fn #name<#declared #wide>(
             #device: &(impl #p::Device + ?Sized), #(#seeds,)* #(#inputs),*
         ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
             #start
-            #forward;
-            #outputs
-            #adjoint;
+            // there and back in one sweep, which leaves the outputs as they are
+            let __fuses = const { Self::__fuses(#depth) }
+                && !#p::Device::backend(#device).options().checks;
+            let (#(#kept,)*) = if __fuses {
+                #fused;
+                (#(#after,)*)
+            } else {
+                #forward;
+                #outputs
+                #adjoint;
+                (#(#kept,)*)
+            };
             ::core::result::Result::Ok(#result { #fields })
         }
     }

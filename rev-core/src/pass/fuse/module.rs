@@ -1,0 +1,91 @@
+//! A whole module about a fused program.
+
+use std::collections::BTreeSet;
+
+use super::{fuse, FUSED, SHADOWS};
+use crate::facts::{accumulated_by, PassedOn};
+use crate::ir::{Block, Callee, Direction, Function, Module, StmtKind};
+use crate::pass::directed;
+use crate::pass::erase::{erase_marking, Wanted};
+
+/// How many calls deep it is followed whether a program can be fused.
+const DEPTH: u32 = 6;
+
+impl Module {
+    /// The module about the entry's fused program, to be run forward without checks with the arguments
+    /// of the adjoint: from the state before the function and the cotangents after it to the state
+    /// after it and the cotangents before it. `None` where there is no such program.
+    pub fn fused(&self) -> Option<Module> {
+        let mut module = self.clone();
+        add_fused(&mut module, &self.entry, DEPTH)?;
+        module.entry = format!("{}{FUSED}", self.entry);
+        Some(module)
+    }
+}
+
+fn add_fused(module: &mut Module, name: &str, depth: u32) -> Option<()> {
+    let own = format!("{name}{FUSED}");
+    if module.functions.contains_key(&own) {
+        return Some(());
+    }
+    let depth = depth.checked_sub(1)?;
+    let fused = fuse(&directed(module, name, Direction::FORWARD).ok()?)?;
+    for path in &fused.fuses {
+        let callee = module.resolve(name, path).to_string();
+        add_fused(module, &callee, depth)?;
+    }
+    if !fused.accumulates.iter().all(|rule| accumulates(module, name, rule, depth)) {
+        return None;
+    }
+    add(module, name, own, fused.into_inner())
+}
+
+/// The adjoint that restores no state.
+fn add_shadows(module: &mut Module, name: &str) -> Option<()> {
+    let own = format!("{name}{SHADOWS}");
+    if module.functions.contains_key(&own) {
+        return Some(());
+    }
+    let adjoint = directed(module, name, Direction { adjoint: 1, inverse: false }).ok()?;
+    add(module, name, own, erase_marking(&adjoint, Wanted::Shadows, SHADOWS))
+}
+
+/// Adds a program of the function `of` under a name, with the programs that it calls by suffixes.
+fn add(module: &mut Module, of: &str, own: String, mut function: Function) -> Option<()> {
+    let mut links = module.links.get(of).cloned().unwrap_or_default();
+    let mut paths = BTreeSet::new();
+    called(&function.body, &mut paths);
+    for path in &paths {
+        for suffix in [FUSED, SHADOWS] {
+            if let Some(bare) = path.strip_suffix(suffix) {
+                links.insert(path.clone(), format!("{}{suffix}", module.resolve(of, bare)));
+            }
+        }
+    }
+    function.name = own.clone();
+    module.links.insert(own.clone(), links);
+    module.functions.insert(own, function);
+    for bare in paths.iter().filter_map(|p| p.strip_suffix(SHADOWS)) {
+        let callee = module.resolve(of, bare).to_string();
+        add_shadows(module, &callee)?;
+    }
+    Some(())
+}
+
+/// Whether a callee only accumulates into a parameter.
+fn accumulates(module: &Module, caller: &str, rule: &PassedOn, depth: u32) -> bool {
+    let callee = module.resolve(caller, &rule.callee);
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let Some(function) = module.functions.get(callee) else { return false };
+    let calls = function.params.get(rule.argument).and_then(|p| accumulated_by(function, *p));
+    calls.is_some_and(|calls| calls.iter().all(|rule| accumulates(module, callee, rule, depth)))
+}
+
+fn called(block: &Block, paths: &mut BTreeSet<String>) {
+    for stmt in block {
+        if let StmtKind::Call { callee: Callee::Path(path), .. } = &stmt.kind {
+            paths.insert(path.clone());
+        }
+        stmt.blocks().into_iter().for_each(|b| called(b, paths));
+    }
+}

@@ -1,0 +1,159 @@
+//! The fused program beside the program and its adjoint, run one after the other: the same bits, and
+//! what is left of their statements.
+
+use crate::check::check;
+use crate::interp::Machine;
+use crate::ir::{Block, Direction, Module, StmtKind};
+use crate::text::parse_module;
+use crate::tolerance::Options;
+use crate::value::{Data, DynArg};
+
+const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+
+fn module(text: &str) -> Module {
+    let mut module = parse_module(&format!("module f\n{}", text.replace("; ", "\n"))).unwrap();
+    for function in module.functions.values_mut() {
+        let checked = check(function.clone()).unwrap_or_else(|d| panic!("{}", d.render("test", text)));
+        *function = checked.into_inner();
+    }
+    module
+}
+
+fn run(module: &Module, direction: Direction, args: Vec<Data>) -> Vec<Data> {
+    let options = Options { checks: false, ..Options::default() };
+    let machine = Machine::new(module, &module.entry, direction, args).unwrap();
+    let mut machine = machine.with_options(options).forgetting();
+    machine.run().unwrap_or_else(|e| panic!("{e}\n{module}"));
+    machine.arguments()
+}
+
+/// The fused program of a module; its results must be those of the two programs, bit for bit.
+fn fused(text: &str, args: &[&dyn DynArg], bars: &[&dyn DynArg]) -> String {
+    let module = module(text);
+    let fused = module.fused().unwrap_or_else(|| panic!("not fused\n{text}"));
+    let args: Vec<Data> = args.iter().map(|a| a.load()).collect();
+    let bars: Vec<Data> = bars.iter().map(|a| a.load()).collect();
+    let both = |values: &[Data]| values.iter().cloned().zip(bars.clone()).flat_map(|(v, s)| [v, s]).collect();
+    let after = run(&module, Direction::FORWARD, args.clone());
+    let back: Vec<Data> = run(&module, ADJOINT, both(&after));
+    let expected: Vec<Data> =
+        after.into_iter().zip(back.into_iter().skip(1).step_by(2)).flat_map(|(v, s)| [v, s]).collect();
+    let found = run(&fused, Direction::FORWARD, both(&args));
+    let text = fused.functions[&fused.entry].to_string();
+    assert_eq!(format!("{expected:?}"), format!("{found:?}"), "{text}");
+    text
+}
+
+fn bar(v: f64) -> crate::scalar::Batch<f64, 1> {
+    crate::scalar::Batch([v])
+}
+
+#[test]
+fn uncomputing_and_computing_cancel() {
+    let text = fused(
+        "fn f(y: &mut f64, x: [f64], n: usize) {
+            managed anc a: [f64] = fill(0.0, n) {
+                managed anc s: f64 = 0.0 {
+                    for i in 0..n { a[i] += x[i] * x[i] }
+                    for i in 0..n { s += sin(a[i]) }
+                    y += s * s
+                }
+            }
+        }",
+        &[&0.25, &vec![0.3, 0.7, 1.9], &3usize],
+        &[&bar(1.0), &vec![bar(0.0); 3], &bar(0.0)],
+    );
+    // two loops there, and one back for each: nothing is computed twice
+    assert_eq!(text.matches("for ").count(), 4, "{text}");
+    assert_eq!(text.matches("anc a:").count(), 1, "{text}");
+    assert_eq!(text.matches("a[i] += x[i]").count(), 1, "{text}");
+}
+
+#[test]
+fn a_parallel_loop_and_its_adjoint_are_one() {
+    let text = fused(
+        "fn f(y: &mut [f64], w: f64, x: [f64]) {
+            par for i in 0..len(x) {
+                managed anc s: f64 = 0.0 { s += w * x[i]; y[i] += exp(s) }
+            }
+        }",
+        &[&vec![1.0, 2.0], &0.7, &vec![0.3, 0.6]],
+        &[&vec![bar(1.0), bar(0.5)], &bar(0.0), &vec![bar(0.0); 2]],
+    );
+    assert_eq!(text.matches("for ").count(), 1, "{text}");
+    assert_eq!(text.matches("s += w * x[i]").count(), 1, "{text}");
+    assert!(!text.contains("-="), "{text}");
+}
+
+#[test]
+fn branches_meet_where_a_condition_decides_both() {
+    let text = fused(
+        "fn f(y: &mut f64, x: f64, c: bool) {
+            if c { managed anc s: f64 = 0.0 { s += x * x; y += sin(s) } } else { y += x }
+        }",
+        &[&0.5, &0.7, &true],
+        &[&bar(1.0), &bar(0.0), &bar(0.0)],
+    );
+    assert_eq!((text.matches("if ").count(), text.matches("s += x * x").count()), (1, 1), "{text}");
+}
+
+#[test]
+fn a_call_and_its_adjoint_are_a_call_of_the_fused_program() {
+    let text = fused(
+        "fn f(y: &mut [f64], x: [f64]) { par for i in 0..len(x) { call g(&mut y[i], x[i] * 2.0) } }
+        fn g(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { s += x * x; y += sin(s) } }",
+        &[&vec![1.0, 2.0], &vec![0.3, 0.6]],
+        &[&vec![bar(1.0), bar(0.5)], &vec![bar(0.0); 2]],
+    );
+    assert!(text.contains("g::fused(") && text.matches("call").count() == 1, "{text}");
+}
+
+#[test]
+fn calls_that_uncompute_cancel_too() {
+    let text = fused(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc s: f64 = 0.0 { call g(&mut s, x); y += s * s }
+        }
+        fn g(y: &mut f64, x: f64) { y += x * sin(x) }",
+        &[&0.0, &0.3],
+        &[&bar(1.0), &bar(0.0)],
+    );
+    // there, and the adjoint
+    assert_eq!(text.matches("call").count() + text.matches("adjoint").count(), 3, "{text}");
+}
+
+#[test]
+fn what_reads_what_it_writes_is_not_fused() {
+    let state = "fn f(x: &mut f64, v: &mut f64, n: usize) {
+        for i in 0..n { v -= x * 0.1; x += v * 0.1 }
+    }";
+    assert!(module(state).fused().is_none());
+    let nothing_meets = "fn f(y: &mut f64, x: [f64]) { for i in 0..len(x) { y += x[i] * x[i] } }";
+    assert!(module(nothing_meets).fused().is_none());
+}
+
+#[test]
+fn arguments_that_are_only_read_are_never_written() {
+    let module = module(
+        "fn f(y: &mut [f64], w: f64, x: [f64]) {
+            par for i in 0..len(x) { managed anc s: f64 = 0.0 { s += w * x[i]; y[i] += exp(s) } }
+        }",
+    );
+    fn written(block: &Block, found: &mut Vec<u32>) {
+        for stmt in block {
+            stmt.each_place(&mut |p, access| {
+                if access != crate::ir::Access::Read {
+                    found.push(p.var.0);
+                }
+            });
+            assert!(!matches!(stmt.kind, StmtKind::Call { .. }));
+            stmt.blocks().into_iter().for_each(|b| written(b, found));
+        }
+    }
+    let fused = module.fused().unwrap();
+    let function = &fused.functions[&fused.entry];
+    let mut found = Vec::new();
+    written(&function.body, &mut found);
+    let names: Vec<&str> = found.iter().map(|v| function.vars[*v as usize].name.as_str()).collect();
+    assert!(!names.contains(&"x") && !names.contains(&"w") && names.contains(&"x_bar"), "{names:?}");
+}
