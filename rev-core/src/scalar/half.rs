@@ -130,7 +130,7 @@ macro_rules! halves {
             }
             #[inline(always)]
             fn times_exact(self, k: Self) -> Option<Self> {
-                Some(self.times(k))
+                (k != $t::ZERO).then(|| self.times(k))
             }
             #[inline(always)]
             fn over_exact(self, k: Self) -> Option<Self> {

@@ -118,8 +118,8 @@ fn calls_that_uncompute_cancel_too() {
         &[&0.0, &0.3],
         &[&bar(1.0), &bar(0.0)],
     );
-    // there, and the adjoint
-    assert_eq!(text.matches("call").count() + text.matches("adjoint").count(), 3, "{text}");
+    // there, and the adjoint, which takes no state back
+    assert!(text.contains("g::shadows(") && text.matches("call ").count() == 2, "{text}");
 }
 
 #[test]
