@@ -4,7 +4,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
-use rev_core::pass::{FUSED, SHADOWS};
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -167,14 +166,9 @@ impl Body<'_> {
         let (p, cx) = (self.p, self.context(direction));
         match callee {
             Callee::Path(text) => {
-                let (text, program, cx) = match (text.strip_suffix(FUSED), text.strip_suffix(SHADOWS)) {
-                    (Some(bare), _) => (bare, ident("__fused"), cx),
-                    (None, Some(bare)) => (bare, ident("__adjoint"), quote!(__cx.forgetful())),
-                    (None, None) => (text.as_str(), program_name(direction), cx),
-                };
-                let shadowed = program != "__forward" && program != "__inverse";
-                let width = shadowed.then(|| quote!(#p::Width::<__N>,));
-                let (path, generics) = self.callee_path(text, shadowed);
+                let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
+                let program = program_name(direction);
+                let (path, generics) = self.callee_path(text, direction);
                 quote!(#path::#program #generics (#cx, #width #(#args),*))
             }
             Callee::Param(var) => {
@@ -193,7 +187,7 @@ impl Body<'_> {
     }
 
     /// The path of a function's type, and the generic arguments that the call gives.
-    fn callee_path(&self, text: &str, shadowed: bool) -> (TokenStream, TokenStream) {
+    fn callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
         let Some(path) = self.source.callees.get(text) else {
             return (text.parse().unwrap_or_default(), TokenStream::new());
         };
@@ -202,7 +196,7 @@ impl Body<'_> {
         match given {
             Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {
                 let args = a.args.iter();
-                let width = shadowed.then(|| quote!(, __N));
+                let width = (direction.adjoint > 0).then(|| quote!(, __N));
                 (quote!(#bare), quote!(::<#(#args,)* _ #width>))
             }
             _ => (quote!(#bare), TokenStream::new()),

@@ -60,7 +60,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         lanes::program(&scope, &signature, function, Direction { adjoint, inverse })
     };
     let (forward, reverse) = (adjoint(program, Adjoint::LEAN), adjoint(&backward, Adjoint::LEAN));
-    let (fused, fuses) = program::fused(&scope, &signature, program, &forward);
+    let fused = program::fused(&scope, &signature, program);
     let programs = [
         of(program, 0, false),
         of(&backward, 0, true),
@@ -73,7 +73,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     ];
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;
-    let entry = Entry { p, model, signature: &signature };
+    let entry = Entry { p, model, signature: &signature, fused: fused.is_some() };
     let Api { items, functions } = api::entry_points(&entry);
     let run = api::plain_function(&entry);
     let collected = api::collected(p, &module_of(program), &program.generics, &model.source);
@@ -93,7 +93,6 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         impl #name {
             #(#programs)*
             #fused
-            #fuses
             #accumulates
             #functions
             #collected

@@ -28,48 +28,14 @@ pub fn program(
     around(scope, signature, function, &program_name(direction), shadowed, &statements)
 }
 
-/// `__fused`: the function and its adjoint in one, without checks ([`rev_core::pass::fuse`]). Whether it
-/// is there depends on the callees: `__fuses(depth)` says so, as far as calls at most `depth` deep do.
-/// Where it isn't, nobody calls it, but callers that might are compiled with its name.
-pub fn fused(
-    scope: &Scope,
-    signature: &Signature,
-    function: &Checked,
-    adjoint: &Checked,
-) -> (TokenStream, TokenStream) {
-    let (p, name) = (scope.p, ident("__fused"));
-    let fused = fuse(function).filter(|_| signature.params.iter().all(|x| x.shape != Shape::Function));
-    let Some(fused) = fused else {
-        let missing = quote!(return #p::fail::no_fused_program(Self::__name()););
-        let program = around(scope, signature, adjoint, &name, true, &missing);
-        return (
-            program,
-            quote!(
-                #[doc(hidden)]
-                pub const fn __fuses(_: u32) -> bool {
-                    false
-                }
-            ),
-        );
-    };
-    let passed = passed_params(signature, true, p);
+/// `__fused`: the function and its adjoint in one, without checks ([`rev_core::pass::fuse`]), where it
+/// calls no other programs than those that every function has, also for lanes.
+pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option<TokenStream> {
+    let functions = signature.params.iter().any(|x| x.shape == Shape::Function);
+    let fused = fuse(function).filter(|f| !functions && f.fuses.is_empty() && f.accumulates.is_empty())?;
+    let passed = passed_params(signature, true, scope.p);
     let statements = statements(scope, &fused, &passed, None);
-    let program = around(scope, signature, &fused, &name, true, &statements);
-    let fuses = fused.fuses.iter().map(|callee| {
-        let path = callee_type(scope.source, callee);
-        quote!(&& #path::__fuses(__depth - 1))
-    });
-    let accumulates = fused.accumulates.iter().map(|PassedOn { callee, argument }| {
-        let path = callee_type(scope.source, callee);
-        quote!(&& #path::__accumulates(#argument, __depth - 1))
-    });
-    let rule = quote! {
-        #[doc(hidden)]
-        pub const fn __fuses(__depth: u32) -> bool {
-            __depth > 0 #(#fuses)* #(#accumulates)*
-        }
-    };
-    (program, rule)
+    Some(around(scope, signature, &fused, &ident("__fused"), true, &statements))
 }
 
 /// The hidden associated function with a program's parameters and statements.

@@ -33,6 +33,8 @@ pub struct Entry<'a> {
     pub model: &'a Model,
     /// Its signature.
     pub signature: &'a Signature,
+    /// Whether its fused program is emitted.
+    pub fused: bool,
 }
 
 /// The items beside the struct `f {}`, and the associated functions of it.
@@ -249,25 +251,39 @@ impl Entry<'_> {
         self.dispatch_as("Forgetful", direction, slots, Some(n))
     }
 
+    /// Whether a run without checks has a fused program, as an expression.
+    pub fn is_fused(&self) -> TokenStream {
+        let (p, device, native) = (self.p, self.device(), self.fused);
+        quote! {
+            match #p::Device::backend(#device) {
+                #p::Backend::Native(__options) => #native && !__options.checks,
+                #p::Backend::Dynamic(__dynamic) => {
+                    !__dynamic.options().checks && Self::__fused_module().is_some()
+                }
+            }
+        }
+    }
+
     /// The fused program, on the arguments of the adjoint. It makes no checks.
     pub fn dispatch_fused(&self, slots: &[Slot], n: &TokenStream) -> TokenStream {
         let p = self.p;
         let (device, name, given) = (self.device(), &self.model.item.sig.ident, self.signature.given());
         let native: Vec<_> = slots.iter().map(|s| s.native(p)).collect();
         let dynamic: Vec<_> = slots.iter().map(|s| s.dynamic(p)).collect();
+        let missing = quote!(#p::fail::no_fused_program(Self::__name())?);
+        let run = quote!({
+            let __run = #p::Run::new(__options);
+            #name::__fused::<#given #p::Unchecked, #n>(__run.context(), #p::Width::<#n>, #(#native),*)?
+        });
+        let run = if self.fused { run } else { missing.clone() };
         quote! {
             match #p::Device::backend(#device) {
-                #p::Backend::Native(__options) => {
-                    let __run = #p::Run::new(__options);
-                    #name::__fused::<#given #p::Unchecked, #n>(
-                        __run.context(), #p::Width::<#n>, #(#native),*
-                    )?
-                }
+                #p::Backend::Native(__options) => #run,
                 #p::Backend::Dynamic(__dynamic) => match Self::__fused_module() {
                     ::core::option::Option::Some(__module) => {
                         __dynamic.execute(__module, #p::ir::Direction::FORWARD, &mut [#(#dynamic),*])?
                     }
-                    ::core::option::Option::None => #p::fail::no_fused_program(Self::__name())?,
+                    ::core::option::Option::None => #missing,
                 }
             }
         }

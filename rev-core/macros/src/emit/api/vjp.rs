@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_core::ir::{Direction, Mode};
 
-use super::{dimension, Api, Entry, Slot, DEPTH};
+use super::{dimension, Api, Entry, Slot};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
 
@@ -112,17 +112,14 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
     }
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
     let adjoint = entry.dispatch_forgetful(Direction { adjoint: 1, inverse: false }, &both, &n);
-    let fused = entry.dispatch_fused(&both, &n);
-    let depth = DEPTH;
+    let (fuses, fused) = (entry.is_fused(), entry.dispatch_fused(&both, &n));
     quote! {
         #vis fn #name<#declared #wide>(
             #device: &(impl #p::Device + ?Sized), #(#seeds,)* #(#inputs),*
         ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
             #start
             // there and back in one sweep, which leaves the outputs as they are
-            let __fuses = const { Self::__fuses(#depth) }
-                && !#p::Device::backend(#device).options().checks;
-            let (#(#kept,)*) = if __fuses {
+            let (#(#kept,)*) = if #fuses {
                 #fused;
                 (#(#after,)*)
             } else {
