@@ -254,11 +254,12 @@ impl Entry<'_> {
     /// Whether a run without checks has a fused program, as an expression.
     pub fn is_fused(&self) -> TokenStream {
         let (p, device, native) = (self.p, self.device(), self.fused);
+        let whole = self.params().all(|(_, passed)| passed.shape != Shape::Function);
         quote! {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => #native && !__options.checks,
                 #p::Backend::Dynamic(__dynamic) => {
-                    !__dynamic.options().checks && Self::__fused_module().is_some()
+                    #whole && !__dynamic.options().checks && Self::__fused_module().is_some()
                 }
             }
         }
