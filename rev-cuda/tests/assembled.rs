@@ -323,8 +323,9 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
         let before = before.unwrap_or_else(|| panic!("not in docs/ptx.md, write it anew:\n{row}"));
         // Another assembler may give a few registers more; spills and local memory are the generator's.
         let (now, then) = (numbers(row), numbers(before));
-        assert_eq!(now[1..], then[1..], "spills, local or shared memory have changed:\n{before}\n{row}");
+        assert_eq!(now[1..4], then[1..4], "spills, local or shared memory have changed:\n{before}\n{row}");
         let most = |v: &[u32]| v.iter().max().copied().unwrap_or(0);
         assert!(most(&now[0]) <= most(&then[0]) * 5 / 4 + 4, "more registers:\n{before}\n{row}");
+        assert!(most(&now[4]) <= most(&then[4]) * 5 / 4 + 8, "more instructions:\n{before}\n{row}");
     }
 }

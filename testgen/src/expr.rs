@@ -42,7 +42,7 @@ impl Generator<'_> {
     }
 
     /// `1.5 + s·s` for a small `s`: at least 1.5.
-    pub(crate) fn positive(&mut self, depth: usize) -> Expr {
+    fn positive(&mut self, depth: usize) -> Expr {
         let s = self.small(depth);
         f(Func::Add, vec![Expr::float(1.5), f(Func::Mul, vec![s.clone(), s])])
     }

@@ -144,7 +144,7 @@ impl Generator<'_> {
     }
 
     fn instruction(&mut self) -> Option<Stmt> {
-        let (instr, element) = match self.dice.below(16) {
+        let (instr, element) = match self.dice.below(14) {
             0..=2 => (Instr::Swap, self.element()),
             3 => (Instr::Neg, [Element::Real, Element::Int, Element::Complex][self.dice.below(3)]),
             4 => (Instr::Inc, [Element::Real, Element::Int][self.dice.below(2)]),
@@ -157,9 +157,7 @@ impl Generator<'_> {
             11 => (Instr::Hadamard, Element::Real),
             _ if self.scopes.loops() > 0 => return None,
             12 => (Instr::MulInt, Element::Real),
-            13 => (Instr::DivInt, Element::Real),
-            14 => (Instr::ScaleBy, Element::Real),
-            _ => (Instr::UnscaleBy, Element::Real),
+            _ => (Instr::DivInt, Element::Real),
         };
         let row = instr.row();
         let mut places: Vec<Place> = Vec::new();
@@ -173,7 +171,6 @@ impl Generator<'_> {
         let operands = match instr {
             Instr::Rot | Instr::Irot => vec![self.small(1)],
             Instr::MulInt | Instr::DivInt => vec![Expr::int([2, 3, -2][self.dice.below(3)])],
-            Instr::ScaleBy | Instr::UnscaleBy => vec![self.positive(1)],
             _ => Vec::new(),
         };
         self.targets.clear();
