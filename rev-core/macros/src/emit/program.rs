@@ -32,7 +32,7 @@ pub fn program(
 /// calls no other programs than those that every function has, also for lanes.
 pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option<TokenStream> {
     let functions = signature.params.iter().any(|x| x.shape == Shape::Function);
-    let fused = fuse(function).filter(|f| !functions && f.fuses.is_empty() && f.accumulates.is_empty())?;
+    let fused = fuse(function).filter(|f| !functions && f.is_plain())?;
     let passed = passed_params(signature, true, scope.p);
     let statements = statements(scope, &fused, &passed, None);
     Some(around(scope, signature, &fused, &ident("__fused"), true, &statements))

@@ -54,6 +54,22 @@ pub struct Fused {
 }
 
 impl Fused {
+    /// Whether it calls no other programs of its callees than those that directions name.
+    pub fn is_plain(&self) -> bool {
+        fn plain(block: &Block) -> bool {
+            block.iter().all(|s| {
+                let named = match &s.kind {
+                    StmtKind::Call { callee: Callee::Path(path), .. } => {
+                        path.ends_with(FUSED) || path.ends_with(SHADOWS)
+                    }
+                    _ => false,
+                };
+                !named && s.blocks().into_iter().all(plain)
+            })
+        }
+        plain(&self.function.body)
+    }
+
     /// The function, for a module that is to be run without checks.
     pub fn into_inner(self) -> Function {
         self.function
