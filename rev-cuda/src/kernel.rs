@@ -61,7 +61,7 @@ impl Ty {
 pub struct Reg(pub u32);
 
 /// What an instruction reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operand {
     /// A register.
     Reg(Reg),

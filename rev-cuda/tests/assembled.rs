@@ -230,12 +230,11 @@ fn row(title: &str, usages: &[Usage]) -> String {
         }
     };
     format!(
-        "| {title} | {} | {} | {} | {} | {} |",
+        "| {title} | {} | {} | {} | {} |",
         list(|u| u.registers),
         list(|u| u.spill_stores + u.spill_loads),
         list(|u| u.stack),
-        list(|u| u.shared),
-        list(|u| u.instructions)
+        list(|u| u.shared)
     )
 }
 
@@ -243,13 +242,11 @@ const HEAD: &str = "# What the kernels need
 
 Registers of a thread, bytes of spilled registers (written and read back), bytes of local memory of a
 thread and bytes of shared memory of a block, as `ptxas` reports them for sm_60, sm_70, sm_75, sm_80 and
-sm_90 (one number where they agree); and machine instructions, counted in the assembled code. A kernel
-written by hand in CUDA C for the work of `ba jacobian (f64)` has 656 of them on sm_70 and 704 on sm_90. The
-test `assembled` of rev-cuda compares this table;
+sm_90 (one number where they agree). The test `assembled` of rev-cuda compares this table;
 `REV_SNAPSHOT=write cargo test -p rev-cuda --test assembled` writes it.
 
-| program: kernel | registers | spills | local | shared | instructions |
-| --- | --- | --- | --- | --- | --- |
+| program: kernel | registers | spills | local | shared |
+| --- | --- | --- | --- | --- |
 ";
 
 /// What follows the table.
@@ -323,9 +320,8 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
         let before = before.unwrap_or_else(|| panic!("not in docs/ptx.md, write it anew:\n{row}"));
         // Another assembler may give a few registers more; spills and local memory are the generator's.
         let (now, then) = (numbers(row), numbers(before));
-        assert_eq!(now[1..4], then[1..4], "spills, local or shared memory have changed:\n{before}\n{row}");
+        assert_eq!(now[1..], then[1..], "spills, local or shared memory have changed:\n{before}\n{row}");
         let most = |v: &[u32]| v.iter().max().copied().unwrap_or(0);
         assert!(most(&now[0]) <= most(&then[0]) * 5 / 4 + 4, "more registers:\n{before}\n{row}");
-        assert!(most(&now[4]) <= most(&then[4]) * 5 / 4 + 8, "more instructions:\n{before}\n{row}");
     }
 }

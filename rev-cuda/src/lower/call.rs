@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use rev_core::ir::{Arg, ArgValue, Callee, Direction, Function, Mode};
-use rev_core::pass::{Erased, Wanted};
 
 use super::generics::Generics;
 use super::memory::Loc;
@@ -44,7 +43,7 @@ impl Lower<'_> {
         callee: &Callee,
         direction: Direction,
         args: &[Arg],
-    ) -> Outcome<(Rc<Erased>, Generics, Vec<Loc>, Vec<(Loc, Loc)>)> {
+    ) -> Outcome<(Rc<Function>, Generics, Vec<Loc>, Vec<(Loc, Loc)>)> {
         self.check_arguments_apart(args)?;
         let (mut locs, mut private) = (Vec::new(), Vec::new());
         for arg in args {
@@ -81,15 +80,9 @@ impl Lower<'_> {
         direction: Direction,
         args: &[Arg],
         locs: Vec<Option<Loc>>,
-    ) -> Outcome<(Rc<Erased>, Generics, Vec<Loc>)> {
+    ) -> Outcome<(Rc<Function>, Generics, Vec<Loc>)> {
         let (name, path) = self.callee(callee)?;
-        let forgets = |f: &Rc<Erased>, span| direction.adjoint > 0 && f.forgets(span);
-        let frame = self.frame()?;
-        let wanted = match frame.function.as_ref().is_some_and(|f| forgets(f, frame.span)) {
-            true => Wanted::Shadows,
-            false => Wanted::All,
-        };
-        let function = self.function(&name, direction, wanted)?;
+        let function = self.function(&name, direction)?;
         if args.len() != function.params.len() {
             return Err(self.unsupported(format!("a call of `{name}` with {} arguments", args.len())));
         }
@@ -107,7 +100,7 @@ impl Lower<'_> {
     /// Runs the callee's statements.
     pub fn run_callee(
         &mut self,
-        function: Rc<Erased>,
+        function: Rc<Function>,
         generics: Generics,
         locs: Vec<Loc>,
         body: &dyn Fn(&mut Self, &Function) -> Outcome<()>,

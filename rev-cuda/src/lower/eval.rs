@@ -391,9 +391,6 @@ fn is_harmless(e: &Expr) -> bool {
                 | Func::Div
                 | Func::Recip
                 | Func::Sqrt
-                // shared where they are met outside of branches
-                | Func::Sin
-                | Func::Cos
         ),
         ExprKind::Literal(..)
         | ExprKind::Named(_)

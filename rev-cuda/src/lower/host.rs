@@ -7,7 +7,7 @@ use rev_core::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, Mode, Place, Range, ScalarType, Stmt, StmtKind, VarId,
     VarKind,
 };
-use rev_core::pass::{self, Wanted};
+use rev_core::pass;
 
 use crate::kernel::{Inst, Op, Relation, Special, Ty};
 use crate::plan::{Buffer, BufferId, Step, Word, WordId};
@@ -29,7 +29,7 @@ impl Lower<'_> {
     /// The plan of the module's entry in a direction.
     pub fn program(&mut self, direction: Direction, arguments: &[ArgumentType]) -> Outcome<()> {
         let entry = self.module.entry.clone();
-        let function = self.function(&entry, direction, Wanted::All)?;
+        let function = self.function(&entry, direction)?;
         let expected = function.params.len();
         if arguments.len() != expected {
             let (function, found) = (function.name.clone(), arguments.len());

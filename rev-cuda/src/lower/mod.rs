@@ -63,7 +63,7 @@ use std::rc::Rc;
 
 use rev_core::error::{Cause, Error, Site};
 use rev_core::ir::{Direction, Function, Module, Place, Span, Type, Var, VarId};
-use rev_core::pass::{self, Erased, Wanted};
+use rev_core::pass;
 use rev_core::tolerance::Tolerances;
 
 use crate::kernel::{Op, Ty};
@@ -194,7 +194,7 @@ type Outcome<T> = Result<T, Stop>;
 /// A function that is being lowered: the names that its statements use.
 struct Frame {
     /// None for a pure function.
-    function: Option<Rc<Erased>>,
+    function: Option<Rc<Function>>,
     vars: Rc<[Var]>,
     /// The unique name under which the module keeps what the function's paths mean.
     links: String,
@@ -228,7 +228,7 @@ struct Redirect {
 
 impl Frame {
     fn new(
-        function: Option<Rc<Erased>>,
+        function: Option<Rc<Function>>,
         vars: Rc<[Var]>,
         links: String,
         generics: Generics,
@@ -270,7 +270,7 @@ struct Lower<'m> {
     /// How many threads the kernel that is being made will have at most: what buffers for each of
     /// them have room for.
     scratch: Word,
-    programs: HashMap<(String, Direction, Wanted), Rc<Erased>>,
+    programs: HashMap<(String, Direction), Rc<Function>>,
     /// The loops that products of arrays have become, by function and loop variable.
     products: HashMap<(String, VarId), Rc<pass::Expansion>>,
     /// The loops around the statement, outermost first: variable, value, and how many functions were
@@ -355,10 +355,9 @@ impl Lower<'_> {
         self.mems
     }
 
-    /// The program of a function in a direction, made on first use, with the types of its variables;
-    /// without checks, what is left of it of which somebody reads the result.
-    fn function(&mut self, name: &str, direction: Direction, wanted: Wanted) -> Outcome<Rc<Erased>> {
-        let key = (name.to_string(), direction, wanted);
+    /// The program of a function in a direction, made on first use, with the types of its variables.
+    fn function(&mut self, name: &str, direction: Direction) -> Outcome<Rc<Function>> {
+        let key = (name.to_string(), direction);
         if let Some(known) = self.programs.get(&key) {
             return Ok(Rc::clone(known));
         }
@@ -369,10 +368,6 @@ impl Lower<'_> {
         for made in pass::expand(self.module, &mut function) {
             self.products.insert((function.name.clone(), made.var), Rc::new(made));
         }
-        let function = match self.options.checks {
-            true => Erased::whole(function),
-            false => pass::erase_program(&function, wanted),
-        };
         let function = Rc::new(function);
         self.programs.insert(key, Rc::clone(&function));
         Ok(function)
