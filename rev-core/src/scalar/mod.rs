@@ -6,8 +6,9 @@
 //!   [`Ring`] (`+ - *`, wrapping for integers), [`Integer`], [`Field`] (also division and the
 //!   holomorphic functions; complex numbers are fields), [`Real`] (also order and the rest).
 //! * Every type of value is [`Primal`]: it names the type of its shadow, in which `N` cotangents
-//!   are carried side by side. A real scalar's is [`Batch`], a complex one's [`ComplexShadow`],
-//!   an integer's [`NoShadow`]; an array's is an array of its elements' shadows, and so on.
+//!   are carried side by side. A real scalar's is [`Batch`] (of 16 bits: [`WideBatch`], in `f32`), a
+//!   complex one's [`ComplexShadow`], an integer's [`NoShadow`]; an array's is an array of its
+//!   elements' shadows, and so on.
 //! * Values and shadows can be added to each other and negated element by element: [`Linear`].
 //! * [`rt`] has one generic function for each row of the table of pure functions, under the row's
 //!   name; [`rt::instr`] one for each instruction. Emitted code calls these and nothing else, so
