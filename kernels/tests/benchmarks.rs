@@ -150,6 +150,24 @@ fn gmm_gradient_by_points_and_prior() {
 }
 
 #[test]
+fn gmm_by_products_is_the_same_function() {
+    for (d, k, n) in [(1, 2, 3), (3, 4, 50), (40, 3, 70)] {
+        let i = gmm::Instance { gamma: 1.3, m: 1, ..gmm::Instance::random(d, k, n, 3) };
+        let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
+        let device = Cpu::new().checks(d < 40);
+        let a = gmm::objective::gradient(&device, &i.alphas, means, icf, points, i.gamma, i.m).unwrap();
+        let b = gmm::objective_by_products::gradient(&device, &i.alphas, means, icf, points, i.gamma, i.m)
+            .unwrap();
+        close(a.value, b.value);
+        a.alphas.iter().zip(&b.alphas).for_each(|(a, b)| close(*a, *b));
+        a.means.iter().zip(&b.means).for_each(|(a, b)| close(*a, *b));
+        a.icf.iter().zip(&b.icf).for_each(|(a, b)| close(*a, *b));
+        a.points.iter().zip(&b.points).for_each(|(a, b)| close(*a, *b));
+        close(a.gamma, b.gamma);
+    }
+}
+
+#[test]
 fn a_component_far_away_keeps_the_gradient_finite() {
     let mut i = gmm::Instance::random(2, 3, 20, 9);
     i.means[[1, 0]] = 1e4; // its responsibilities are zero

@@ -11,10 +11,12 @@
 
 mod instance;
 pub mod plain;
+mod products;
 mod program;
 
 pub use instance::Instance;
-pub use program::{objective, wishart_constant};
+pub use products::objective_by_products;
+pub use program::{objective, prior, wishart_constant};
 
 /// The number of covariance factors of one component: D log-diagonals and the strict lower triangle.
 ///

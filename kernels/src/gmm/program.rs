@@ -57,10 +57,29 @@ pub fn objective<T: Real>(
         let max = term[best[k - 1]];
         let mut sum = T::zero();
         for c in 0..k {
-            sum += (term[c] - max).exp();
+            // a weight below 1e-299 counts nothing, and products with subnormal numbers are slow
+            let below = term[c] - max;
+            sum += if below > T::from_f64(-690.0) { below.exp() } else { T::zero() };
         }
         *loss += max + sum.ln();
     }
+    prior(&mut *loss, alphas, icf, &exp_q, gamma, m, n);
+}
+
+/// `loss +=` what doesn't depend on the points: the weights' normalisation for `n` points, and the
+/// prior of the covariances, of which `exp_q` holds `exp(q)`.
+#[reversible]
+pub fn prior<T: Real>(
+    loss: &mut T,
+    alphas: &[T],
+    icf: ArrayView2<T>,
+    exp_q: ArrayView2<T>,
+    gamma: T,
+    m: usize,
+    n: usize,
+) {
+    let k = exp_q.nrows();
+    let d = exp_q.ncols();
     let mut lse = T::zero();
     log_sum_exp(&mut lse, alphas);
     *loss -= T::from_usize(n) * (lse + 0.5 * T::from_usize(d) * (2.0 * T::pi()).ln());
