@@ -175,3 +175,48 @@ impl<V: Visits, C: Checks, F> Shared<'_, V, C, F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{Run, Unchecked};
+    use crate::device::Cpu;
+    use crate::parallel::{By, Sum};
+    use crate::steps::Up;
+    use crate::view::Single;
+    use rev_core::error::Cause;
+
+    #[test]
+    fn threads_are_used_where_they_pay() {
+        assert_eq!(worthwhile(1e4, 1.0, 8), 1);
+        assert_eq!(worthwhile(1e7, 1.0, 8), 8);
+        // a copy costs as much as the loop
+        assert_eq!(worthwhile(1e6, 1e6, 8), 1);
+        assert_eq!(worthwhile(1e6, 1e5, 8), 3);
+        assert_eq!(worthwhile(1e7, 0.0, 2), 2);
+    }
+
+    #[test]
+    fn every_iteration_is_run_once_and_the_first_failure_reported() {
+        for cpu in [Cpu::with_threads(3), Cpu::with_threads(4).parallel_from(0)] {
+            let run = Run::new(cpu.options());
+            for count in [2usize, 3, 50, 1000, 100_003] {
+                let mut total = 0u64;
+                let target = By(Sum, Single::new(&mut total));
+                let body =
+                    |_: Context<'_, Unchecked>, visits: Up<usize>, By(_, sum): By<Sum, Single<'_, u64>>| {
+                        visits.into_iter().for_each(|i| *sum.get() += i as u64 + 1);
+                        Ok(())
+                    };
+                share(run.context(), Up::new(0, count), 100, 4, target, &body).unwrap();
+                assert_eq!(total, (count * (count + 1) / 2) as u64);
+            }
+            let failing = |_: Context<'_, Unchecked>, visits: Up<usize>, (): ()| {
+                let failed = visits.into_iter().find(|i| i % 1000 == 999);
+                failed.map_or(Ok(()), |i| Err(Error::new(Cause::Step { found: i as i128 })))
+            };
+            let error = share(run.context(), Up::new(0, 10_000), 100, 4, (), &failing).unwrap_err();
+            assert!(matches!(error.cause(), Cause::Step { found: 999 }), "{error}");
+        }
+    }
+}

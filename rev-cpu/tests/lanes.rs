@@ -1,6 +1,8 @@
 //! The accesses of lanes against a model that goes lane by lane: random shapes, strides, indices and
 //! masks, every kind of index on every axis, on every instruction set that the processor has.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt::Debug;
 
 use ndarray::{s, Array2, ArrayViewMut2, Axis};
@@ -312,11 +314,11 @@ fn dynamic_case<E: Element + Linear, S: Isa, A: Draw, B: Draw>(s: S, random: &mu
                 let rank =
                     dynamic.lanes_read(s, m, (a,)).is_err() && dynamic.lanes_read(s, m, (a, b, 0)).is_err();
                 assert!(rank);
-                let old = dynamic.lanes_read(s, &m, (a, b))?;
-                dynamic.lanes_write(s, &m, (a, b), v.clone())?;
+                let old = dynamic.lanes_read(s, m, (a, b))?;
+                dynamic.lanes_write(s, m, (a, b), v.clone())?;
                 assert!(active(m).count() < 2 || dynamic.lanes_read(s, m, (a, b)).is_ok());
-                dynamic.lanes_write(s, &m, (a, b), old)?;
-                dynamic.lanes_sub(s, &m, (a, b), v)
+                dynamic.lanes_write(s, m, (a, b), old)?;
+                dynamic.lanes_sub(s, m, (a, b), v)
             },
             |view, m, index, v| active(m).for_each(|k| view[index(k)].deduct(&lanes::get(v, k))),
         );

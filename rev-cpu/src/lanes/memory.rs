@@ -32,7 +32,7 @@ pub(super) const fn in_words<E: Laned>() -> bool {
     let word = E::LAYOUT.word();
     word != 0
         && size_of::<E>() != 0
-        && size_of::<E>() % word == 0
+        && size_of::<E>().is_multiple_of(word)
         && size_of::<Pack<E>>() == WIDTH * size_of::<E>()
 }
 
