@@ -205,9 +205,10 @@ impl Source<'_> {
                         self.line(&text);
                     }
                 }
-                for var in parallel.iter().flat_map(|p| &p.disjoint) {
-                    let text = format!("#[disjoint({})]", self.name(*var));
-                    self.line(&text);
+                let disjoint: Vec<String> =
+                    parallel.iter().flat_map(|p| &p.disjoint).map(|v| self.name(*v).to_string()).collect();
+                if !disjoint.is_empty() {
+                    self.line(&format!("#[disjoint({})]", disjoint.join(", ")));
                 }
                 let range = self.range(range);
                 let range = if parallel.is_some() { format!("par({range})") } else { range };
