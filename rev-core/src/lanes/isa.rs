@@ -1,6 +1,6 @@
 //! Instruction sets.
 
-use super::{Level, Registers, Vector};
+use super::{Elementary, Level, Special, Vector};
 use crate::math::Native;
 use std::fmt::Debug;
 
@@ -13,9 +13,9 @@ pub trait Isa: Copy + Debug + Send + Sync + 'static {
     /// Which it is.
     const LEVEL: Level;
     /// Registers of `f64` and 64-bit integers.
-    type Double: Registers<Float = f64, Int = i64>;
+    type Double: Special + Elementary<Float = f64, Int = i64>;
     /// Registers of `f32` and 32-bit integers.
-    type Single: Registers<Float = f32, Int = i32>;
+    type Single: Elementary<Float = f32, Int = i32>;
 
     /// The machine of `f64` and 64-bit integers.
     fn double(self) -> Self::Double;
@@ -97,49 +97,4 @@ impl Isa for Portable {
     fn single(self) -> Native<f32> {
         Native::new()
     }
-}
-
-/// The token of an x86-64 instruction set.
-macro_rules! x86 {
-    ($(#[$doc:meta])* $isa:ident $name:literal $($feature:tt)*) => {
-        $(#[$doc])*
-        #[cfg(target_arch = "x86_64")]
-        #[derive(Clone, Copy, Debug)]
-        pub struct $isa(());
-
-        #[cfg(target_arch = "x86_64")]
-        impl $isa {
-            /// The token, if the processor has the instructions.
-            #[inline]
-            pub fn detect() -> Option<Self> {
-                let present = true $(&& std::arch::is_x86_feature_detected!($feature))*;
-                present.then_some($isa(()))
-            }
-        }
-
-        #[cfg(target_arch = "x86_64")]
-        impl Isa for $isa {
-            const NAME: &'static str = $name;
-            const LEVEL: Level = Level::$isa;
-            type Double = Native<f64>;
-            type Single = Native<f32>;
-
-            #[inline(always)]
-            fn double(self) -> Self::Double {
-                Native::new()
-            }
-            #[inline(always)]
-            fn single(self) -> Self::Single {
-                Native::new()
-            }
-        }
-    };
-}
-x86! {
-    /// AVX-512 with the extensions F, BW, DQ and VL, and FMA.
-    Avx512 "AVX-512" "avx512f" "avx512bw" "avx512dq" "avx512vl" "fma"
-}
-x86! {
-    /// AVX2 and FMA.
-    Avx2 "AVX2" "avx2" "fma"
 }

@@ -190,3 +190,21 @@ fn exact<T: Laned>(mask: u16, mut a: Pack<T>, f: impl Fn(usize, T) -> Option<T>)
 }
 
 impl<T: Linear> LinearRows<T> for LaneByLane {}
+
+/// `a + b` in each lane.
+#[inline(always)]
+pub fn plus<S: Isa, P: Linear>(s: S, a: Pack<P>, b: Pack<P>) -> Pack<P> {
+    P::InLanes::plus(s, a, b)
+}
+
+/// `a - b` in each lane.
+#[inline(always)]
+pub fn minus<S: Isa, P: Linear>(s: S, a: Pack<P>, b: Pack<P>) -> Pack<P> {
+    P::InLanes::minus(s, a, b)
+}
+
+/// `-a` in each lane.
+#[inline(always)]
+pub fn negated<S: Isa, P: Linear>(s: S, a: Pack<P>) -> Pack<P> {
+    P::InLanes::negated(s, a)
+}

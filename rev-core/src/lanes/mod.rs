@@ -15,6 +15,7 @@
 
 mod compound;
 mod each;
+mod elementary;
 pub mod instr;
 mod isa;
 mod layout;
@@ -31,23 +32,28 @@ mod shadow;
 mod sum;
 pub mod update;
 mod vector;
-
-pub use each::Each;
 #[cfg(target_arch = "x86_64")]
-pub use isa::{Avx2, Avx512};
+mod x86;
+
+pub use compound::{ComplexParts, InParts};
+pub use each::Each;
+pub use elementary::{Elementary, Special};
 pub use isa::{Isa, Portable};
 pub use layout::Layout;
 pub use level::Level;
-pub use linear::LinearRows;
+pub use linear::{minus, negated, plus, LinearRows};
 pub use make::*;
 pub use mask::{all, any, assign, everywhere, first, select, All, Mask};
 pub use number::{cast, cast_shadow, Numbers};
+pub(crate) use pack::collect;
 pub use pack::{get, set, splat, zero_shadow, Laned, Pack};
 pub use registers::Registers;
 pub use rows::*;
 pub use shadow::*;
 pub use sum::{parity, sum};
 pub use vector::Vector;
+#[cfg(target_arch = "x86_64")]
+pub use x86::{Avx2, Avx512};
 
 /// How many iterations run at once.
 pub const WIDTH: usize = 16;

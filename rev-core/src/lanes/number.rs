@@ -3,8 +3,8 @@
 use super::linear::LinearRows;
 use super::pack::collect;
 use super::rows::Rows;
-use super::{Isa, Pack, Vector};
-use crate::scalar::{rt, Linear, Num, Scalar};
+use super::{Each, Isa, Pack, Vector};
+use crate::scalar::{rt, Linear, Num, Real, Scalar};
 
 /// The numbers of all lanes, kept exactly; for the types that vector instructions convert.
 #[derive(Clone, Copy, Debug)]
@@ -49,4 +49,13 @@ pub fn cast_shadow<S: Isa, R: Linear, P: Linear>(s: S, shadow: Pack<P>) -> Pack<
         }
     }
     result
+}
+
+/// Integers as real numbers.
+#[inline(always)]
+pub(super) fn from_longs<S: Isa, T: Real>(s: S, n: impl Each<i64>) -> Pack<T> {
+    match n.uniform() {
+        Some(n) => T::splat(T::from_int(n.into())),
+        None => cast(s, n.pack()),
+    }
 }

@@ -1,7 +1,7 @@
 //! Values of any type, one for each lane.
 
 use super::rows::Rows;
-use super::{Isa, Layout, WIDTH};
+use super::{Isa, LaneByLane, Layout, Vector, WIDTH};
 use crate::scalar::Primal;
 use std::fmt::Debug;
 
@@ -78,7 +78,7 @@ pub fn zero_shadow<P: Primal, const N: usize>(like: &Pack<P>) -> Pack<P::Shadow<
 
 /// A pack made lane by lane.
 #[inline(always)]
-pub(super) fn collect<P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
+pub(crate) fn collect<P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
     let mut pack = P::splat(value(0));
     for k in 1..WIDTH {
         P::set_lane(&mut pack, k, value(k));
@@ -88,31 +88,33 @@ pub(super) fn collect<P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
 
 /// [`Laned`] for types of which each lane is a value by itself, computed with one after the other.
 macro_rules! lane_by_lane {
-    ($([$($generics:tt)*] $t:ty $(: $word:literal)?;)*) => {$(
-        impl<$($generics)*> $crate::lanes::Laned for $t {
-            type Lanes = $crate::lanes::Vector<$t>;
-            type Rows = $crate::lanes::LaneByLane;
+    ($($(#[$attribute:meta])* [$($generics:tt)*] $t:ty $(: $word:literal)?;)*) => {$(
+        $(#[$attribute])*
+        impl<$($generics)*> Laned for $t {
+            type Lanes = Vector<$t>;
+            type Rows = LaneByLane;
             // SAFETY: a scalar is one word, any bits of which are a value, and its vector all lanes' words.
-            $(const LAYOUT: $crate::lanes::Layout = unsafe { $crate::lanes::Layout::words($word) };)?
+            $(const LAYOUT: Layout = unsafe { Layout::words($word) };)?
 
             #[inline(always)]
-            fn splat(v: Self) -> $crate::lanes::Pack<Self> {
-                $crate::lanes::Pack($crate::lanes::Vector::splat(v))
+            fn splat(v: Self) -> Pack<Self> {
+                Pack(Vector::splat(v))
             }
             #[inline(always)]
-            fn lane(pack: &$crate::lanes::Pack<Self>, k: usize) -> Self {
+            fn lane(pack: &Pack<Self>, k: usize) -> Self {
                 pack.0 .0[k].clone()
             }
             #[inline(always)]
-            fn set_lane(pack: &mut $crate::lanes::Pack<Self>, k: usize, v: Self) {
+            fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
                 pack.0 .0[k] = v;
             }
         }
     )*};
 }
-pub(crate) use lane_by_lane;
 
 lane_by_lane! {
+    #[cfg(not(target_pointer_width = "64"))] [] isize;
+    #[cfg(not(target_pointer_width = "64"))] [] usize;
     [] i8: 1; [] i16: 2; [] i128; [] u8: 1; [] u16: 2; [] u128;
     [] crate::scalar::f16: 2; [] crate::scalar::bf16: 2;
     [T: crate::scalar::Half, const N: usize] crate::scalar::WideBatch<T, N>;

@@ -5,7 +5,7 @@
 
 use super::pack::collect;
 use super::{Each, Isa, Laned, Mask, Numbers, Pack};
-use crate::scalar::{rt, Complex, Field, Integer, Primal, Real, Ring, Scalar};
+use crate::scalar::{rt, Complex, Field, Integer, Real, Ring, Scalar};
 use std::ops::BitXor;
 
 /// The rows whose arguments and result are of one type: name, bound, arguments.
@@ -38,10 +38,12 @@ macro_rules! comparing_rows {
     };
 }
 
-/// The rows from a number to a real one.
+/// The rows from a number to a real one, and the methods of [`Field`] for them.
 macro_rules! real_rows {
     ($callback:ident) => {
-        $callback! { re im abs2 norm arg }
+        $callback! {
+            (re re_in_lanes) (im im_in_lanes) (abs2 abs2_in_lanes) (norm norm_in_lanes) (arg arg_in_lanes)
+        }
     };
 }
 
@@ -73,25 +75,10 @@ macro_rules! comparing_methods {
     )*};
 }
 
-macro_rules! real_methods {
-    ($($name:ident)*) => {$(
-        #[doc = concat!("[`rt::", stringify!($name), "`] in each lane.")]
-        #[inline(always)]
-        fn $name<S: Isa>(s: S, z: Pack<T>) -> Pack<T::Real>
-        where
-            T: Field,
-        {
-            let _ = s;
-            collect(|k| rt::$name(T::lane(&z, k)))
-        }
-    )*};
-}
-
 /// How packs of `T` are computed with. Every method has a body, which goes lane by lane.
 pub trait Rows<T: Laned> {
     uniform_rows!(uniform_methods);
     comparing_rows!(comparing_methods);
-    real_rows!(real_methods);
 
     /// [`rt::shl`] in each lane.
     #[inline(always)]
@@ -156,19 +143,6 @@ pub trait Rows<T: Laned> {
         let _ = s;
         collect(|k| T::from_number(n.at(k)))
     }
-    /// [`rt::scale_real`] in each lane.
-    #[inline(always)]
-    fn scale_real<S: Isa, const N: usize>(
-        s: S,
-        c: Pack<<T::Real as Primal>::Shadow<N>>,
-        t: Pack<T>,
-    ) -> Pack<T::Shadow<N>>
-    where
-        T: Field,
-    {
-        let _ = s;
-        collect(|k| rt::scale_real::<T, N>(Laned::lane(&c, k), T::lane(&t, k)))
-    }
 }
 
 /// Each lane by itself, with the functions of [`crate::scalar::rt`].
@@ -200,11 +174,11 @@ macro_rules! comparing_functions {
 comparing_rows!(comparing_functions);
 
 macro_rules! real_functions {
-    ($($name:ident)*) => {$(
+    ($(($name:ident $method:ident))*) => {$(
         #[doc = concat!("[`rt::", stringify!($name), "`] in each lane.")]
         #[inline(always)]
         pub fn $name<S: Isa, T: Field>(s: S, z: Pack<T>) -> Pack<T::Real> {
-            T::Rows::$name(s, z)
+            T::$method(s, z)
         }
     )*};
 }
@@ -278,12 +252,10 @@ pub fn powi_derivative<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>, k:
     let (Some(n), Some(order)) = (n.uniform(), k.uniform()) else {
         return collect(|lane| rt::powi_derivative(T::lane(&x, lane), n.at(lane), k.at(lane)));
     };
-    if (0..order).contains(&n) {
-        return T::splat(T::zero());
+    match rt::falling_factorial(n, order) {
+        Some(factor) => mul(s, T::splat(factor), powi(s, x, n.wrapping_sub(order))),
+        None => T::splat(T::zero()),
     }
-    // 1ⁿ⁻ᵏ = 1: the factor alone
-    let factor = rt::powi_derivative(T::one(), n, order);
-    mul(s, T::splat(factor), powi(s, x, n.wrapping_sub(order)))
 }
 
 /// [`rt::polygamma`] in each lane.
@@ -297,6 +269,9 @@ pub fn polygamma<S: Isa, T: Real>(s: S, order: impl Each<i32>, x: Pack<T>) -> Pa
 pub fn complex<S: Isa, T: Real>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<Complex<T>> {
     T::Rows::complex(s, a, b)
 }
+
+#[cfg(test)]
+mod tests;
 
 /// Every row has its function: a missing one doesn't compile.
 mod complete {

@@ -1,7 +1,6 @@
 //! The rows of the table that work on shadows.
 
 use super::linear::LinearRows;
-use super::rows::Rows;
 use super::{Isa, Pack};
 use crate::scalar::{Field, Linear, Primal, Ring};
 
@@ -30,7 +29,7 @@ pub fn scale_real<S: Isa, T: Field, const N: usize>(
     c: Pack<<T::Real as Primal>::Shadow<N>>,
     t: Pack<T>,
 ) -> Pack<T::Shadow<N>> {
-    T::Rows::scale_real::<S, N>(s, c, t)
+    T::scale_real_in_lanes::<S, N>(s, c, t)
 }
 
 /// [`rt::shadow_conj`](crate::scalar::rt::shadow_conj) in each lane.

@@ -6,6 +6,7 @@
 //! their own (`plus`, `times`), because they wrap on integers where the operators of std panic.
 
 use super::{Linear, Num, Primal};
+use crate::lanes::{collect, Isa, Laned, Pack};
 use crate::tolerance::Tolerances;
 use crate::value::Value;
 use std::fmt::Debug;
@@ -144,6 +145,47 @@ pub trait Field:
     fn arg_gradient(self) -> Self;
     /// A real cotangent times a number: the cotangent `c·t` of a complex variable.
     fn scale_real<const N: usize>(c: <Self::Real as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N>;
+
+    /// [`re`](Field::re) in each lane.
+    #[inline(always)]
+    fn re_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
+        let _ = s;
+        collect(|k| Self::lane(&z, k).re())
+    }
+    /// [`im`](Field::im) in each lane.
+    #[inline(always)]
+    fn im_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
+        let _ = s;
+        collect(|k| Self::lane(&z, k).im())
+    }
+    /// [`abs2`](Field::abs2) in each lane.
+    #[inline(always)]
+    fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
+        let _ = s;
+        collect(|k| Self::lane(&z, k).abs2())
+    }
+    /// [`norm`](Field::norm) in each lane.
+    #[inline(always)]
+    fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
+        let _ = s;
+        collect(|k| Self::lane(&z, k).norm())
+    }
+    /// [`arg`](Field::arg) in each lane.
+    #[inline(always)]
+    fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
+        let _ = s;
+        collect(|k| Self::lane(&z, k).arg())
+    }
+    /// [`scale_real`](Field::scale_real) in each lane.
+    #[inline(always)]
+    fn scale_real_in_lanes<S: Isa, const N: usize>(
+        s: S,
+        c: Pack<<Self::Real as Primal>::Shadow<N>>,
+        t: Pack<Self>,
+    ) -> Pack<Self::Shadow<N>> {
+        let _ = s;
+        collect(|k| Self::scale_real(Laned::lane(&c, k), Self::lane(&t, k)))
+    }
 }
 
 /// Real numbers: ordered, with rounding and the functions that have no complex form here. The

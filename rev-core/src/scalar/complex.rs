@@ -3,7 +3,7 @@
 
 use super::{ComplexShadow, Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
 use crate::ir::Type;
-use crate::lanes::LaneByLane;
+use crate::lanes::{self, ComplexParts, Isa, Pack};
 use crate::tolerance::Tolerances;
 use crate::value::Value;
 use num_complex::Complex;
@@ -18,7 +18,7 @@ impl<T: Real> Zero for Complex<T> {
 impl<T: Real> Linear for Complex<T> {
     type Over = Self;
     type Part = T;
-    type InLanes = LaneByLane;
+    type InLanes = ComplexParts;
 
     #[inline(always)]
     fn accumulate(&mut self, v: &Self) {
@@ -335,5 +335,34 @@ impl<T: Real> Field for Complex<T> {
     #[inline(always)]
     fn scale_real<const N: usize>(c: <T as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N> {
         ComplexShadow { re: c.clone().scale(t.re), im: c.scale(t.im) }
+    }
+    #[inline(always)]
+    fn re_in_lanes<S: Isa>(_: S, z: Pack<Self>) -> Pack<T> {
+        z.0.re
+    }
+    #[inline(always)]
+    fn im_in_lanes<S: Isa>(_: S, z: Pack<Self>) -> Pack<T> {
+        z.0.im
+    }
+    #[inline(always)]
+    fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<T> {
+        let re = lanes::mul(s, z.0.re.clone(), z.0.re);
+        lanes::add(s, re, lanes::mul(s, z.0.im.clone(), z.0.im))
+    }
+    #[inline(always)]
+    fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<T> {
+        lanes::hypot(s, z.0.re, z.0.im)
+    }
+    #[inline(always)]
+    fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<T> {
+        lanes::atan2(s, z.0.im, z.0.re)
+    }
+    #[inline(always)]
+    fn scale_real_in_lanes<S: Isa, const N: usize>(
+        s: S,
+        c: Pack<<T as Primal>::Shadow<N>>,
+        t: Pack<Self>,
+    ) -> Pack<Self::Shadow<N>> {
+        Pack(ComplexShadow { re: lanes::scale(s, c.clone(), t.0.re), im: lanes::scale(s, c, t.0.im) })
     }
 }

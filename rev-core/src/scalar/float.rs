@@ -4,6 +4,7 @@
 use super::integer::linear_scalar;
 use super::{Field, Linear, Num, Primal, Real, Ring, Scalar, Zero};
 use crate::ir::{ScalarType, Type};
+use crate::lanes::{self, Isa, Pack};
 use crate::math::cpu::{double, single};
 use crate::tolerance::Tolerances;
 use crate::value::Value;
@@ -208,6 +209,34 @@ macro_rules! floats {
             #[inline(always)]
             fn scale_real<const N: usize>(c: <Self as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N> {
                 c.scale(t)
+            }
+            #[inline(always)]
+            fn re_in_lanes<S: Isa>(_: S, z: Pack<Self>) -> Pack<Self> {
+                z
+            }
+            #[inline(always)]
+            fn im_in_lanes<S: Isa>(_: S, _: Pack<Self>) -> Pack<Self> {
+                lanes::splat(0.0)
+            }
+            #[inline(always)]
+            fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self> {
+                lanes::mul(s, z, z)
+            }
+            #[inline(always)]
+            fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self> {
+                lanes::abs(s, z)
+            }
+            #[inline(always)]
+            fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self> {
+                lanes::atan2(s, lanes::splat(0.0), z)
+            }
+            #[inline(always)]
+            fn scale_real_in_lanes<S: Isa, const N: usize>(
+                s: S,
+                c: Pack<Self::Shadow<N>>,
+                t: Pack<Self>,
+            ) -> Pack<Self::Shadow<N>> {
+                lanes::scale(s, c, t)
             }
         }
 

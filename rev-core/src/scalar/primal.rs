@@ -1,7 +1,7 @@
 //! Values of any type: their shadows, their zeros, and whether one may stand for another.
 
 use super::{bf16, f16, Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
-use crate::lanes::{LaneByLane, Laned, Pack, WIDTH};
+use crate::lanes::{InParts, LaneByLane, Laned, Pack, WIDTH};
 use crate::tolerance::Tolerances;
 use crate::value::DynArg;
 use ndarray::{Array, Dimension};
@@ -205,9 +205,9 @@ fn largest<'a, P: Primal + 'a>(elements: impl Iterator<Item = &'a P>) -> f64 {
 
 /// The element-wise operations of [`Linear`] by iteration over the elements.
 macro_rules! linear_elements {
-    () => {
+    ($rows:ident) => {
         type Part = NoShadow<()>;
-        type InLanes = LaneByLane;
+        type InLanes = $rows;
 
         #[inline]
         fn accumulate(&mut self, v: &Self) {
@@ -241,7 +241,7 @@ impl<T: Zero, const K: usize> Zero for [T; K] {
 
 impl<S: Linear, const K: usize> Linear for [S; K] {
     type Over = [S::Over; K];
-    linear_elements!();
+    linear_elements!(InParts);
 }
 
 impl<P: Primal, const K: usize> Primal for [P; K] {
@@ -259,6 +259,10 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     #[inline]
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
         std::array::from_fn(|k| self[k].zero_shadow())
+    }
+    #[inline(always)]
+    fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
+        Pack(std::array::from_fn(|k| P::zero_shadow_lanes(&like.0[k])))
     }
     #[inline]
     fn zero_like(&self) -> Self {
@@ -280,7 +284,7 @@ impl<T> Zero for Vec<T> {
 
 impl<S: Linear> Linear for Vec<S> {
     type Over = Vec<S::Over>;
-    linear_elements!();
+    linear_elements!(LaneByLane);
 }
 
 impl<P: Primal> Primal for Vec<P> {
@@ -321,7 +325,7 @@ impl<T: Zero, D: Dimension> Zero for Array<T, D> {
 
 impl<S: Linear, D: Dimension> Linear for Array<S, D> {
     type Over = Array<S::Over, D>;
-    linear_elements!();
+    linear_elements!(LaneByLane);
 }
 
 impl<P: Primal, D: Dimension> Primal for Array<P, D> {
@@ -375,7 +379,7 @@ macro_rules! tuples {
         impl<$($name: Linear),*> Linear for ($($name,)*) {
             type Over = ($($name::Over,)*);
             type Part = NoShadow<()>;
-            type InLanes = LaneByLane;
+            type InLanes = InParts;
 
             #[inline]
             fn accumulate(&mut self, v: &Self) {
@@ -414,6 +418,10 @@ macro_rules! tuples {
             #[inline]
             fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
                 ($(self.$k.zero_shadow(),)*)
+            }
+            #[inline(always)]
+            fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
+                Pack(($($name::zero_shadow_lanes(&like.0.$k),)*))
             }
             #[inline]
             fn zero_like(&self) -> Self {

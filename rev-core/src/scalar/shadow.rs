@@ -1,7 +1,7 @@
 //! Shadows: where the cotangents of a value are kept, `N` of them side by side.
 
 use super::{Linear, Num, Real, Ring, Zero};
-use crate::lanes::LaneByLane;
+use crate::lanes::InParts;
 use num_complex::Complex;
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -59,7 +59,7 @@ impl<T: Zero + Copy, const N: usize> Default for Batch<T, N> {
 impl<T: Real, const N: usize> Linear for Batch<T, N> {
     type Over = T;
     type Part = Self;
-    type InLanes = LaneByLane;
+    type InLanes = InParts;
 
     #[inline(always)]
     fn accumulate(&mut self, v: &Self) {
@@ -170,7 +170,7 @@ where
 {
     type Over = Complex<S::Over>;
     type Part = S;
-    type InLanes = LaneByLane;
+    type InLanes = InParts;
 
     #[inline(always)]
     fn accumulate(&mut self, v: &Self) {
@@ -304,7 +304,7 @@ impl<T> Zero for NoShadow<T> {
 impl<T> Linear for NoShadow<T> {
     type Over = T;
     type Part = Self;
-    type InLanes = LaneByLane;
+    type InLanes = InParts;
 
     #[inline(always)]
     fn accumulate(&mut self, _: &Self) {}

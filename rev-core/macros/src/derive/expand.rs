@@ -49,6 +49,11 @@ pub fn expand(model: &StructModel) -> TokenStream {
     .collect()
 }
 
+/// The struct of packs for a struct.
+pub(super) fn lanes_name(name: &Ident) -> Ident {
+    format_ident!("{name}Lanes")
+}
+
 /// A name for the number of cotangents that no parameter of the struct has.
 fn free_name(model: &StructModel) -> Ident {
     let taken = |n: &Ident| model.generics.iter().any(|g| *n == g.name);
@@ -96,6 +101,7 @@ impl Names<'_> {
     /// `Clone`, `Debug`, `Zero` and `Linear` of the shadow.
     fn shadow_traits(&self) -> TokenStream {
         let Names { p, name, shadow, fields, .. } = self;
+        let lanes = lanes_name(shadow);
         let generics = self.shadow_generics();
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let (_, over, _) = self.model.item.generics.split_for_impl();
@@ -125,6 +131,7 @@ impl Names<'_> {
             }
             impl #impl_generics #p::Linear for #shadow #ty_generics #clause {
                 type Over = #name #over;
+                type InLanes = #lanes #ty_generics;
                 #operations
             }
         }
@@ -135,7 +142,6 @@ impl Names<'_> {
         let Names { p, fields, .. } = self;
         quote! {
             type Part = #p::NoShadow<()>;
-            type InLanes = #p::lanes::LaneByLane;
             #[inline]
             fn accumulate(&mut self, v: &Self) {
                 #(#p::Linear::accumulate(&mut self.#fields, &v.#fields);)*
@@ -173,6 +179,7 @@ impl Names<'_> {
 
     fn primal(&self) -> TokenStream {
         let Names { p, name, shadow, lanes, fields, .. } = self;
+        let shadow_lanes = lanes_name(shadow);
         let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
         let generics = self.shadow_generics();
         let (_, shadow_generics, _) = generics.split_for_impl();
@@ -195,6 +202,13 @@ impl Names<'_> {
                 #[inline]
                 fn zero_shadow<const #lanes: usize>(&self) -> Self::Shadow<#lanes> {
                     #shadow { #(#fields: #p::Primal::zero_shadow::<#lanes>(&self.#fields)),* }
+                }
+                #[inline(always)]
+                fn zero_shadow_lanes<const #lanes: usize>(
+                    like: &#p::lanes::Pack<Self>,
+                ) -> #p::lanes::Pack<Self::Shadow<#lanes>> {
+                    let _ = &like;
+                    #p::lanes::Pack(#shadow_lanes { #(#fields: #p::lanes::zero_shadow(&like.0.#fields)),* })
                 }
                 #[inline]
                 fn zero_like(&self) -> Self {

@@ -1,9 +1,9 @@
 //! The struct and its shadow in lanes: for each field a pack of its own.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 
-use super::expand::Names;
+use super::expand::{lanes_name, Names};
 
 impl Names<'_> {
     /// `Laned` for the struct and its shadow.
@@ -13,7 +13,41 @@ impl Names<'_> {
         let shadows: Vec<_> = types.iter().map(|ty| quote!(<#ty as #p::Primal>::Shadow<#lanes>)).collect();
         let of_values = self.laned(name, &self.plain_generics(), &values);
         let of_shadows = self.laned(shadow, &self.shadow_generics(), &shadows);
-        quote!(#of_values #of_shadows)
+        let sums = self.sums();
+        quote!(#of_values #of_shadows #sums)
+    }
+
+    /// How packs of the shadow are added and summed.
+    fn sums(&self) -> TokenStream {
+        let Names { p, fields, shadow, .. } = self;
+        let generics = self.shadow_generics();
+        let (impl_generics, ty_generics, clause) = generics.split_for_impl();
+        let lanes = lanes_name(shadow);
+        let pack = quote!(#p::lanes::Pack<#shadow #ty_generics>);
+        quote! {
+            impl #impl_generics #p::lanes::LinearRows<#shadow #ty_generics> for #lanes #ty_generics #clause {
+                #[inline(always)]
+                fn plus<__S: #p::lanes::Isa>(s: __S, a: #pack, b: #pack) -> #pack {
+                    let _ = s;
+                    #p::lanes::Pack(#lanes { #(#fields: #p::lanes::plus(s, a.0.#fields, b.0.#fields)),* })
+                }
+                #[inline(always)]
+                fn minus<__S: #p::lanes::Isa>(s: __S, a: #pack, b: #pack) -> #pack {
+                    let _ = s;
+                    #p::lanes::Pack(#lanes { #(#fields: #p::lanes::minus(s, a.0.#fields, b.0.#fields)),* })
+                }
+                #[inline(always)]
+                fn negated<__S: #p::lanes::Isa>(s: __S, a: #pack) -> #pack {
+                    let _ = s;
+                    #p::lanes::Pack(#lanes { #(#fields: #p::lanes::negated(s, a.0.#fields)),* })
+                }
+                #[inline(always)]
+                fn sum<__S: #p::lanes::Isa>(s: __S, a: #pack) -> #shadow #ty_generics {
+                    let _ = s;
+                    #shadow { #(#fields: #p::lanes::sum(s, #p::lanes::All, &a.0.#fields)),* }
+                }
+            }
+        }
     }
 
     /// A struct with a pack for each field, and `Laned` in terms of it.
@@ -22,7 +56,7 @@ impl Names<'_> {
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let vis = &model.item.vis;
         let visibilities = model.fields.iter().map(|f| &f.vis);
-        let lanes = format_ident!("{name}Lanes");
+        let lanes = lanes_name(name);
         let text = lanes.to_string();
         let doc = format!("[`{name}`] in lanes: each field for all of them.");
         let labels: Vec<_> = fields.iter().map(|f| f.to_string()).collect();

@@ -279,14 +279,23 @@ pub fn powi<T: Field>(x: T, n: i32) -> T {
 /// `x = 0`.
 #[inline(always)]
 pub fn powi_derivative<T: Field>(x: T, n: i32, k: i32) -> T {
+    match falling_factorial::<T>(n, k) {
+        Some(c) => c.times(x.powi(n.wrapping_sub(k))),
+        None => T::zero(),
+    }
+}
+
+/// `n (n-1) … (n-k+1)`; `None` where it is 0.
+#[inline(always)]
+pub(crate) fn falling_factorial<T: Field>(n: i32, k: i32) -> Option<T> {
     let mut c = T::one();
     for j in 0..k {
         c = c.times(T::from_int(i128::from(n) - i128::from(j)));
         if n == j {
-            return T::zero();
+            return None;
         }
     }
-    c.times(x.powi(n.wrapping_sub(k)))
+    Some(c)
 }
 
 /// The `k`-th derivative of the digamma function.

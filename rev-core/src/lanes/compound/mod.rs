@@ -1,7 +1,15 @@
 //! Values and shadows made of parts: each part is a pack of its own.
 
-use super::{LaneByLane, Laned, Layout, Pack};
+mod complex;
+mod shadow;
+
+use super::{Isa, LaneByLane, Laned, Layout, LinearRows, Pack};
 use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
+pub use complex::ComplexParts;
+
+/// Each part by itself.
+#[derive(Debug)]
+pub struct InParts;
 
 impl<P: Laned, const K: usize> Laned for [P; K] {
     type Lanes = [Pack<P>; K];
@@ -19,6 +27,46 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
     #[inline(always)]
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
         pack.0.iter_mut().zip(v).for_each(|(part, v)| P::set_lane(part, k, v));
+    }
+    #[inline(always)]
+    fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+        let mut result = a.0;
+        for (a, b) in result.iter_mut().zip(b.0) {
+            *a = P::select(s, mask, a.clone(), b);
+        }
+        Pack(result)
+    }
+}
+
+impl<P: Linear, const K: usize> LinearRows<[P; K]> for InParts {
+    #[inline(always)]
+    fn plus<S: Isa>(s: S, mut a: Pack<[P; K]>, b: Pack<[P; K]>) -> Pack<[P; K]> {
+        for (a, b) in a.0.iter_mut().zip(b.0) {
+            *a = P::InLanes::plus(s, a.clone(), b);
+        }
+        a
+    }
+    #[inline(always)]
+    fn minus<S: Isa>(s: S, mut a: Pack<[P; K]>, b: Pack<[P; K]>) -> Pack<[P; K]> {
+        for (a, b) in a.0.iter_mut().zip(b.0) {
+            *a = P::InLanes::minus(s, a.clone(), b);
+        }
+        a
+    }
+    #[inline(always)]
+    fn negated<S: Isa>(s: S, mut a: Pack<[P; K]>) -> Pack<[P; K]> {
+        for a in &mut a.0 {
+            *a = P::InLanes::negated(s, a.clone());
+        }
+        a
+    }
+    #[inline(always)]
+    fn sum<S: Isa>(s: S, a: Pack<[P; K]>) -> [P; K] {
+        let mut sums = <[P; K] as crate::scalar::Zero>::zero();
+        for (sum, a) in sums.iter_mut().zip(a.0) {
+            *sum = P::InLanes::sum(s, a);
+        }
+        sums
     }
 }
 
@@ -39,14 +87,22 @@ impl<T: Real, const N: usize> Laned for Batch<T, N> {
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
         pack.0.iter_mut().zip(v.0).for_each(|(part, v)| T::set_lane(part, k, v));
     }
+    #[inline(always)]
+    fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+        let mut result = a.0;
+        for (a, b) in result.iter_mut().zip(b.0) {
+            *a = T::select(s, mask, a.clone(), b);
+        }
+        Pack(result)
+    }
 }
 
 /// Types with the parts `re` and `im`.
 macro_rules! complex {
-    ($t:ident [$($bound:tt)*] [$($clause:tt)*]) => {
+    ($t:ident $rows:ident [$($bound:tt)*] [$($clause:tt)*]) => {
         impl<$($bound)*> Laned for $t<T> where $($clause)* {
             type Lanes = $t<Pack<T>>;
-            type Rows = LaneByLane;
+            type Rows = $rows;
             const LAYOUT: Layout = T::LAYOUT;
 
             #[inline(always)]
@@ -62,11 +118,15 @@ macro_rules! complex {
                 T::set_lane(&mut pack.0.re, k, v.re);
                 T::set_lane(&mut pack.0.im, k, v.im);
             }
+            #[inline(always)]
+            fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+                Pack($t { re: T::select(s, mask, a.0.re, b.0.re), im: T::select(s, mask, a.0.im, b.0.im) })
+            }
         }
     };
 }
-complex!(Complex [T: Real] []);
-complex!(ComplexShadow [T: Linear<Part = T>] [T::Over: Real]);
+complex!(Complex ComplexParts [T: Real] []);
+complex!(ComplexShadow LaneByLane [T: Linear<Part = T>] [T::Over: Real]);
 
 impl Laned for () {
     type Lanes = ();
@@ -115,6 +175,29 @@ macro_rules! tuples {
             #[inline(always)]
             fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
                 $($name::set_lane(&mut pack.0.$k, k, v.$k);)*
+            }
+            #[inline(always)]
+            fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+                Pack(($($name::select(s, mask, a.0.$k, b.0.$k),)*))
+            }
+        }
+
+        impl<$($name: Linear),*> LinearRows<($($name,)*)> for InParts {
+            #[inline(always)]
+            fn plus<S: Isa>(s: S, a: Pack<($($name,)*)>, b: Pack<($($name,)*)>) -> Pack<($($name,)*)> {
+                Pack(($($name::InLanes::plus(s, a.0.$k, b.0.$k),)*))
+            }
+            #[inline(always)]
+            fn minus<S: Isa>(s: S, a: Pack<($($name,)*)>, b: Pack<($($name,)*)>) -> Pack<($($name,)*)> {
+                Pack(($($name::InLanes::minus(s, a.0.$k, b.0.$k),)*))
+            }
+            #[inline(always)]
+            fn negated<S: Isa>(s: S, a: Pack<($($name,)*)>) -> Pack<($($name,)*)> {
+                Pack(($($name::InLanes::negated(s, a.0.$k),)*))
+            }
+            #[inline(always)]
+            fn sum<S: Isa>(s: S, a: Pack<($($name,)*)>) -> ($($name,)*) {
+                ($($name::InLanes::sum(s, a.0.$k),)*)
             }
         }
     )*};

@@ -1,0 +1,129 @@
+//! Complex numbers in parts, by the formulas of the scalars. What branches in more than one place goes
+//! lane by lane.
+
+use crate::lanes::*;
+use crate::scalar::{Complex, Real};
+
+/// Complex numbers in parts.
+#[derive(Debug)]
+pub struct ComplexParts;
+
+/// A pack of complex numbers.
+#[inline(always)]
+fn number<T: Real>(re: Pack<T>, im: Pack<T>) -> Pack<Complex<T>> {
+    Pack(Complex { re, im })
+}
+
+impl<T: Real> Rows<Complex<T>> for ComplexParts {
+    #[inline(always)]
+    fn add<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        number(add(s, a.0.re, b.0.re), add(s, a.0.im, b.0.im))
+    }
+    #[inline(always)]
+    fn sub<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        number(sub(s, a.0.re, b.0.re), sub(s, a.0.im, b.0.im))
+    }
+    #[inline(always)]
+    fn mul<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        let (a, b) = (a.0, b.0);
+        let re = sub(s, mul(s, a.re.clone(), b.re.clone()), mul(s, a.im.clone(), b.im.clone()));
+        number(re, add(s, mul(s, a.re, b.im), mul(s, a.im, b.re)))
+    }
+    #[inline(always)]
+    fn neg<S: Isa>(s: S, a: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        number(neg(s, a.0.re), neg(s, a.0.im))
+    }
+    #[inline(always)]
+    fn mul_add<S: Isa>(
+        s: S,
+        a: Pack<Complex<T>>,
+        b: Pack<Complex<T>>,
+        c: Pack<Complex<T>>,
+    ) -> Pack<Complex<T>> {
+        let (a, b, c) = (a.0, b.0, c.0);
+        let re = mul_add(s, a.re.clone(), b.re.clone(), c.re);
+        let re = mul_add(s, neg(s, a.im.clone()), b.im.clone(), re);
+        number(re, mul_add(s, a.im, b.re, mul_add(s, a.re, b.im, c.im)))
+    }
+    #[inline(always)]
+    fn conj<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        number(z.0.re, neg(s, z.0.im))
+    }
+    /// Both cases of Smith's division are one, with the larger part of the divisor first.
+    #[inline(always)]
+    fn div<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        let (a, b) = (a.0, b.0);
+        let first = ge(s, abs(s, b.re.clone()), abs(s, b.im.clone()));
+        let large = select(s, first, b.re.clone(), b.im.clone());
+        let small = select(s, first, b.im, b.re);
+        let r = div(s, small.clone(), large.clone());
+        let d = add(s, large, mul(s, small, r.clone()));
+        let own = select(s, first, a.re.clone(), a.im.clone());
+        let other = select(s, first, a.im.clone(), a.re.clone());
+        let re = add(s, own, mul(s, other, r.clone()));
+        let im = sub(s, a.im.clone(), mul(s, a.re.clone(), r.clone()));
+        let turned = sub(s, mul(s, a.im, r), a.re);
+        number(div(s, re, d.clone()), div(s, select(s, first, im, turned), d))
+    }
+    #[inline(always)]
+    fn recip<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        Self::div(s, number(T::splat(T::one()), T::splat(T::zero())), z)
+    }
+    #[inline(always)]
+    fn exp<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        let r = exp(s, z.0.re);
+        let cosine = mul(s, r.clone(), cos(s, z.0.im.clone()));
+        number(cosine, mul(s, r, sin(s, z.0.im)))
+    }
+    #[inline(always)]
+    fn eq<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<bool> {
+        and(s, eq(s, a.0.re, b.0.re), eq(s, a.0.im, b.0.im))
+    }
+    #[inline(always)]
+    fn ne<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<bool> {
+        not(s, Self::eq(s, a, b))
+    }
+}
+
+impl<T: Real> LinearRows<Complex<T>> for ComplexParts {
+    #[inline(always)]
+    fn plus<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        add(s, a, b)
+    }
+    #[inline(always)]
+    fn minus<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        sub(s, a, b)
+    }
+    #[inline(always)]
+    fn negated<S: Isa>(s: S, a: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        neg(s, a)
+    }
+    #[inline(always)]
+    fn sum<S: Isa>(s: S, a: Pack<Complex<T>>) -> Complex<T> {
+        Complex { re: T::InLanes::sum(s, a.0.re), im: T::InLanes::sum(s, a.0.im) }
+    }
+    #[inline(always)]
+    fn scale<S: Isa>(s: S, a: Pack<Complex<T>>, c: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        mul(s, a, c)
+    }
+    #[inline(always)]
+    fn shadow_conj<S: Isa>(s: S, a: Pack<Complex<T>>) -> Pack<Complex<T>> {
+        conj(s, a)
+    }
+    #[inline(always)]
+    fn shadow_re<S: Isa>(_: S, a: Pack<Complex<T>>) -> Pack<T> {
+        a.0.re
+    }
+    #[inline(always)]
+    fn shadow_im<S: Isa>(_: S, a: Pack<Complex<T>>) -> Pack<T> {
+        a.0.im
+    }
+    #[inline(always)]
+    fn shadow_from_re<S: Isa>(_: S, re: Pack<T>) -> Pack<Complex<T>> {
+        number(re, T::splat(T::zero()))
+    }
+    #[inline(always)]
+    fn shadow_from_im<S: Isa>(_: S, im: Pack<T>) -> Pack<Complex<T>> {
+        number(T::splat(T::zero()), im)
+    }
+}

@@ -1,0 +1,126 @@
+//! The elementary functions on whole vectors.
+//!
+//! They are the functions of [`crate::math`] on the registers of an instruction set, each compiled once,
+//! here: a call costs little beside what a function does for sixteen lanes, and what uses many of them
+//! stays short.
+
+use super::{Registers, Vector};
+use crate::math::cpu::{double, single};
+use crate::math::{self, Native};
+
+/// The functions of one width.
+macro_rules! elementary {
+    ($callback:ident! $args:tt) => {
+        $callback! { $args
+            exp(x) expm1(x) ln(x) log2(x) log10(x) log1p(x) sin(x) cos(x) tan(x) sinh(x) cosh(x) tanh(x)
+            asin(x) acos(x) atan(x) atan2(y x) hypot(x y) powf(x y)
+        }
+    };
+}
+macro_rules! declarations {
+    (() $($name:ident($($arg:ident)*))*) => {
+        /// The elementary functions on the registers of one width.
+        pub trait Elementary: Registers {
+            $(
+                #[doc = concat!("[`math::", stringify!($name), "`] in each lane.")]
+                fn $name(self, $($arg: &Vector<Self::Float>),*) -> Vector<Self::Float>;
+            )*
+        }
+    };
+}
+elementary!(declarations!());
+
+/// The functions of 64 bits alone.
+pub trait Special: Elementary {
+    /// [`math::powi`] in each lane.
+    fn powi(self, x: &Vector<f64>, n: &Vector<i64>) -> Vector<f64>;
+    /// [`math::ln_gamma`] in each lane.
+    fn ln_gamma(self, x: &Vector<f64>) -> Vector<f64>;
+    /// [`math::polygamma`] in each lane.
+    fn polygamma(self, order: i32, x: &Vector<f64>) -> Vector<f64>;
+}
+
+/// One of them by the scalar functions, which know whether the processor can multiply and add at once.
+macro_rules! by_scalars {
+    (($t:ident $functions:ident) $($name:ident($($arg:ident)*))*) => {
+        impl Elementary for Native<$t> {
+            $(
+                #[inline]
+                fn $name(self, $($arg: &Vector<$t>),*) -> Vector<$t> {
+                    Vector(std::array::from_fn(|k| $functions::$name($($arg.0[k]),*)))
+                }
+            )*
+        }
+    };
+}
+elementary!(by_scalars! (f64 double));
+elementary!(by_scalars! (f32 single));
+
+impl Special for Native<f64> {
+    #[inline]
+    fn powi(self, x: &Vector<f64>, n: &Vector<i64>) -> Vector<f64> {
+        Vector(std::array::from_fn(|k| double::powi(x.0[k], n.0[k] as i32)))
+    }
+    #[inline]
+    fn ln_gamma(self, x: &Vector<f64>) -> Vector<f64> {
+        Vector(x.0.map(double::ln_gamma))
+    }
+    #[inline]
+    fn polygamma(self, order: i32, x: &Vector<f64>) -> Vector<f64> {
+        Vector(x.0.map(|x| double::polygamma(order, x)))
+    }
+}
+
+/// A function compiled for the instructions of a machine, for one register after the other.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled {
+    ($features:literal $machine:ident $t:ident; $name:ident($m:ident $(, $number:ident: $n:ty)*)($($arg:ident: $load:ident $of:ty),*) => $value:expr) => {
+        #[inline(always)]
+        fn $name(self $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
+            #[target_feature(enable = $features)]
+            fn apart(mut machine: $machine $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
+                let $m = &mut machine;
+                let mut result = Vector([0.0; $crate::lanes::WIDTH]);
+                for chunk in 0..$machine::CHUNKS {
+                    $(let $arg = &$m.$load($arg, chunk);)*
+                    let value = $value;
+                    $m.store(&value, &mut result, chunk);
+                }
+                result
+            }
+            // SAFETY: the machine has a token, which says that the processor has the instructions.
+            unsafe { apart(self $(, $number)* $(, $arg)*) }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+macro_rules! by_registers {
+    (($features:literal $machine:ident $t:ident) $($name:ident($($arg:ident)*))*) => {
+        impl Elementary for $machine {
+            $(compiled! { $features $machine $t; $name(m)($($arg: load $t),*) => math::$name(m, $($arg),*) })*
+        }
+    };
+}
+
+/// All of them for the machines of an instruction set.
+#[cfg(target_arch = "x86_64")]
+macro_rules! on_registers {
+    ($features:literal $double:ident $single:ident) => {
+        elementary!(by_registers! ($features $double f64));
+        elementary!(by_registers! ($features $single f32));
+
+        impl Special for $double {
+            compiled! { $features $double f64; powi(m)(x: load f64, n: load_int i64) => math::powi(m, x, n) }
+            compiled! { $features $double f64; ln_gamma(m)(x: load f64) => math::ln_gamma(m, x) }
+            compiled! { $features $double f64; polygamma(m, order: i32)(x: load f64) => math::polygamma(m, order, x) }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+    use crate::lanes::x86::{Double256, Double512, Single256, Single512};
+    on_registers!("avx512f,avx512bw,avx512dq,avx512vl,fma" Double512 Single512);
+    on_registers!("avx2,fma" Double256 Single256);
+}

@@ -1,0 +1,64 @@
+//! A vector's registers one after the other.
+
+use crate::lanes::Vector;
+
+/// The block for each register of a vector. Written out for up to four, because a loop would keep the
+/// vectors in memory; only scalars have more.
+macro_rules! chunks {
+    ($registers:ty, $chunk:ident => $body:block) => {{
+        if <$registers as $crate::lanes::Registers>::CHUNKS > 4 {
+            for $chunk in 0..<$registers as $crate::lanes::Registers>::CHUNKS $body
+        } else {
+            {
+                let $chunk = 0usize;
+                $body
+            }
+            if <$registers as $crate::lanes::Registers>::CHUNKS > 1 {
+                let $chunk = 1usize;
+                $body
+            }
+            if <$registers as $crate::lanes::Registers>::CHUNKS > 2 {
+                {
+                    let $chunk = 2usize;
+                    $body
+                }
+                let $chunk = 3usize;
+                $body
+            }
+        }
+    }};
+}
+pub(super) use chunks;
+
+/// Integers of one width that are looked at as integers of the same width.
+pub(super) trait SameWidth<B> {}
+
+macro_rules! same_width {
+    ($($(#[$attribute:meta])* $a:ident $b:ident;)*) => {$(
+        $(#[$attribute])*
+        impl SameWidth<$b> for $a {}
+    )*};
+}
+same_width! {
+    i32 i32;
+    u32 i32;
+    i32 u32;
+    i64 i64;
+    u64 i64;
+    i64 u64;
+    u64 u64;
+    #[cfg(target_pointer_width = "64")] usize i64;
+    #[cfg(target_pointer_width = "64")] usize u64;
+    #[cfg(target_pointer_width = "64")] i64 usize;
+    #[cfg(target_pointer_width = "64")] isize i64;
+    #[cfg(target_pointer_width = "64")] i64 isize;
+    #[cfg(target_pointer_width = "64")] u64 usize;
+    #[cfg(target_pointer_width = "64")] u64 isize;
+}
+
+/// The same bits.
+#[inline(always)]
+pub(super) fn view<A: SameWidth<B>, B>(v: &Vector<A>) -> &Vector<B> {
+    // SAFETY: both are arrays of integers of the same width, of which every pattern of bits is a value.
+    unsafe { &*std::ptr::from_ref(v).cast() }
+}

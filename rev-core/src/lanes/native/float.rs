@@ -1,0 +1,363 @@
+//! `f64` and `f32` in registers. The functions are those of [`crate::math`], which the scalars use too.
+
+use super::chunks;
+use crate::lanes::{
+    splat, Each, Elementary, Isa, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows, Special, Vector,
+    WIDTH,
+};
+use crate::math;
+use crate::math::machine::Machine;
+
+/// `f64` or `f32` in registers.
+#[derive(Debug)]
+pub struct Floats;
+
+/// Functions of packs, as expressions in the registers of each chunk.
+macro_rules! in_registers {
+    ($t:ident $machine:ident $registers:ident $m:ident; $($name:ident($first:ident $($arg:ident)*) => $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name<S: Isa>(s: S, $first: Pack<$t>, $($arg: Pack<$t>),*) -> Pack<$t> {
+            let $m = &mut s.$machine();
+            let mut result = $first.0;
+            chunks!(S::$registers, chunk => {
+                let $first = &$m.load(&$first.0, chunk);
+                $(let $arg = &$m.load(&$arg.0, chunk);)*
+                let value = $value;
+                $m.store(&value, &mut result, chunk);
+            });
+            Pack(result)
+        }
+    )*};
+}
+
+/// The functions that are compiled for themselves.
+macro_rules! elementary {
+    ($t:ident $machine:ident; $($name:ident($($arg:ident)*))*) => {$(
+        #[inline(always)]
+        fn $name<S: Isa>(s: S, $($arg: Pack<$t>),*) -> Pack<$t> {
+            Pack(s.$machine().$name($(&$arg.0),*))
+        }
+    )*};
+}
+
+/// Comparisons of packs.
+macro_rules! comparisons {
+    ($t:ident $machine:ident $registers:ident $m:ident; $($name:ident($a:ident $b:ident) => $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name<S: Isa>(s: S, $a: Pack<$t>, $b: Pack<$t>) -> Pack<bool> {
+            let $m = &mut s.$machine();
+            let mut bits = 0;
+            chunks!(S::$registers, chunk => {
+                let $a = &$m.load(&$a.0, chunk);
+                let $b = &$m.load(&$b.0, chunk);
+                let value = $value;
+                bits |= $m.bits(&value, chunk);
+            });
+            Pack(bits)
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($t:ident $machine:ident $registers:ident) => {
+        impl Laned for $t {
+            type Lanes = Vector<$t>;
+            type Rows = Floats;
+            // SAFETY: one word, any bits of which are a value, and its vector all lanes' words.
+            const LAYOUT: Layout = unsafe { Layout::words(std::mem::size_of::<$t>()) };
+
+            #[inline(always)]
+            fn splat(v: $t) -> Pack<$t> {
+                Pack(Vector::splat(v))
+            }
+            #[inline(always)]
+            fn lane(pack: &Pack<$t>, k: usize) -> $t {
+                pack.0 .0[k]
+            }
+            #[inline(always)]
+            fn set_lane(pack: &mut Pack<$t>, k: usize, v: $t) {
+                pack.0 .0[k] = v;
+            }
+            #[inline(always)]
+            fn select<S: Isa>(s: S, mask: u16, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
+                let m = &mut s.$machine();
+                let mut result = b.0;
+                chunks!(S::$registers, chunk => {
+                    let (a, b) = (m.load(&a.0, chunk), m.load(&b.0, chunk));
+                    let here = m.mask(mask, chunk);
+                    let value = m.select(&here, &a, &b);
+                    m.store(&value, &mut result, chunk);
+                });
+                Pack(result)
+            }
+        }
+
+        impl Rows<$t> for Floats {
+            in_registers! { $t $machine $registers m;
+                add(a b) => m.add(a, b);
+                sub(a b) => m.sub(a, b);
+                mul(a b) => m.mul(a, b);
+                neg(a) => m.neg(a);
+                mul_add(a b c) => m.fma(a, b, c);
+                unit(x) => {
+                    let zero = m.float(0.0);
+                    let one = m.float(1.0);
+                    let is_zero = m.eq(x, &zero);
+                    let is_number = m.eq(x, x);
+                    let sign = m.copysign(&one, x);
+                    let sign = m.select(&is_number, &sign, x);
+                    m.select(&is_zero, &zero, &sign)
+                };
+                abs(x) => m.abs(x);
+                min(a b) => {
+                    let first = m.le(a, b);
+                    m.select(&first, a, b)
+                };
+                max(a b) => {
+                    let first = m.le(b, a);
+                    m.select(&first, a, b)
+                };
+                div(a b) => m.div(a, b);
+                sqrt(x) => m.sqrt(x);
+                recip(x) => {
+                    let one = m.float(1.0);
+                    m.div(&one, x)
+                };
+                floor(x) => m.floor(x);
+                ceil(x) => m.ceil(x);
+                trunc(x) => m.trunc(x);
+                round(x) => {
+                    // the integer part, and one more where a half or more is left
+                    let whole = m.trunc(x);
+                    let left = m.sub(x, &whole);
+                    let left = m.abs(&left);
+                    let half = m.float(0.5);
+                    let up = m.le(&half, &left);
+                    let one = m.float(1.0);
+                    let step = m.copysign(&one, x);
+                    let next = m.add(&whole, &step);
+                    let nearest = m.select(&up, &next, &whole);
+                    m.copysign(&nearest, x)
+                };
+                copysign(a b) => m.copysign(a, b);
+            }
+            elementary! { $t $machine;
+                exp(x) expm1(x) ln(x) log2(x) log10(x) log1p(x) sin(x) cos(x) tan(x) sinh(x) cosh(x) tanh(x)
+                asin(x) acos(x) atan(x) atan2(y x) hypot(x y) powf(x y)
+            }
+            comparisons! { $t $machine $registers m;
+                eq(a b) => m.eq(a, b);
+                ne(a b) => {
+                    let equal = m.eq(a, b);
+                    m.not(&equal)
+                };
+                lt(a b) => m.lt(a, b);
+                le(a b) => m.le(a, b);
+                gt(a b) => m.lt(b, a);
+                ge(a b) => m.le(b, a);
+            }
+            #[inline(always)]
+            fn conj<S: Isa>(_: S, z: Pack<$t>) -> Pack<$t> {
+                z
+            }
+            #[inline(always)]
+            fn arg_gradient<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
+                splat(0.0)
+            }
+            float_rows!($t);
+        }
+
+        impl LinearRows<$t> for Floats {
+            in_registers! { $t $machine $registers m;
+                plus(a b) => m.add(a, b);
+                minus(a b) => m.sub(a, b);
+                negated(a) => m.neg(a);
+                scale(a c) => m.mul(a, c);
+                absorb(a c) => {
+                    let zero = m.float(0.0);
+                    let nothing = m.eq(a, &zero);
+                    let product = m.mul(a, c);
+                    m.select(&nothing, a, &product)
+                };
+            }
+            #[inline(always)]
+            fn sum<S: Isa>(s: S, a: Pack<$t>) -> $t {
+                s.$machine().sum(&a.0)
+            }
+            #[inline(always)]
+            fn scale_constant<S: Isa>(s: S, a: Pack<$t>, c: f64) -> Pack<$t> {
+                Self::scale(s, a, splat(c as $t))
+            }
+            #[inline(always)]
+            fn scale_exact<S: Isa>(s: S, _: u16, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
+                Some(crate::lanes::mul(s, a, c))
+            }
+            #[inline(always)]
+            fn unscale_exact<S: Isa>(s: S, mask: u16, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
+                if crate::lanes::eq(s, c, splat(0.0)).0 & mask != 0 {
+                    return None;
+                }
+                Some(crate::lanes::div(s, a, c))
+            }
+            #[inline(always)]
+            fn scale_int<S: Isa>(s: S, _: u16, a: Pack<$t>, n: impl Each<i64>) -> Option<Pack<$t>> {
+                Some(crate::lanes::mul(s, a, crate::lanes::number::from_longs::<S, $t>(s, n)))
+            }
+            #[inline(always)]
+            fn unscale_int<S: Isa>(s: S, mask: u16, a: Pack<$t>, n: impl Each<i64>) -> Option<Pack<$t>> {
+                Self::unscale_exact(s, mask, a, crate::lanes::number::from_longs::<S, $t>(s, n))
+            }
+            #[inline(always)]
+            fn shadow_conj<S: Isa>(_: S, a: Pack<$t>) -> Pack<$t> {
+                a
+            }
+            #[inline(always)]
+            fn shadow_re<S: Isa>(_: S, a: Pack<$t>) -> Pack<$t> {
+                a
+            }
+            #[inline(always)]
+            fn shadow_im<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
+                splat(0.0)
+            }
+            #[inline(always)]
+            fn shadow_from_re<S: Isa>(_: S, re: Pack<$t>) -> Pack<$t> {
+                re
+            }
+            #[inline(always)]
+            fn shadow_from_im<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
+                splat(0.0)
+            }
+            #[inline(always)]
+            fn cotangents<S: Isa>(s: S, a: &Pack<$t>, _: usize) -> Option<Numbers> {
+                Self::numbers(s, a)
+            }
+            #[inline(always)]
+            fn set_cotangents<S: Isa>(s: S, a: &mut Pack<$t>, _: usize, n: Numbers) {
+                *a = Self::from_numbers(s, n);
+            }
+        }
+    };
+}
+
+/// The rows in which the widths differ.
+macro_rules! float_rows {
+    (f64) => {
+        #[inline(always)]
+        fn numbers<S: Isa>(_: S, a: &Pack<f64>) -> Option<Numbers> {
+            Some(Numbers::Float(a.0))
+        }
+        #[inline(always)]
+        fn from_numbers<S: Isa>(s: S, n: Numbers) -> Pack<f64> {
+            match n {
+                Numbers::Int(v) => Pack(s.long_to_double(&v)),
+                Numbers::Uint(v) => Pack(s.unsigned_to_double(&v)),
+                Numbers::Float(v) => Pack(v),
+            }
+        }
+        #[inline(always)]
+        fn powi<S: Isa>(s: S, x: Pack<f64>, n: impl Each<i32>) -> Pack<f64> {
+            let Some(n) = n.uniform() else {
+                return Pack(s.double().powi(&x.0, &s.int_to_long(&n.pack().0)));
+            };
+            match small_power(s, x, n) {
+                Some(power) => power,
+                None => Self::powf(s, x, splat(f64::from(n))),
+            }
+        }
+        #[inline(always)]
+        fn polygamma<S: Isa>(s: S, order: impl Each<i32>, x: Pack<f64>) -> Pack<f64> {
+            let Some(order) = order.uniform() else {
+                return crate::lanes::pack::collect(|k| crate::scalar::rt::polygamma(order.at(k), x.0 .0[k]));
+            };
+            Pack(s.double().polygamma(order, &x.0))
+        }
+        #[inline(always)]
+        fn ln_gamma<S: Isa>(s: S, x: Pack<f64>) -> Pack<f64> {
+            Pack(s.double().ln_gamma(&x.0))
+        }
+    };
+    (f32) => {
+        #[inline(always)]
+        fn numbers<S: Isa>(s: S, a: &Pack<f32>) -> Option<Numbers> {
+            Some(Numbers::Float(s.single_to_double(&a.0)))
+        }
+        #[inline(always)]
+        fn from_numbers<S: Isa>(s: S, n: Numbers) -> Pack<f32> {
+            match n {
+                Numbers::Int(v) => Pack(s.long_to_single(&v)),
+                Numbers::Uint(v) => Pack(s.unsigned_to_single(&v)),
+                Numbers::Float(v) => Pack(s.double_to_single(&v)),
+            }
+        }
+        // what isn't a product or two is computed in f64
+        #[inline(always)]
+        fn powi<S: Isa>(s: S, x: Pack<f32>, n: impl Each<i32>) -> Pack<f32> {
+            let Some(n) = n.uniform() else {
+                return varying_power_single(s, x, n.pack());
+            };
+            match small_power(s, x, n) {
+                Some(power) => power,
+                None => narrow(s, Floats::powf(s, widen(s, x), splat(f64::from(n)))),
+            }
+        }
+        #[inline(always)]
+        fn polygamma<S: Isa>(s: S, order: impl Each<i32>, x: Pack<f32>) -> Pack<f32> {
+            narrow(s, Floats::polygamma(s, order, widen(s, x)))
+        }
+        #[inline(always)]
+        fn ln_gamma<S: Isa>(s: S, x: Pack<f32>) -> Pack<f32> {
+            narrow(s, Floats::ln_gamma(s, widen(s, x)))
+        }
+    };
+}
+floats!(f64 double Double);
+floats!(f32 single Single);
+
+#[inline(always)]
+fn widen<S: Isa>(s: S, x: Pack<f32>) -> Pack<f64> {
+    Pack(s.single_to_double(&x.0))
+}
+
+#[inline(always)]
+fn narrow<S: Isa>(s: S, x: Pack<f64>) -> Pack<f32> {
+    Pack(s.double_to_single(&x.0))
+}
+
+/// `xⁿ` by multiplication, for the exponents of [`math::small_power`].
+#[inline(always)]
+fn small_power<S: Isa, T: crate::scalar::Real>(s: S, x: Pack<T>, n: i32) -> Option<Pack<T>> {
+    use crate::lanes::{mul, recip};
+    match n {
+        0 => Some(splat(T::one())),
+        1 => Some(x),
+        2 => Some(mul(s, x.clone(), x)),
+        3 => Some(mul(s, mul(s, x.clone(), x.clone()), x)),
+        -1 => Some(recip(s, x)),
+        -2 => {
+            let inverse = recip(s, x);
+            Some(mul(s, inverse.clone(), inverse))
+        }
+        _ => None,
+    }
+}
+
+/// `xⁿ` with an exponent for each lane: small ones by multiplication, the others in `f64`.
+#[inline(always)]
+fn varying_power_single<S: Isa>(s: S, x: Pack<f32>, n: Pack<i32>) -> Pack<f32> {
+    let m = &mut s.single();
+    let mut result = x.0;
+    chunks!(S::Single, chunk => {
+        let (x, n) = (m.load(&x.0, chunk), m.load_int(&n.0, chunk));
+        let power = math::small_power(m, &x, &n);
+        m.store(&power, &mut result, chunk);
+    });
+    let mut large = 0;
+    for k in 0..WIDTH {
+        large |= u16::from(!(-2..=3).contains(&n.0 .0[k])) << k;
+    }
+    if large == 0 {
+        return Pack(result);
+    }
+    let power = Floats::powf(s, widen(s, x), crate::lanes::cast::<S, i32, f64>(s, n));
+    f32::select(s, large, narrow(s, power), Pack(result))
+}

@@ -1,0 +1,7 @@
+//! The scalars that the processor has vector instructions for.
+
+mod chunks;
+mod float;
+mod integer;
+
+use chunks::{chunks, view};
