@@ -46,7 +46,7 @@ pub struct Operand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axes {
     /// `ik`: one letter (0 for `a`) for each axis; none for a scalar.
-    Letters([u8; MAX_AXES], usize),
+    Letters([u8; MAX_AXES], u8),
     /// `..`: all axes of an array, however many, the same in every operand that says so.
     All,
 }
@@ -113,7 +113,7 @@ impl Operand {
     /// The number of axes, where the formula says it.
     pub const fn rank(&self) -> Option<usize> {
         match self.axes {
-            Axes::Letters(_, n) => Some(n),
+            Axes::Letters(_, n) => Some(n as usize),
             Axes::All => None,
         }
     }
@@ -126,7 +126,7 @@ impl Operand {
     /// The letters, none where all axes are meant.
     pub fn letters(&self) -> &[u8] {
         match &self.axes {
-            Axes::Letters(letters, n) => &letters[..*n],
+            Axes::Letters(letters, n) => &letters[..usize::from(*n)],
             Axes::All => &[],
         }
     }
@@ -142,7 +142,7 @@ impl Operand {
     /// The same with a letter in place of another.
     pub fn renamed(mut self, from: u8, to: u8) -> Operand {
         if let Axes::Letters(letters, n) = &mut self.axes {
-            letters[..*n].iter_mut().filter(|l| **l == from).for_each(|l| *l = to);
+            letters[..usize::from(*n)].iter_mut().filter(|l| **l == from).for_each(|l| *l = to);
         }
         self
     }
@@ -268,7 +268,7 @@ impl Parser<'_> {
                 n += 1;
                 self.at += 1;
             }
-            Axes::Letters(letters, n)
+            Axes::Letters(letters, n as u8)
         };
         let mut part = Part::Whole;
         if self.eat(b":") {

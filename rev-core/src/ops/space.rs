@@ -112,7 +112,7 @@ struct Making {
 impl Making {
     fn add(&mut self, k: usize, operand: &Operand, shape: &[usize]) -> Result<(), Misfit> {
         let letters: &[u8] = match &operand.axes {
-            Axes::Letters(letters, n) => &letters[..*n],
+            Axes::Letters(letters, n) => &letters[..usize::from(*n)],
             Axes::All => &ALL[..shape.len().min(MAX_AXES)],
         };
         if letters.len() != shape.len() {

@@ -55,7 +55,7 @@ impl Solver<'_> {
                 self.expect(element, &found, span, None);
             }
             Axes::Letters(_, n) => {
-                self.expect(&Term::array(element.clone(), n as u8), &found, span, None);
+                self.expect(&Term::array(element.clone(), n), &found, span, None);
             }
             Axes::All => match found {
                 Term::Node(Head::Array(_) | Head::Fixed(_), parts) => {
