@@ -153,6 +153,7 @@ pub fn inexact(at: &At, instr: &'static str, place: &'static str, reason: InstrE
 /// Arrays whose shapes don't fit the product that they are in.
 #[cold]
 #[inline(never)]
+#[allow(clippy::boxed_local)] // as the kernels give it
 pub fn misfit(at: &At, cause: Box<Cause>) -> Error {
     at.error(*cause)
 }

@@ -192,6 +192,6 @@ fn elements_of_one_array<T: Real>(y: &mut [T; 3]) {
 
 #[test]
 fn an_element_is_lent_while_others_are_read() {
-    let v = elements_of_one_array::vjp(&Cpu::new(), [1.0, 0.0, 0.0], [1.0, 2.0, 3.0]).unwrap();
+    let v = elements_of_one_array::vjp(&Cpu::new(), [1.0, 0.0, 0.0], &[1.0, 2.0, 3.0]).unwrap();
     assert_eq!((v.y, v.y_bar), ([13.0, 2.0, 3.0], [1.0, 6.0, 4.0]));
 }

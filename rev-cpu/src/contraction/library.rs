@@ -149,7 +149,7 @@ fn shape_of<S: Linear>(sums: &Sums<'_, S>) -> Option<Shape> {
         let p = sums.space.positions(operand);
         (1..p.len()).any(|k| p[..k].contains(&p[k]))
     };
-    let plain = ![0, a + 1, b + 1].into_iter().any(twice) && !(shape.batch.is_some() && sums.parts);
+    let plain = !([0, a + 1, b + 1].into_iter().any(twice) || shape.batch.is_some() && sums.parts);
     let worth = sums.space.work() >= LEAST_WORK
         && shape.rows.is_some()
         && shape.columns.is_some()
@@ -382,13 +382,11 @@ fn indices(part: Part, rows: usize, columns: usize) -> impl Iterator<Item = (usi
     (0..rows).flat_map(move |i| (0..columns).map(move |j| (i, j))).filter(move |(i, j)| part.has(*i, *j))
 }
 
-/// Cuts a triangle of a matrix into pieces: `f(row, column, rows, columns, piece)`.
-fn quadrants<R: Kernel>(
-    m: Matrix<R>,
-    rows: usize,
-    columns: usize,
-    f: &mut dyn FnMut(usize, usize, usize, usize, Triangle<'_, R>),
-) {
+/// What is done with a piece of a triangle: `f(row, column, rows, columns, piece)`.
+type Visit<'a, R> = dyn FnMut(usize, usize, usize, usize, Triangle<'_, R>) + 'a;
+
+/// Cuts a triangle of a matrix into pieces.
+fn quadrants<R: Kernel>(m: Matrix<R>, rows: usize, columns: usize, f: &mut Visit<'_, R>) {
     if rows <= SQUARE && columns <= SQUARE {
         return f(0, 0, rows, columns, Triangle::Small(&mut Square::copy_of(m, rows, columns)));
     }
