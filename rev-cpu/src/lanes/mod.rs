@@ -5,6 +5,7 @@
 //! | [`groups`] | a loop's values in groups of one for each lane, and the choice of the instruction set |
 //! | [`index`] | indices that are uniform, grow from lane to lane, or are each lane's own |
 //! | [`access`] | elements of arrays in lanes |
+//! | [`lend`] | fixed-size arrays as arguments of calls |
 //! | [`own`] | arrays of which each lane has its own |
 //! | [`ranges`] | counted loops whose bounds differ between lanes |
 //! | [`spread`] | values, calls and shadows brought into lanes |
@@ -21,6 +22,7 @@
 pub mod access;
 pub mod groups;
 pub mod index;
+pub mod lend;
 mod memory;
 pub mod own;
 pub mod ranges;
@@ -39,6 +41,7 @@ pub use groups::with_portable;
 pub use groups::{avx2, avx512, run_avx2, run_avx512};
 pub use groups::{runs, split, Groups};
 pub use index::{Index, Indices, Lin};
+pub use lend::Lend;
 pub use ranges::{steps_of, Trips};
 pub use rev_core::lanes::*;
 pub use spread::{each, spread, spread_zero_shadows, zero_shadows, LaneValue};

@@ -187,7 +187,7 @@ impl Body<'_> {
     }
 
     /// The path of a function's type, and the generic arguments that the call gives.
-    fn callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
+    pub fn callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
         let Some(path) = self.source.callees.get(text) else {
             return (text.parse().unwrap_or_default(), TokenStream::new());
         };

@@ -8,6 +8,7 @@ use super::super::body::{Body, Repr};
 use super::super::call::program_name;
 use super::super::expr::Reach;
 use super::super::names::ident;
+use super::super::types::is_fixed;
 use super::place::Spot;
 use super::Kind;
 
@@ -17,6 +18,10 @@ struct Passed {
     before: TokenStream,
     arg: TokenStream,
     after: TokenStream,
+    /// For an argument that isn't an array common to all lanes: the pack, and whether it is written.
+    pack: Option<(TokenStream, bool)>,
+    /// Whether it is a fixed-size array, for which the function may take an array common to all lanes.
+    fixed: bool,
 }
 
 impl Body<'_> {
@@ -26,14 +31,11 @@ impl Body<'_> {
         let passed: Vec<Passed> = args.iter().map(|arg| self.lane_argument(arg)).collect();
         let before = passed.iter().map(|x| &x.before);
         let after = passed.iter().map(|x| &x.after);
-        let args = passed.iter().map(|x| &x.arg);
-        let (cx, mask) = (self.context(direction), self.mask());
-        let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
         let call = match callee {
+            Callee::Path(text) if passed.iter().any(|x| x.fixed) => self.lent_call(text, direction, &passed),
             Callee::Path(text) => {
-                let program = lane_program_name(direction);
-                let (path, generics) = self.lane_callee_path(text, direction);
-                quote!(#path::#program #generics (__s, #mask, #cx, #width #(#args),*))
+                let args = passed.iter().map(|x| &x.arg);
+                self.lanes_call(text, direction, &args.collect::<Vec<_>>())
             }
             // not in lanes
             Callee::Param(_) => TokenStream::new(),
@@ -43,6 +45,66 @@ impl Body<'_> {
             #(#before)*
             if let ::core::result::Result::Err(__e) = #call { #failure }
             #(#after)*
+        })
+    }
+
+    /// The call of the program for lanes.
+    fn lanes_call(&self, text: &str, direction: Direction, args: &[&TokenStream]) -> TokenStream {
+        let (p, cx, mask) = (self.p, self.context(direction), self.mask());
+        let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
+        let program = lane_program_name(direction);
+        let (path, generics) = self.lane_callee_path(text, direction);
+        quote!(#path::#program #generics (__s, #mask, #cx, #width #(#args),*))
+    }
+
+    /// The call of the program for lanes, or where it takes a fixed-size array as one that is common to
+    /// all lanes, of the program for one iteration, for one lane after the other.
+    fn lent_call(&mut self, text: &str, direction: Direction, passed: &[Passed]) -> TokenStream {
+        let (p, cx, mask) = (self.p, self.context(direction), self.mask());
+        let (mut lent, mut args) = (TokenStream::new(), Vec::new());
+        let (mut taken, mut one_by_one, mut back) = (TokenStream::new(), Vec::new(), TokenStream::new());
+        for x in passed {
+            let arg = &x.arg;
+            if x.fixed {
+                let name = self.fresh("lent");
+                lent.extend(quote!(let #name = #p::lanes::Lend::lend(#arg, &mut __laned);));
+                args.push(quote!(#name));
+            } else {
+                args.push(arg.clone());
+            }
+            let Some((pack, written)) = &x.pack else {
+                one_by_one.push(arg.clone());
+                continue;
+            };
+            let one = self.fresh("one");
+            taken.extend(quote!(let mut #one = #p::lanes::get(&#pack, __k);));
+            let reference = if *written { quote!(&mut #one) } else { quote!(&#one) };
+            one_by_one.push(if x.fixed { quote!(#p::Pass::pass(#reference)) } else { reference });
+            if *written {
+                back.extend(quote!(#p::lanes::set(&mut #pack, __k, #one);));
+            }
+        }
+        let laned = self.lanes_call(text, direction, &args.iter().collect::<Vec<_>>());
+        let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
+        let program = program_name(direction);
+        let (path, generics) = self.callee_path(text, direction);
+        quote!({
+            let mut __laned = true;
+            let __all = {
+                #lent
+                if __laned { ::core::option::Option::Some(#laned) } else { ::core::option::Option::None }
+            };
+            match __all {
+                ::core::option::Option::Some(__all) => __all,
+                ::core::option::Option::None => (|| -> ::core::result::Result<(), #p::Error> {
+                    for __k in #p::lanes::active(#mask) {
+                        #taken
+                        #path::#program #generics (#cx, #width #(#one_by_one),*)?;
+                        #back
+                    }
+                    ::core::result::Result::Ok(())
+                })(),
+            }
         })
     }
 
@@ -70,7 +132,12 @@ impl Body<'_> {
             }
             ArgValue::Expr(e) => {
                 let (name, value) = (self.fresh("arg"), self.pack(e));
-                Passed { before: quote!(let #name = #value;), arg: quote!(&#name), after: TokenStream::new() }
+                Passed {
+                    before: quote!(let #name = #value;),
+                    arg: quote!(&#name),
+                    pack: Some((quote!(#name), false)),
+                    ..Passed::default()
+                }
             }
         }
     }
@@ -89,7 +156,9 @@ impl Body<'_> {
                 Repr::Value | Repr::Owned | Repr::Handle | Repr::Function => quote!(#name),
             };
             let arg = if mode == Mode::Read { quote!(&#held) } else { quote!(&mut #held) };
-            return Passed { arg, ..Passed::default() };
+            let fixed = is_fixed(&self.function.var(place.var).ty);
+            let pack = Some((held, mode != Mode::Read));
+            return Passed { arg, pack, fixed, ..Passed::default() };
         }
         let name = self.fresh("arg");
         if mode == Mode::Read {
@@ -97,22 +166,26 @@ impl Body<'_> {
             return Passed {
                 before: quote!(let #name = #value;),
                 arg: quote!(&#name),
-                after: TokenStream::new(),
+                pack: Some((quote!(#name), false)),
+                fixed: place.path.is_empty() && is_fixed(&self.function.var(place.var).ty),
+                ..Passed::default()
             };
         }
         let arg = quote!(&mut #name);
+        let pack = Some((quote!(#name), true));
+        let fixed = place.path.is_empty() && is_fixed(&self.function.var(place.var).ty);
         let outside = !self.is_own(place.var);
         let one = matches!(self.spot(place, Reach::Write), Spot::One);
         if outside && (one || mode == Mode::Accumulate || self.is_shared(place)) {
             // what the call adds to zero is added to the place
             let before = quote!(let mut #name = #p::lanes::zero(););
             let after = self.lane_sum(place, &name);
-            return Passed { before, arg, after };
+            return Passed { before, arg, after, pack, fixed };
         }
         let value = self.lane_value(place);
         let before = quote!(let mut #name = #value;);
         let after = self.through(place, false, |_, part| quote!(#part = #name;));
-        Passed { before, arg, after }
+        Passed { before, arg, after, pack, fixed }
     }
 
     /// Adds what a call has left in a pack to the place that it stands for.
