@@ -208,7 +208,7 @@ impl Names<'_> {
                     like: &#p::lanes::Pack<Self>,
                 ) -> #p::lanes::Pack<Self::Shadow<#lanes>> {
                     let _ = &like;
-                    #p::lanes::Pack(#shadow_lanes { #(#fields: #p::lanes::zero_shadow(&like.0.#fields)),* })
+                    #p::lanes::Pack(#shadow_lanes { #(#fields: #p::lanes::zero_shadow::<_, #lanes>(&like.0.#fields)),* })
                 }
                 #[inline]
                 fn zero_like(&self) -> Self {

@@ -18,7 +18,7 @@ use rev_core::ir::{
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
-use super::lanes::{is_laned, Lane, Varying};
+use super::lanes::{is_laned, passes, Lane, Varying};
 use super::names::ident;
 use super::types::{is_fixed, is_scalar};
 
@@ -271,6 +271,15 @@ impl Body<'_> {
         let varying = Varying::of_loop(var, body);
         let declared = roles.iter().any(|(_, role)| matches!(role, Role::Owned { declared: true }));
         if self.checked || declared || self.lane.is_some() || !is_laned(self.function, &varying, body) {
+            return TokenStream::new();
+        }
+        // what a call leaves in a place that starts at zero is added
+        let other = |(_, role): &&(VarId, Role)| match role {
+            Role::Shared { sum, .. } | Role::Element { sum, .. } => *sum != Sum::Add,
+            Role::Read | Role::Owned { .. } => false,
+        };
+        let other: BTreeSet<VarId> = roles.iter().filter(other).map(|(var, _)| *var).collect();
+        if body.iter().any(|s| passes(s, &other)) {
             return TokenStream::new();
         }
         let shared = |(_, role): &&(VarId, Role)| matches!(role, Role::Shared { .. } | Role::Element { .. });

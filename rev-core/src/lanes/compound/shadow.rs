@@ -2,7 +2,7 @@
 
 use super::InParts;
 use crate::lanes::number::from_longs;
-use crate::lanes::{div, eq, Each, Isa, Laned, LinearRows, Numbers, Pack};
+use crate::lanes::{div, eq, Each, Isa, LinearRows, Numbers, Pack};
 use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
 
 /// `self` and a cotangent of `b`, one after the other.

@@ -27,7 +27,7 @@ use rev_core::ir::{Block, VarId};
 use super::body::Body;
 use super::names::ident;
 pub use program::program;
-pub use vary::{is_laned, Varying};
+pub use vary::{is_laned, passes, Varying};
 
 /// What the emitter knows while it emits statements for lanes.
 pub struct Lane {

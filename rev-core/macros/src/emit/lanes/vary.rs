@@ -192,7 +192,11 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
     let own = match &stmt.kind {
         StmtKind::Push { .. } | StmtKind::Pop { .. } | StmtKind::External { .. } => false,
         StmtKind::Update { place, .. } => !array(place),
-        StmtKind::Instr { places, .. } => !places.iter().any(array),
+        // an element that is the same for all lanes can only be added to
+        StmtKind::Instr { places, .. } => {
+            let each = |q: &Place| varying.own.contains(&q.var) || varying.place(q);
+            !places.iter().any(array) && places.iter().all(each)
+        }
         StmtKind::Call { callee, args, .. } => {
             let passed = |q: &Place| !(array(q) && varying.own.contains(&q.var));
             matches!(callee, Callee::Path(_))
@@ -257,6 +261,16 @@ fn has_product(e: &Expr) -> bool {
     let mut found = matches!(e.kind, ExprKind::Contract(..));
     e.each_child(&mut |c| found |= has_product(c));
     found
+}
+
+/// Whether a statement passes one of the variables to a call that may change it.
+pub fn passes(stmt: &Stmt, vars: &BTreeSet<VarId>) -> bool {
+    let changed = |arg: &rev_core::ir::Arg| match &arg.value {
+        ArgValue::Place(q) => arg.mode != rev_core::ir::Mode::Read && vars.contains(&q.var),
+        ArgValue::Expr(_) => false,
+    };
+    let own = matches!(&stmt.kind, StmtKind::Call { args, .. } if args.iter().any(changed));
+    own || stmt.blocks().into_iter().flatten().any(|s| passes(s, vars))
 }
 
 /// Whether a step of a path chooses another element for each lane.
