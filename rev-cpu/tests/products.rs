@@ -289,9 +289,9 @@ fn several_seeds_at_once() {
         ComplexShadow { re: Batch([a.re, b.re]), im: Batch([a.im, b.im]) }
     });
     let v = product::vjp_batch(&Cpu::new(), both.view(), seeds[0].view(), z.view(), w.view()).unwrap();
-    for k in 0..2 {
+    for (k, seed) in seeds.iter().enumerate() {
         let expected = Array2::from_shape_fn((9, 10), |(i, l)| {
-            (0..11).map(|j| seeds[k][[i, j]] * w[[l, j]].conj()).sum::<Complex<f64>>()
+            (0..11).map(|j| seed[[i, j]] * w[[l, j]].conj()).sum::<Complex<f64>>()
         });
         let found = v.a_bar.mapv(|s| Complex::new(s.re.0[k], s.im.0[k]));
         found.iter().zip(&expected).for_each(|(x, y)| assert!((x - y).norm() < 1e-10));
