@@ -4,10 +4,11 @@
 
 use rev::kernels::gates;
 use rev::prelude::*;
+use rev::tolerance::Options;
 
 /// Every device, deterministic or not.
 fn devices(deterministic: bool) -> Vec<Box<dyn Device>> {
-    let options = rev::Options { deterministic, ..rev::Options::default() };
+    let options = Options { deterministic, ..Options::default() };
     let mut devices: Vec<Box<dyn Device>> = vec![
         Box::new(Interpreter::with_options(options)),
         Box::new(Cpu::with_threads(1).deterministic(deterministic)),
