@@ -4,11 +4,10 @@
 
 use rev::kernels::gates;
 use rev::prelude::*;
-use rev::tolerance::Options;
 
 /// Every device, deterministic or not.
 fn devices(deterministic: bool) -> Vec<Box<dyn Device>> {
-    let options = Options { deterministic, ..Options::default() };
+    let options = rev::tolerance::Options { deterministic, ..Default::default() };
     let mut devices: Vec<Box<dyn Device>> = vec![
         Box::new(Interpreter::with_options(options)),
         Box::new(Cpu::with_threads(1).deterministic(deterministic)),

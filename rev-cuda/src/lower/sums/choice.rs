@@ -6,7 +6,7 @@
 //! been measured here.
 
 use rev_core::error::{Cause, Error};
-use rev_core::facts::PlaceClass;
+use rev_core::facts::{ParallelFacts, PlaceClass};
 use rev_core::ir::{Expr, ExprKind, Place, Step, Stmt, StmtKind, VarId};
 
 use crate::kernel::Space;
@@ -138,7 +138,7 @@ impl Lower<'_> {
         let (kind, prefix) = match &sum.target {
             Loc::Array(a) => {
                 let index = common_index(sum)?;
-                let invariant = index.iter().all(|e| is_invariant(e, of));
+                let invariant = index.iter().all(|e| is_invariant(e, of.stmt, of.facts));
                 if !invariant || index.len() != a.shape.len() {
                     return Err("iterations add to different elements".into());
                 }
@@ -260,7 +260,7 @@ impl Lower<'_> {
 }
 
 /// The index of the element that every term is added to.
-fn common_index(sum: &Sum) -> Result<&[Expr], Refusal> {
+pub(super) fn common_index(sum: &Sum) -> Result<&[Expr], Refusal> {
     let mut sites = sum.how.sites.iter().map(|s| match s.place.path.first() {
         Some(Step::Index(es)) => Some(es.as_slice()),
         _ => None,
@@ -275,13 +275,13 @@ fn common_index(sum: &Sum) -> Result<&[Expr], Refusal> {
     }
 }
 
-/// Whether an index is the same in all iterations.
-fn is_invariant(e: &Expr, of: &ParallelLoop) -> bool {
+/// Whether an index is the same in all iterations of a loop.
+pub(super) fn is_invariant(e: &Expr, stmt: &Stmt, facts: &ParallelFacts) -> bool {
     let mut bound = std::collections::BTreeSet::new();
-    of.stmt.add_bound(&mut bound);
+    stmt.add_bound(&mut bound);
     let mut invariant = true;
     e.each_read(&mut |place| {
-        let written = !matches!(of.facts.classes.get(&place.var), None | Some(PlaceClass::ReadOnly));
+        let written = !matches!(facts.classes.get(&place.var), None | Some(PlaceClass::ReadOnly));
         invariant &= !written && !bound.contains(&place.var);
     });
     invariant

@@ -6,6 +6,7 @@
 //! which the two differ is added up, the later to the earlier, and kept at the level of that bit. Blocks
 //! in between, if there are any, have nothing to add, which is the same as adding their zeros.
 
+use rev_core::facts::ParallelFacts;
 use rev_core::ir::Stmt;
 use rev_core::tree;
 
@@ -19,6 +20,7 @@ use super::super::parallel::{binary, divided_up};
 use super::super::types::ArgumentType;
 use super::super::value::Val;
 use super::super::{Lower, Outcome};
+use super::choice::{common_index, is_invariant};
 use super::Sum;
 
 /// Levels of a tree whose size isn't known. A thread of its own never gets to the end of 2⁴⁰
@@ -181,6 +183,7 @@ impl Lower<'_> {
         sums.retain(|s| !s.is_exact());
         let mut owns = Vec::new();
         for sum in &mut sums {
+            self.narrow_to_element(sum, stmt, &facts)?;
             let own = match &sum.target {
                 Loc::Array(a) => {
                     let Some(zero) = Val::zero(&a.kind) else {
@@ -202,6 +205,43 @@ impl Lower<'_> {
         let blocks = visits.count.word().map(|n| divided_up(n, tree::BLOCK as i64));
         let fold = self.open_fold(&owns, blocks)?;
         Ok((sums, Some(fold)))
+    }
+
+    /// Where all iterations add to one element of an array, that element is the target: others may be
+    /// other threads'.
+    fn narrow_to_element(&mut self, sum: &mut Sum, stmt: &Stmt, facts: &ParallelFacts) -> Outcome<()> {
+        let Loc::Array(a) = &sum.target else { return Ok(()) };
+        let Ok(index) = common_index(sum) else { return Ok(()) };
+        let one = index.len() == a.shape.len() && index.iter().all(|e| is_invariant(e, stmt, facts));
+        if !one || sum.prefix > 0 {
+            return Ok(());
+        }
+        (sum.kind, sum.prefix) = (a.kind.clone(), 1);
+        if let Some(place) = sum.fixed_place() {
+            sum.target = self.locate_from(sum.target.clone(), &place, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Adds an array to another, element by element, but for what is zero: the other's elements there
+    /// may be other threads'.
+    fn add_touched(&mut self, own: &ArrayLoc, target: &ArrayLoc) -> Outcome<()> {
+        self.each_element(own, |l, k| {
+            let from = l.element(own, k)?;
+            let sum = l.load(&from)?;
+            let mut touched = Atom::bool(false);
+            for atom in sum.atoms() {
+                let here = l.compare(Relation::Ne, &atom, &Atom::Const(0, atom.ty()))?;
+                touched = l.op(Op::Or, Ty::Pred, &[touched, here])?;
+            }
+            l.builder()?.begin();
+            let done = l.element(target, k).and_then(|to| l.accumulate(true, &to, sum));
+            let then = l.builder()?.end();
+            done?;
+            let cond = l.builder()?.operand(&touched);
+            l.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
+            Ok(())
+        })
     }
 
     /// After the iteration that makes it `k` of them: a block may be complete.
@@ -238,8 +278,14 @@ impl Lower<'_> {
         self.builder()?.begin();
         let mut done = Ok(());
         for sum in sums {
-            if let (Some(own), Ok(())) = (&sum.own, &done) {
-                done = self.load(own).and_then(|value| self.accumulate(true, &sum.target, value));
+            if done.is_ok() {
+                done = match (&sum.own, &sum.target) {
+                    (Some(Loc::Array(own)), Loc::Array(target)) => self.add_touched(own, target),
+                    (Some(own), target) => {
+                        self.load(own).and_then(|value| self.accumulate(true, target, value))
+                    }
+                    (None, _) => Ok(()),
+                };
             }
         }
         let then = self.builder()?.end();
