@@ -25,7 +25,7 @@ mod x86 {
                 for (x, y) in x.chunks_exact(WIDTH).zip(y.chunks_exact_mut(WIDTH)) {
                     let mut v = Vector([0.0; WIDTH]);
                     v.0.copy_from_slice(x);
-                    y.copy_from_slice(&lanes::$name(s, Pack(v)).0 .0);
+                    y.copy_from_slice(&lanes::$name::<_, $t>(s, Pack(v)).0 .0);
                 }
             }
         };

@@ -3,7 +3,7 @@
 
 use super::linear::LinearRows;
 use super::mask::masked;
-use super::{add, cos, not, recip, select, sin, sub, Each, Isa, Laned, Mask, Pack, WIDTH};
+use super::{add, cos, eq, not, recip, select, sin, sub, Each, Isa, Laned, Mask, Pack};
 use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{Field, Linear, Real, Ring};
 
@@ -129,10 +129,17 @@ pub fn mul_int<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    if (0..WIDTH).any(|lane| m.bits() >> lane & 1 == 1 && k.at(lane) == 0) {
+    let zeros = match k.uniform() {
+        Some(0) => m.bits(),
+        Some(_) => 0,
+        None => m.bits() & eq(s, k.clone().pack(), i64::splat(0)).0,
+    };
+    // the lowest lane that fails says why
+    let before = (zeros & zeros.wrapping_neg()).wrapping_sub(1) & m.bits();
+    let product = P::InLanes::scale_int(s, before, x.clone(), k).ok_or(InstrError::Overflow)?;
+    if zeros != 0 {
         return Err(InstrError::Inexact);
     }
-    let product = P::InLanes::scale_int(s, m.bits(), x.clone(), k).ok_or(InstrError::Overflow)?;
     *x = masked(s, m, product, x);
     Ok(())
 }
@@ -153,7 +160,7 @@ where
     Ok(())
 }
 
-/// `x → c·x`
+/// `x → c·x`, where the product tells `x`.
 #[inline(always)]
 pub fn scale_by<S: Isa, M: Mask, P: Linear>(
     s: S,
@@ -164,7 +171,7 @@ pub fn scale_by<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    let product = P::InLanes::scale_exact(s, m.bits(), x.clone(), c).ok_or(InstrError::Overflow)?;
+    let product = P::InLanes::scale_exact(s, m.bits(), x.clone(), c).ok_or(InstrError::Product)?;
     *x = masked(s, m, product, x);
     Ok(())
 }

@@ -189,7 +189,10 @@ macro_rules! floats {
                 Self::scale(s, a, splat(c as $t))
             }
             #[inline(always)]
-            fn scale_exact<S: Isa>(s: S, _: u16, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
+            fn scale_exact<S: Isa>(s: S, mask: u16, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
+                if crate::lanes::eq(s, c, splat(0.0)).0 & mask != 0 {
+                    return None;
+                }
                 Some(crate::lanes::mul(s, a, c))
             }
             #[inline(always)]

@@ -2,6 +2,7 @@
 //! lane, on special and on random values. A NaN is any NaN.
 
 use crate::lanes::{self, get, Isa, Laned, Pack, Portable, WIDTH};
+use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{rt, Batch, Complex, ComplexShadow, Linear};
 use std::fmt::Debug;
 
@@ -362,8 +363,8 @@ impl<A: Sample, B: Sample> Sample for (A, B) {
 /// Changes a place in the lanes of a random mask, and compares with the scalar change.
 #[inline(never)]
 fn changes<P: Sample, Q: Sample>(
-    lanes: impl Fn(Pack<bool>, &mut Pack<P>, Pack<Q>) -> bool,
-    scalar: impl Fn(&mut P, Q) -> bool,
+    lanes: impl Fn(Pack<bool>, &mut Pack<P>, Pack<Q>) -> Result<(), InstrError>,
+    scalar: impl Fn(&mut P, Q) -> Result<(), InstrError>,
 ) {
     let mut r = Random::new();
     for _ in 0..60 {
@@ -372,12 +373,12 @@ fn changes<P: Sample, Q: Sample>(
         let mut found = pack(&a);
         let done = lanes(pack(&mask), &mut found, pack(&b));
         let mut expected = a.clone();
-        let mut all_done = true;
+        let mut expected_done = Ok(());
         for k in (0..WIDTH).filter(|k| mask[*k]) {
-            all_done &= scalar(&mut expected[k], b[k].clone());
+            expected_done = expected_done.and(scalar(&mut expected[k], b[k].clone()));
         }
-        assert_eq!(done, all_done);
-        let expected = if done { expected } else { a };
+        assert_eq!(done, expected_done);
+        let expected = if done.is_ok() { expected } else { a };
         for (k, expected) in expected.iter().enumerate() {
             assert!(get(&found, k).same(expected), "{:?} instead of {expected:?}", get(&found, k));
         }
@@ -389,55 +390,55 @@ on_each_isa! {
         macro_rules! each {
             ($($t:ty)*) => {$(
                 changes::<$t, $t>(
-                    |m, p, e| { lanes::update::add(s, m, p, e); true },
-                    |p, e| { rt::update::add(p, e); true },
+                    |m, p, e| { lanes::update::add(s, m, p, e); Ok(()) },
+                    |p, e| { rt::update::add(p, e); Ok(()) },
                 );
                 changes::<$t, $t>(
-                    |m, p, e| { lanes::update::sub(s, &m, p, e); true },
-                    |p, e| { rt::update::sub(p, e); true },
+                    |m, p, e| { lanes::update::sub(s, &m, p, e); Ok(()) },
+                    |p, e| { rt::update::sub(p, e); Ok(()) },
                 );
                 changes::<$t, bool>(
-                    |m, p, _| { lanes::instr::neg(s, m, p); true },
-                    |p, _| { rt::instr::neg(p); true },
+                    |m, p, _| { lanes::instr::neg(s, m, p); Ok(()) },
+                    |p, _| { rt::instr::neg(p); Ok(()) },
                 );
                 changes::<($t, $t), bool>(
-                    |m, p, _| { lanes::instr::swap(s, m, &mut p.0 .0, &mut p.0 .1); true },
-                    |p, _| { std::mem::swap(&mut p.0, &mut p.1); true },
+                    |m, p, _| { lanes::instr::swap(s, m, &mut p.0 .0, &mut p.0 .1); Ok(()) },
+                    |p, _| { std::mem::swap(&mut p.0, &mut p.1); Ok(()) },
                 );
             )*};
         }
         each!(f64 f32 i64 i8 Complex<f64> Batch<f64, 1> Batch<f64, 3> ComplexShadow<Batch<f64, 2>> [f64; 3] (f64, i32));
         changes::<u64, u64>(
-            |m, p, e| { lanes::update::xor(s, m, p, e); true },
-            |p, e| { rt::update::xor(p, e); true },
+            |m, p, e| { lanes::update::xor(s, m, p, e); Ok(()) },
+            |p, e| { rt::update::xor(p, e); Ok(()) },
         );
     }
     fn scaling(s) {
         macro_rules! each {
             ($($t:ty, $over:ty;)*) => {$(
                 changes::<$t, $over>(
-                    |m, p, c| { *p = lanes::select(s, m, lanes::scale(s, p.clone(), c), p.clone()); true },
-                    |p, c| { *p = rt::scale(p.clone(), c); true },
+                    |m, p, c| { *p = lanes::select(s, m, lanes::scale(s, p.clone(), c), p.clone()); Ok(()) },
+                    |p, c| { *p = rt::scale(p.clone(), c); Ok(()) },
                 );
                 changes::<$t, $over>(
-                    |m, p, c| { *p = lanes::select(s, m, lanes::absorb(s, p.clone(), c), p.clone()); true },
-                    |p, c| { *p = rt::absorb(p.clone(), c); true },
+                    |m, p, c| { *p = lanes::select(s, m, lanes::absorb(s, p.clone(), c), p.clone()); Ok(()) },
+                    |p, c| { *p = rt::absorb(p.clone(), c); Ok(()) },
                 );
                 changes::<$t, $over>(
-                    |m, p, c| lanes::instr::scale_by(s, m, p, c).is_ok(),
-                    |p, c| rt::instr::scale_by(p, c).is_ok(),
+                    |m, p, c| lanes::instr::scale_by(s, m, p, c),
+                    |p, c| rt::instr::scale_by(p, c),
                 );
                 changes::<$t, i64>(
-                    |m, p, c| lanes::instr::mul_int(s, m, p, c).is_ok(),
-                    |p, c| rt::instr::mul_int(p, c).is_ok(),
+                    |m, p, c| lanes::instr::mul_int(s, m, p, c),
+                    |p, c| rt::instr::mul_int(p, c),
                 );
                 changes::<$t, i64>(
-                    |m, p, _| lanes::instr::div_int(s, m, p, 3i64).is_ok(),
-                    |p, _| rt::instr::div_int(p, 3).is_ok(),
+                    |m, p, _| lanes::instr::div_int(s, m, p, 3i64),
+                    |p, _| rt::instr::div_int(p, 3),
                 );
                 changes::<$t, bool>(
-                    |m, p, _| { lanes::instr::conj(s, m, p); true },
-                    |p, _| { rt::instr::conj(p); true },
+                    |m, p, _| { lanes::instr::conj(s, m, p); Ok(()) },
+                    |p, _| { rt::instr::conj(p); Ok(()) },
                 );
             )*};
         }
@@ -446,12 +447,12 @@ on_each_isa! {
             ComplexShadow<Batch<f64, 2>>, Complex<f64>;
         }
         changes::<(Batch<f64, 1>, Batch<f64, 1>), f64>(
-            |m, p, angle| { lanes::instr::rot(s, m, &mut p.0 .0, &mut p.0 .1, angle); true },
-            |p, angle| { rt::instr::rot(&mut p.0, &mut p.1, angle); true },
+            |m, p, angle| { lanes::instr::rot(s, m, &mut p.0 .0, &mut p.0 .1, angle); Ok(()) },
+            |p, angle| { rt::instr::rot(&mut p.0, &mut p.1, angle); Ok(()) },
         );
         changes::<(Complex<f64>, Complex<f64>), bool>(
-            |m, p, _| { lanes::instr::hadamard(s, m, &mut p.0 .0, &mut p.0 .1); true },
-            |p, _| { rt::instr::hadamard(&mut p.0, &mut p.1); true },
+            |m, p, _| { lanes::instr::hadamard(s, m, &mut p.0 .0, &mut p.0 .1); Ok(()) },
+            |p, _| { rt::instr::hadamard(&mut p.0, &mut p.1); Ok(()) },
         );
     }
     fn sums(s) {
