@@ -252,6 +252,15 @@ pub enum Detail {
     Length,
     /// The difference that would have passed, an `F64`.
     Tolerance,
+    /// The low half of a 128-bit integer, whose high half comes next.
+    Low,
+    /// Its high half.
+    High {
+        /// Whether it was expected; else it was found.
+        expected: bool,
+        /// Whether it has a sign.
+        signed: bool,
+    },
 }
 
 /// The terms of a sum in the order of the elements that an index array gives them to; of one element

@@ -61,6 +61,8 @@ impl Atom {
     /// What the host knows of it: constants of 64 bits and words.
     pub fn word(&self) -> Option<Word> {
         match self {
+            // the host's words wrap too: a step downwards is one of them
+            Atom::Const(bits, Ty::U64) => Some(Word::Const(*bits as i64)),
             Atom::Const(bits, ty) if !ty.is_float() => {
                 i64::try_from(integer(*bits, *ty)).ok().map(Word::Const)
             }
@@ -115,8 +117,8 @@ pub(super) fn on_words(op: Op, ty: Ty, args: &[Atom]) -> Option<Atom> {
         Op::Sub => WordOp::Sub,
         Op::Mul => WordOp::Mul,
         // the host's are signed; lengths never are
-        Op::Div if b.integer().is_some_and(|b| b > 0) => WordOp::Div,
-        Op::Rem if b.integer().is_some_and(|b| b > 0) => WordOp::Rem,
+        Op::Div if matches!(b.word(), Some(Word::Const(1..))) => WordOp::Div,
+        Op::Rem if matches!(b.word(), Some(Word::Const(1..))) => WordOp::Rem,
         _ => return None,
     };
     let word = Word::Binary(op, Box::new(a.word()?), Box::new(b.word()?));

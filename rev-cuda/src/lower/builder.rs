@@ -12,7 +12,7 @@ use super::atom::{fold, neutral, Atom};
 use super::memory::Mem;
 
 /// A kernel that is being made.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Builder {
     pub kernel: Kernel,
     /// What its parameters are given.

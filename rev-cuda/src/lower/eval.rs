@@ -13,6 +13,7 @@ use super::generics::{shadow, Generics};
 use super::memory::Loc;
 use super::types::ArgumentType;
 use super::value::{Num, Val};
+use super::wide::is_wide;
 use super::{Frame, Lower, Outcome};
 
 impl Lower<'_> {
@@ -296,8 +297,12 @@ impl Lower<'_> {
             Some(ArgumentType::Complex(real)) => (real, true),
             _ => return Ok(Val::Num(n)),
         };
-        if matches!(real, ScalarType::I128 | ScalarType::U128) && n.real == real {
-            return Ok(Val::Num(n));
+        if is_wide(real) || is_wide(n.real) {
+            let one = if n.real == real { n } else { self.wide_cast(&n, real)? };
+            return Ok(Val::Num(match complex {
+                true => Num::complex(real, one.parts[0].clone(), self.int(real, 0)?),
+                false => one,
+            }));
         }
         let half = n.lanes.max(1);
         let mut parts = Vec::new();

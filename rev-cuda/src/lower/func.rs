@@ -9,6 +9,7 @@ use crate::kernel::{Op, Relation, Ty};
 use super::atom::Atom;
 use super::complex::{Complex, Pair};
 use super::value::{is_integer, Num, Val};
+use super::wide::is_wide;
 use super::{Lower, Outcome};
 
 impl Lower<'_> {
@@ -105,7 +106,7 @@ impl Lower<'_> {
 
     /// A literal as a number of a type.
     pub fn literal_as(&mut self, n: Number, real: ScalarType, complex: bool) -> Outcome<Num> {
-        if matches!(real, ScalarType::I128 | ScalarType::U128) {
+        if is_wide(real) {
             let parts = super::value::constant(n, real).unwrap_or_default();
             return Ok(Num { real, complex: false, lanes: 0, parts });
         }
@@ -241,6 +242,9 @@ impl Lower<'_> {
 
     /// The product of two numbers of one type.
     pub fn product(&mut self, a: &Num, b: &Num) -> Outcome<Num> {
+        if is_wide(a.real) {
+            return self.wide_product(a, b);
+        }
         if a.complex {
             let (re, im) = Complex { lower: self, real: a.real }.times(&pair(a), &pair(b))?;
             return Ok(Num::complex(a.real, re, im));
@@ -253,7 +257,7 @@ impl Lower<'_> {
         if a.parts.len() != b.parts.len() {
             return Err(self.unsupported("a sum of values of different types"));
         }
-        if matches!(a.real, ScalarType::I128 | ScalarType::U128) {
+        if is_wide(a.real) {
             return self.wide_sum(add, a, b);
         }
         let one = |l: &mut Self, x: &Atom, y: &Atom| {

@@ -12,6 +12,7 @@ use crate::plan::Detail;
 use super::atom::Atom;
 use super::memory::{ArrayLoc, Loc, MemLoc};
 use super::value::{Num, Val};
+use super::wide::is_wide;
 use super::{Lower, Outcome};
 
 /// A comparison of what was found with what was expected.
@@ -215,6 +216,9 @@ impl Lower<'_> {
         found: &Num,
         comparison: &Comparison<'_>,
     ) -> Outcome<()> {
+        if is_wide(expected.real) {
+            return self.compare_wide(path, expected, found, comparison);
+        }
         for (e, f) in expected.parts.iter().zip(&found.parts) {
             if comparison.nan && e == f {
                 continue;
@@ -227,6 +231,25 @@ impl Lower<'_> {
             self.fail_with(&off, (comparison.cause)(path), details)?;
         }
         Ok(())
+    }
+
+    fn compare_wide(
+        &mut self,
+        path: &str,
+        expected: &Num,
+        found: &Num,
+        comparison: &Comparison<'_>,
+    ) -> Outcome<()> {
+        let same = self.same_wide(expected, found)?;
+        let off = self.op(Op::Not, Ty::Pred, &[same])?;
+        let signed = expected.real == ScalarType::I128;
+        let mut details = Vec::new();
+        for (n, is_expected) in [(expected, true), (found, false)] {
+            details.push((Detail::Low, n.parts[0].clone()));
+            details.push((Detail::High { expected: is_expected, signed }, n.parts[1].clone()));
+        }
+        details.extend(comparison.index.clone().map(|k| (Detail::Index, k)));
+        self.fail_with(&off, (comparison.cause)(path), details)
     }
 
     /// [`Tolerance::admits`].

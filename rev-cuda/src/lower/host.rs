@@ -4,8 +4,8 @@
 
 use rev_core::error::Cause;
 use rev_core::ir::{
-    Arg, ArgValue, Block, Callee, Direction, Expr, Mode, Place, Range, ScalarType, Stmt, StmtKind, VarId,
-    VarKind,
+    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Place, Range, ScalarType, Stmt, StmtKind,
+    VarId, VarKind,
 };
 use rev_core::pass;
 
@@ -245,11 +245,51 @@ impl Lower<'_> {
                 let outer = self.enter(stmt)?;
                 self.host_stmt(stmt)?;
                 self.leave(outer)?;
+            } else if self.has_arrays(stmt) {
+                self.serial_or_host(stmt)?;
             } else {
                 self.in_serial(|l| l.stmt(stmt))?;
             }
         }
         Ok(())
+    }
+
+    /// A statement in the kernel of one thread; on the host where an array's length has to be read
+    /// back first.
+    fn serial_or_host(&mut self, stmt: &Stmt) -> Outcome<()> {
+        let serial = self.serial.clone();
+        let (frames, loops) = (self.frames.len(), self.loops.len());
+        let outer = self.enter(stmt)?;
+        match self.in_serial(|l| l.stmt(stmt)) {
+            Err(Stop::Unsized(_)) => {
+                self.frames.truncate(frames);
+                self.loops.truncate(loops);
+                self.serial = serial;
+                self.enter(stmt)?;
+                self.host_stmt(stmt)?;
+            }
+            done => done?,
+        }
+        self.leave(outer)
+    }
+
+    /// The lengths of a new array, read back where the host doesn't know them.
+    fn host_lengths(&mut self, expr: &Expr) -> Outcome<Option<Vec<Atom>>> {
+        let ExprKind::Fill(_, shape) = &expr.kind else { return Ok(None) };
+        let mut lengths = Vec::new();
+        for e in shape {
+            let known = match self.index(e) {
+                Ok(atom) => atom.word(),
+                Err(Stop::NeedsKernel) => None,
+                Err(stop) => return Err(stop),
+            };
+            let word = match known {
+                Some(word) => Some(word),
+                None => self.read_back(|l| Ok(vec![l.index(e)?]))?.into_iter().next(),
+            };
+            lengths.push(Atom::from_word(word.unwrap_or(Word::Const(0)), Ty::U64));
+        }
+        Ok(Some(lengths))
     }
 
     /// Whether there is a parallel loop in a statement.
@@ -376,8 +416,9 @@ impl Lower<'_> {
             Err(stop) => return Err(stop),
         }
         let name = var.map_or_else(String::new, |v| self.name(v));
+        let lengths = self.host_lengths(expr)?;
         self.in_serial(|l| {
-            let value = settled(l)?;
+            let value = with_lengths(settled(l)?, lengths);
             l.in_buffer(&name, value)
         })
     }
@@ -417,9 +458,10 @@ impl Lower<'_> {
 
     fn host_storage(&mut self, var: VarId, init: &Expr) -> Outcome<Loc> {
         let name = self.name(var);
+        let lengths = self.host_lengths(init)?;
         self.in_serial(|l| {
             let value = l.eval(init)?;
-            let value = l.settle(var, value)?;
+            let value = with_lengths(l.settle(var, value)?, lengths);
             match value {
                 Val::Function(_) | Val::None => Ok(Loc::Value(value)),
                 Val::EmptyStack(kind) => l.host_stack(&name, kind),
@@ -472,5 +514,13 @@ impl Lower<'_> {
             }
             Err(stop) => Err(stop),
         }
+    }
+}
+
+/// A new array with lengths that the host knows.
+fn with_lengths(value: Val, lengths: Option<Vec<Atom>>) -> Val {
+    match (value, lengths) {
+        (Val::Fill(element, _), Some(lengths)) => Val::Fill(element, lengths),
+        (value, _) => value,
     }
 }

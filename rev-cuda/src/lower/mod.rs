@@ -12,10 +12,10 @@
 //! | `atom`, `value`, `memory` | what a scalar, a value, a variable is while lowering |
 //! | `builder` | the kernel that is being made |
 //! | `eval`, `place`, `coerce` | expressions, places, types of values |
-//! | `real`, `fixed43`, `complex`, `power`, `func`, `math`, `expand` | what functions compute |
+//! | `real`, `wide`, `fixed43`, `complex`, `power`, `func`, `math`, `expand` | what functions compute |
 //! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
 //! | `host`, `host_control` | statements around parallel loops: what the host does |
-//! | `parallel`, `sums` | a parallel loop as a kernel; what its iterations add to |
+//! | `parallel`, `sums`, `sizes` | a parallel loop as a kernel; what its iterations add to; the lengths of their arrays |
 //! | `checks`, `apart`, `held` | what can fail; what must be apart; what variables must hold |
 //!
 //! # What kernels check
@@ -48,12 +48,14 @@ mod place;
 mod power;
 mod product;
 mod real;
+mod sizes;
 mod stack;
 mod stmt;
 mod sums;
 mod types;
 mod update;
 mod value;
+mod wide;
 
 #[cfg(test)]
 mod tests;
@@ -158,10 +160,12 @@ pub fn lower(
         loops: Vec::new(),
         width: arguments.iter().find_map(width).unwrap_or(1),
         mems: 0,
+        sizes: HashMap::new(),
+        measuring: None,
     };
     match lower.program(direction, arguments) {
         Ok(()) => Ok(lower.plan),
-        Err(Stop::Error(error)) => Err(error),
+        Err(Stop::Error(error) | Stop::Unsized(error)) => Err(error),
         Err(Stop::NeedsKernel) => Err(lower.located("a statement that neither host nor device can run")),
     }
 }
@@ -185,6 +189,8 @@ fn width(kind: &ArgumentType) -> Option<usize> {
 enum Stop {
     /// It can't be done.
     Error(Error),
+    /// It can't be done in a kernel: the length of an array isn't known before it runs.
+    Unsized(Error),
     /// The host doesn't know the value: a kernel has to compute it.
     NeedsKernel,
 }
@@ -279,6 +285,10 @@ struct Lower<'m> {
     /// How many cotangents shadows have.
     width: usize,
     mems: usize,
+    /// The largest lengths of the arrays of an iteration, where a kernel has found them.
+    sizes: HashMap<sizes::Key, Vec<Word>>,
+    /// What such a kernel finds, while it is made.
+    measuring: Option<sizes::Measure>,
 }
 
 impl Lower<'_> {

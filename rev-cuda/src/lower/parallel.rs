@@ -11,6 +11,7 @@ use crate::plan::{Word, WordOp};
 
 use super::atom::Atom;
 use super::builder::Builder;
+use super::loops::Visits;
 use super::memory::Loc;
 use super::sums::{ParallelLoop, Sum};
 use super::value::Val;
@@ -33,6 +34,7 @@ impl Lower<'_> {
         self.check_injective(declared)?;
         self.flush()?;
         let n = visits.count.word().unwrap_or(Word::Const(0));
+        self.measure(var, &visits, &n, body)?;
         let facts = self.facts(stmt)?;
         self.frame_mut()?.disjoint.clone_from(&declared.disjoint);
         let mut of = ParallelLoop { stmt, var, visits: &visits, n, body, facts: &facts, barriers: true };
@@ -164,9 +166,25 @@ impl Lower<'_> {
 
     /// The `k`-th iteration.
     fn one_iteration(&mut self, of: &ParallelLoop, number: &Atom, sums: &[Sum]) -> Outcome<()> {
-        let (var, visits) = (of.var, of.visits);
         self.begin_iteration(sums)?;
-        let k = self.converted(number, ScalarType::U64, visits.scalar)?;
+        self.at_iteration(of.var, of.visits, number, |l| {
+            l.open_claims(number)?;
+            l.block(of.body)?;
+            l.frame_mut()?.claims.clear();
+            Ok(())
+        })?;
+        self.end_iteration(sums, number)
+    }
+
+    /// Something for the `k`-th iteration.
+    pub fn at_iteration(
+        &mut self,
+        var: VarId,
+        visits: &Visits,
+        k: &Atom,
+        inside: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let k = self.converted(k, ScalarType::U64, visits.scalar)?;
         let ty = visits.first.ty();
         let value = if visits.step.integer() == Some(1) {
             k
@@ -176,11 +194,8 @@ impl Lower<'_> {
         let value = self.op(Op::Add, ty, &[value, visits.first.clone()])?;
         let name = self.name(var);
         self.set_slot(var, Some(Loc::Value(Val::real(visits.scalar, value.clone()))))?;
-        self.open_claims(number)?;
-        self.within_loop(&name, value, |l| l.block(of.body))?;
-        self.frame_mut()?.claims.clear();
-        self.set_slot(var, None)?;
-        self.end_iteration(sums, number)
+        self.within_loop(&name, value, inside)?;
+        self.set_slot(var, None)
     }
 
     /// One thread for each block of [`rev_core::tree`], which adds its iterations in order.

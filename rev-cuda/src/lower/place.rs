@@ -309,6 +309,9 @@ impl Lower<'_> {
     }
 
     fn load_memory(&mut self, at: &MemLoc) -> Outcome<Val> {
+        if self.measuring.as_ref().is_some_and(|m| m.writes(&at.mem)) {
+            return Err(self.unsupported("a length that depends on what the loop writes"));
+        }
         let mut atoms = Vec::new();
         for (k, ty) in at.kind.leaves().into_iter().enumerate() {
             let builder = self.builder()?;

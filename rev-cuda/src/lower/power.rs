@@ -1,13 +1,12 @@
-//! Integer powers, and 128-bit integers as two halves.
+//! Integer powers.
 
 use rev_core::ir::ScalarType;
-use rev_core::ops::Func;
 
 use crate::kernel::{Inst, Op, Relation, Ty};
 
 use super::atom::Atom;
 use super::complex::Complex;
-use super::value::{Num, Val};
+use super::value::Num;
 use super::{Lower, Outcome};
 
 impl Lower<'_> {
@@ -134,48 +133,5 @@ impl Lower<'_> {
         let zero = self.int(x.real, 0)?;
         let parts = value.parts.iter().map(|p| self.choose(&none, &zero, p)).collect::<Outcome<_>>()?;
         Ok(Num { parts, ..x.clone() })
-    }
-
-    /// The sum or difference of 128-bit integers: low halves, then high halves with the carry.
-    pub fn wide_sum(&mut self, add: bool, a: &Num, b: &Num) -> Outcome<Num> {
-        let op = if add { Op::Add } else { Op::Sub };
-        let low = self.op(op, Ty::U64, &[a.parts[0].clone(), b.parts[0].clone()])?;
-        let carry = if add {
-            self.compare(Relation::Lt, &low, &a.parts[0])?
-        } else {
-            self.compare(Relation::Lt, &a.parts[0], &b.parts[0])?
-        };
-        let carry = self.op(Op::Convert, Ty::U64, &[carry])?;
-        let high = self.op(op, Ty::U64, &[a.parts[1].clone(), b.parts[1].clone()])?;
-        let high = self.op(op, Ty::U64, &[high, carry])?;
-        Ok(Num { parts: vec![low, high], ..a.clone() })
-    }
-
-    /// What 128-bit integers can do.
-    pub fn on_wide(&mut self, func: Func, args: &[Num]) -> Outcome<Val> {
-        let both = |l: &mut Self, op: Op| -> Outcome<Val> {
-            let parts = args[0].parts.iter().zip(&args[1].parts);
-            let parts =
-                parts.map(|(a, b)| l.op(op, Ty::U64, &[a.clone(), b.clone()])).collect::<Outcome<_>>()?;
-            Ok(Val::Num(Num { parts, ..args[0].clone() }))
-        };
-        match func {
-            Func::Add | Func::Sub => Ok(Val::Num(self.wide_sum(func == Func::Add, &args[0], &args[1])?)),
-            Func::Neg => {
-                let zero = Num { parts: vec![Atom::index(0); 2], ..args[0].clone() };
-                Ok(Val::Num(self.wide_sum(false, &zero, &args[0])?))
-            }
-            Func::BitAnd => both(self, Op::And),
-            Func::BitOr => both(self, Op::Or),
-            Func::BitXor => both(self, Op::Xor),
-            Func::Eq | Func::Ne => {
-                let low = self.compare(Relation::Eq, &args[0].parts[0], &args[1].parts[0])?;
-                let high = self.compare(Relation::Eq, &args[0].parts[1], &args[1].parts[1])?;
-                let equal = self.op(Op::And, Ty::Pred, &[low, high])?;
-                let unequal = self.op(Op::Not, Ty::Pred, std::slice::from_ref(&equal))?;
-                Ok(Val::bool(if func == Func::Eq { equal } else { unequal }))
-            }
-            _ => Err(self.unsupported(format!("`{}` of 128-bit integers", func.name()))),
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rev_core::error::Cause;
-use rev_core::ir::{Place, ScalarType};
+use rev_core::ir::{Place, ScalarType, VarId};
 
 use crate::kernel::{Op, Relation, Space, Ty};
 use crate::layout::STACK_HEADER;
@@ -13,7 +13,7 @@ use super::atom::Atom;
 use super::memory::{ArrayLoc, Loc, Mem, MemLoc, StackLoc};
 use super::types::ArgumentType;
 use super::value::Val;
-use super::{Lower, Outcome};
+use super::{Lower, Outcome, Stop};
 
 impl Lower<'_> {
     /// A variable in the thread's local memory.
@@ -93,7 +93,7 @@ impl Lower<'_> {
 
     /// Storage for an array of a thread: its part of a buffer, in which the threads' elements stand
     /// side by side.
-    pub fn array_storage(&mut self, name: &str, value: Val) -> Outcome<Loc> {
+    pub fn array_storage(&mut self, name: &str, var: Option<VarId>, value: Val) -> Outcome<Loc> {
         let (kind, shape) = match &value {
             Val::Fill(element, shape) => match element.kind() {
                 Some(kind) => (kind, shape.clone()),
@@ -102,23 +102,32 @@ impl Lower<'_> {
             Val::Array(a) => (a.kind.clone(), a.shape.clone()),
             _ => return Err(self.unsupported("an array of this value")),
         };
-        let array = self.thread_array(name, &kind, shape)?;
+        let array = self.thread_array(var, name, &kind, shape)?;
         let loc = Loc::Array(array);
         self.store(&loc, value)?;
         Ok(loc)
     }
 
     /// The same without a first value.
-    pub fn thread_array(&mut self, name: &str, kind: &ArgumentType, shape: Vec<Atom>) -> Outcome<ArrayLoc> {
-        let Some(words) = shape.iter().map(Atom::word).collect::<Option<Vec<Word>>>() else {
-            return Err(self.unsupported(format!("`{name}`, an array whose length the host doesn't know,")));
+    pub fn thread_array(
+        &mut self,
+        var: Option<VarId>,
+        name: &str,
+        kind: &ArgumentType,
+        shape: Vec<Atom>,
+    ) -> Outcome<ArrayLoc> {
+        let known = shape.iter().map(Atom::word).collect::<Option<Vec<Word>>>();
+        let Some(words) = known.or_else(|| self.largest(var?)) else {
+            let what = format!("`{name}`, an array whose length isn't known before the loop runs,");
+            return Err(Stop::Unsized(self.located(what)));
         };
         let buffer = self.new_buffer(name, kind, shape.len() + 1);
         let threads = self.scratch.clone();
+        let room: Vec<Atom> = words.iter().map(|n| Atom::from_word(n.clone(), Ty::U64)).collect();
         let shape_words = [threads].into_iter().chain(words).collect();
         let (own, all) = self.builder()?.threads();
         self.builder()?.allocations.push(Step::Allocate { buffer, shape: shape_words });
-        let full: Vec<Atom> = [all.clone()].into_iter().chain(shape.iter().cloned()).collect();
+        let full: Vec<Atom> = [all.clone()].into_iter().chain(room).collect();
         let id = self.mem_id();
         // the launch has exactly as many threads as the buffer has room for
         let builder = self.builder()?;
@@ -163,7 +172,7 @@ impl Lower<'_> {
             return Err(self.unsupported(format!("the stack `{name}`, whose type isn't known,")));
         };
         let capacity = Atom::index(self.options.stack_capacity);
-        let values = self.thread_array(name, &kind, vec![capacity])?;
+        let values = self.thread_array(None, name, &kind, vec![capacity])?;
         let count = self.variable(&Atom::index(0), &format!("{name}_count"))?;
         Ok(Loc::Stack(StackLoc { values, count: Box::new(Loc::Registers(Val::index(count))) }))
     }

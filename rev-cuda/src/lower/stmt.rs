@@ -56,7 +56,7 @@ impl Lower<'_> {
             StmtKind::Let { var, expr, body } => {
                 let value = self.eval(expr)?;
                 let value = self.settle(*var, value)?;
-                let value = self.bound(value)?;
+                let value = self.bound(*var, value)?;
                 self.set_slot(*var, Some(value))?;
                 self.block(body)?;
                 self.check_binding(*var, expr)?;
@@ -108,9 +108,9 @@ impl Lower<'_> {
     }
 
     /// Where a binding's value is.
-    fn bound(&mut self, value: Val) -> Outcome<Loc> {
+    fn bound(&mut self, var: VarId, value: Val) -> Outcome<Loc> {
         Ok(match value {
-            Val::Array(_) | Val::Fill(..) => self.array_storage("", value)?,
+            Val::Array(_) | Val::Fill(..) => self.array_storage(&self.name(var), Some(var), value)?,
             value => Loc::Value(self.freeze(&value)),
         })
     }
@@ -122,7 +122,7 @@ impl Lower<'_> {
             Val::Literal(_) | Val::Choice(..) => {
                 Err(self.unsupported(format!("`{name}`, whose type isn't known,")))
             }
-            Val::Array(_) | Val::Fill(..) => self.array_storage(&name, value),
+            Val::Array(_) | Val::Fill(..) => self.array_storage(&name, Some(var), value),
             Val::EmptyStack(kind) => self.stack_storage(&name, kind),
             Val::Function(_) | Val::None => Ok(Loc::Value(value)),
             value => self.scalar_storage(&name, value),

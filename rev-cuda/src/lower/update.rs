@@ -11,6 +11,7 @@ use super::complex::Complex;
 use super::memory::{Loc, MemLoc};
 use super::real::ty_of;
 use super::value::{is_integer, Num, Val};
+use super::wide::is_wide;
 use super::{Lower, Outcome};
 use rev_core::ir::Number;
 use rev_core::ops::Func;
@@ -248,6 +249,9 @@ impl Lower<'_> {
                     _ => return Err(self.unsupported("a factor that isn't an integer")),
                 };
                 let mul = instr == Instr::MulInt;
+                if is_wide(n.real) {
+                    return self.wide_by_integer(instr, n, &k);
+                }
                 each(self, &mut |l, p| l.by_integer(mul, n.real, p, &k, shadows))
             }
             Instr::ScaleBy | Instr::UnscaleBy => {
@@ -284,6 +288,9 @@ impl Lower<'_> {
         if self.checks_values() {
             let zero = self.compare(Relation::Eq, k, &Atom::Const(0, Ty::I64))?;
             self.fail_instruction(&zero, if mul { "mul_int" } else { "div_int" }, InstrError::Inexact)?;
+            if is_integer(real) {
+                self.check_factor(mul, real, k)?;
+            }
         }
         if real.is_half() {
             return self
@@ -310,13 +317,39 @@ impl Lower<'_> {
         self.quotient(Op::Div, of, x, &k)
     }
 
+    /// The factor is a number of the integer's type.
+    fn check_factor(&mut self, mul: bool, real: ScalarType, k: &Atom) -> Outcome<()> {
+        let own = self.converted(k, ScalarType::I64, real)?;
+        let back = self.converted(&own, real, ScalarType::I64)?;
+        let mut off = self.compare(Relation::Ne, &back, k)?;
+        if !ty_of(real).is_signed() {
+            let below = self.compare(Relation::Lt, k, &Atom::Const(0, Ty::I64))?;
+            off = self.op(Op::Or, Ty::Pred, &[off, below])?;
+        }
+        let (name, reason) = match mul {
+            true => ("mul_int", InstrError::Overflow),
+            false => ("div_int", InstrError::Inexact),
+        };
+        self.fail_instruction(&off, name, reason)
+    }
+
     /// The product of integers fits, where that is checked: dividing gives the factor again.
     fn check_product(&mut self, real: ScalarType, x: &Atom, k: &Atom, product: &Atom) -> Outcome<()> {
         if !self.checks_values() || !is_integer(real) {
             return Ok(());
         }
         let back = self.quotient(Op::Div, real, product, k)?;
-        let off = self.compare(Relation::Ne, &back, x)?;
+        let mut off = self.compare(Relation::Ne, &back, x)?;
+        if ty_of(real).is_signed() {
+            // the smallest number times -1 wraps to itself
+            let zero = self.int(real, 0)?;
+            let mut least = Atom::bool(true);
+            for n in [x, k, product] {
+                let below = self.compare(Relation::Lt, n, &zero)?;
+                least = self.op(Op::And, Ty::Pred, &[least, below])?;
+            }
+            off = self.op(Op::Or, Ty::Pred, &[off, least])?;
+        }
         self.fail_instruction(&off, "mul_int", InstrError::Overflow)
     }
 

@@ -49,12 +49,19 @@ struct Details {
 impl Details {
     fn read(details: &[Detail], values: &[u64]) -> Details {
         let mut all = Details::default();
+        let mut low = 0;
         for (detail, bits) in details.iter().zip(values) {
             match detail {
                 Detail::Found(ty) => all.found.push(text(*bits, *ty)),
                 Detail::Expected(ty) => all.expected.push(text(*bits, *ty)),
                 Detail::Index => all.index.push((*bits as i64).into()),
                 Detail::Length => all.shape.push(*bits as usize),
+                Detail::Low => low = *bits,
+                Detail::High { expected, signed } => {
+                    let wide = u128::from(*bits) << 64 | u128::from(low);
+                    let text = if *signed { (wide as i128).to_string() } else { wide.to_string() };
+                    if *expected { &mut all.expected } else { &mut all.found }.push(text);
+                }
                 Detail::Tolerance => all.tolerance = Some(f64::from_bits(*bits)),
             }
         }

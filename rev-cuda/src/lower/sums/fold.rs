@@ -61,7 +61,7 @@ impl Lower<'_> {
             };
             let (kind, inner) = (a.kind.clone(), a.shape.clone());
             let shape = inner.iter().cloned().chain([Atom::from_word(levels, Ty::U64)]).collect();
-            return Ok(Kept::Array(self.thread_array("kept", &kind, shape)?, inner));
+            return Ok(Kept::Array(self.thread_array(None, "kept", &kind, shape)?, inner));
         }
         let Some(kind) = super::kind_of(own) else { return Err(self.unsupported("a sum of arrays")) };
         match self.local(&ArgumentType::Fixed(Box::new(kind.clone()), LEVELS))? {
@@ -190,7 +190,7 @@ impl Lower<'_> {
                         return Err(self.unsupported("a sum of arrays"));
                     };
                     let fill = Val::Fill(Box::new(zero), a.shape.clone());
-                    self.array_storage("sum", fill)?
+                    self.array_storage("sum", None, fill)?
                 }
                 _ => self.zero_registers(&sum.kind)?,
             };

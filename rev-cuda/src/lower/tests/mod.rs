@@ -5,8 +5,10 @@
 mod checked;
 mod kernels;
 mod random;
+mod sizes;
 mod stacks;
 mod statements;
+mod wide;
 
 use std::sync::Arc;
 

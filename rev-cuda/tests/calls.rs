@@ -1,0 +1,296 @@
+//! What a call asks of the driver: memory once, kernels for each trip of the host's loops, waiting only
+//! where something is read back; and what is left on the host when the driver fails.
+
+#![allow(clippy::panic, clippy::unwrap_used)] // helpers of tests
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+
+use rev_core::device::DynamicDevice;
+use rev_core::error::{Cause, Error};
+use rev_core::ir::{Direction, Module};
+use rev_core::value::{DynArg, Stack};
+use rev_cuda::driver::{Driver, ModuleHandle, Target};
+use rev_cuda::emulator::Emulator;
+use rev_cuda::lower::LowerOptions;
+use rev_cuda::runtime::Gpu;
+
+const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+
+/// The emulator, with a list of what it was asked for, which is lost after a number of requests.
+struct Watched {
+    emulator: Emulator,
+    log: Mutex<Vec<String>>,
+    left: AtomicUsize,
+    /// Whether it is memory that is missing.
+    full: bool,
+}
+
+impl Watched {
+    fn new() -> Watched {
+        Watched {
+            emulator: Emulator::new(),
+            log: Mutex::default(),
+            left: AtomicUsize::new(usize::MAX),
+            full: false,
+        }
+    }
+
+    /// Lost after some requests; or full after some allocations.
+    fn failing(after: usize, full: bool) -> Gpu<Watched> {
+        let driver = Watched { left: AtomicUsize::new(after), full, ..Watched::new() };
+        Gpu::over(driver).kernels(options())
+    }
+
+    fn note(&self, what: impl Into<String>) -> Result<(), Error> {
+        self.log.lock().unwrap().push(what.into());
+        match self.full {
+            true => Ok(()),
+            false => self.use_up("the device is lost"),
+        }
+    }
+
+    fn use_up(&self, reason: &str) -> Result<(), Error> {
+        let less = |left: usize| left.checked_sub(1);
+        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Cause::Device { device: "watched".into(), reason: reason.into() }.into()),
+        }
+    }
+
+    /// What was asked for since the last time.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.log.lock().unwrap())
+    }
+}
+
+impl Driver for Watched {
+    fn name(&self) -> &str {
+        "watched"
+    }
+    fn target(&self) -> Target {
+        self.emulator.target()
+    }
+    fn load(&self, ptx: &str) -> Result<ModuleHandle, Error> {
+        self.note("load")?;
+        self.emulator.load(ptx)
+    }
+    fn allocate(&self, name: &str, bytes: usize) -> Result<u64, Error> {
+        self.note(format!("allocate {name}"))?;
+        if self.full {
+            self.use_up(&format!("no room for `{name}`: {bytes} bytes"))?;
+        }
+        self.emulator.allocate(name, bytes)
+    }
+    fn free(&self, address: u64) {
+        self.emulator.free(address);
+    }
+    fn upload(&self, to: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.note("upload")?;
+        self.emulator.upload(to, bytes)
+    }
+    fn download(&self, from: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.note("download")?;
+        self.emulator.download(from, bytes)
+    }
+    fn clear(&self, at: u64, bytes: usize) -> Result<(), Error> {
+        self.note("clear")?;
+        self.emulator.clear(at, bytes)
+    }
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        self.note("copy")?;
+        self.emulator.copy(to, from, bytes)
+    }
+    fn launch(
+        &self,
+        module: ModuleHandle,
+        kernel: &str,
+        grid: u32,
+        block: u32,
+        params: &[Vec<u8>],
+    ) -> Result<(), Error> {
+        self.note(format!("launch {kernel}"))?;
+        self.emulator.launch(module, kernel, grid, block, params)
+    }
+    fn synchronize(&self) -> Result<(), Error> {
+        self.note("synchronize")?;
+        self.emulator.synchronize()
+    }
+}
+
+fn options() -> LowerOptions {
+    LowerOptions { block: 32, stack_capacity: 8, ..LowerOptions::default() }
+}
+
+fn module(text: &str) -> Module {
+    let mut module = rev_core::text::parse_module(text).unwrap();
+    for f in module.functions.values_mut() {
+        *f = rev_core::check::check(f.clone())
+            .unwrap_or_else(|d| panic!("{}", d.render(&f.name, "")))
+            .into_inner();
+    }
+    module
+}
+
+/// Arrays of each iteration, shared sums, a stack, a value that the host reads back.
+fn busy() -> Module {
+    module(
+        "module busy
+         fn busy<T: Real>(total: &mut T, s: &mut Stack<T>, y: &mut [T], x: [T], n: [usize]) {
+             anc k: usize = 0 {
+                 for j in 0..2 { k += n[j] }
+                 for step in 0..k {
+                     par for i in 0..len(y) {
+                         anc t: [T] = fill(0, len(x)) {
+                             for j in 0..len(x) { t[j] += x[j] * x[j] }
+                             y[i] += t[0] * x[1]
+                             for j in 0..len(x) { t[j] -= x[j] * x[j] }
+                             release t = fill(0, len(x))
+                         }
+                         total += x[0]
+                     }
+                 }
+                 for j in 0..2 { k -= n[j] }
+                 release k = 0
+             }
+             anc u: T = 0 { u += x[0] push(s, u) }
+         }",
+    )
+}
+
+type State = (f64, Stack<f64>, Vec<f64>, Vec<f64>, Vec<usize>);
+
+fn state() -> State {
+    (0.5, Stack::from(vec![1.0]), vec![0.25; 40], vec![1.5, -2.0, 3.0], vec![1, 2])
+}
+
+fn run(gpu: &Gpu<Watched>, direction: Direction, s: &mut State) -> Result<(), Error> {
+    let bars = |v: &Vec<f64>| vec![1.0; v.len()];
+    let (mut total, mut stack, mut y, mut x) = (1.0, s.1.clone(), bars(&s.2), bars(&s.3));
+    match direction.adjoint {
+        0 => gpu.execute(&busy(), direction, &mut [&mut s.0, &mut s.1, &mut s.2, &mut s.3, &mut s.4]),
+        _ => gpu.execute(
+            &busy(),
+            direction,
+            &mut [
+                &mut s.0,
+                &mut total,
+                &mut s.1,
+                &mut stack,
+                &mut s.2,
+                &mut y,
+                &mut s.3,
+                &mut x,
+                &mut s.4,
+                &mut (),
+            ],
+        ),
+    }
+}
+
+#[test]
+fn a_second_call_allocates_and_compiles_nothing() {
+    let gpu = Gpu::over(Watched::new()).kernels(options());
+    let mut s = state();
+    run(&gpu, Direction::FORWARD, &mut s).unwrap();
+    run(&gpu, ADJOINT, &mut s).unwrap();
+    let first = gpu.driver().take();
+    assert!(["load", "allocate t", "allocate s"].iter().all(|w| first.iter().any(|l| l == w)), "{first:?}");
+    run(&gpu, Direction::FORWARD, &mut s).unwrap();
+    run(&gpu, ADJOINT, &mut s).unwrap();
+    let second = gpu.driver().take();
+    let new = second.iter().filter(|l| l.starts_with("allocate") || *l == "load").count();
+    assert_eq!(new, 0, "{second:?}");
+    let work = |log: &[String]| log.iter().filter(|l| l.starts_with("launch")).count();
+    assert_eq!(work(&first), work(&second));
+}
+
+#[test]
+fn kernels_run_for_each_trip_of_the_hosts_loop() {
+    let gpu = Gpu::over(Watched::new()).kernels(options());
+    let m = module(
+        "module steps
+         fn steps<T: Real>(y: &mut [T], n: usize) {
+             for t in 0..n {
+                 par for i in 0..len(y) { y[i] += 1 }
+                 for u in 0..2 { par for i in 0..len(y) { y[i] += 2 } }
+             }
+         }",
+    );
+    let mut y = vec![0.0; 100];
+    gpu.execute(&m, Direction::FORWARD, &mut [&mut y, &mut 7usize]).unwrap();
+    assert_eq!(y, [35.0; 100]);
+    let launches = gpu.driver().take().into_iter().filter(|l| l.starts_with("launch")).count();
+    assert_eq!(launches, 7 * 3);
+}
+
+#[test]
+fn nothing_waits_between_forward_and_adjoint() {
+    let gpu = Gpu::over(Watched::new()).kernels(options());
+    let m = module(
+        "module square
+         fn square<T: Real>(total: &mut T, y: &mut [T], x: [T], steps: usize) {
+             for t in 0..steps { par for i in 0..len(y) { y[i] += x[i] * x[i] total += x[i] } }
+         }",
+    );
+    let (total, y, x, steps) = (0.0, vec![0.0; 50], vec![1.5; 50], 3usize);
+    let forward = gpu.prepare(&m, Direction::FORWARD, &[&total, &y, &x, &steps]).unwrap();
+    let adjoint = gpu.prepare(&m, ADJOINT, &[&total, &total, &y, &y, &x, &x, &steps, &()]).unwrap();
+    let values = [&total as &dyn DynArg, &1.0, &y, &vec![1.0; 50], &x, &y, &steps, &()];
+    let args: Vec<_> = values.into_iter().enumerate().map(|(k, v)| adjoint.upload(k, v).unwrap()).collect();
+    gpu.driver().take();
+    forward.run(&[&args[0], &args[2], &args[4], &args[6]]).unwrap();
+    adjoint.run(&args.iter().collect::<Vec<_>>()).unwrap();
+    let log = gpu.driver().take();
+    assert!(log.iter().any(|l| l.starts_with("launch")), "{log:?}");
+    assert!(!log.iter().any(|l| l == "download" || l == "synchronize"), "{log:?}");
+    let mut x_bar = vec![0.0; 50];
+    args[5].download(&mut x_bar).unwrap();
+    assert_eq!(x_bar, [3.0 * (1.0 + 2.0 * 1.5); 50]);
+}
+
+#[test]
+fn whatever_fails_the_arguments_are_as_they_were() {
+    for direction in [Direction::FORWARD, ADJOINT] {
+        let mut start = state();
+        if direction == ADJOINT {
+            run(&Gpu::over(Watched::new()).kernels(options()), Direction::FORWARD, &mut start).unwrap();
+        }
+        let gpu = Gpu::over(Watched::new()).kernels(options());
+        run(&gpu, direction, &mut start.clone()).unwrap();
+        let requests = gpu.driver().take();
+        for after in 0..requests.len() {
+            let mut s = start.clone();
+            let error = run(&Watched::failing(after, false), direction, &mut s).unwrap_err();
+            assert!(error.to_string().contains("watched: the device is lost"), "{after}: {error}");
+            assert_eq!(s, start, "{after}");
+        }
+        let allocations: Vec<&str> = requests.iter().filter_map(|l| l.strip_prefix("allocate ")).collect();
+        for (after, name) in allocations.iter().enumerate() {
+            let mut s = start.clone();
+            let error = run(&Watched::failing(after, true), direction, &mut s).unwrap_err();
+            assert!(error.to_string().contains(&format!("no room for `{name}`: ")), "{after}: {error}");
+            assert_eq!(s, start, "{after}");
+        }
+    }
+}
+
+#[test]
+fn recursion_is_refused_by_name() {
+    let m = module(
+        "module deep
+         fn deep(n: &mut i64, y: &mut [i64], k: i64) {
+             if k > 0 { par for i in 0..len(y) { y[i] += 1 } call deep(&mut n, &mut y, k - 1) }
+         }",
+    );
+    let gpu = Gpu::over(Watched::new());
+    for direction in [Direction::FORWARD, Direction::INVERSE] {
+        let error = gpu.execute(&m, direction, &mut [&mut 0i64, &mut vec![1i64], &mut 3i64]).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("the recursion of `deep") && text.contains("can't be run on a GPU"), "{text}");
+        assert!(
+            error.trace().iter().any(|site| site.statement.contains("deep(&mut n, &mut y, k - 1)")),
+            "{text}"
+        );
+    }
+}
