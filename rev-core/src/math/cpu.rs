@@ -115,7 +115,11 @@ pub mod double {
     /// `xⁿ`
     #[inline(always)]
     pub fn powi(x: f64, n: i32) -> f64 {
-        small_power!(x n).unwrap_or_else(|| powf(x, f64::from(n)))
+        small_power!(x n).unwrap_or_else(|| larger_power(x, n))
+    }
+
+    fn larger_power(x: f64, n: i32) -> f64 {
+        dispatch!((x: f64, n: i32) -> f64 { crate::math::known_power(&mut Native::<f64>::new(), &x, n) })
     }
 
     on_scalars!(f64 /// `ln |Γ(x)|`
@@ -134,9 +138,12 @@ pub mod single {
     /// `xⁿ`
     #[inline(always)]
     pub fn powi(x: f32, n: i32) -> f32 {
-        small_power!(x n).unwrap_or_else(|| {
-            let power = double::powf(f64::from(x), f64::from(n));
-            Native::<f64>::new().narrow(&power)
+        small_power!(x n).unwrap_or_else(|| larger_power(x, n))
+    }
+
+    fn larger_power(x: f32, n: i32) -> f32 {
+        dispatch!((x: f32, n: i32) -> f32 {
+            crate::math::large_known_power_single(&mut Native::<f64>::new(), &x, n)
         })
     }
 

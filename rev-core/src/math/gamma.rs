@@ -1,160 +1,59 @@
 //! Log-gamma and the polygamma functions, on 64-bit machines; `f32` goes through `f64`.
 //!
-//! Far out both are asymptotic series in `1/x` with Bernoulli numbers (DLMF 5.11.1 and 5.15.8). Nearer,
-//! ln Γ is its Taylor series at 2 (DLMF 5.7.3) and the logarithm of the factors between (DLMF 5.5.1),
-//! and a polygamma function is moved out by its recurrence (DLMF 5.15.5), as many times for every
-//! argument. Negative arguments are mirrored (DLMF 5.5.3, 5.15.6).
+//! All are asymptotic series in `1/X` with Bernoulli numbers (DLMF 5.11.1 and 5.15.8) at an `X` of at
+//! least [`FAR`], which an argument is moved to by recurrence (DLMF 5.5.1, 5.15.5). Negative arguments
+//! are mirrored (DLMF 5.5.3, 5.15.6), with sine and cotangent of `π` times the exact distance from the
+//! nearest integer. Every step is one of pairs, so that the error is an ulp also where terms cancel;
+//! right beside the zeros where it isn't enough Taylor series take over.
 
-use super::logarithm::{ln, ln_pair};
+use super::doubled::{either, horner, ln, multiple, opposite, reciprocal, series, sin_cos_pi, total};
 use super::machine::{Convert, Machine};
-use super::steps::{Pair, Steps};
-use super::trigonometric::{sin, sin_cos};
-use std::f64::consts::PI;
-
-/// `B₂, B₄, …, B₂₄`: the Bernoulli numbers.
-const BERNOULLI: [f64; 12] = [
-    1.0 / 6.0,
-    -1.0 / 30.0,
-    1.0 / 42.0,
-    -1.0 / 30.0,
-    5.0 / 66.0,
-    -691.0 / 2730.0,
-    7.0 / 6.0,
-    -3617.0 / 510.0,
-    43867.0 / 798.0,
-    -174611.0 / 330.0,
-    854513.0 / 138.0,
-    -236364091.0 / 2730.0,
-];
-
-/// `B₂ⱼ/(2j (2j-1))`, the coefficients of `Σ B₂ⱼ/(2j (2j-1) x²ʲ⁻¹)`, what Stirling's formula leaves out.
-const STIRLING: [f64; 10] = {
-    let mut c = [0.0; 10];
-    let mut j = 0;
-    while j < 10 {
-        let n = 2.0 * (j + 1) as f64;
-        c[j] = BERNOULLI[j] / (n * (n - 1.0));
-        j += 1;
-    }
-    c
+use super::native::Native;
+use super::numbers::gamma::{
+    BERNOULLI, DIGAMMA, DIGAMMA_ZEROS, HALF_LN_TAU, LN_GAMMA_ZEROS, PI, STIRLING,
 };
+use super::numbers::{Series, Zero};
+use super::steps::{Pair, Steps};
 
-/// `(-1)ᵏ (ζ(k) - 1)/k` for k = 2, 3, …, 30: the Taylor coefficients of ln Γ(2 + z).
-const ZETA: [f64; 29] = [
-    0.3224670334241132,
-    -0.0673523010531981,
-    0.020580808427784546,
-    -0.007385551028673986,
-    0.0028905103307415234,
-    -0.001192753911703261,
-    0.0005096695247430425,
-    -0.00022315475845357939,
-    9.945751278180853e-05,
-    -4.492623673813314e-05,
-    2.050721277567069e-05,
-    -9.439488275268397e-06,
-    4.374866789907488e-06,
-    -2.039215753801366e-06,
-    9.55141213040742e-07,
-    -4.492469198764566e-07,
-    2.1207184805554665e-07,
-    -1.0043224823968099e-07,
-    4.7698101693639804e-08,
-    -2.2711094608943164e-08,
-    1.0838659214896955e-08,
-    -5.183475041970047e-09,
-    2.4836745438024785e-09,
-    -1.1921401405860912e-09,
-    5.731367241678862e-10,
-    -2.7595228851242334e-10,
-    1.330476437424449e-10,
-    -6.4229645638381e-11,
-    3.1044247747322276e-11,
-];
+/// Where the asymptotic series begin; for the derivative of an order of digamma so much later.
+const FAR: u32 = 15;
 
-/// `1 - γ` for Euler's constant γ, in two parts.
-const ONE_LESS_EULER: [f64; 2] = [0.42278433509846713, 4.942915152430645e-18];
+/// How near to a zero the Taylor series are.
+const NEAR: f64 = 1.0 / 1048576.0;
 
-/// `½ ln 2π - ½`, in two parts.
-const STIRLING_CONSTANT: [f64; 2] = [0.4189385332046727, 1.6728209650585413e-17];
+/// From here on `ln Γ` is infinite.
+const OVERFLOW: f64 = 2.5599833278516387e305;
 
-/// Where the asymptotic series begin.
-const FAR: f64 = 12.0;
-
-/// `ln Γ(2 + z) + c` for `|z| ≤ 1/2`: `(1 - γ) z + c` exactly and the rest of the Taylor series.
+/// Moves a positive `x` by ones to at least `far`, and gives `visit` what lies between (each with
+/// whether it is passed).
 #[inline(always)]
-fn near_2<A: Machine>(m: &mut A, z: &A::F, c: &Pair<A>) -> A::F {
-    let slope = m.pair(&ONE_LESS_EULER);
-    let (high, low) = m.product(&slope.0, z);
-    let low = m.fma(&slope.1, z, &low);
-    let (sum, rest) = m.sum(&high, &c.0);
-    let tail = m.polynomial(z, &ZETA);
-    let square = m.mul(z, z);
-    let low = m.add(&low, &c.1);
-    let low = m.fma(&square, &tail, &low);
-    let low = m.add(&rest, &low);
-    m.add(&sum, &low)
-}
-
-/// `(x - ½) (ln x - 1) + ½ ln 2π - ½ + Σ …` (Stirling's formula) for `x ≥ 12` and `ln x` as a pair.
-#[inline(always)]
-fn stirling<A: Machine>(m: &mut A, x: &A::F, log: &Pair<A>) -> A::F {
-    let minus_one = m.float(-1.0);
-    let (high, low) = m.sum(&log.0, &minus_one);
-    let low = m.add(&low, &log.1);
-    let zero = m.float(0.0);
-    let b = m.plus(x, -0.5);
-    let (high, low) = m.pair_product(&(b, zero), &(high, low));
-    let one = m.float(1.0);
-    let inverse = m.div(&one, x);
-    let square = m.mul(&inverse, &inverse);
-    let rest = m.polynomial(&square, &STIRLING);
-    let constant = m.pair(&STIRLING_CONSTANT);
-    let rest = m.fma(&rest, &inverse, &constant.1);
-    let (sum, error) = m.fast_sum(&high, &constant.0);
-    let low = m.add(&low, &error);
-    let low = m.add(&low, &rest);
-    let y = m.add(&sum, &low);
-    let infinite = m.equals(&high, f64::INFINITY);
-    m.replace(&y, &infinite, f64::INFINITY)
-}
-
-/// `ln Γ(x)` for positive finite `x`.
-#[inline(always)]
-fn ln_gamma_positive<A: Machine>(m: &mut A, x: &A::F) -> A::F {
-    let far = m.float(FAR);
-    let large = m.le(&far, x);
-    // x > 5/2: (x-1) (x-2) …, ten factors at most
-    let one = m.float(1.0);
-    let (mut z, mut product) = (x.clone(), one.clone());
-    for _ in 0..10 {
-        let above = m.above(&z, 2.5);
-        let less = m.plus(&z, -1.0);
-        let longer = m.mul(&product, &less);
-        product = m.select(&above, &longer, &product);
-        z = m.select(&above, &less, &z);
+fn moved<A: Machine>(
+    m: &mut A,
+    x: &Pair<A>,
+    far: u32,
+    mut visit: impl FnMut(&mut A, &Pair<A>, &A::M),
+) -> Pair<A> {
+    let magic = A::NUMBERS.magic;
+    let gap = m.minus_from(f64::from(far) + 0.49, &x.0);
+    let steps = m.plus(&gap, magic);
+    let steps = m.plus(&steps, -magic);
+    let none = m.below(&steps, 0.0);
+    let steps = m.replace(&steps, &none, 0.0);
+    let by = |m: &mut A, count: &A::F| {
+        let (high, low) = m.sum(&x.0, count);
+        let low = m.add(&low, &x.1);
+        m.fast_sum(&high, &low)
+    };
+    for i in 0..far {
+        let i = m.float(f64::from(i));
+        let passed = m.lt(&i, &steps);
+        let y = by(m, &i);
+        visit(m, &y, &passed);
     }
-    // x < 3/2: x, and x < 1/2: x (x + 1), whose logarithm is subtracted
-    let below = m.below(x, 1.5);
-    let lowest = m.below(x, 0.5);
-    let next = m.plus(x, 1.0);
-    let both = m.mul(x, &next);
-    let product = m.select(&below, x, &product);
-    let product = m.select(&lowest, &both, &product);
-    let z = m.plus(&z, -2.0);
-    let up = m.plus(x, -1.0);
-    let z = m.select(&below, &up, &z);
-    let z = m.select(&lowest, x, &z);
-    let argument = m.select(&large, x, &product);
-    let log = ln_pair(m, &argument);
-    let minus = (m.neg(&log.0), m.neg(&log.1));
-    let signed = (m.select(&below, &minus.0, &log.0), m.select(&below, &minus.1, &log.1));
-    let near = near_2(m, &z, &signed);
-    let far = stirling(m, x, &log);
-    m.select(&large, &far, &near)
+    by(m, &steps)
 }
 
-/// The distance of `x ≥ 0` from the nearest integer.
+/// The distance of `x ≥ 0` from the nearest integer, exactly: negative below it.
 #[inline(always)]
 fn from_integer<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let limit = (1u64 << A::NUMBERS.mantissa) as f64;
@@ -165,169 +64,261 @@ fn from_integer<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     m.replace(&distance, &beyond, 0.0)
 }
 
+/// `y`, but the Taylor series where `x` is near one of the zeros.
+#[inline(always)]
+fn beside_zeros<A: Machine>(m: &mut A, y: A::F, x: &A::F, zeros: &[Zero]) -> A::F {
+    zeros.iter().fold(y, |y, Zero { at, slope, rest }| {
+        let h = m.plus(x, -at[0]);
+        let second = m.float(-at[1]);
+        let h = m.sum(&h, &second);
+        let h = (h.0, m.plus(&h.1, -at[2]));
+        let slope = m.pair(slope);
+        let (high, low) = m.pair_product(&slope, &h);
+        let tail = m.polynomial(&h.0, rest);
+        let square = m.mul(&h.0, &h.0);
+        let low = m.fma(&square, &tail, &low);
+        let taylor = m.add(&high, &low);
+        let size = m.abs(&h.0);
+        let near = m.below(&size, NEAR);
+        m.select(&near, &taylor, &y)
+    })
+}
+
+/// `(x - ½) (ln x - 1) + ½ ln 2π - ½ + Σ B₂ⱼ/(2j (2j-1) x²ʲ⁻¹)` (Stirling's formula) for `x` from
+/// [`FAR`] on.
+#[inline(always)]
+fn stirling<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
+    let log = ln(m, x);
+    let one = m.pair(&[-1.0]);
+    let log = total(m, &log, &one);
+    let half = m.pair(&[-0.5]);
+    let less = total(m, x, &half);
+    let main = m.pair_product(&less, &log);
+    let inverse = reciprocal(m, x);
+    let w = m.pair_product(&inverse, &inverse);
+    let [first, pairs @ ..] = &STIRLING.pairs;
+    let sum = horner(m, &w, *first, pairs, &STIRLING.rest);
+    let sum = m.pair_product(&sum, &inverse);
+    let constant = m.pair(&HALF_LN_TAU);
+    let sum = m.pair_sum(&constant, &sum);
+    m.pair_sum(&main, &sum)
+}
+
 /// `ln |Γ(x)|`; infinite at 0, -1, -2, … and at both infinities.
 ///
-/// For negative `x` it is `ln(π/|x sin πx|) - ln Γ(|x|)`, whose error is small beside the larger of
-/// the two terms only.
+/// With the product `p` of what lies between `x` and an `X` far out it is Stirling's formula at `X` less
+/// `ln p`, and for negative `x` it is `ln(πp/|x sin πx|)` less Stirling's formula.
 #[inline(always)]
 pub fn ln_gamma<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
-    let positive = ln_gamma_positive(m, &size);
+    let zero = m.float(0.0);
+    let exact = (size.clone(), zero);
+    let mut product = m.pair(&[1.0]);
+    let far = moved(m, &exact, FAR, |m, y, passed| {
+        let longer = m.pair_product(&product, y);
+        let longer = m.fast_sum(&longer.0, &longer.1);
+        product = either(m, passed, &longer, &product);
+    });
     let distance = from_integer(m, &size);
-    let angle = m.times(PI, &distance);
-    let sine = sin(m, &angle);
-    let product = m.mul(&sine, &size);
-    let product = m.abs(&product);
-    let pi = m.float(PI);
-    let quotient = m.div(&pi, &product);
-    let log = ln(m, &quotient);
-    let mirrored = m.sub(&log, &positive);
+    let distance = m.abs(&distance);
+    let (sine, _) = sin_cos_pi(m, &distance);
+    let below = m.pair_product(&sine, &exact);
+    let pi = m.pair(&PI);
+    let above = m.pair_product(&pi, &product);
+    let mirrored = m.pair_quotient(&above, &below);
+    // nearer to 0 than this both signs give the same
     let negative = m.below(x, -1e-17);
-    let y = m.select(&negative, &mirrored, &positive);
-    let finite = m.below(&size, f64::INFINITY);
-    let y = m.select(&finite, &y, &size);
+    let argument = either(m, &negative, &mirrored, &product);
+    let argument = m.fast_sum(&argument.0, &argument.1);
+    let log = ln(m, &argument);
+    let log = opposite(m, &log);
+    let far = stirling(m, &far);
+    let (high, low) = total(m, &far, &log);
+    let y = m.add(&high, &low);
+    let minus = m.neg(&y);
+    let y = m.select(&negative, &minus, &y);
+    let y = beside_zeros(m, y, x, &LN_GAMMA_ZEROS);
+    let overflow = m.float(OVERFLOW);
+    let large = m.le(&overflow, &size);
+    let pole = m.equals(&distance, 0.0);
+    let pole = m.both(&negative, &pole);
     let zero = m.equals(x, 0.0);
-    m.replace(&y, &zero, f64::INFINITY)
+    let infinite = m.either(&large, &pole);
+    let infinite = m.either(&infinite, &zero);
+    m.replace(&y, &infinite, f64::INFINITY)
 }
 
 /// The `order`-th derivative of the digamma function `ψ = (ln Γ)'`. NaN for a negative order, and at
 /// the poles 0, -1, -2, … unless both sides agree on `+∞` (odd orders).
 ///
-/// The order is known when the function is written down; loops go by it.
+/// For `x ≤ 0` it is `(-1)ᵏ ψ⁽ᵏ⁾(1 - x) - π dᵏ/dxᵏ cot πx`. The order is known when the function is
+/// written down; loops go by it.
 #[inline(always)]
 pub fn polygamma<A: Machine>(m: &mut A, order: i32, x: &A::F) -> A::F {
     let Ok(k) = u32::try_from(order) else {
         return m.float(f64::NAN);
     };
-    // ψ⁽ᵏ⁾(x) = (-1)ᵏ ψ⁽ᵏ⁾(1 - x) - π dᵏ/dxᵏ cot πx
-    let not_positive = {
-        let zero = m.float(0.0);
-        m.le(x, &zero)
-    };
-    let other = m.minus_from(1.0, x);
-    let argument = m.select(&not_positive, &other, x);
-    let direct = if k == 0 { digamma(m, &argument) } else { polygamma_size(m, k, &argument) };
-    // (-1)^(k+1) |ψ⁽ᵏ⁾| for positive arguments
-    let direct = if k == 0 || k % 2 == 1 { direct } else { m.neg(&direct) };
+    let (zero, one) = (m.float(0.0), m.float(1.0));
+    let mirrored = m.le(x, &zero);
+    let minus = m.neg(x);
+    let other = m.sum(&one, &minus);
+    let argument = either(m, &mirrored, &other, &(x.clone(), zero));
     let size = m.abs(x);
     let distance = from_integer(m, &size);
     let cotangents = cotangent_derivative(m, k, &distance);
-    // cot is odd, so that |x| turns the sign of its even derivatives
-    let cotangents = if k.is_multiple_of(2) { m.neg(&cotangents) } else { cotangents };
-    let turned = if k.is_multiple_of(2) { direct.clone() } else { m.neg(&direct) };
-    let mirrored = m.sub(&turned, &cotangents);
+    let value = if k == 0 {
+        let direct = digamma(m, &argument);
+        let sum = total(m, &direct, &cotangents);
+        either(m, &mirrored, &sum, &direct)
+    } else {
+        // the values at positive arguments have the sign (-1)ᵏ⁺¹
+        let direct = polygamma_size(m, k, &argument);
+        let minus = opposite(m, &direct);
+        let sum = total(m, &minus, &cotangents);
+        either(m, &mirrored, &sum, if k % 2 == 1 { &direct } else { &minus })
+    };
+    let y = m.add(&value.0, &value.1);
+    // where a step of the pairs overflows: (-1)ᵏ⁺¹ k!/rᵏ⁺¹ at the distance r from the pole
+    let away = m.neg(&distance);
+    let nearest = m.select(&mirrored, &away, &distance);
+    let inverse = m.div(&one, &nearest);
+    let mut leading = m.neg(&inverse);
+    for j in 1..=k {
+        let factor = m.times(-f64::from(j), &inverse);
+        leading = m.mul(&leading, &factor);
+    }
+    let overflow = m.is_nan(&y);
+    let y = m.select(&overflow, &leading, &y);
+    let y = if k == 0 { beside_zeros(m, y, x, &DIGAMMA_ZEROS) } else { y };
     let pole = m.equals(&distance, 0.0);
-    let mirrored = m.replace(&mirrored, &pole, if k % 2 == 1 { f64::INFINITY } else { f64::NAN });
-    let infinite = m.equals(x, f64::NEG_INFINITY);
-    let mirrored = m.replace(&mirrored, &infinite, f64::NAN);
-    m.select(&not_positive, &mirrored, &direct)
+    let pole = m.both(&mirrored, &pole);
+    let y = m.replace(&y, &pole, if k % 2 == 1 { f64::INFINITY } else { f64::NAN });
+    let below = m.equals(x, f64::NEG_INFINITY);
+    let y = m.replace(&y, &below, f64::NAN);
+    let above = m.equals(x, f64::INFINITY);
+    m.replace(&y, &above, if k == 0 { f64::INFINITY } else { 0.0 })
 }
 
-/// `x` moved up to at least `limit` by ones, `count` times at most; the sum of a function of the
-/// arguments left behind.
+/// `ψ(x)` for positive `x`: `ln X - 1/(2X) - Σ B₂ⱼ/(2j X²ʲ)`, less what the recurrence leaves behind.
 #[inline(always)]
-fn shifted<A: Machine>(
-    m: &mut A,
-    x: &A::F,
-    limit: f64,
-    count: u32,
-    term: impl Fn(&mut A, &A::F) -> A::F,
-) -> (A::F, A::F) {
-    let zero = m.float(0.0);
-    let (mut x, mut sum) = (x.clone(), zero.clone());
-    for _ in 0..count {
-        let below = m.below(&x, limit);
-        let next = m.plus(&x, 1.0);
-        let value = term(m, &x);
-        let value = m.select(&below, &value, &zero);
-        sum = m.add(&sum, &value);
-        x = m.select(&below, &next, &x);
-    }
-    (x, sum)
-}
-
-/// `ψ(x)` for positive `x`: `ln x - 1/(2x) - Σ B₂ⱼ/(2j x²ʲ)`, less what the recurrence leaves behind.
-#[inline(always)]
-fn digamma<A: Machine>(m: &mut A, x: &A::F) -> A::F {
-    let one = m.float(1.0);
-    let (x, left) = shifted(m, x, FAR, FAR as u32, |m, x| m.div(&one, x));
-    let inverse = m.div(&one, &x);
-    let square = m.mul(&inverse, &inverse);
-    let mut sum = m.float(0.0);
-    for (j, b) in BERNOULLI.iter().enumerate().rev() {
-        let c = b / (2.0 * (j + 1) as f64);
-        sum = m.plus(&sum, c);
-        sum = m.mul(&sum, &square);
-    }
+fn digamma<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
+    let zero = m.pair(&[]);
+    let mut left = zero.clone();
+    let x = moved(m, x, FAR, |m, y, passed| {
+        let term = reciprocal(m, y);
+        let term = either(m, passed, &term, &zero);
+        left = total(m, &left, &term);
+    });
+    let inverse = reciprocal(m, &x);
+    let w = m.pair_product(&inverse, &inverse);
+    let sum = series(m, &w, 0.0, &DIGAMMA);
+    let half = multiple(m, 0.5, &inverse);
+    let sum = total(m, &half, &sum);
+    let sum = total(m, &left, &sum);
+    let sum = opposite(m, &sum);
     let log = ln(m, &x);
-    let rest = m.times_plus(0.5, &inverse, &sum);
-    let rest = m.add(&rest, &left);
-    m.sub(&log, &rest)
+    total(m, &log, &sum)
+}
+
+/// `k!/xᵏ⁺¹` for `i = 1/x`, without an overflow half-way.
+#[inline(always)]
+fn factorial_over_power<A: Machine>(m: &mut A, k: u32, i: &Pair<A>) -> Pair<A> {
+    let mut power = i.clone();
+    for j in 1..=k {
+        let factor = multiple(m, f64::from(j), i);
+        power = m.pair_product(&power, &factor);
+    }
+    power
 }
 
 /// `|ψ⁽ᵏ⁾(x)|` for positive `x` and `k`, a sum of positive terms:
 /// `k! Σ 1/(x+i)ᵏ⁺¹` up to a large `X`, and there
-/// `(k-1)!/Xᵏ + k!/(2 Xᵏ⁺¹) + Σ B₂ⱼ (2j+k-1)!/((2j)! X²ʲ⁺ᵏ)`.
+/// `(k-1)!/Xᵏ (1 + k/(2X) + Σ B₂ⱼ (2j+k-1)!/((2j)! (k-1)! X²ʲ))`.
 #[inline(always)]
-fn polygamma_size<A: Machine>(m: &mut A, k: u32, x: &A::F) -> A::F {
-    let order = f64::from(k);
-    // k!/xᵏ⁺¹ without an overflow half-way
-    let power = |m: &mut A, x: &A::F| {
-        let one = m.float(1.0);
-        let mut power = m.div(&one, x);
-        for i in 1..=k {
-            let i = m.float(f64::from(i));
-            let factor = m.div(&i, x);
-            power = m.mul(&power, &factor);
-        }
-        power
-    };
-    let (x, sum) = shifted(m, x, FAR + order, FAR as u32 + k, power);
-    let one = m.float(1.0);
-    let inverse = m.div(&one, &x);
-    let y = m.mul(&inverse, &inverse);
-    let mut factor = m.times(order * (order + 1.0) / 2.0, &y);
-    let series = m.times(order / 2.0, &inverse);
-    let mut series = m.plus(&series, 1.0);
-    for (j, b) in BERNOULLI.iter().enumerate() {
-        series = m.times_plus(*b, &factor, &series);
-        let n = 2.0 * (j + 1) as f64;
-        let next = m.mul(&factor, &y);
-        factor = m.times((n + order) / (n + 1.0) * ((n + order + 1.0) / (n + 2.0)), &next);
-    }
-    let last = power(m, &x);
-    let scale = m.times(1.0 / order, &x);
-    let last = m.mul(&last, &scale);
-    let y = m.fma(&last, &series, &sum);
-    // 0 · ∞ at infinity
-    let infinite = m.equals(&x, f64::INFINITY);
-    m.replace(&y, &infinite, 0.0)
+fn polygamma_size<A: Machine>(m: &mut A, k: u32, x: &Pair<A>) -> Pair<A> {
+    let zero = m.pair(&[]);
+    let mut left = zero.clone();
+    let x = moved(m, x, FAR + k, |m, y, passed| {
+        let inverse = reciprocal(m, y);
+        let term = factorial_over_power(m, k, &inverse);
+        let term = either(m, passed, &term, &zero);
+        left = total(m, &left, &term);
+    });
+    let inverse = reciprocal(m, &x);
+    let w = m.pair_product(&inverse, &inverse);
+    let sum = series(m, &w, 0.0, &asymptotic(k));
+    let half = multiple(m, f64::from(k) / 2.0, &inverse);
+    let sum = total(m, &half, &sum);
+    let one = m.pair(&[1.0]);
+    let sum = total(m, &one, &sum);
+    let scale = factorial_over_power(m, k - 1, &inverse);
+    let far = m.pair_product(&scale, &sum);
+    total(m, &left, &far)
 }
 
-/// `dᵏ/drᵏ (π cot πr)`: polynomials in the cotangent, `P₀(c) = c`, `Pᵢ₊₁ = -(1 + c²) Pᵢ'`, with a
-/// factor π each.
+/// `B₂ⱼ (2j+k-1)!/((2j)! (k-1)!)`, each from the one before it.
+fn asymptotic(k: u32) -> Series<9, 13> {
+    let m = &mut Native::<f64>::new();
+    let k = f64::from(k);
+    let mut ratio = (k * (k + 1.0) / 2.0, 0.0);
+    let mut n = 2.0;
+    let mut next = |m: &mut Native<f64>, b: [f64; 2]| {
+        let (high, low) = m.pair_product(&(b[0], b[1]), &ratio);
+        let up = multiple(m, (n + k) * (n + k + 1.0), &ratio);
+        ratio = m.pair_quotient(&up, &((n + 1.0) * (n + 2.0), 0.0));
+        n += 2.0;
+        [high, low]
+    };
+    let pairs = BERNOULLI.pairs.map(|b| next(m, b));
+    Series { pairs, rest: BERNOULLI.rest.map(|b| next(m, [b, 0.0])[0]) }
+}
+
+/// `(-1)ᵏ dᵏ/drᵏ (π cot πr)` for `|r| ≤ ½`: polynomials in the cotangent, `Q₀(c) = c`,
+/// `Qᵢ₊₁ = (1 + c²) Qᵢ'`, all terms of one sign, with a factor π each.
 #[inline(always)]
-fn cotangent_derivative<A: Machine>(m: &mut A, k: u32, r: &A::F) -> A::F {
-    let mut p = vec![0.0, 1.0];
-    let mut scale = PI;
-    for _ in 0..k {
-        let derivative: Vec<f64> = p.iter().enumerate().skip(1).map(|(i, c)| i as f64 * c).collect();
-        p = vec![0.0; derivative.len() + 2];
-        for (i, c) in derivative.iter().enumerate() {
-            p[i] -= c;
-            p[i + 2] -= c;
-        }
-        scale *= PI;
+fn cotangent_derivative<A: Machine>(m: &mut A, k: u32, r: &A::F) -> Pair<A> {
+    let size = m.abs(r);
+    let (sine, cosine) = sin_cos_pi(m, &size);
+    let cotangent = m.pair_quotient(&cosine, &sine);
+    let negative = m.below(r, 0.0);
+    let minus = opposite(m, &cotangent);
+    let cotangent = either(m, &negative, &minus, &cotangent);
+    let pi = m.pair(&PI);
+    if k == 0 {
+        return m.pair_product(&pi, &cotangent);
     }
-    let angle = m.times(PI, r);
-    let (sine, cosine) = sin_cos(m, &angle);
-    let cotangent = m.div(&cosine, &sine);
-    let mut value = m.float(0.0);
-    for c in p.iter().rev() {
-        let c = m.float(*c);
-        value = m.fma(&value, &cotangent, &c);
+    let square = m.pair_product(&cotangent, &cotangent);
+    let mut value = m.pair(&[]);
+    for c in cotangent_polynomial(k).iter().rev() {
+        value = m.pair_product(&value, &square);
+        let c = m.pair(c);
+        value = total(m, &value, &c);
     }
-    m.times(scale, &value)
+    if k.is_multiple_of(2) {
+        value = m.pair_product(&value, &cotangent);
+    }
+    for _ in 0..=k {
+        value = m.pair_product(&value, &pi);
+    }
+    value
+}
+
+/// The coefficients of `Qₖ` that aren't 0 (every second one), from the lowest on.
+fn cotangent_polynomial(k: u32) -> Vec<[f64; 2]> {
+    let m = &mut Native::<f64>::new();
+    // after i steps the powers are those of the other parity than i
+    let mut c = vec![(1.0, 0.0)];
+    for i in 0..k {
+        let lowest = f64::from((i + 1) % 2);
+        let scaled = c.iter().enumerate().map(|(j, c)| multiple(m, lowest + 2.0 * j as f64, c));
+        let derivative: Vec<_> = scaled.collect();
+        // (1 + c²) times the derivative, whose constant term is gone where the powers were even
+        let derivative = &derivative[usize::from(lowest == 0.0)..];
+        let zero = (0.0, 0.0);
+        let at = |j: Option<usize>| j.and_then(|j| derivative.get(j)).unwrap_or(&zero);
+        c = (0..=derivative.len()).map(|j| total(m, at(Some(j)), at(j.checked_sub(1)))).collect();
+    }
+    c.into_iter().map(|(high, low)| [high, low]).collect()
 }
 
 /// [`ln_gamma`] of `f32`.

@@ -9,7 +9,7 @@ use super::steps::{Pair, Steps};
 
 /// `|x| = 2ᵏ (1 + f)`: `k` as an integer, `f` exactly. For positive finite `x`; subnormals are scaled.
 #[inline(always)]
-fn split<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
+pub(super) fn split<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
     let shift = A::NUMBERS.mantissa + 2;
     let tiny = m.below(x, A::NUMBERS.smallest_normal);
     let scaled = m.times((1u64 << shift) as f64, x);

@@ -1,5 +1,6 @@
 //! Powers and the hypotenuse.
 
+use super::doubled::{either, reciprocal};
 use super::exponential::exp_pair;
 use super::inverse::normal_scale;
 use super::logarithm::ln_pair;
@@ -92,16 +93,92 @@ pub fn powf<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     m.replace(&power, &unit, 1.0)
 }
 
+/// Up to this size of `n`, `xⁿ` is a product of pairs, in bits of `n` below this many.
+const PRODUCT_BITS: u32 = 6;
+
+/// The highest bit set in the size of a nonzero `n`.
+#[inline(always)]
+fn top_bit(n: i32) -> u32 {
+    31 - n.unsigned_abs().leading_zeros()
+}
+
+/// `xⁿ` for `-2 ≤ n ≤ 3` by multiplication, of `1/x` for a negative `n`; `None` for other `n`.
+#[inline(always)]
+fn small_known_power<A: Machine>(m: &mut A, x: &A::F, n: i32) -> Option<A::F> {
+    let one = m.float(1.0);
+    let base = if n < 0 { m.div(&one, x) } else { x.clone() };
+    match n {
+        0 => Some(one),
+        1 | -1 => Some(base),
+        2 | -2 => Some(m.mul(&base, &base)),
+        3 => {
+            let square = m.mul(x, x);
+            Some(m.mul(&square, x))
+        }
+        _ => None,
+    }
+}
+
+/// `xⁿ` for an `n` that is known when the function is written down: by multiplication from -2 to 3, of
+/// pairs up to ±63 (`1/x` being a pair too), with [`powf`] beyond and where a product leaves the range.
+/// On 64-bit machines; the same bits as [`powi`].
+#[inline(always)]
+pub fn known_power<A: Machine>(m: &mut A, x: &A::F, n: i32) -> A::F {
+    if let Some(power) = small_known_power(m, x, n) {
+        return power;
+    }
+    let y = m.float(f64::from(n));
+    if top_bit(n) >= PRODUCT_BITS {
+        return powf(m, x, &y);
+    }
+    let base = (x.clone(), m.float(0.0));
+    let base = if n < 0 { reciprocal(m, &base) } else { base };
+    let mut power = base.clone();
+    for bit in (0..top_bit(n)).rev() {
+        power = m.pair_product(&power, &power);
+        if n.unsigned_abs() >> bit & 1 == 1 {
+            power = m.pair_product(&power, &base);
+        }
+    }
+    let outside = outside(m, &power.0);
+    let product = m.add(&power.0, &power.1);
+    let [power] = m.rarely(&outside, [product], |m| [powf(m, x, &y)]);
+    power
+}
+
+/// A product of pairs isn't to be trusted: too near to overflow and underflow, or NaN.
+#[inline(always)]
+fn outside<A: Machine>(m: &mut A, product: &A::F) -> A::M {
+    let size = m.abs(product);
+    let above = m.above(&size, 1e-280);
+    let below = m.below(&size, 1e300);
+    let inside = m.both(&above, &below);
+    m.not(&inside)
+}
+
+/// An integer's size, and whether it is negative.
+#[inline(always)]
+fn magnitude<A: Machine>(m: &mut A, n: &A::I) -> (A::I, A::M) {
+    let zero = m.int(0);
+    let negative = m.int_lt(n, &zero);
+    let minus = m.int_sub(&zero, n);
+    (m.select_int(&negative, &minus, n), negative)
+}
+
+/// A bit of an integer is set.
+#[inline(always)]
+fn bit<A: Machine>(m: &mut A, n: &A::I, bit: u32) -> A::M {
+    let shifted = m.shr(n, bit);
+    m.odd(&shifted)
+}
+
 /// `xⁿ` for `-2 ≤ n ≤ 3` by multiplication, of `1/x` for a negative `n`; anything for other `n`.
 #[inline(always)]
 pub fn small_power<A: Machine>(m: &mut A, x: &A::F, n: &A::I) -> A::F {
     let one = m.float(1.0);
     let inverse = m.div(&one, x);
-    let zero = m.int(0);
-    let negative = m.int_lt(n, &zero);
+    let (size, negative) = magnitude(m, n);
     let base = m.select(&negative, &inverse, x);
-    let minus = m.int_sub(&zero, n);
-    let size = m.select_int(&negative, &minus, n);
     let square = m.mul(&base, &base);
     let mut power = m.mul(&square, &base);
     for (count, lower) in [(2, &square), (1, &base), (0, &one)] {
@@ -112,23 +189,87 @@ pub fn small_power<A: Machine>(m: &mut A, x: &A::F, n: &A::I) -> A::F {
     power
 }
 
-/// `xⁿ`: [`small_power`] from -2 to 3, [`powf`] beyond. On 64-bit machines; `n` is an `i32`.
+/// `xⁿ`: [`small_power`] from -2 to 3, products of pairs up to ±63, [`powf`] beyond. On 64-bit
+/// machines; `n` is an `i32`.
 #[inline(always)]
 pub fn powi<A: Machine>(m: &mut A, x: &A::F, n: &A::I) -> A::F {
-    let y = m.from_int(n);
     let small = small_power(m, x, n);
+    let (size, negative) = magnitude(m, n);
+    let base = (x.clone(), m.float(0.0));
+    let inverse = reciprocal(m, &base);
+    let base = either(m, &negative, &inverse, &base);
+    let mut power = (m.float(1.0), m.float(0.0));
+    for i in (0..PRODUCT_BITS).rev() {
+        power = m.pair_product(&power, &power);
+        let longer = m.pair_product(&power, &base);
+        let set = bit(m, &size, i);
+        power = either(m, &set, &longer, &power);
+    }
+    let product = m.add(&power.0, &power.1);
+    let y = m.from_int(n);
     let distance = m.plus(&y, -0.5);
     let distance = m.abs(&distance);
-    let large = m.above(&distance, 2.5);
-    let [power] = m.rarely(&large, [small], |m| [powf(m, x, &y)]);
+    let near = m.below(&distance, 3.0);
+    let large = far(m, &size);
+    let outside = outside(m, &power.0);
+    let other = m.either(&large, &outside);
+    let not_near = m.not(&near);
+    let other = m.both(&other, &not_near);
+    let power = m.select(&near, &small, &product);
+    let [power] = m.rarely(&other, [power], |m| [powf(m, x, &y)]);
     power
 }
 
-/// `xⁿ` for `f32` beyond [`small_power`]: in `f64`, where `n` is exact.
+/// The size of an exponent is beyond what products are for.
+#[inline(always)]
+fn far<A: Machine>(m: &mut A, size: &A::I) -> A::M {
+    let most = m.int((1 << PRODUCT_BITS) - 1);
+    // the size of the least `i32` is positive on a 64-bit machine
+    m.int_lt(&most, size)
+}
+
+/// `xⁿ` for `f32`, an `n` that is known when the function is written down and isn't from -2 to 3: in
+/// `f64`, by multiplication up to ±63, where the product's error is nothing and its range is enough.
+#[inline(always)]
+pub fn large_known_power_single<A: Convert>(m: &mut A, x: &A::Narrow, n: i32) -> A::Narrow {
+    let x = m.widen(x);
+    let power = if top_bit(n) >= PRODUCT_BITS {
+        let y = m.float(f64::from(n));
+        powf(m, &x, &y)
+    } else {
+        let one = m.float(1.0);
+        let base = if n < 0 { m.div(&one, &x) } else { x };
+        let mut power = base.clone();
+        for bit in (0..top_bit(n)).rev() {
+            power = m.mul(&power, &power);
+            if n.unsigned_abs() >> bit & 1 == 1 {
+                power = m.mul(&power, &base);
+            }
+        }
+        power
+    };
+    m.narrow(&power)
+}
+
+/// `xⁿ` for `f32` beyond [`small_power`]: the same bits as [`large_known_power_single`].
 #[inline(always)]
 pub fn large_power_single<A: Convert>(m: &mut A, x: &A::Narrow, n: &A::I) -> A::Narrow {
     let x = m.widen(x);
-    let y = m.from_int(n);
-    let power = powf(m, &x, &y);
+    let (size, negative) = magnitude(m, n);
+    let one = m.float(1.0);
+    let inverse = m.div(&one, &x);
+    let base = m.select(&negative, &inverse, &x);
+    let mut power = one;
+    for i in (0..PRODUCT_BITS).rev() {
+        power = m.mul(&power, &power);
+        let longer = m.mul(&power, &base);
+        let set = bit(m, &size, i);
+        power = m.select(&set, &longer, &power);
+    }
+    let large = far(m, &size);
+    let [power] = m.rarely(&large, [power], |m| {
+        let y = m.from_int(n);
+        [powf(m, &x, &y)]
+    });
     m.narrow(&power)
 }

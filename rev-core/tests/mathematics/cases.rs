@@ -84,6 +84,13 @@ macro_rules! two {
     };
 }
 
+macro_rules! gamma {
+    ($order:literal $name:literal $($range:expr),*) => {
+        Case { name: $name, bound: 2.0, double: |x| double::polygamma($order, x[0]), single: |x| single::polygamma($order, x[0]),
+            ranges: &[$(&[$range]),*] }
+    };
+}
+
 const HALF_PI: f64 = std::f64::consts::FRAC_PI_2;
 const LN_2: f64 = std::f64::consts::LN_2;
 
@@ -119,6 +126,17 @@ pub const CASES: &[Case] = &[
             &[Near(1.0, -40, -2), Integer(-2147483648.0, 2147483647.0)],
             &[Exponents(-300, 300), Integer(-8.0, 8.0)],
             &[Near(1.0, -18, -2), Integer(-70000000.0, 70000000.0)],
+            &[Exponents(-20, 20), Integer(-66.0, 66.0)],
         ],
     },
+    // the zeros of log-gamma at 1 and 2 and the first four negative ones
+    one!(ln_gamma 2.0 Even(0.0, 20.0), Positive(-1074, 1014), Near(1.0, -53, -1), Near(2.0, -52, -1), Even(-20.0, 0.0), Exponents(-40, 30),
+        Near(-2.457024738220801, -51, -4), Near(-2.747682646727413, -51, -4), Near(-3.14358088834998, -51, -4), Near(-3.955294284858598, -51, -4)),
+    // digamma's zeros: the positive one and the first two others
+    gamma!(0 "polygamma 0" Even(0.0, 20.0), Positive(-1000, 1020), Near(1.4616321449683622, -53, -2), Even(-20.0, 0.0), Exponents(-40, 30),
+        Near(-0.5040830082644554, -53, -4), Near(-1.5734984731623905, -52, -4)),
+    gamma!(1 "polygamma 1" Even(0.0, 20.0), Positive(-500, 500), Even(-20.0, 0.0), Exponents(-40, 30)),
+    gamma!(2 "polygamma 2" Even(0.0, 20.0), Positive(-300, 300), Even(-20.0, 0.0), Exponents(-40, 30), Near(-0.5, -50, -3), Near(-10.5, -48, -3)),
+    gamma!(3 "polygamma 3" Even(0.0, 20.0), Positive(-250, 250), Even(-20.0, 0.0), Exponents(-40, 30)),
+    gamma!(4 "polygamma 4" Even(0.0, 20.0), Positive(-200, 200), Even(-20.0, 0.0), Exponents(-40, 30), Near(-0.5, -50, -3)),
 ];

@@ -1,5 +1,6 @@
 //! Errors in ulps, against arbitrary precision.
 
+use super::factorials::Factorials;
 use astro_float_num::{BigFloat, Consts, RoundingMode::ToEven};
 
 /// Digits of the reference: twice what the cancellation in `exp(x) - 1` and `ln(1 + x)` takes.
@@ -8,11 +9,12 @@ const BITS: usize = 128;
 /// The functions in arbitrary precision.
 pub struct Exact {
     constants: Consts,
+    factorials: Factorials,
 }
 
 impl Exact {
     pub fn new() -> Self {
-        Exact { constants: Consts::new().unwrap() }
+        Exact { constants: Consts::new().unwrap(), factorials: Factorials::new() }
     }
 
     /// The value of a function.
@@ -66,13 +68,17 @@ impl Exact {
                     power
                 }
             }
-            _ => unreachable!("{name}"),
+            "ln_gamma" => self.factorials.ln_gamma(&a, cc),
+            _ => match name.strip_prefix("polygamma ").and_then(|k| k.parse().ok()) {
+                Some(k) => self.factorials.polygamma(k, &a, cc),
+                None => unreachable!("{name}"),
+            },
         }
     }
 }
 
 /// The number; subnormal ones are made normal first, which the crate expects.
-fn big(x: f64) -> BigFloat {
+pub fn big(x: f64) -> BigFloat {
     if x == 0.0 || x.abs() >= f64::MIN_POSITIVE {
         return BigFloat::from_f64(x, BITS);
     }

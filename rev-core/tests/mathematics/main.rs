@@ -10,6 +10,7 @@
 
 mod cases;
 mod exact;
+mod factorials;
 mod gamma;
 mod special;
 

@@ -50,15 +50,18 @@ impl Lower<'_> {
         self.converted(&value, ScalarType::F64, real).map(Some)
     }
 
-    /// `xⁿ` of a float for an integer `n`: a few multiplications, else by `powf`, of `f32` in `f64`.
+    /// `xⁿ` of a float for an integer `n`: by multiplication, beyond ±63 by `powf`; of `f32` from -2 to 3
+    /// in itself and else in `f64`.
     pub fn float_powi(&mut self, real: ScalarType, x: &Atom, n: &Atom) -> Outcome<Atom> {
         if real.is_half() {
             return self.through_single(real, &[x], |l, single, x| l.float_powi(single, x[0], n));
         }
-        if let Some(n) = n.integer() {
-            if let Some(value) = self.small_power(real, x, n)? {
-                return Ok(value);
-            }
+        if let Some(n) = n.integer().and_then(|n| i32::try_from(n).ok()) {
+            return match real {
+                ScalarType::F64 => emit::<true, _>(self, |m| math::known_power(m, x, n)),
+                _ if (-2..=3).contains(&n) => emit::<false, _>(self, |m| math::known_power(m, x, n)),
+                _ => emit::<true, _>(self, |m| math::large_known_power_single(m, x, n)),
+            };
         }
         let wide = |l: &mut Self, n: &Atom| l.op(Op::Convert, Ty::I64, std::slice::from_ref(n));
         if real == ScalarType::F64 {
@@ -73,25 +76,6 @@ impl Lower<'_> {
         let most = self.compare(crate::kernel::Relation::Le, n, &Atom::Const(3, Ty::I32))?;
         let near = self.op(Op::And, Ty::Pred, &[least, most])?;
         self.choose(&near, &small, &large)
-    }
-
-    fn small_power(&mut self, real: ScalarType, x: &Atom, n: i128) -> Outcome<Option<Atom>> {
-        let one = self.int(real, 1)?;
-        Ok(Some(match n {
-            0 => one,
-            1 => x.clone(),
-            2 => self.times(real, x, x)?,
-            3 => {
-                let square = self.times(real, x, x)?;
-                self.times(real, &square, x)?
-            }
-            -1 => self.over(real, &one, x)?,
-            -2 => {
-                let inverse = self.over(real, &one, x)?;
-                self.times(real, &inverse, &inverse)?
-            }
-            _ => return Ok(None),
-        }))
     }
 }
 

@@ -2,9 +2,29 @@
 
 // the constants are their own derivation's, digit for digit
 #[allow(clippy::approx_constant)]
+pub(super) mod gamma;
+#[allow(clippy::approx_constant)]
 mod tables;
 
 pub use tables::{DOUBLE, SINGLE};
+
+/// `Σ cⱼ wʲ` from j = 1 on, of which the first coefficients are pairs.
+pub(super) struct Series<const PAIRS: usize, const REST: usize> {
+    /// As many as count in a pair.
+    pub pairs: [[f64; 2]; PAIRS],
+    /// Those after them.
+    pub rest: [f64; REST],
+}
+
+/// A zero of a function, and the Taylor series of the function there.
+pub(super) struct Zero {
+    /// Where it is, in three parts.
+    pub at: [f64; 3],
+    /// The derivative, in two parts.
+    pub slope: [f64; 2],
+    /// The coefficients of the powers from the square on.
+    pub rest: [f64; 3],
+}
 
 /// The encoding of a format and the constants that the functions use at its width.
 ///
