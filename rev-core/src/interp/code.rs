@@ -65,6 +65,8 @@ pub(super) enum OpKind {
 #[derive(Clone, Debug)]
 pub(super) struct ParallelLoop {
     pub declared: Parallel,
+    /// The whole loop.
+    pub statement: Stmt,
     /// What its iterations add to: a variable, or some places of it (none: all).
     pub sums: Vec<(VarId, Vec<Place>)>,
 }
@@ -84,7 +86,7 @@ impl ParallelLoop {
                 _ => {}
             }
         }
-        ParallelLoop { declared: declared.clone(), sums }
+        ParallelLoop { declared: declared.clone(), statement: stmt.clone(), sums }
     }
 }
 

@@ -21,12 +21,14 @@ mod func;
 mod generics;
 mod machine;
 mod memory;
+mod probe;
 mod statement;
 mod types;
 mod update;
 
 pub use device::Interpreter;
 pub use machine::{Machine, Progress, Variable};
+pub(crate) use probe::{Next, Probe};
 
 #[cfg(test)]
 mod tests;

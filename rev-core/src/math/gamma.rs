@@ -9,9 +9,7 @@
 use super::doubled::{either, horner, ln, multiple, opposite, reciprocal, series, sin_cos_pi, total};
 use super::machine::{Convert, Machine};
 use super::native::Native;
-use super::numbers::gamma::{
-    BERNOULLI, DIGAMMA, DIGAMMA_ZEROS, HALF_LN_TAU, LN_GAMMA_ZEROS, PI, STIRLING,
-};
+use super::numbers::gamma::{BERNOULLI, DIGAMMA, DIGAMMA_ZEROS, HALF_LN_TAU, LN_GAMMA_ZEROS, PI, STIRLING};
 use super::numbers::{Series, Zero};
 use super::steps::{Pair, Steps};
 

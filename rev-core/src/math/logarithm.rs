@@ -7,7 +7,21 @@
 use super::machine::Machine;
 use super::steps::{Pair, Steps};
 
-/// `|x| = 2ᵏ (1 + f)`: `k` as an integer, `f` exactly. For positive finite `x`; subnormals are scaled.
+/// `x = 2ᵏ (1 + f)`: `k` as an integer, `f` exactly. For positive normal `x`.
+#[inline(always)]
+fn split_normal<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
+    let root = m.float(std::f64::consts::FRAC_1_SQRT_2);
+    let root = m.to_bits(&root);
+    let bits = m.to_bits(x);
+    let distance = m.int_sub(&bits, &root);
+    let k = m.sar(&distance, A::NUMBERS.mantissa);
+    let exponent = m.shl(&k, A::NUMBERS.mantissa);
+    let bits = m.int_sub(&bits, &exponent);
+    let near_one = m.from_bits(&bits);
+    (k, m.plus(&near_one, -1.0))
+}
+
+/// The same for positive finite `x`; subnormals are scaled.
 #[inline(always)]
 pub(super) fn split<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
     let shift = A::NUMBERS.mantissa + 2;
@@ -17,15 +31,7 @@ pub(super) fn split<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
     let minus = m.int(-i64::from(shift));
     let zero = m.int(0);
     let offset = m.select_int(&tiny, &minus, &zero);
-    let root = m.float(std::f64::consts::FRAC_1_SQRT_2);
-    let root = m.to_bits(&root);
-    let bits = m.to_bits(&x);
-    let distance = m.int_sub(&bits, &root);
-    let k = m.sar(&distance, A::NUMBERS.mantissa);
-    let exponent = m.shl(&k, A::NUMBERS.mantissa);
-    let bits = m.int_sub(&bits, &exponent);
-    let near_one = m.from_bits(&bits);
-    let f = m.plus(&near_one, -1.0);
+    let (k, f) = split_normal(m, &x);
     let k = m.int_add(&k, &offset);
     (k, f)
 }
@@ -58,17 +64,34 @@ fn limits<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     m.replace(&y, &negative, f64::NAN)
 }
 
-/// `ln x`.
+/// `k ln 2 + ln(1 + f)`
 #[inline(always)]
-pub fn ln<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+fn natural<A: Machine>(m: &mut A, (k, f): &(A::I, A::F)) -> A::F {
     let [ln_2, ln_2_low] = A::NUMBERS.ln_2;
-    let (k, f) = split(m, x);
-    let k = m.from_int(&k);
+    let k = m.from_int(k);
     let a = m.times(ln_2, &k);
     let low = m.times(ln_2_low, &k);
-    let (high, low) = sum(m, &a, &low, &f);
-    let y = m.add(&high, &low);
-    limits(m, x, &y)
+    let (high, low) = sum(m, &a, &low, f);
+    m.add(&high, &low)
+}
+
+/// `ln x`; what isn't a positive normal number is the rare case.
+#[inline(always)]
+pub fn ln<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let parts = split_normal(m, x);
+    let y = natural(m, &parts);
+    // 0, subnormal and negative numbers; infinity and NaN
+    let smallest = m.float(A::NUMBERS.smallest_normal);
+    let low = m.le(&smallest, x);
+    let high = m.below(x, f64::INFINITY);
+    let normal = m.both(&low, &high);
+    let other = m.not(&normal);
+    let [y] = m.rarely(&other, [y], |m| {
+        let parts = split(m, x);
+        let y = natural(m, &parts);
+        [limits(m, x, &y)]
+    });
+    y
 }
 
 /// `ln(1 + x)`: of `1 + x` rounded, with what rounding left out as a first-order term.

@@ -28,7 +28,5 @@ pub use inverse::{acos, asin, atan, atan2};
 pub use logarithm::{ln, log10, log1p, log2};
 pub use machine::{Convert, Machine};
 pub use native::Native;
-pub use power::{
-    hypot, known_power, large_known_power_single, large_power_single, powf, powi, small_power,
-};
+pub use power::{hypot, known_power, large_known_power_single, large_power_single, powf, powi, small_power};
 pub use trigonometric::{cos, sin, sin_cos, tan};

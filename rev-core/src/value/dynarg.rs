@@ -249,6 +249,17 @@ impl<T: Real> DynArg for Complex<T> {
     }
 }
 
+impl DynArg for Data {
+    fn load(&self) -> Data {
+        self.clone()
+    }
+
+    fn store(&mut self, data: &Data) -> Result<(), Error> {
+        self.clone_from(data);
+        Ok(())
+    }
+}
+
 impl DynArg for () {
     fn load(&self) -> Data {
         Data::None

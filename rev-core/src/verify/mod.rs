@@ -1,5 +1,5 @@
 //! Checkers for users: does a program's inverse bring its arguments back, is its gradient right, and
-//! do two devices give the same ([`compare`])?
+//! do two devices give the same ([`compare`]), and if not, from which statement on ([`locate`])?
 //!
 //! The first two work on any device and know the program only through the functions of a
 //! [`Subject`], so that what is checked is what runs.
@@ -8,6 +8,7 @@ mod compare;
 mod coordinates;
 mod gradient;
 mod inverse;
+mod locate;
 
 use crate::error::Error;
 use crate::value::Data;
@@ -15,6 +16,7 @@ use crate::value::Data;
 pub use compare::{compare, compare_outputs, Comparison, Outputs, ValueRow, Worst};
 pub use gradient::{check_gradient, ArgumentRow, DirectionRow, GradientOptions, GradientReport};
 pub use inverse::{check_inverse, InverseReport, Moved};
+pub use locate::{locate, Located, Search};
 
 /// Runs a program on a state: one value for each parameter, changed in place.
 pub type Run<'a> = dyn FnMut(&mut [Data]) -> Result<(), Error> + 'a;
