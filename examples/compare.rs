@@ -44,6 +44,9 @@ struct Options {
     /// where not given
     #[arg(long, value_name = "T")]
     tolerance: Option<f64>,
+    /// Where they are too far apart: run both statement by statement, and name the first that differs
+    #[arg(long)]
+    locate: bool,
     /// Write the outcome to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -211,6 +214,7 @@ struct Record<'a> {
     tolerance: f64,
     passed: bool,
     values: Vec<Row>,
+    first_difference: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -260,6 +264,13 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let passed = if tolerance > 0.0 { outcome.within(tolerance) } else { outcome.identical() };
     let verdict = if passed { "within" } else { "beyond" };
     println!("{verdict} the tolerance of {tolerance:e}");
+    let search = match options.locate && !passed {
+        true => Some(rev::verify::locate([&*a, &*b], |device| (run.call)(device))?),
+        false => None,
+    };
+    if let Some(search) = &search {
+        println!("{search}");
+    }
     if let Some(file) = &options.out {
         let record = Record {
             program: options.program,
@@ -271,6 +282,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
             tolerance,
             passed,
             values: rows(&outcome),
+            first_difference: search.map(|search| search.to_string()),
         };
         write_whole(file, |out| {
             serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;

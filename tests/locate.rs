@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use rev::cuda::emulator::EmulatorDriver;
+use rev::cuda::emulator;
 use rev::cuda::lower::{lower, ArgumentType, LowerOptions};
 use rev::cuda::Gpu;
 use rev::device::{Backend, DynamicDevice};
@@ -19,7 +19,7 @@ fn wave(s: &mut f64, z: &mut [f64], a: f64) {
     for i in par(0..z.len()) {
         z[i] += a;
     }
-    add_waves(s, z);
+    add_waves(s, &z);
 }
 
 #[reversible]
@@ -62,7 +62,7 @@ impl DynamicDevice for Wrong {
 }
 
 /// A GPU whose generator makes it.
-fn wrong_gpu() -> Gpu<EmulatorDriver> {
+fn wrong_gpu() -> Gpu<emulator::Emulator> {
     fn generate(
         module: &Module,
         direction: Direction,
@@ -71,7 +71,7 @@ fn wrong_gpu() -> Gpu<EmulatorDriver> {
     ) -> Result<rev::cuda::plan::Program, Error> {
         lower(&wrong(module), direction, types, options)
     }
-    Gpu::with_generator(EmulatorDriver::new(), generate)
+    Gpu::with_generator(emulator::Emulator::default(), generate)
 }
 
 fn waves(devices: [&dyn Device; 2], z: &[f64]) -> Search {

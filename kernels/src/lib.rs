@@ -17,3 +17,4 @@ pub mod log_sum_exp;
 pub mod multiplier;
 pub mod norm;
 pub mod rotation;
+pub mod suite;

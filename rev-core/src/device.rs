@@ -77,3 +77,58 @@ pub trait DynamicDevice: Send + Sync {
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error>;
 }
+
+/// What writes programs down as text for another processor, without running them: a GPU, or what only
+/// knows what kind of GPU it is about.
+pub trait Generator {
+    /// The text of the program that `direction` names of the module's entry function, for arguments of
+    /// the types of these: the parameters of that program in order, each argument of an adjoint followed
+    /// by its shadow.
+    ///
+    /// # Errors
+    ///
+    /// A program that can't be written down.
+    fn text(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<String, Error>;
+}
+
+/// What `f::ptx` gives: the texts of a function's programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texts {
+    /// The function.
+    pub forward: String,
+    /// Its inverse.
+    pub inverse: String,
+    /// Its adjoint, with one cotangent for each number.
+    pub adjoint: String,
+}
+
+impl Texts {
+    /// The texts of the function and its inverse.
+    ///
+    /// # Errors
+    ///
+    /// As [`Generator::text`].
+    pub fn of_values(
+        generator: &(impl Generator + ?Sized),
+        module: &Module,
+        args: &mut [&mut dyn DynArg],
+    ) -> Result<[String; 2], Error> {
+        let args: Vec<&dyn DynArg> = args.iter().map(|a| &**a as &dyn DynArg).collect();
+        let text = |direction| generator.text(module, direction, &args);
+        Ok([text(Direction::FORWARD)?, text(Direction::INVERSE)?])
+    }
+
+    /// The text of the adjoint, for arguments with their shadows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Generator::text`].
+    pub fn of_adjoint(
+        generator: &(impl Generator + ?Sized),
+        module: &Module,
+        args: &mut [&mut dyn DynArg],
+    ) -> Result<String, Error> {
+        let args: Vec<&dyn DynArg> = args.iter().map(|a| &**a as &dyn DynArg).collect();
+        generator.text(module, Direction { adjoint: 1, inverse: false }, &args)
+    }
+}

@@ -68,7 +68,7 @@ pub mod __private {
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
     pub use crate::{arrays, checks, claims, fail, lanes, parallel};
     pub use ndarray;
-    pub use rev_core::device::{Backend, Device};
+    pub use rev_core::device::{Backend, Device, Generator, Texts};
     pub use rev_core::error::Error;
     pub use rev_core::ir;
     pub use rev_core::scalar::{

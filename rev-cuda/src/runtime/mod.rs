@@ -11,6 +11,7 @@ mod prepared;
 mod report;
 mod room;
 mod survey;
+mod text;
 mod transfer;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod collect;
 mod gradient;
+mod ptx;
 mod run;
 mod verify;
 mod vjp;
@@ -50,12 +51,12 @@ pub fn entry_points(entry: &Entry) -> Api {
     let gradient = gradient::gradient(entry);
     let vjp = vjp::vjp(entry);
     let (run, collect) = (run::functions(entry), collect::functions(entry));
-    let verify = verify::functions(entry);
+    let (verify, ptx) = (verify::functions(entry), ptx::function(entry));
     let (gradient_items, gradient_functions) = (gradient.items, gradient.functions);
     let (vjp_items, vjp_functions) = (vjp.items, vjp.functions);
     Api {
         items: quote!(#gradient_items #vjp_items),
-        functions: quote!(#run #gradient_functions #vjp_functions #verify #collect),
+        functions: quote!(#run #gradient_functions #vjp_functions #verify #ptx #collect),
     }
 }
 

@@ -1,0 +1,254 @@
+//! What the GPU can move and compute, and how long the benchmark programs take beside that.
+
+use std::time::Instant;
+
+use ndarray::Array2;
+use rev::cuda::driver::Driver;
+use rev::cuda::Gpu;
+use rev::ir::{Direction, Module};
+use rev::kernels::{ba, bessel, gmm};
+use rev::prelude::*;
+use rev::scalar::Batch;
+use rev::value::DynArg;
+use rev::Error;
+
+use super::report::Time;
+use super::Options;
+
+const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+
+/// Dimension and components of the mixtures of the papers' tables.
+const GMM: &[[usize; 2]] =
+    &[[2, 5], [10, 5], [2, 200], [10, 50], [20, 50], [32, 50], [64, 5], [64, 25], [64, 200], [128, 200]];
+
+/// Cameras, points and observations of ADBench's instances ba1 to ba20.
+const BA: [[usize; 3]; 20] = [
+    [49, 7_776, 31_843],
+    [21, 11_315, 36_455],
+    [161, 48_126, 182_072],
+    [372, 47_423, 204_472],
+    [257, 65_132, 225_911],
+    [539, 65_220, 277_273],
+    [93, 61_203, 287_451],
+    [88, 64_298, 383_937],
+    [810, 88_814, 393_775],
+    [1_197, 126_327, 563_734],
+    [1_723, 156_502, 678_718],
+    [253, 163_691, 899_155],
+    [245, 198_739, 1_091_386],
+    [356, 226_730, 1_255_268],
+    [1_102, 780_462, 4_052_340],
+    [1_544, 942_409, 4_750_193],
+    [1_778, 993_923, 5_001_946],
+    [1_936, 649_673, 5_213_733],
+    [4_585, 1_324_582, 9_125_125],
+    [13_682, 4_456_117, 2_987_644],
+];
+
+/// How many multiply-adds [`multiply_adds`] makes for each element.
+const STEPS: usize = 2048;
+
+/// Eight of them in a chain.
+#[pure]
+fn chain<T: Real>(x: T, a: T) -> T {
+    let b = x.mul_add(a, x);
+    let c = b.mul_add(a, x);
+    let d = c.mul_add(a, x);
+    let e = d.mul_add(a, x);
+    let f = e.mul_add(a, x);
+    let g = f.mul_add(a, x);
+    let h = g.mul_add(a, x);
+    h.mul_add(a, x)
+}
+
+/// Arithmetic with hardly any memory traffic.
+#[reversible]
+fn multiply_adds<T: Real>(y: &mut [T], a: T, rounds: usize) {
+    for i in par(0..y.len()) {
+        let x = a * T::from_usize(i);
+        let mut s = T::zero();
+        for k in 0..rounds {
+            s += chain(x, a);
+        }
+        y[i] += s;
+    }
+}
+
+/// The benchmarks on a device.
+pub struct Bench<'a, D: Driver> {
+    gpu: &'a Gpu<D>,
+    options: &'a Options,
+    /// Read and written by a copy within the device.
+    pub bytes_per_second: f64,
+    /// Two for each fused multiply-add.
+    pub operations_per_second: f64,
+}
+
+impl<'a, D: Driver> Bench<'a, D> {
+    /// Measures what the device can do.
+    pub fn new(gpu: &'a Gpu<D>, options: &'a Options) -> Result<Self, Error> {
+        let mut bench = Bench { gpu, options, bytes_per_second: 0.0, operations_per_second: 0.0 };
+        bench.bytes_per_second = bench.bandwidth()?;
+        bench.operations_per_second = bench.arithmetic()?;
+        Ok(bench)
+    }
+
+    /// The shortest time of some work on the device, in milliseconds.
+    fn shortest(&self, mut work: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+        if !self.options.quick {
+            work()?;
+        }
+        self.gpu.driver().synchronize()?;
+        let mut best = f64::INFINITY;
+        for _ in 0..self.options.size(self.options.repeat, 1) {
+            let start = Instant::now();
+            work()?;
+            self.gpu.driver().synchronize()?;
+            best = best.min(start.elapsed().as_secs_f64() * 1e3);
+        }
+        Ok(best)
+    }
+
+    fn bandwidth(&self) -> Result<f64, Error> {
+        let (driver, bytes) = (self.gpu.driver(), self.options.size(500_000_000, 1_000_000));
+        let (from, to) = (driver.allocate("copy source", bytes)?, driver.allocate("copy target", bytes)?);
+        driver.clear(from, bytes)?;
+        let milliseconds = self.shortest(|| driver.copy(to, from, bytes));
+        driver.free(from);
+        driver.free(to);
+        Ok(2.0 * bytes as f64 / (milliseconds? * 1e-3))
+    }
+
+    /// Operations per second of [`multiply_adds`].
+    fn arithmetic(&self) -> Result<f64, Error> {
+        let (count, rounds) = (self.options.size(1 << 20, 64), self.options.size(STEPS / 8, 1));
+        let args: [&dyn DynArg; 3] = [&vec![0.0; count], &1e-9, &rounds];
+        let milliseconds = self.prepared(&multiply_adds::ir(), Direction::FORWARD, &args)?;
+        Ok(2.0 * (count * rounds * 8) as f64 / (milliseconds * 1e-3))
+    }
+
+    /// The time of a program with its arguments on the device: no copies to or from the host.
+    fn prepared(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<f64, Error> {
+        let prepared = self.gpu.prepare(module, direction, args)?;
+        let arrays = args.iter().enumerate().map(|(k, a)| prepared.upload(k, *a));
+        let arrays = arrays.collect::<Result<Vec<_>, Error>>()?;
+        let arrays: Vec<_> = arrays.iter().collect();
+        self.shortest(|| prepared.run(&arrays))
+    }
+
+    /// An adjoint that has to read and write so many numbers, and to make so many operations.
+    fn adjoint(
+        &self,
+        name: String,
+        module: &Module,
+        args: &[&dyn DynArg],
+        (numbers, operations): (usize, Option<usize>),
+    ) -> Time {
+        let milliseconds = self.prepared(module, ADJOINT, args).map_err(|e| e.cause().to_string());
+        let arithmetic = operations.map(|n| n as f64 / self.operations_per_second * 1e3);
+        let memory_milliseconds = 8.0 * numbers as f64 / self.bytes_per_second * 1e3;
+        Time { name, milliseconds, memory_milliseconds, arithmetic_milliseconds: arithmetic }
+    }
+
+    /// All programs.
+    pub fn times(&self) -> Vec<Time> {
+        let quick = self.options.quick;
+        let mixtures = if quick { &[[2, 5]] } else { GMM };
+        let mut times: Vec<Time> = mixtures.iter().map(|size| self.mixture(*size)).collect();
+        let instances = if quick { &[[2, 10, 40]] } else { BA.as_slice() };
+        for size in instances {
+            let i = ba::Instance::random(size[0], size[1], size[2], 1);
+            times.push(self.jacobian(&i));
+            times.push(self.adjustment(&i));
+        }
+        times.push(self.series(self.options.size(1 << 17, 64)));
+        times
+    }
+
+    /// `3 N K d (d + 1)` operations: the product of each matrix with each difference, and both products
+    /// of its adjoint.
+    fn mixture(&self, [d, k]: [usize; 2]) -> Time {
+        let i = gmm::Instance::random(d, k, self.options.size(10_000, 40), 1);
+        let n = i.points.nrows();
+        let zeros = |a: &Array2<f64>| Array2::<f64>::zeros(a.raw_dim());
+        let args: [&dyn DynArg; 14] = [
+            &0.0,
+            &1.0,
+            &i.alphas,
+            &vec![0.0; k],
+            &i.means,
+            &zeros(&i.means),
+            &i.icf,
+            &zeros(&i.icf),
+            &i.points,
+            &zeros(&i.points),
+            &i.gamma,
+            &0.0,
+            &i.m,
+            &(),
+        ];
+        let name = format!("GMM gradient, d = {d}, K = {k}, N = {n}");
+        let parameters = i.alphas.len() + i.means.len() + i.icf.len();
+        let numbers = 2 * (parameters + i.points.len());
+        self.adjoint(name, &gmm::objective::ir(), &args, (numbers, Some(3 * n * k * d * (d + 1))))
+    }
+
+    /// The floor is the output: two rows for each observation.
+    fn jacobian(&self, i: &ba::Instance) -> Time {
+        let count = i.features.len();
+        let cameras: Vec<_> = i.camera_of.iter().map(|&c| i.cameras[c]).collect();
+        let points: Vec<_> = i.point_of.iter().map(|&x| i.points[x]).collect();
+        let args: [&dyn DynArg; 10] = [
+            &vec![[0.0; 2]; count],
+            &vec![[Batch([1.0, 0.0]), Batch([0.0, 1.0])]; count],
+            &cameras,
+            &vec![[Batch([0.0; 2]); ba::CAMERA]; count],
+            &points,
+            &vec![[Batch([0.0; 2]); 3]; count],
+            &i.weights,
+            &vec![Batch([0.0; 2]); count],
+            &i.features,
+            &vec![[Batch([0.0; 2]); 2]; count],
+        ];
+        let name = format!("BA Jacobian, {} cameras, {count} observations", i.cameras.len());
+        self.adjoint(name, &ba::residuals_apart::ir(), &args, (count * 2 * ba::COLUMNS, None))
+    }
+
+    /// The floor is every argument read and every gradient written once.
+    fn adjustment(&self, i: &ba::Instance) -> Time {
+        let (count, n) = (i.features.len(), i.cameras.len());
+        let none = vec![(); count];
+        let args: [&dyn DynArg; 14] = [
+            &0.0,
+            &1.0,
+            &i.cameras,
+            &vec![[0.0; ba::CAMERA]; n],
+            &i.points,
+            &vec![[0.0; 3]; i.points.len()],
+            &i.weights,
+            &vec![0.0; count],
+            &i.camera_of,
+            &none,
+            &i.point_of,
+            &none,
+            &i.features,
+            &vec![[0.0; 2]; count],
+        ];
+        let name = format!("BA gradient, {n} cameras, {count} observations");
+        let differentiable = ba::CAMERA * n + 3 * i.points.len() + count + 2 * count;
+        self.adjoint(name, &ba::objective::ir(), &args, (2 * differentiable + 2 * count, None))
+    }
+
+    /// Arguments, values, seeds and derivatives; the length of a series depends on its argument.
+    fn series(&self, count: usize) -> Time {
+        let z: Vec<f64> = (1..=count).map(|k| 2.0 * k as f64 / count as f64).collect();
+        let args: [&dyn DynArg; 8] =
+            [&vec![0.0; count], &vec![1.0; count], &2usize, &(), &z, &vec![0.0; count], &1e-10, &0.0];
+        self.adjoint(
+            format!("Bessel, {count} points"),
+            &bessel::bessel_j_each::ir(),
+            &args,
+            (4 * count, None),
+        )
+    }
+}
