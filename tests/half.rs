@@ -1,4 +1,5 @@
 //! `f16` and `bf16`: the same bits on every device, gradients in `f32`, inverses.
+#![allow(clippy::unwrap_used)] // helpers of tests
 
 use rev::compare;
 use rev::prelude::*;
@@ -31,9 +32,9 @@ fn numbers<T: Half>(n: usize, start: f64, step: f64) -> Vec<T> {
 }
 
 /// Values and gradient of [`blend`].
-fn outputs<T: Half>(device: &dyn Device) -> Result<Outputs, Error>
+fn outputs<T>(device: &dyn Device) -> Result<Outputs, Error>
 where
-    T: Primal<Gradient = f32, Shadow<1> = WideBatch<T, 1>>,
+    T: Half + Primal<Gradient = f32, Shadow<1> = WideBatch<T, 1>>,
 {
     let (x, w) = (numbers::<T>(300, -1.0, 2.0), numbers::<T>(2, 0.5, 1.0));
     let (mut loss, mut y) = (T::zero(), numbers::<T>(300, 0.0, 1.0));
@@ -80,9 +81,9 @@ fn shared_sums_in_any_order() {
     assert_eq!((y.to_f32(), s.map(f16::to_f32)), (100.0, [33.5, 33.5, 33.0]));
 }
 
-fn far<T: Half>(unit: f64)
+fn far<T>(unit: f64)
 where
-    T: Primal<Gradient = f32, Shadow<1> = WideBatch<T, 1>>,
+    T: Half + Primal<Gradient = f32, Shadow<1> = WideBatch<T, 1>>,
 {
     let (y, x, w) = (numbers::<T>(40, 0.0, 1.0), numbers::<T>(40, -1.0, 2.0), numbers::<T>(2, 0.5, 1.0));
     let wide = |v: &[T]| v.iter().map(|v| v.to_f64()).collect::<Vec<f64>>();

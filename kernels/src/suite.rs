@@ -48,7 +48,7 @@ samples! {
         Ok(Outputs::new().with("y", &y))
     };
     "Bessel function, gradient", true, |d| {
-        let g = bessel::bessel_j::gradient(d, 2, 1.0, 1e-10)?;
+        let g = bessel::bessel_j::gradient(d, 2, 1.0f64, 1e-10)?;
         Ok(Outputs::new().with("value", &g.value).with("z", &g.z))
     };
     "Bessel function at many points and its inverse", true, |d| {
@@ -60,7 +60,7 @@ samples! {
         Ok(Outputs::new().with("there", &there).with("back", &out))
     };
     "exponential series, gradient", true, |d| {
-        let g = exponential::exponential::gradient(d, 1.6, 1e-10)?;
+        let g = exponential::exponential::gradient(d, 1.6f64, 1e-10)?;
         Ok(Outputs::new().with("value", &g.value).with("x", &g.x))
     };
     "Fibonacci number by recursion", false, |d| {

@@ -341,10 +341,10 @@ impl Lower<'_> {
     /// A number in another scalar type, where one of the two is a 128-bit integer.
     pub fn wide_cast(&mut self, n: &Num, to: ScalarType) -> Outcome<Num> {
         if is_wide(to) {
-            let parts = self.to_wide(n, to)?.to_vec();
+            let parts = self.halves_of(n, to)?.to_vec();
             return Ok(Num { real: to, complex: false, lanes: 0, parts });
         }
-        Ok(Num::real(to, self.from_wide(n, to)?))
+        Ok(Num::real(to, self.of_halves(n, to)?))
     }
 
     /// An integer of at most 64 bits, extended.
@@ -357,7 +357,7 @@ impl Lower<'_> {
         Ok([self.op(Op::Bits, Ty::U64, &[low])?, self.op(Op::Bits, Ty::U64, &[high])?])
     }
 
-    fn to_wide(&mut self, n: &Num, to: ScalarType) -> Outcome<Halves> {
+    fn halves_of(&mut self, n: &Num, to: ScalarType) -> Outcome<Halves> {
         let a = &n.parts[0];
         match n.real {
             ScalarType::I128 | ScalarType::U128 => Ok(halves(n)),
@@ -402,7 +402,7 @@ impl Lower<'_> {
         self.choose_halves(&number, &value, &constant(0))
     }
 
-    fn from_wide(&mut self, n: &Num, to: ScalarType) -> Outcome<Atom> {
+    fn of_halves(&mut self, n: &Num, to: ScalarType) -> Outcome<Atom> {
         let a = halves(n);
         match to {
             ScalarType::Bool => {

@@ -76,7 +76,7 @@ integer_samples!(i8 i32 i64 u32 u64 usize);
 
 impl Sample for bool {
     fn sample(r: &mut Random) -> bool {
-        r.next() % 2 == 0
+        r.next().is_multiple_of(2)
     }
     fn same(&self, other: &bool) -> bool {
         self == other
@@ -299,7 +299,7 @@ on_each_isa! {
         assert!(lanes::quotient(s, lanes::All, pack(&a), pack(&b)).is_none());
         assert!(lanes::remainder(s, lanes::everywhere(), pack(&a), pack(&b)).is_none());
         assert_eq!(lanes::quotient(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Some(3));
-        assert_eq!(lanes::remainder(s, &all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Some(1));
+        assert_eq!(lanes::remainder(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Some(1));
     }
     fn conversions(s) {
         macro_rules! each {

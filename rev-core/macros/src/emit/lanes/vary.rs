@@ -246,7 +246,7 @@ fn is_laned_place(function: &Function, varying: &Varying, q: &Place) -> bool {
         && q.path.iter().filter(|step| chooses(varying, step)).count() <= 1
         && path.all(|step| match step {
             Step::Field(_) => false,
-            Step::Range(a, b) => !varying.own.contains(&q.var) && !varying.expr(a) && !varying.expr(b),
+            Step::Range(..) => !varying.own.contains(&q.var) && !varying.place(q),
             Step::Element(_) | Step::Index(_) | Step::Re | Step::Im => true,
         })
 }
