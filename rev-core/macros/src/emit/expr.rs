@@ -136,7 +136,10 @@ impl Body<'_> {
 
     fn len(&mut self, place: &Place, axis: Option<u32>) -> TokenStream {
         let p = self.p;
-        let array = self.place(place, Reach::Read);
+        let array = match self.lane_array(place) {
+            Some(array) => array,
+            None => self.place(place, Reach::Read),
+        };
         match axis {
             None => quote!(#p::Extents::count(&#array)),
             Some(k) => {

@@ -57,6 +57,20 @@ impl Body<'_> {
         }
     }
 
+    /// An array of which each lane has its own, as something with a length.
+    pub fn lane_array(&mut self, place: &Place) -> Option<TokenStream> {
+        if self.kind(place.var) != Kind::Pack {
+            return None;
+        }
+        let handle = place.path.is_empty() && self.repr(place.var) == Repr::Handle;
+        match self.spot(place, Reach::Read) {
+            Spot::Held(held) if handle => Some(held),
+            Spot::Held(held) => Some(quote!(#held.0)),
+            // not in lanes
+            Spot::One | Spot::Chosen(_) => None,
+        }
+    }
+
     /// The step of a path at which lanes part.
     fn first_choice(&self, place: &Place) -> Option<usize> {
         place.path.iter().position(|step| match step {

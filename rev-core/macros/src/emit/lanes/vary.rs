@@ -229,13 +229,30 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
         | StmtKind::Inverse { .. } => true,
     };
     let mut products = false;
-    stmt.each_expr(&mut |e| products |= has_product(e));
+    let mut shaped = true;
+    stmt.each_expr(&mut |e| {
+        products |= has_product(e);
+        shaped &= is_shaped(function, varying, e);
+    });
     let mut places = true;
     let mut see = |q: &Place, _: Access| places &= is_laned_place(function, varying, q);
     stmt.each_access(&mut see);
     own && places
         && !products
         && stmt.blocks().into_iter().flatten().all(|s| is_laned_stmt(function, varying, s))
+}
+
+/// Whether an expression asks for lengths of the same array in all lanes only.
+fn is_shaped(function: &Function, varying: &Varying, e: &Expr) -> bool {
+    let mut shaped = match &e.kind {
+        ExprKind::Len(q, _) => {
+            is_laned_place(function, varying, q) && !q.path.iter().any(|step| chooses(varying, step))
+        }
+        ExprKind::ZeroShadow(q) => is_laned_place(function, varying, q),
+        _ => true,
+    };
+    e.each_child(&mut |c| shaped &= is_shaped(function, varying, c));
+    shaped
 }
 
 /// Parts of arrays are the same for all lanes, and not of arrays that are the lanes' own; fields are
