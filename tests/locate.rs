@@ -19,7 +19,7 @@ fn wave(s: &mut f64, z: &mut [f64], a: f64) {
     for i in par(0..z.len()) {
         z[i] += a;
     }
-    add_waves(s, &z);
+    add_waves(&mut *s, &z);
 }
 
 #[reversible]
