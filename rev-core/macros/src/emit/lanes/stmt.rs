@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use rev_core::check::Types;
 use rev_core::ir::{Block, Expr, ExprKind, Place, Range, Stmt, StmtKind, Type, UpdateOp, VarId};
 use rev_core::ops::Instr;
 use rev_core::pass::inverse_block;
@@ -283,8 +284,12 @@ impl Body<'_> {
         let (inclusive, from_end, reversed) = (range.inclusive, range.from_end, range.reversed);
         let step = match &range.step {
             Some(step) => {
-                let step = self.pack(step);
-                quote!(#p::lanes::steps_of(&#step))
+                let value = self.pack(step);
+                match Types::of(self.function).expr(step) {
+                    Type::Unknown => value,
+                    ty if ty == self.function.var(var).ty => value,
+                    _ => quote!(#p::lanes::steps_of(&#value)),
+                }
             }
             None => quote!(#p::lanes::splat(#p::rt::lit_int(1i128))),
         };
