@@ -1,4 +1,5 @@
 //! Every scalar type in arrays: the same bits from the interpreter, the CPU and the PTX text.
+#![allow(clippy::unwrap_used)] // helpers of tests
 
 use rev::compare;
 use rev::prelude::*;
