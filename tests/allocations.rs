@@ -88,15 +88,18 @@ fn iterations_do_not_allocate() {
 fn a_gradient_holds_less_than_the_formula_of_the_paper() {
     // (3 + d² + d) k + 2 log₂ k + P numbers, for d dimensions and k components with P parameters;
     // the gradients by the points aren't part of it. In two dimensions the formula's numbers are fewer
-    // than what one iteration needs, in whole cache lines
+    // than what one iteration needs, in whole cache lines. Lanes hold the arrays of 16 iterations
     for (d, k) in [(10, 5), (10, 50), (20, 50)] {
         let i = Instance::random(d, k, 100, 1);
-        let device = Cpu::with_threads(1).checks(false);
+        let device = Cpu::with_threads(1).checks(false).lanes(false);
         let parameters = i.alphas.len() + i.means.len() + i.icf.len();
         let numbers = (3 + d * d + d) as f64 * k as f64 + 2.0 * (k as f64).log2() + parameters as f64;
         let mut buffers = Buffers::of(&i);
         let memory = measure(|| buffers.add_gradient(&device, &i));
         let own = memory.bytes_max as f64 / 8.0 + parameters as f64;
         assert!(own < numbers, "d = {d}, k = {k}: {own} numbers, {numbers} by the formula");
+        let in_lanes = measure(|| buffers.add_gradient(&device.clone().lanes(true), &i));
+        let most = 16.0 * own;
+        assert!((in_lanes.bytes_max as f64) < 8.0 * most, "d = {d}, k = {k}: {in_lanes:?}");
     }
 }
