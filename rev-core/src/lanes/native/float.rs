@@ -3,9 +3,7 @@
 use super::chunks;
 use crate::lanes::{
     splat, Each, Elementary, Isa, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows, Special, Vector,
-    WIDTH,
 };
-use crate::math;
 use crate::math::machine::Machine;
 
 /// `f64` or `f32` in registers.
@@ -264,7 +262,7 @@ macro_rules! float_rows {
             };
             match small_power(s, x, n) {
                 Some(power) => power,
-                None => Self::powf(s, x, splat(f64::from(n))),
+                None => crate::lanes::pack::collect(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
             }
         }
         #[inline(always)]
@@ -296,11 +294,11 @@ macro_rules! float_rows {
         #[inline(always)]
         fn powi<S: Isa>(s: S, x: Pack<f32>, n: impl Each<i32>) -> Pack<f32> {
             let Some(n) = n.uniform() else {
-                return varying_power_single(s, x, n.pack());
+                return crate::lanes::pack::collect(|k| crate::scalar::rt::powi(x.0 .0[k], n.at(k)));
             };
             match small_power(s, x, n) {
                 Some(power) => power,
-                None => narrow(s, Floats::powf(s, widen(s, x), splat(f64::from(n)))),
+                None => crate::lanes::pack::collect(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
             }
         }
         #[inline(always)]
@@ -342,25 +340,4 @@ fn small_power<S: Isa, T: crate::scalar::Real>(s: S, x: Pack<T>, n: i32) -> Opti
         }
         _ => None,
     }
-}
-
-/// `xⁿ` with an exponent for each lane: small ones by multiplication, the others in `f64`.
-#[inline(always)]
-fn varying_power_single<S: Isa>(s: S, x: Pack<f32>, n: Pack<i32>) -> Pack<f32> {
-    let m = &mut s.single();
-    let mut result = x.0;
-    chunks!(S::Single, chunk => {
-        let (x, n) = (m.load(&x.0, chunk), m.load_int(&n.0, chunk));
-        let power = math::small_power(m, &x, &n);
-        m.store(&power, &mut result, chunk);
-    });
-    let mut large = 0;
-    for k in 0..WIDTH {
-        large |= u16::from(!(-2..=3).contains(&n.0 .0[k])) << k;
-    }
-    if large == 0 {
-        return Pack(result);
-    }
-    let power = Floats::powf(s, widen(s, x), crate::lanes::cast::<S, i32, f64>(s, n));
-    f32::select(s, large, narrow(s, power), Pack(result))
 }
