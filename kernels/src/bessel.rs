@@ -20,7 +20,7 @@ pub fn factorial(out: &mut i64, n: i64) {
 ///
 /// Constant memory: a term becomes the next one by a division, which a multiplication takes back up
 /// to the rounding of its last bit, so that nothing is kept for the way back (the papers' programs
-/// divide by the approximate multiplier, [`approximate_multiply`](crate::multiplier::approximate_multiply)).
+/// divide by the approximate multiplier, [`approximate_multiply`](fn@crate::multiplier::approximate_multiply)).
 #[reversible]
 pub fn bessel_j<T: Real>(out: &mut T, nu: usize, z: T, tolerance: T) {
     let half = 0.5 * z;

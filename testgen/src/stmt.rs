@@ -26,6 +26,18 @@ fn add(place: Place, expr: Expr) -> StmtKind {
     StmtKind::Update { op: UpdateOp::Add, place, expr }
 }
 
+/// Whether elements chosen by a table are those of one place of it, a loop's.
+fn looked_up_at(body: &[Stmt], table: VarId, var: VarId) -> bool {
+    let own = Expr::read(Place::var(table).with(Step::Index(vec![Expr::read(Place::var(var))])));
+    let mut only = true;
+    for stmt in body {
+        stmt.each_access_deep(&mut |p, _| {
+            p.indices().filter(|e| e.mentions(table)).for_each(|e| only &= e.same(&own));
+        });
+    }
+    only
+}
+
 /// The variables that are written at elements chosen by an index array.
 fn indexed_by(block: &[Stmt], table: VarId) -> Vec<VarId> {
     let mut found = Vec::new();
@@ -514,7 +526,7 @@ impl Generator<'_> {
         };
         let table = table.filter(|t| used(*t));
         let parallel = Some(match table {
-            Some(table) if self.dice.chance(50) => {
+            Some(table) if self.dice.chance(50) && looked_up_at(&body, table, var) => {
                 let mut disjoint = indexed_by(&body, table);
                 disjoint.retain(|var| self.scopes.get(*var).is_some());
                 Parallel { injective: Vec::new(), disjoint }

@@ -5,11 +5,11 @@ use rev_cpu::prelude::*;
 
 use super::program::prior;
 
-/// `loss += L`; the arguments and the result are those of [`objective`](super::objective).
+/// `loss += L`; the arguments and the result are those of [`objective`](fn@super::objective).
 ///
 /// For each component `Q_k (x_n - μ_k)` of all points is one product of matrices, and so is each part of
 /// its adjoint, which computes that product again instead of keeping it. Faster than
-/// [`objective`](super::objective) from about D = 32 on. Memory: `N (K + D)` numbers.
+/// [`objective`](fn@super::objective) from about D = 32 on. Memory: `N (K + D)` numbers.
 #[reversible]
 pub fn objective_by_products<T: Real>(
     loss: &mut T,
