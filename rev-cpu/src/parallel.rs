@@ -6,7 +6,7 @@
 //! first in the range.
 //!
 //! * By default each thread has one copy and takes parts of the range until none is left
-//!   ([`crate::schedule`]); one thread accumulates straight into the target, and so does a loop that
+//!   (`schedule.rs`); one thread accumulates straight into the target, and so does a loop that
 //!   runs on one thread only.
 //! * In deterministic mode the range is cut into leaves, which with the order of their sums are those
 //!   of [`rev_core::tree`]. They depend on the number of iterations alone: the same bits on any number

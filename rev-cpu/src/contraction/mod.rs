@@ -3,9 +3,9 @@
 //!
 //! | mode | how |
 //! | --- | --- |
-//! | deterministic | [`ordered`](Sums::ordered): the order that the formula's meaning fixes, one element after the other; elements on several threads |
-//! | matrix products of `f32`, `f64` and complex numbers | [`library`]: the kernels of `matrixmultiply`, which choose AVX-512, AVX2 or what there is at run time |
-//! | everything else, and products too small for that | [`loops`]: plain loops, the index with the shortest strides innermost |
+//! | deterministic | `ordered`: the order that the formula's meaning fixes, one element after the other; elements on several threads |
+//! | matrix products of `f32`, `f64` and complex numbers | `library`: the kernels of `matrixmultiply`, which choose AVX-512, AVX2 or what there is at run time |
+//! | everything else, and products too small for that | `loops`: plain loops, the index with the shortest strides innermost |
 //!
 //! Seeds: a shadow of `N` cotangents is `N` numbers side by side, and a product with it `N` products.
 

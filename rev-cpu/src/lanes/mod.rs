@@ -8,7 +8,7 @@
 //! | [`lend`] | fixed-size arrays as arguments of calls |
 //! | [`own`] | arrays of which each lane has its own |
 //! | [`ranges`] | counted loops whose bounds differ between lanes |
-//! | [`spread`] | values, calls and shadows brought into lanes |
+//! | [`mod@spread`] | values, calls and shadows brought into lanes |
 //! | `memory` | packs to and from memory, whatever the elements are |
 //!
 //! An index out of range in an active lane is found before anything is read or written; inactive lanes
