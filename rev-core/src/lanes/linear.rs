@@ -50,7 +50,7 @@ pub trait LinearRows<T: Linear> {
         let [first, ..] = lanes;
         first
     }
-    /// [`rt::scale`] in each lane.
+    /// `rt::scale` in each lane.
     #[inline(always)]
     fn scale<S: Isa>(s: S, a: Pack<T>, c: Pack<T::Over>) -> Pack<T>
     where
@@ -68,7 +68,7 @@ pub trait LinearRows<T: Linear> {
         let _ = s;
         collect(|k| T::lane(&a, k).scale_constant(c))
     }
-    /// [`rt::absorb`] in each lane.
+    /// `rt::absorb` in each lane.
     #[inline(always)]
     fn absorb<S: Isa>(s: S, a: Pack<T>, c: Pack<T::Over>) -> Pack<T>
     where
@@ -113,7 +113,7 @@ pub trait LinearRows<T: Linear> {
         let _ = s;
         exact(mask, a, |k, a| a.unscale_int(n.at(k)))
     }
-    /// [`rt::shadow_conj`] in each lane.
+    /// `rt::shadow_conj` in each lane.
     #[inline(always)]
     fn shadow_conj<S: Isa>(s: S, a: Pack<T>) -> Pack<T>
     where
@@ -122,7 +122,7 @@ pub trait LinearRows<T: Linear> {
         let _ = s;
         collect(|k| T::lane(&a, k).conjugate())
     }
-    /// [`rt::shadow_re`] in each lane.
+    /// `rt::shadow_re` in each lane.
     #[inline(always)]
     fn shadow_re<S: Isa>(s: S, a: Pack<T>) -> Pack<T::Part>
     where
@@ -131,7 +131,7 @@ pub trait LinearRows<T: Linear> {
         let _ = s;
         collect(|k| T::lane(&a, k).real_part())
     }
-    /// [`rt::shadow_im`] in each lane.
+    /// `rt::shadow_im` in each lane.
     #[inline(always)]
     fn shadow_im<S: Isa>(s: S, a: Pack<T>) -> Pack<T::Part>
     where
@@ -140,7 +140,7 @@ pub trait LinearRows<T: Linear> {
         let _ = s;
         collect(|k| T::lane(&a, k).imaginary_part())
     }
-    /// [`rt::shadow_from_re`] in each lane.
+    /// `rt::shadow_from_re` in each lane.
     #[inline(always)]
     fn shadow_from_re<S: Isa>(s: S, re: Pack<T::Part>) -> Pack<T>
     where
@@ -149,7 +149,7 @@ pub trait LinearRows<T: Linear> {
         let _ = s;
         collect(|k| T::from_real_part(Laned::lane(&re, k)))
     }
-    /// [`rt::shadow_from_im`] in each lane.
+    /// `rt::shadow_from_im` in each lane.
     #[inline(always)]
     fn shadow_from_im<S: Isa>(s: S, im: Pack<T::Part>) -> Pack<T>
     where

@@ -29,7 +29,7 @@ impl Numbers {
     }
 }
 
-/// [`rt::cast`](crate::scalar::rt::cast) in each lane.
+/// `rt::cast`(crate::scalar::rt::cast) in each lane.
 #[inline(always)]
 pub fn cast<S: Isa, A: Scalar, B: Scalar>(s: S, a: Pack<A>) -> Pack<B> {
     match A::Rows::numbers(s, &a) {
@@ -38,7 +38,7 @@ pub fn cast<S: Isa, A: Scalar, B: Scalar>(s: S, a: Pack<A>) -> Pack<B> {
     }
 }
 
-/// [`rt::cast_shadow`](crate::scalar::rt::cast_shadow) in each lane.
+/// `rt::cast_shadow`(crate::scalar::rt::cast_shadow) in each lane.
 #[inline(always)]
 pub fn cast_shadow<S: Isa, R: Linear, P: Linear>(s: S, shadow: Pack<P>) -> Pack<R> {
     let mut result = R::splat(R::zero());

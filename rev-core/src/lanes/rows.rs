@@ -80,7 +80,7 @@ pub trait Rows<T: Laned> {
     uniform_rows!(uniform_methods);
     comparing_rows!(comparing_methods);
 
-    /// [`rt::shl`] in each lane.
+    /// `rt::shl` in each lane.
     #[inline(always)]
     fn shl<S: Isa>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T>
     where
@@ -89,7 +89,7 @@ pub trait Rows<T: Laned> {
         let _ = s;
         collect(|k| rt::shl(T::lane(&a, k), n.at(k)))
     }
-    /// [`rt::shr`] in each lane.
+    /// `rt::shr` in each lane.
     #[inline(always)]
     fn shr<S: Isa>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T>
     where
@@ -98,7 +98,7 @@ pub trait Rows<T: Laned> {
         let _ = s;
         collect(|k| rt::shr(T::lane(&a, k), n.at(k)))
     }
-    /// [`rt::powi`] in each lane.
+    /// `rt::powi` in each lane.
     #[inline(always)]
     fn powi<S: Isa>(s: S, x: Pack<T>, n: impl Each<i32>) -> Pack<T>
     where
@@ -107,7 +107,7 @@ pub trait Rows<T: Laned> {
         let _ = s;
         collect(|k| rt::powi(T::lane(&x, k), n.at(k)))
     }
-    /// [`rt::polygamma`] in each lane.
+    /// `rt::polygamma` in each lane.
     #[inline(always)]
     fn polygamma<S: Isa>(s: S, order: impl Each<i32>, x: Pack<T>) -> Pack<T>
     where
@@ -116,7 +116,7 @@ pub trait Rows<T: Laned> {
         let _ = s;
         collect(|k| rt::polygamma(order.at(k), T::lane(&x, k)))
     }
-    /// [`rt::complex`] in each lane.
+    /// `rt::complex` in each lane.
     #[inline(always)]
     fn complex<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<Complex<T>>
     where
@@ -184,37 +184,37 @@ macro_rules! real_functions {
 }
 real_rows!(real_functions);
 
-/// [`rt::and`] in each lane.
+/// `rt::and` in each lane.
 #[inline(always)]
 pub fn and<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
     Pack(a.0 & b.0)
 }
 
-/// [`rt::or`] in each lane.
+/// `rt::or` in each lane.
 #[inline(always)]
 pub fn or<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
     Pack(a.0 | b.0)
 }
 
-/// [`rt::not`] in each lane.
+/// `rt::not` in each lane.
 #[inline(always)]
 pub fn not<S: Isa>(_: S, a: Pack<bool>) -> Pack<bool> {
     Pack(!a.0)
 }
 
-/// [`rt::shl`] in each lane.
+/// `rt::shl` in each lane.
 #[inline(always)]
 pub fn shl<S: Isa, T: Integer>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T> {
     T::Rows::shl(s, a, n)
 }
 
-/// [`rt::shr`] in each lane.
+/// `rt::shr` in each lane.
 #[inline(always)]
 pub fn shr<S: Isa, T: Integer>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T> {
     T::Rows::shr(s, a, n)
 }
 
-/// [`rt::try_quot`] in each lane; `None` if an active one divides by zero.
+/// `rt::try_quot` in each lane; `None` if an active one divides by zero.
 #[inline(always)]
 pub fn quotient<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) -> Option<Pack<T>> {
     if divides(s, m, &b) {
@@ -224,7 +224,7 @@ pub fn quotient<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) 
     }
 }
 
-/// [`rt::try_rem`] in each lane; `None` if an active one divides by zero.
+/// `rt::try_rem` in each lane; `None` if an active one divides by zero.
 #[inline(always)]
 pub fn remainder<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) -> Option<Pack<T>> {
     if divides(s, m, &b) {
@@ -240,13 +240,13 @@ fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> bool {
     eq(s, divisor.clone(), T::splat(T::zero())).0 & m.bits() == 0
 }
 
-/// [`rt::powi`] in each lane.
+/// `rt::powi` in each lane.
 #[inline(always)]
 pub fn powi<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>) -> Pack<T> {
     T::Rows::powi(s, x, n)
 }
 
-/// [`rt::powi_derivative`] in each lane.
+/// `rt::powi_derivative` in each lane.
 #[inline(always)]
 pub fn powi_derivative<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>, k: impl Each<i32>) -> Pack<T> {
     let (Some(n), Some(order)) = (n.uniform(), k.uniform()) else {
@@ -258,13 +258,13 @@ pub fn powi_derivative<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>, k:
     }
 }
 
-/// [`rt::polygamma`] in each lane.
+/// `rt::polygamma` in each lane.
 #[inline(always)]
 pub fn polygamma<S: Isa, T: Real>(s: S, order: impl Each<i32>, x: Pack<T>) -> Pack<T> {
     T::Rows::polygamma(s, order, x)
 }
 
-/// [`rt::complex`] in each lane.
+/// `rt::complex` in each lane.
 #[inline(always)]
 pub fn complex<S: Isa, T: Real>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<Complex<T>> {
     T::Rows::complex(s, a, b)

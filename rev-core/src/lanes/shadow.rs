@@ -4,7 +4,7 @@ use super::linear::LinearRows;
 use super::{Isa, Pack};
 use crate::scalar::{Field, Linear, Primal, Ring};
 
-/// [`rt::scale`](crate::scalar::rt::scale) in each lane.
+/// `rt::scale`(crate::scalar::rt::scale) in each lane.
 #[inline(always)]
 pub fn scale<S: Isa, P: Linear>(s: S, shadow: Pack<P>, c: Pack<P::Over>) -> Pack<P>
 where
@@ -13,7 +13,7 @@ where
     P::InLanes::scale(s, shadow, c)
 }
 
-/// [`rt::absorb`](crate::scalar::rt::absorb) in each lane.
+/// `rt::absorb`(crate::scalar::rt::absorb) in each lane.
 #[inline(always)]
 pub fn absorb<S: Isa, P: Linear>(s: S, shadow: Pack<P>, c: Pack<P::Over>) -> Pack<P>
 where
@@ -22,7 +22,7 @@ where
     P::InLanes::absorb(s, shadow, c)
 }
 
-/// [`rt::scale_real`](crate::scalar::rt::scale_real) in each lane.
+/// `rt::scale_real`(crate::scalar::rt::scale_real) in each lane.
 #[inline(always)]
 pub fn scale_real<S: Isa, T: Field, const N: usize>(
     s: S,
@@ -32,7 +32,7 @@ pub fn scale_real<S: Isa, T: Field, const N: usize>(
     T::scale_real_in_lanes::<S, N>(s, c, t)
 }
 
-/// [`rt::shadow_conj`](crate::scalar::rt::shadow_conj) in each lane.
+/// `rt::shadow_conj`(crate::scalar::rt::shadow_conj) in each lane.
 #[inline(always)]
 pub fn shadow_conj<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P>
 where
@@ -41,7 +41,7 @@ where
     P::InLanes::shadow_conj(s, shadow)
 }
 
-/// [`rt::shadow_re`](crate::scalar::rt::shadow_re) in each lane.
+/// `rt::shadow_re`(crate::scalar::rt::shadow_re) in each lane.
 #[inline(always)]
 pub fn shadow_re<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P::Part>
 where
@@ -50,7 +50,7 @@ where
     P::InLanes::shadow_re(s, shadow)
 }
 
-/// [`rt::shadow_im`](crate::scalar::rt::shadow_im) in each lane.
+/// `rt::shadow_im`(crate::scalar::rt::shadow_im) in each lane.
 #[inline(always)]
 pub fn shadow_im<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P::Part>
 where
@@ -59,7 +59,7 @@ where
     P::InLanes::shadow_im(s, shadow)
 }
 
-/// [`rt::shadow_of`](crate::scalar::rt::shadow_of) in each lane.
+/// `rt::shadow_of`(crate::scalar::rt::shadow_of) in each lane.
 #[inline(always)]
 pub fn shadow_of<S: Isa, T: Ring, const N: usize>(
     _: S,
@@ -70,7 +70,7 @@ pub fn shadow_of<S: Isa, T: Ring, const N: usize>(
     shadow
 }
 
-/// [`rt::shadow_from_re`](crate::scalar::rt::shadow_from_re) in each lane.
+/// `rt::shadow_from_re`(crate::scalar::rt::shadow_from_re) in each lane.
 #[inline(always)]
 pub fn shadow_from_re<S: Isa, P: Linear>(s: S, re: Pack<P::Part>) -> Pack<P>
 where
@@ -79,7 +79,7 @@ where
     P::InLanes::shadow_from_re(s, re)
 }
 
-/// [`rt::shadow_from_im`](crate::scalar::rt::shadow_from_im) in each lane.
+/// `rt::shadow_from_im`(crate::scalar::rt::shadow_from_im) in each lane.
 #[inline(always)]
 pub fn shadow_from_im<S: Isa, P: Linear>(s: S, im: Pack<P::Part>) -> Pack<P>
 where

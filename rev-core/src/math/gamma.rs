@@ -1,7 +1,7 @@
 //! Log-gamma and the polygamma functions, on 64-bit machines; `f32` goes through `f64`.
 //!
 //! All are asymptotic series in `1/X` with Bernoulli numbers (DLMF 5.11.1 and 5.15.8) at an `X` of at
-//! least [`FAR`], which an argument is moved to by recurrence (DLMF 5.5.1, 5.15.5). Negative arguments
+//! least `FAR`, which an argument is moved to by recurrence (DLMF 5.5.1, 5.15.5). Negative arguments
 //! are mirrored (DLMF 5.5.3, 5.15.6), with sine and cotangent of `π` times the exact distance from the
 //! nearest integer. Every step is one of pairs, so that the error is an ulp also where terms cancel;
 //! right beside the zeros where it isn't enough Taylor series take over.
