@@ -76,16 +76,20 @@ fn the_host_reads_lengths_back_for_arrays_of_its_own() {
 #[test]
 fn a_length_that_nobody_can_find_is_named() {
     let (y, x, n) = args();
-    for (body, reason) in [
-        ("anc m: usize = 0 { m += n[i] anc t: [T] = fill(0, m) { y[i] += 1 release t = fill(0, m) } m -= n[i] release m = 0 }", "`t`, an array"),
-    ] {
-        let m = module(&format!(
-            "module sized fn sized<T: Real>(y: &mut [T], x: [T], n: [usize]) {{ par for i in 0..len(y) {{ {body} }} }}"
-        ));
-        let args = [y.clone(), x.clone(), n.clone()];
-        let error = simulate(&m, Direction::FORWARD, &args, &LowerOptions::default()).unwrap_err();
-        let text = error.to_string();
-        assert!(text.contains(reason) && text.contains("can't be run on a GPU"), "{text}");
-        assert!(error.site().is_some_and(|s| s.statement.contains("fill(0, m)")), "{text}");
-    }
+    let m = module(
+        "module sized fn sized<T: Real>(y: &mut [T], x: [T], n: [usize]) {
+             par for i in 0..len(y) {
+                 anc m: usize = 0 {
+                     m += n[i]
+                     anc t: [T] = fill(0, m) { y[i] += 1 release t = fill(0, m) }
+                     m -= n[i]
+                     release m = 0
+                 }
+             }
+         }",
+    );
+    let error = simulate(&m, Direction::FORWARD, &[y, x, n], &LowerOptions::default()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("`t`, an array") && text.contains("can't be run on a GPU"), "{text}");
+    assert!(error.site().is_some_and(|s| s.statement.contains("fill(0, m)")), "{text}");
 }
