@@ -45,6 +45,7 @@ elements! {
     u8: |n| n as u8;
     bool: |n| n % 2 == 1;
     [f64; 3]: |n| [n as f64, n as f64 + 0.5, -(n as f64)];
+    [f64; 11]: |n| std::array::from_fn(|i| (n + i) as f64);
     [[f32; 2]; 2]: |n| [[n as f32, 1.0], [2.0, -(n as f32)]];
     Batch<f64, 2>: |n| Batch([n as f64, 3.0 - n as f64]);
     Complex<f64>: |n| Complex::new(n as f64, 1.0);
@@ -256,7 +257,10 @@ fn storage<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
         write_case::<E, S, A, B>(
             s,
             random,
-            |s, m, handle, index, v| handle.lanes_write(s, m, index, v),
+            |s, m, handle, index, v| match m.bits() {
+                u16::MAX => handle.lanes_write(s, lanes::All, index, v),
+                _ => handle.lanes_write(s, m, index, v),
+            },
             |view, m, index, v| active(m).for_each(|k| view[index(k)] = lanes::get(v, k)),
         );
     }
@@ -275,7 +279,10 @@ fn sums<E: Element + Linear, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random
     }
     type H<'a, E> = Strided<'a, E, 2, Exclusive>;
     for _ in 0..40 {
-        let add = |s, m, h: H<'_, E>, i, v| h.lanes_add(s, m, i, v);
+        let add = |s, m: Pack<bool>, h: H<'_, E>, i, v| match m.bits() {
+            u16::MAX => h.lanes_add(s, lanes::All, i, v),
+            _ => h.lanes_add(s, m, i, v),
+        };
         write_case::<E, S, A, B>(s, random, add, |a, m, i, v| each(a, m, i, v, E::accumulate));
         let sub = |s, m, h: H<'_, E>, i, v| h.lanes_sub(s, m, i, v);
         write_case::<E, S, A, B>(s, random, sub, |a, m, i, v| each(a, m, i, v, E::deduct));
@@ -384,8 +391,8 @@ tests! {
     sums_of_integers: some sums i64, u8;
     truth_values: some storage bool;
     parities_of_bits: some parities bool, u8, i64;
-    parts: some storage [[f32; 2]; 2], Batch<f64, 2>, Complex<f64>, NoShadow<f64>;
-    sums_of_parts: some sums [f64; 3], Batch<f64, 2>, Complex<f64>, NoShadow<f64>;
+    parts: some storage [[f32; 2]; 2], [f64; 11], Batch<f64, 2>, Complex<f64>, NoShadow<f64>;
+    sums_of_parts: some sums [f64; 3], [f64; 11], Batch<f64, 2>, Complex<f64>, NoShadow<f64>;
     dynamic_arrays: some dynamic_case f64;
 }
 

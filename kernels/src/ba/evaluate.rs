@@ -105,11 +105,12 @@ pub fn jacobian(
     b.cameras.extend(camera_of.iter().map(|&c| instance.cameras[c]));
     b.points.clear();
     b.points.extend(point_of.iter().map(|&x| instance.points[x]));
-    zeroed(&mut b.residuals, count, [0.0; 2]);
-    zeroed(&mut b.by_camera, count, [Batch::zero(); CAMERA]);
-    zeroed(&mut b.by_point, count, [Batch::zero(); 3]);
-    zeroed(&mut b.by_weight, count, Batch::zero());
-    zeroed(&mut b.by_feature, count, [Batch::zero(); 2]);
+    zeroed(&mut b.residuals, count);
+    zeroed(&mut b.by_camera, count);
+    zeroed(&mut b.by_point, count);
+    b.by_weight.clear();
+    b.by_weight.resize(count, Batch::zero());
+    zeroed(&mut b.by_feature, count);
     b.seeds.resize(count, [Batch([1.0, 0.0]), Batch([0.0, 1.0])]);
     residuals_apart::adjoint(
         device,
@@ -128,9 +129,11 @@ pub fn jacobian(
     Ok(())
 }
 
-fn zeroed<T: Clone>(vector: &mut Vec<T>, count: usize, zero: T) {
-    vector.clear();
-    vector.resize(count, zero);
+/// Number by number, which is a `memset`; whole arrays would be copied one after the other.
+fn zeroed<T: Copy + Zero, const K: usize>(vector: &mut Vec<[T; K]>, count: usize) {
+    vector.truncate(count);
+    vector.as_flattened_mut().fill(T::zero());
+    vector.resize(count, [T::zero(); K]);
 }
 
 /// The objective and its gradient.

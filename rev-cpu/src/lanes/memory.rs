@@ -12,7 +12,7 @@ use rev_core::scalar::Zero;
 
 use super::index::{Pattern, Places};
 #[cfg(target_arch = "x86_64")]
-use super::x86;
+use super::{transpose, x86};
 
 /// Whether a lane is active.
 #[inline(always)]
@@ -138,6 +138,14 @@ where
     X: Pattern,
 {
     let mut all = MaybeUninit::<Pack<E>>::uninit();
+    #[cfg(target_arch = "x86_64")]
+    if const { M::ALL && moves_whole::<S, E>() } && apart == WORD {
+        // SAFETY: as required of the caller; the token says that there is AVX-512.
+        return unsafe {
+            transpose::read_whole::<X>(base, &places, size_of::<E>() / WORD, all.as_mut_ptr().cast());
+            all.assume_init()
+        };
+    }
     by_word!(E::LAYOUT.word(), |W| {
         let to = all.as_mut_ptr().cast::<W>();
         for j in 0..const { size_of::<E>() / size_of::<W>() } {
@@ -169,6 +177,12 @@ pub(super) unsafe fn write_words<S, M, E, X>(
     E: Laned,
     X: Pattern,
 {
+    #[cfg(target_arch = "x86_64")]
+    if const { M::ALL && moves_whole::<S, E>() } && apart == WORD {
+        let from = std::ptr::from_ref(v).cast();
+        // SAFETY: as required of the caller; the token says that there is AVX-512.
+        return unsafe { transpose::write_whole::<X>(base, &places, size_of::<E>() / WORD, from) };
+    }
     by_word!(E::LAYOUT.word(), |W| {
         let from = std::ptr::from_ref(v).cast::<W>();
         for j in 0..const { size_of::<E>() / size_of::<W>() } {
@@ -190,6 +204,18 @@ impl Word for u8 {}
 #[cfg(target_arch = "x86_64")]
 const fn is<S: Isa, W>(level: Level, bytes: usize) -> bool {
     S::LEVEL as usize == level as usize && size_of::<W>() == bytes
+}
+
+/// Bytes of the words that are moved in whole elements.
+#[cfg(target_arch = "x86_64")]
+const WORD: usize = 8;
+
+/// Whether an element is so many words that it is moved as one.
+#[cfg(target_arch = "x86_64")]
+const fn moves_whole<S: Isa, E: Laned>() -> bool {
+    S::LEVEL as usize == Level::Avx512 as usize
+        && E::LAYOUT.word() == WORD
+        && size_of::<E>() / WORD >= transpose::FROM
 }
 
 /// The lanes of one word, to `WIDTH` words in a row; inactive lanes' are zeros.

@@ -10,6 +10,7 @@
 //! | [`ranges`] | counted loops whose bounds differ between lanes |
 //! | [`mod@spread`] | values, calls and shadows brought into lanes |
 //! | `memory` | packs to and from memory, whatever the elements are |
+//! | `transpose` | those of several words, with AVX-512 |
 //!
 //! An index out of range in an active lane is found before anything is read or written; inactive lanes
 //! touch nothing. Where several lanes write to or add to one element they do so in the order of the
@@ -27,6 +28,8 @@ mod memory;
 pub mod own;
 pub mod ranges;
 pub mod spread;
+#[cfg(target_arch = "x86_64")]
+mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

@@ -3,6 +3,8 @@
 mod complex;
 mod shadow;
 
+use std::mem::MaybeUninit;
+
 use super::{Isa, LaneByLane, Laned, Layout, LinearRows, Pack};
 use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
 pub use complex::ComplexParts;
@@ -11,6 +13,20 @@ pub use complex::ComplexParts;
 #[derive(Debug)]
 pub struct InParts;
 
+/// Each value in every lane. Not by `map`, which isn't always inlined where vector code has to be, and
+/// then copies the packs.
+#[inline(always)]
+fn parts<P: Laned, const K: usize>(v: [P; K]) -> [Pack<P>; K] {
+    let mut parts = MaybeUninit::<[Pack<P>; K]>::uninit();
+    let first = parts.as_mut_ptr().cast::<Pack<P>>();
+    for (k, v) in v.into_iter().enumerate() {
+        // SAFETY: there is room for K of them.
+        unsafe { first.add(k).write(P::splat(v)) };
+    }
+    // SAFETY: all K are written.
+    unsafe { parts.assume_init() }
+}
+
 impl<P: Laned, const K: usize> Laned for [P; K] {
     type Lanes = [Pack<P>; K];
     type Rows = LaneByLane;
@@ -18,7 +34,7 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
 
     #[inline(always)]
     fn splat(v: Self) -> Pack<Self> {
-        Pack(v.map(P::splat))
+        Pack(parts(v))
     }
     #[inline(always)]
     fn lane(pack: &Pack<Self>, k: usize) -> Self {
@@ -77,7 +93,7 @@ impl<T: Real, const N: usize> Laned for Batch<T, N> {
 
     #[inline(always)]
     fn splat(v: Self) -> Pack<Self> {
-        Pack(v.0.map(T::splat))
+        Pack(parts(v.0))
     }
     #[inline(always)]
     fn lane(pack: &Pack<Self>, k: usize) -> Self {
