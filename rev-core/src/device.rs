@@ -76,6 +76,23 @@ pub trait DynamicDevice: Send + Sync {
         direction: Direction,
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error>;
+
+    /// The same where the arguments at the positions `zeros` hold zeros, as the cotangents of what is only
+    /// read do before a sweep: what is added to them needn't be read first.
+    ///
+    /// # Errors
+    ///
+    /// As [`DynamicDevice::execute`].
+    fn execute_on_zeros(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &mut [&mut dyn DynArg],
+        zeros: &[usize],
+    ) -> Result<(), Error> {
+        let _ = zeros;
+        self.execute(module, direction, args)
+    }
 }
 
 /// What writes programs down as text for another processor, without running them: a GPU, or what only

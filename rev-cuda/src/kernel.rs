@@ -61,7 +61,7 @@ impl Ty {
 pub struct Reg(pub u32);
 
 /// What an instruction reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A register.
     Reg(Reg),
@@ -152,8 +152,8 @@ pub enum Relation {
 pub struct Address {
     /// Which memory.
     pub space: Space,
-    /// A `U64`: an address of global memory; an offset in bytes into [`Kernel::shared_bytes`] or
-    /// [`Kernel::local_bytes`].
+    /// A `U64`: an address of global memory; an offset in bytes into [`Kernel::constants`],
+    /// [`Kernel::shared_bytes`] or [`Kernel::local_bytes`].
     pub base: Operand,
     /// Bytes added to it.
     pub offset: i64,
@@ -168,6 +168,8 @@ pub enum Space {
     Shared,
     /// Of a thread.
     Local,
+    /// Tables that nobody writes.
+    Constant,
 }
 
 /// Operations on memory that don't interfere with other threads'.
@@ -325,6 +327,8 @@ pub struct Kernel {
     pub error_record: Option<Reg>,
     /// Type and name of each register. Names are for the reader; they needn't be unique.
     pub registers: Vec<(Ty, String)>,
+    /// Tables, in words of 64 bits; smaller entries lie in them lowest first.
+    pub constants: Vec<u64>,
     /// Bytes of shared memory.
     pub shared_bytes: usize,
     /// Bytes of local memory of each thread.

@@ -1,11 +1,14 @@
 //! NVIDIA's assembler, where there is one: whether it takes a text, and what registers and memory the
 //! kernels need. Nothing here runs a kernel.
 
+mod cubin;
+
 use crate::driver::Target;
 use rev_core::error::{Cause, Error};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Where `.ci/run` puts the package that has it, from the workspace's root.
 const INSTALLED: &str = "target/ptxas/nvidia/cuda_nvcc/bin/ptxas";
@@ -31,6 +34,8 @@ pub struct Usage {
     pub spill_loads: u32,
     /// Bytes of shared memory of a block.
     pub shared: u32,
+    /// Machine instructions, those that pad the code included.
+    pub instructions: u32,
 }
 
 impl Assembler {
@@ -62,8 +67,11 @@ impl Assembler {
     pub fn assemble(&self, ptx: &str, target: Target) -> Result<Vec<Usage>, Error> {
         let failed = |reason: String| Error::from(Cause::Device { device: "ptxas".into(), reason });
         let io = |e: std::io::Error| failed(format!("{}: {e}", self.path.display()));
+        let object = Scratch::new();
         let mut child = Command::new(&self.path)
-            .args(["-v", &format!("-arch=sm_{}", target.0), "-o", "/dev/null", "-"])
+            .args(["-v", &format!("-arch=sm_{}", target.0), "-o"])
+            .arg(&object.path)
+            .arg("-")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -77,7 +85,34 @@ impl Assembler {
         if !output.status.success() {
             return Err(failed(said.into_owned()));
         }
-        Ok(usages(&said))
+        let mut all = usages(&said);
+        let code = cubin::code_sizes(&std::fs::read(&object.path).map_err(io)?);
+        for usage in &mut all {
+            let bytes = code.get(&usage.kernel).copied().unwrap_or_default();
+            usage.instructions = cubin::instructions(bytes, target);
+        }
+        Ok(all)
+    }
+}
+
+/// The name of a file that nobody else uses, removed when it is dropped.
+struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    fn new() -> Scratch {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("rev-{}-{number}.cubin", std::process::id());
+        Scratch { path: std::env::temp_dir().join(name) }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // where the assembler failed there is none
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -127,6 +162,7 @@ mod tests {
             spill_stores: 8,
             spill_loads: 12,
             shared: 128,
+            instructions: 0,
         };
         assert_eq!(usages(said), [expected]);
         assert_eq!(usages(""), []);

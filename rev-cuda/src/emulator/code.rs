@@ -5,6 +5,7 @@
 //! chosen when the text is decoded.
 
 use super::decode::Conversion;
+use super::memory::Bytes;
 use super::syntax::Space;
 
 /// The lanes of a warp.
@@ -322,6 +323,8 @@ pub(crate) struct Code {
     pub param_bytes: usize,
     pub shared_bytes: usize,
     pub local_bytes: usize,
+    /// The constant variables of the module.
+    pub constant: Bytes,
     pub max_threads: Option<u32>,
     pub required: Option<[u32; 3]>,
 }

@@ -286,7 +286,11 @@ impl Machine<'_> {
                 Err(message) => Err(Fault::new(lane, message)),
             };
         }
-        let size = if space == Space::Shared { self.shared.len() } else { warp.local.len() / LANES };
+        let size = match space {
+            Space::Shared => self.shared.len(),
+            Space::Constant => self.code.constant.len(),
+            _ => warp.local.len() / LANES,
+        };
         if address.checked_add(bytes as u64).is_none_or(|end| end > size as u64) {
             return Err(Fault::new(
                 lane,
@@ -312,6 +316,7 @@ impl Machine<'_> {
         let source = match place.space {
             Space::Shared => &self.shared,
             Space::Local => &warp.local,
+            Space::Constant => &self.code.constant,
             _ => &self.memory.at(place.global()).bytes,
         };
         source.read(place.offset + at, bytes).map_err(|first| self.unwritten(warp, lane, place, first))
@@ -342,7 +347,7 @@ impl Machine<'_> {
 
     #[inline(always)]
     fn check_race(&mut self, warp: &Warp, lane: usize, place: &Found, bytes: usize, deed: Deed) -> Step {
-        if !self.launch.races || place.space == Space::Local {
+        if !self.launch.races || matches!(place.space, Space::Local | Space::Constant) {
             return Ok(());
         }
         let actor = self.actor(warp, lane);

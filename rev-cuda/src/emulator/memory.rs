@@ -31,6 +31,11 @@ impl Bytes {
         Bytes { data: vec![POISON; len], written: vec![0; len.div_ceil(8)] }
     }
 
+    /// Bytes that were all written.
+    pub fn of(data: &[u8]) -> Bytes {
+        Bytes { data: data.to_vec(), written: vec![0xff; data.len().div_ceil(8)] }
+    }
+
     pub fn len(&self) -> usize {
         self.data.len()
     }

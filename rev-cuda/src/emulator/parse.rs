@@ -1,9 +1,9 @@
 //! Text to [`syntax`](super::syntax): the directives and the shape of statements.
 //!
 //! The grammar is that of the PTX ISA manual's chapters on syntax and directives, as far as programs
-//! with kernels, registers and shared or local variables need it. Debugging information (`.loc`,
-//! `.file`) and `.pragma` are read and ignored. Device functions and module-wide `.global` and
-//! `.const` variables aren't supported and are errors.
+//! with kernels, registers and shared, local or constant variables need it. Debugging information (`.loc`,
+//! `.file`) and `.pragma` are read and ignored. Device functions and
+//! module-wide `.global` variables aren't supported and are errors.
 
 use super::syntax::{Entry, Guard, Instruction, Item, Module, Operand, Param, Space, Type, Variable};
 use super::text::Text;
@@ -29,12 +29,15 @@ pub(crate) fn module(source: &str) -> Result<Module, SyntaxError> {
                 module.entries.push(entry);
             }
             ".shared" => variables(&mut text, Space::Shared, line, &mut module.variables)?,
+            ".const" => variables(&mut text, Space::Constant, line, &mut module.variables)?,
             ".file" => text.skip_line(),
             ".pragma" => pragma(&mut text)?,
             other => {
                 return Err(SyntaxError::new(
                     line,
-                    format!("expected `.entry` or `.shared`, found `{other}`, which isn't supported here"),
+                    format!(
+                    "expected `.entry`, `.shared` or `.const`, found `{other}`, which isn't supported here"
+                ),
                 ))
             }
         }
@@ -283,12 +286,39 @@ fn variables(
             bytes *= text.unsigned("a length")? as usize;
             text.expect(']', "after the length")?;
         }
-        found.push(Variable { line, space, name, align: align.unwrap_or(ty.bytes()), bytes });
+        let initial = match space {
+            Space::Constant if text.accept('=') => initial(text, ty)?,
+            _ => Vec::new(),
+        };
+        if initial.len() > bytes {
+            return Err(SyntaxError::new(line, format!("`{name}` has room for {bytes} bytes")));
+        }
+        found.push(Variable { line, space, name, align: align.unwrap_or(ty.bytes()), bytes, initial });
         if !text.accept(',') {
             break;
         }
     }
     text.expect(';', "after the variable")
+}
+
+/// `1`, or `{ 1, 2 }`: the first elements of an array.
+fn initial(text: &mut Text<'_>, ty: Type) -> Result<Vec<u8>, SyntaxError> {
+    let list = text.accept('{');
+    let mut bytes = Vec::new();
+    loop {
+        let line = text.line();
+        let Operand::Int(value) = text.number("an initial value")? else {
+            return Err(SyntaxError::new(line, "only integers are supported as initial values".into()));
+        };
+        bytes.extend(&value.to_le_bytes()[..ty.bytes()]);
+        if !list || !text.accept(',') {
+            break;
+        }
+    }
+    if list {
+        text.expect('}', "after the initial values")?;
+    }
+    Ok(bytes)
 }
 
 fn instruction_or_label(text: &mut Text<'_>, line: u32) -> Result<Item, SyntaxError> {

@@ -106,7 +106,8 @@ pub(crate) enum Space {
     Global,
     Shared,
     Local,
-    /// Any of the three above; the address says which.
+    Constant,
+    /// Global, shared or local; the address says which.
     Generic,
 }
 
@@ -117,6 +118,7 @@ impl fmt::Display for Space {
             Space::Global => "global",
             Space::Shared => "shared",
             Space::Local => "local",
+            Space::Constant => "const",
             Space::Generic => "generic",
         })
     }
@@ -169,6 +171,8 @@ pub(crate) struct Variable {
     pub name: String,
     pub align: usize,
     pub bytes: usize,
+    /// What it holds from the start, as far as that is written.
+    pub initial: Vec<u8>,
 }
 
 /// What a function's body consists of.
@@ -218,6 +222,6 @@ pub(crate) struct Module {
     /// `sm_90a` as 90.
     pub target: u32,
     pub entries: Vec<Entry>,
-    /// Variables outside the functions: shared ones.
+    /// Variables outside the functions: shared and constant ones.
     pub variables: Vec<Variable>,
 }

@@ -16,6 +16,7 @@ pub fn run(kernel: &Kernel, memory: &mut Memory, grid: u32, block: u32, params: 
             registers: vec![vec![0; kernel.registers.len()]; threads],
             alive: vec![true; threads],
             shared: vec![0; kernel.shared_bytes],
+            constants: kernel.constants.iter().flat_map(|word| word.to_le_bytes()).collect(),
             local: vec![vec![0; kernel.local_bytes]; threads],
             block: b,
             grid,
@@ -33,6 +34,7 @@ struct Block<'a> {
     registers: Vec<Vec<u64>>,
     alive: Vec<bool>,
     shared: Vec<u8>,
+    constants: Vec<u8>,
     local: Vec<Vec<u8>>,
     block: u32,
     grid: u32,
@@ -61,6 +63,7 @@ impl Block<'_> {
             }
             Space::Shared => &mut self.shared[base as usize..base as usize + n],
             Space::Local => &mut self.local[t][base as usize..base as usize + n],
+            Space::Constant => &mut self.constants[base as usize..base as usize + n],
         }
     }
 

@@ -8,8 +8,12 @@ use crate::kernel::{Address, Inst, Kernel, KernelParam, Op, Operand, Reg, Space,
 use crate::layout::PLANE_ALIGNMENT;
 use crate::plan::{BufferId, KernelArg, Step, Word};
 
-use super::atom::{fold, neutral, Atom};
+use super::atom::{fold, neutral, wrap, Atom};
 use super::memory::Mem;
+use super::zeros::Fresh;
+
+/// Where the results of operations are.
+type Known = HashMap<(Op, Ty, Vec<Operand>), Reg>;
 
 /// A kernel that is being made.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +33,16 @@ pub(super) struct Builder {
     planes: HashMap<(usize, usize), Atom>,
     /// Registers that are assigned more than once.
     variables: HashSet<Reg>,
+    /// What was computed in the innermost block, and in those around it: not to be computed again.
+    known: Vec<Known>,
+    /// The same of the prologue.
+    known_early: Known,
+    /// The last copy of a variable in each block, while the variable holds the same.
+    copies: Vec<HashMap<Reg, Reg>>,
+    /// Sine and cosine, which come together, of arguments met in these blocks.
+    turns: Vec<Vec<(Atom, [Atom; 2])>>,
+    /// Arrays that began as zeros, of which it is known what this iteration stored.
+    pub fresh: HashMap<usize, Fresh>,
     /// The number of the thread and of all threads, once they are asked for.
     threads: Option<(Atom, Atom)>,
     /// The largest magnitudes that variables held, by the registers they are in,
@@ -43,7 +57,9 @@ impl Builder {
     /// An empty kernel.
     pub fn new(name: String, title: String, block: u32) -> Builder {
         let kernel = Kernel { name, title, block, ..Kernel::default() };
-        Builder { kernel, regions: vec![Vec::new()], ..Builder::default() }
+        let mut builder = Builder { kernel, ..Builder::default() };
+        builder.begin();
+        builder
     }
 
     /// The finished kernel.
@@ -66,7 +82,31 @@ impl Builder {
 
     /// What was emitted so far, to be put inside something else.
     pub fn take_body(&mut self) -> Vec<Inst> {
-        self.regions.last_mut().map(std::mem::take).unwrap_or_default()
+        let body = self.end();
+        self.begin();
+        body
+    }
+
+    /// Entry `index` of a table of integers of a type.
+    pub fn entry(&mut self, table: &[u64], ty: Ty, index: &Atom) -> Atom {
+        let per_word = 8 / ty.size();
+        let bits = 8 * ty.size() as u32;
+        let word = |some: &[u64]| {
+            some.iter()
+                .rev()
+                .fold(0, |word: u64, entry| word.checked_shl(bits).unwrap_or(0) | wrap((*entry).into(), ty))
+        };
+        let words: Vec<u64> = table.chunks(per_word).map(word).collect();
+        let constants = &mut self.kernel.constants;
+        let first = constants.windows(words.len().max(1)).position(|w| w == words).unwrap_or_else(|| {
+            constants.extend(&words);
+            constants.len() - words.len()
+        });
+        let at = self.op(Op::Mul, Ty::U64, &[index.clone(), Atom::index(ty.size())]);
+        let from = Address { space: Space::Constant, base: self.operand(&at), offset: 8 * first as i64 };
+        let to = self.register(ty, "");
+        self.emit(Inst::Load { to, from, read_only: true });
+        Atom::Reg(to, ty)
     }
 
     /// Whether nothing was emitted.
@@ -92,8 +132,15 @@ impl Builder {
     pub fn freeze(&mut self, atom: &Atom) -> Atom {
         match atom {
             Atom::Reg(reg, ty) if self.variables.contains(reg) => {
+                // of this block only: one around it may be a loop, in which the variable changes later
+                if let Some(copy) = self.copies.last().and_then(|copies| copies.get(reg)) {
+                    return Atom::Reg(*copy, *ty);
+                }
                 let copy = self.register(*ty, "");
                 self.assign(copy, atom);
+                if let Some(copies) = self.copies.last_mut() {
+                    copies.insert(*reg, copy);
+                }
                 Atom::Reg(copy, *ty)
             }
             _ => atom.clone(),
@@ -107,18 +154,45 @@ impl Builder {
         }
     }
 
+    /// How many blocks are open.
+    pub fn depth(&self) -> usize {
+        self.regions.len()
+    }
+
     /// Begins a block of instructions.
     pub fn begin(&mut self) {
         self.regions.push(Vec::new());
+        self.known.push(HashMap::new());
+        self.turns.push(Vec::new());
+        self.copies.push(HashMap::new());
     }
 
     /// Ends it.
     pub fn end(&mut self) -> Vec<Inst> {
+        self.known.pop();
+        self.turns.pop();
+        self.copies.pop();
         self.regions.pop().unwrap_or_default()
+    }
+
+    /// Sine and cosine of an argument, if they were computed before.
+    pub fn turn(&self, x: &Atom) -> Option<[Atom; 2]> {
+        self.turns.iter().flatten().find(|(known, _)| known == x).map(|(_, turn)| turn.clone())
+    }
+
+    /// Keeps them, where the argument stays what it is.
+    pub fn keep_turn(&mut self, x: &Atom, turn: &[Atom; 2]) {
+        let stays = !matches!(x, Atom::Reg(reg, _) if self.variables.contains(reg));
+        if let Some(turns) = self.turns.last_mut().filter(|_| stays) {
+            turns.push((x.clone(), turn.clone()));
+        }
     }
 
     /// `to = value`
     pub fn assign(&mut self, to: Reg, value: &Atom) {
+        self.copies.iter_mut().for_each(|copies| {
+            copies.remove(&to);
+        });
         let value = self.operand(value);
         self.emit(Inst::Op { to, op: Op::Move, args: vec![value] });
     }
@@ -179,9 +253,19 @@ impl Builder {
         if let Some(known) = fold(op, ty, args).or_else(|| neutral(op, args)) {
             return known;
         }
-        let args = args.iter().map(|a| self.operand(a)).collect();
+        let args: Vec<Operand> = args.iter().map(|a| self.operand(a)).collect();
+        let key = (op, ty, args.clone());
+        let found =
+            self.known.iter().find_map(|known| known.get(&key)).or_else(|| self.known_early.get(&key));
+        if let Some(reg) = found {
+            return Atom::Reg(*reg, ty);
+        }
         let to = self.register(ty, "");
         self.emit(Inst::Op { to, op, args });
+        let stays = |a: &Operand| !matches!(a, Operand::Reg(reg) if self.variables.contains(reg));
+        if let Some(known) = self.known.last_mut().filter(|_| key.2.iter().all(stays)) {
+            known.insert(key, to);
+        }
         Atom::Reg(to, ty)
     }
 
@@ -190,9 +274,14 @@ impl Builder {
         if let Some(known) = fold(op, ty, args).or_else(|| neutral(op, args)) {
             return known;
         }
-        let args = args.iter().map(|a| self.operand(a)).collect();
+        let args: Vec<Operand> = args.iter().map(|a| self.operand(a)).collect();
+        let key = (op, ty, args.clone());
+        if let Some(reg) = self.known_early.get(&key) {
+            return Atom::Reg(*reg, ty);
+        }
         let to = self.register(ty, "");
         self.prologue.push(Inst::Op { to, op, args });
+        self.known_early.insert(key, to);
         Atom::Reg(to, ty)
     }
 
@@ -262,6 +351,22 @@ impl Builder {
     /// The address of a leaf of an element.
     pub fn address(&mut self, mem: &Mem, leaf: usize, index: &Atom, extra: Option<&Atom>) -> Address {
         let size = mem.leaves[leaf].size();
+        let like = |ty: &Ty| ty.size() == size;
+        let stride = self.stride(mem, size);
+        if leaf > 0
+            && stride.bits().is_none()
+            && index.bits().is_none()
+            && mem.leaves[..leaf].iter().all(like)
+        {
+            // from plane to plane, which costs one addition where the one before is known
+            let before = self.address(mem, leaf - 1, index, extra);
+            let at = match before.base {
+                Operand::Reg(reg) => Atom::Reg(reg, Ty::U64),
+                Operand::Const(bits, ty) => Atom::Const(bits, ty),
+            };
+            let at = self.op(Op::Add, Ty::U64, &[at, stride]);
+            return Address { base: self.operand(&at), ..before };
+        }
         let mut at = self.plane(mem, leaf);
         let mut offset = mem.header as i64;
         if let Some(bytes) = self.planes_bytes(mem, 0..leaf).bits() {

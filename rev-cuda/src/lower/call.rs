@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use rev_core::ir::{Arg, ArgValue, Callee, Direction, Function, Mode};
+use rev_core::pass::{Erased, Wanted};
 
 use super::generics::Generics;
 use super::memory::Loc;
@@ -43,7 +44,7 @@ impl Lower<'_> {
         callee: &Callee,
         direction: Direction,
         args: &[Arg],
-    ) -> Outcome<(Rc<Function>, Generics, Vec<Loc>, Vec<(Loc, Loc)>)> {
+    ) -> Outcome<(Rc<Erased>, Generics, Vec<Loc>, Vec<(Loc, Loc)>)> {
         self.check_arguments_apart(args)?;
         let (mut locs, mut private) = (Vec::new(), Vec::new());
         for arg in args {
@@ -80,9 +81,15 @@ impl Lower<'_> {
         direction: Direction,
         args: &[Arg],
         locs: Vec<Option<Loc>>,
-    ) -> Outcome<(Rc<Function>, Generics, Vec<Loc>)> {
+    ) -> Outcome<(Rc<Erased>, Generics, Vec<Loc>)> {
         let (name, path) = self.callee(callee)?;
-        let function = self.function(&name, direction)?;
+        let forgets = |f: &Rc<Erased>, span| direction.adjoint > 0 && f.forgets(span);
+        let frame = self.frame()?;
+        let wanted = match frame.function.as_ref().is_some_and(|f| forgets(f, frame.span)) {
+            true => Wanted::Shadows,
+            false => Wanted::All,
+        };
+        let function = self.function(&name, direction, wanted)?;
         if args.len() != function.params.len() {
             return Err(self.unsupported(format!("a call of `{name}` with {} arguments", args.len())));
         }
@@ -100,7 +107,7 @@ impl Lower<'_> {
     /// Runs the callee's statements.
     pub fn run_callee(
         &mut self,
-        function: Rc<Function>,
+        function: Rc<Erased>,
         generics: Generics,
         locs: Vec<Loc>,
         body: &dyn Fn(&mut Self, &Function) -> Outcome<()>,

@@ -396,6 +396,9 @@ fn is_harmless(e: &Expr) -> bool {
                 | Func::Div
                 | Func::Recip
                 | Func::Sqrt
+                // shared where they are met outside of branches
+                | Func::Sin
+                | Func::Cos
         ),
         ExprKind::Literal(..)
         | ExprKind::Named(_)

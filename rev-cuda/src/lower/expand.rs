@@ -19,6 +19,9 @@ impl Lower<'_> {
             return self.through_single(real, args, |l, single, args| l.expand(func, single, args));
         }
         let found = match (real, func) {
+            (ScalarType::F64 | ScalarType::F32, Func::Sin | Func::Cos) => {
+                self.sine_or_cosine(func, real, args)?
+            }
             (_, Func::LnGamma | Func::Polygamma) => self.gamma_function(func, real, args)?,
             (ScalarType::F64, _) => emit::<true, _>(self, |m| function(m, func, args))?,
             (ScalarType::F32, _) => emit::<false, _>(self, |m| function(m, func, args))?,
@@ -33,6 +36,25 @@ impl Lower<'_> {
             _ => None,
         };
         found.ok_or_else(|| self.unsupported(format!("`{}` of `{}`", func.name(), real.name())))
+    }
+
+    /// A derivative of one needs the other, and both share all but the last steps.
+    fn sine_or_cosine(&mut self, func: Func, real: ScalarType, args: &[&Atom]) -> Outcome<Option<Atom>> {
+        let Some(x) = args.first() else { return Ok(None) };
+        let turn = match self.builder()?.turn(x) {
+            Some(turn) => turn,
+            None => {
+                let (sine, cosine) = match real {
+                    ScalarType::F64 => emit::<true, _>(self, |m| math::sin_cos(m, x))?,
+                    _ => emit::<false, _>(self, |m| math::sin_cos(m, x))?,
+                };
+                let turn = [sine, cosine];
+                self.builder()?.keep_turn(x, &turn);
+                turn
+            }
+        };
+        let [sine, cosine] = turn;
+        Ok(Some(if func == Func::Sin { sine } else { cosine }))
     }
 
     /// `ln |Γ|` and its derivatives, which all scalars compute in `f64`.

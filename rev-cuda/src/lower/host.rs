@@ -7,7 +7,7 @@ use rev_core::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Place, Range, ScalarType, Stmt, StmtKind,
     VarId, VarKind,
 };
-use rev_core::pass;
+use rev_core::pass::{self, Wanted};
 
 use crate::kernel::{Inst, Op, Relation, Special, Ty};
 use crate::plan::{Buffer, BufferId, Step, Word, WordId};
@@ -29,7 +29,7 @@ impl Lower<'_> {
     /// The plan of the module's entry in a direction.
     pub fn program(&mut self, direction: Direction, arguments: &[ArgumentType]) -> Outcome<()> {
         let entry = self.module.entry.clone();
-        let function = self.function(&entry, direction)?;
+        let function = self.function(&entry, direction, Wanted::All)?;
         let expected = function.params.len();
         if arguments.len() != expected {
             let (function, found) = (function.name.clone(), arguments.len());
@@ -59,6 +59,9 @@ impl Lower<'_> {
         for (k, (param, kind)) in function.params.iter().zip(arguments).enumerate() {
             let read = matches!(function.var(*param).kind, VarKind::Param(Mode::Read));
             let loc = self.argument_loc(BufferId(k as u32), kind, read)?;
+            if self.options.zeros.contains(&k) {
+                self.note_zeros(&loc);
+            }
             self.set_slot(*param, Some(loc))?;
         }
         self.host_block(&function.body)?;

@@ -65,27 +65,6 @@ impl<const WIDE: bool> Emit<'_, '_, WIDE> {
         self.op(Op::Convert, Ty::U32, &[n])
     }
 
-    /// One of some entries, by the bits of the index from the lowest on.
-    fn entry(&mut self, entries: Vec<Atom>, index: &Atom) -> Atom {
-        let mut level = entries;
-        let mut bit = 0;
-        while level.len() > 1 {
-            let mask = self.int(1 << bit);
-            let own = self.int_op(Op::And, &[index, &mask]);
-            let zero = self.int(0);
-            let odd = self.holds(Relation::Ne, &own, &zero);
-            level = level
-                .chunks(2)
-                .map(|pair| match pair {
-                    [even, other] if even != other => self.int_op(Op::Select, &[&odd, other, even]),
-                    _ => pair[0].clone(),
-                })
-                .collect();
-            bit += 1;
-        }
-        level.pop().unwrap_or(Atom::Const(0, Self::INT))
-    }
-
     /// Computes something only where a condition holds.
     fn where_it_holds<const N: usize>(
         &mut self,
@@ -231,8 +210,14 @@ impl<const WIDE: bool> Machine for Emit<'_, '_, WIDE> {
         self.shifted_word(a, &n)
     }
     fn lookup(&mut self, table: &'static [u64], index: &Atom) -> Atom {
-        let entries = table.iter().map(|v| self.int(*v as i64)).collect();
-        self.entry(entries, index)
+        let index = self.op(Op::Convert, Ty::U64, &[index]);
+        match self.lower.builder() {
+            Ok(builder) => builder.entry(table, Self::INT, &index),
+            Err(stop) => {
+                self.stop.get_or_insert(stop);
+                self.int(0)
+            }
+        }
     }
 
     fn rarely<const N: usize>(

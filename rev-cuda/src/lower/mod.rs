@@ -16,6 +16,7 @@
 //! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
 //! | `host`, `host_control` | statements around parallel loops: what the host does |
 //! | `parallel`, `sums`, `sizes` | a parallel loop as a kernel; what its iterations add to; the lengths of their arrays |
+//! | `zeros` | what needn't be read because it is zero |
 //! | `checks`, `apart`, `held` | what can fail; what must be apart; what variables must hold |
 //!
 //! # What kernels check
@@ -56,16 +57,17 @@ mod types;
 mod update;
 mod value;
 mod wide;
+mod zeros;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use rev_core::error::{Cause, Error, Site};
 use rev_core::ir::{Direction, Function, Module, Place, Span, Type, Var, VarId};
-use rev_core::pass;
+use rev_core::pass::{self, Erased, Wanted};
 use rev_core::tolerance::Tolerances;
 
 use crate::kernel::{Op, Ty};
@@ -106,6 +108,8 @@ pub struct LowerOptions {
     pub force_places: Vec<(String, Strategy)>,
     /// What is known about the arguments of the run; a device fills it in.
     pub measured: Measured,
+    /// The positions of arguments that hold zeros when the program starts.
+    pub zeros: Vec<usize>,
 }
 
 impl Default for LowerOptions {
@@ -121,6 +125,7 @@ impl Default for LowerOptions {
             library: Library::Auto,
             force_places: Vec::new(),
             measured: Measured::Nothing,
+            zeros: Vec::new(),
         }
     }
 }
@@ -162,6 +167,7 @@ pub fn lower(
         mems: 0,
         sizes: HashMap::new(),
         measuring: None,
+        zeros: HashSet::new(),
     };
     match lower.program(direction, arguments) {
         Ok(()) => Ok(lower.plan),
@@ -200,7 +206,7 @@ type Outcome<T> = Result<T, Stop>;
 /// A function that is being lowered: the names that its statements use.
 struct Frame {
     /// None for a pure function.
-    function: Option<Rc<Function>>,
+    function: Option<Rc<Erased>>,
     vars: Rc<[Var]>,
     /// The unique name under which the module keeps what the function's paths mean.
     links: String,
@@ -234,7 +240,7 @@ struct Redirect {
 
 impl Frame {
     fn new(
-        function: Option<Rc<Function>>,
+        function: Option<Rc<Erased>>,
         vars: Rc<[Var]>,
         links: String,
         generics: Generics,
@@ -276,7 +282,7 @@ struct Lower<'m> {
     /// How many threads the kernel that is being made will have at most: what buffers for each of
     /// them have room for.
     scratch: Word,
-    programs: HashMap<(String, Direction), Rc<Function>>,
+    programs: HashMap<(String, Direction, Wanted), Rc<Erased>>,
     /// The loops that products of arrays have become, by function and loop variable.
     products: HashMap<(String, VarId), Rc<pass::Expansion>>,
     /// The loops around the statement, outermost first: variable, value, and how many functions were
@@ -289,6 +295,8 @@ struct Lower<'m> {
     sizes: HashMap<sizes::Key, Vec<Word>>,
     /// What such a kernel finds, while it is made.
     measuring: Option<sizes::Measure>,
+    /// Arrays to which nothing was added yet since they held zeros.
+    zeros: HashSet<usize>,
 }
 
 impl Lower<'_> {
@@ -365,9 +373,10 @@ impl Lower<'_> {
         self.mems
     }
 
-    /// The program of a function in a direction, made on first use, with the types of its variables.
-    fn function(&mut self, name: &str, direction: Direction) -> Outcome<Rc<Function>> {
-        let key = (name.to_string(), direction);
+    /// The program of a function in a direction, made on first use, with the types of its variables;
+    /// without checks, what is left of it of which somebody reads the result.
+    fn function(&mut self, name: &str, direction: Direction, wanted: Wanted) -> Outcome<Rc<Erased>> {
+        let key = (name.to_string(), direction, wanted);
         if let Some(known) = self.programs.get(&key) {
             return Ok(Rc::clone(known));
         }
@@ -378,6 +387,10 @@ impl Lower<'_> {
         for made in pass::expand(self.module, &mut function) {
             self.products.insert((function.name.clone(), made.var), Rc::new(made));
         }
+        let function = match self.options.checks {
+            true => Erased::whole(function),
+            false => pass::erase_program(&function, wanted),
+        };
         let function = Rc::new(function);
         self.programs.insert(key, Rc::clone(&function));
         Ok(function)

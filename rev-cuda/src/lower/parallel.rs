@@ -169,8 +169,10 @@ impl Lower<'_> {
         self.begin_iteration(sums)?;
         self.at_iteration(of.var, of.visits, number, |l| {
             l.open_claims(number)?;
+            l.open_fresh(of.facts)?;
             l.block(of.body)?;
             l.frame_mut()?.claims.clear();
+            l.close_fresh()?;
             Ok(())
         })?;
         self.end_iteration(sums, number)

@@ -357,6 +357,7 @@ impl Lower<'_> {
     fn store_memory(&mut self, at: &MemLoc, val: Val) -> Outcome<()> {
         let Some(like) = Val::zero(&at.kind) else { return Err(self.unsupported("an array of arrays")) };
         let val = self.coerce(val, &like)?;
+        self.forget_fresh(at.mem.id);
         for (k, value) in val.atoms().iter().enumerate() {
             self.see_memory(at, value)?;
             let builder = self.builder()?;

@@ -9,6 +9,7 @@ fn space(space: Space) -> &'static str {
         Space::Global => "global",
         Space::Shared => "shared",
         Space::Local => "local",
+        Space::Constant => "const",
     }
 }
 
@@ -27,11 +28,12 @@ impl Writer<'_> {
     fn base(&mut self, at: &Address) -> (String, i64) {
         let variable = match at.space {
             Space::Global => None,
-            Space::Shared => Some(SHARED),
-            Space::Local => Some(LOCAL),
+            Space::Shared => Some(SHARED.to_string()),
+            Space::Local => Some(LOCAL.to_string()),
+            Space::Constant => Some(self.constants()),
         };
         match (variable, at.base) {
-            (Some(name), Operand::Const(base, _)) => (name.into(), (base as i64).wrapping_add(at.offset)),
+            (Some(name), Operand::Const(base, _)) => (name, (base as i64).wrapping_add(at.offset)),
             (Some(name), Operand::Reg(r)) => {
                 let (offset, start, sum) = (self.reg(r), self.temp("u64"), self.temp("u64"));
                 self.line(format_args!("mov.u64 {start}, {name}"));

@@ -58,6 +58,12 @@ impl<'k> Writer<'k> {
         if !k.title.is_empty() {
             let _ = writeln!(text, "// {}", one_line(&k.title));
         }
+        if !k.constants.is_empty() {
+            let _ = writeln!(text, ".const .align 8 .b64 {}[{}] = {{", self.constants(), k.constants.len());
+            let words: Vec<String> = k.constants.iter().map(|word| format!("0x{word:016x}")).collect();
+            let lines: Vec<String> = words.chunks(4).map(|some| format!("    {}", some.join(", "))).collect();
+            let _ = writeln!(text, "{}\n}};", lines.join(",\n"));
+        }
         let params: Vec<String> = (0..k.params.len())
             .map(|n| {
                 let ty = memory(k.ty(k.params[n].register));
@@ -81,6 +87,11 @@ impl<'k> Writer<'k> {
         }
         text.push('\n');
         text
+    }
+
+    /// The name of the kernel's tables, which stand outside of it.
+    pub fn constants(&self) -> String {
+        format!("{}_constants", self.kernel.name)
     }
 
     fn param_name(&self, k: usize) -> String {

@@ -172,13 +172,20 @@ impl<D: Driver> Gpu<D> {
     ///
     /// A program that a GPU can't run.
     pub fn ptx(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<String, Error> {
-        Ok(self.print(&self.program(module, direction, args)?))
+        Ok(self.print(&self.program(module, direction, args, &[])?))
     }
 
     /// The plan for arguments like these.
-    fn program(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<Program, Error> {
+    fn program(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &[&dyn DynArg],
+        zeros: &[usize],
+    ) -> Result<Program, Error> {
         let samples: Vec<Sample> = args.iter().map(|a| Sample::of(*a)).collect();
         let mut key = self.key(module, direction, &samples)?;
+        key.options.zeros = zeros.to_vec();
         let survey = self.shared.survey(module, &key)?;
         let known = survey.known(&key, args.iter().copied(), &samples)?;
         key.options.measured = self.shared.measured(&survey, &known);
@@ -312,8 +319,19 @@ impl<D: Driver> DynamicDevice for Gpu<D> {
         direction: Direction,
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error> {
+        self.execute_on_zeros(module, direction, args, &[])
+    }
+
+    fn execute_on_zeros(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &mut [&mut dyn DynArg],
+        zeros: &[usize],
+    ) -> Result<(), Error> {
         let samples: Vec<Sample> = args.iter().map(|a| Sample::of(*a)).collect();
-        let key = self.key(module, direction, &samples)?;
+        let mut key = self.key(module, direction, &samples)?;
+        key.options.zeros = zeros.to_vec();
         let survey = self.shared.survey(module, &key)?;
         let known = survey.known(&key, args.iter().map(|a| &**a as &dyn DynArg), &samples)?;
         let compiled = self.shared.compile(module, key, &survey, &known)?;
@@ -358,8 +376,18 @@ impl<D: Driver> DynamicDevice for Planner<'_, D> {
         direction: Direction,
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error> {
+        self.execute_on_zeros(module, direction, args, &[])
+    }
+
+    fn execute_on_zeros(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &mut [&mut dyn DynArg],
+        zeros: &[usize],
+    ) -> Result<(), Error> {
         let args: Vec<&dyn DynArg> = args.iter().map(|a| &**a as &dyn DynArg).collect();
-        let program = self.gpu.program(module, direction, &args)?;
+        let program = self.gpu.program(module, direction, &args, zeros)?;
         self.programs.lock().unwrap_or_else(PoisonError::into_inner).push(program);
         Ok(())
     }

@@ -67,6 +67,9 @@ impl Decoder<'_> {
         if space == Space::Param {
             return Err(self.error("parameters can't be written"));
         }
+        if space == Space::Constant {
+            return Err(self.error("constants can't be written"));
+        }
         let [a, b] = self.operands(form)?;
         let mut access = self.access(ty, count, strength)?;
         let parts =
@@ -117,7 +120,7 @@ impl Decoder<'_> {
     fn address_register(&mut self, name: &str, space: Space) -> Result<Reg, SyntaxError> {
         let operand = Operand::Name(name.to_string(), 0);
         let wide = self.from(&operand, Type::U64);
-        if wide.is_err() && matches!(space, Space::Shared | Space::Local) {
+        if wide.is_err() && matches!(space, Space::Shared | Space::Local | Space::Constant) {
             return self.from(&operand, Type::U32);
         }
         wide
@@ -158,7 +161,7 @@ impl Decoder<'_> {
         }
         let strength = self.scope(form)?.unwrap_or(Strength::Device);
         let space = space(form);
-        if matches!(space, Space::Param | Space::Local) {
+        if matches!(space, Space::Param | Space::Local | Space::Constant) {
             return Err(self.error(format!("`{name}.{space}` doesn't exist")));
         }
         let Some((op, rest)) = form.mods.split_first() else {
@@ -196,11 +199,12 @@ impl Decoder<'_> {
 }
 
 fn space(form: &mut Form<'_>) -> Space {
-    match form.one_of(&["param", "global", "shared", "local", "shared::cta", "param::entry"]) {
+    match form.one_of(&["param", "global", "shared", "local", "const", "shared::cta", "param::entry"]) {
         Some("param" | "param::entry") => Space::Param,
         Some("global") => Space::Global,
         Some("shared" | "shared::cta") => Space::Shared,
         Some("local") => Space::Local,
+        Some("const") => Space::Constant,
         Some(_) | None => Space::Generic,
     }
 }

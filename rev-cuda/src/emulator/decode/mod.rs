@@ -23,6 +23,7 @@ pub(crate) use convert::Conversion;
 pub(crate) use integer::inserted;
 
 use super::code::{Code, Condition, Inst, Op, Pred, Reg, Row, LANES};
+use super::memory::Bytes;
 use super::syntax::{Entry, Instruction, Item, Module, Operand, Space, Type};
 use super::SyntaxError;
 use std::collections::HashMap;
@@ -105,15 +106,27 @@ pub(crate) fn kernel(module: &Module, entry: &Entry) -> Result<Code, SyntaxError
             return Err(decoder.error(format!("a second parameter `{}`", p.name)));
         }
     }
-    let (mut shared, mut local) = (0usize, 0usize);
+    let (mut shared, mut local, mut constant) = (0usize, 0usize, Vec::new());
     let own = entry.body.iter().filter_map(|item| match item {
         Item::Variable(v) => Some(v),
         _ => None,
     });
     for variable in module.variables.iter().chain(own) {
-        let used = if variable.space == Space::Local { &mut local } else { &mut shared };
-        let at = used.next_multiple_of(variable.align.max(1));
-        *used = at + variable.bytes;
+        let place = |used: usize| {
+            let at = used.next_multiple_of(variable.align.max(1));
+            (at, at + variable.bytes)
+        };
+        let at;
+        match variable.space {
+            Space::Local => (at, local) = place(local),
+            Space::Constant => {
+                let end;
+                (at, end) = place(constant.len());
+                constant.resize(end, 0);
+                constant[at..at + variable.initial.len()].copy_from_slice(&variable.initial);
+            }
+            _ => (at, shared) = place(shared),
+        }
         if decoder.variables.insert(variable.name.clone(), (variable.space, at)).is_some() {
             return Err(SyntaxError::new(variable.line, format!("a second variable `{}`", variable.name)));
         }
@@ -132,6 +145,7 @@ pub(crate) fn kernel(module: &Module, entry: &Entry) -> Result<Code, SyntaxError
         param_bytes,
         shared_bytes: shared,
         local_bytes: local,
+        constant: Bytes::of(&constant),
         max_threads: entry.max_threads,
         required: entry.required,
     })

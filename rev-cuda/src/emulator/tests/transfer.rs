@@ -1,6 +1,7 @@
 //! Moves, vectors, memory accesses of all sizes, and atomic operations.
 
-use super::{check, eval, kernel, launch, read_words, words};
+use super::{check, emulator, eval, kernel, launch, read_words, words};
+use crate::driver::Driver;
 
 #[test]
 fn moves() {
@@ -47,6 +48,34 @@ fn variables_and_generic_addresses() {
         ld.local.u32 %r3, [%l4]; mov.u32 %r5, s; ld.shared.u32 %r6, [%r5+4];
         mad.lo.u32 %r0, %r1, 100, %r2; mad.lo.u32 %r0, %r0, 100, %r3; mad.lo.u32 %r0, %r0, 100, %r6;";
     assert_eq!(eval(body, 'r', &[]), Ok(7_050_507));
+}
+
+#[test]
+fn constants_are_read() {
+    let body = "mov.u64 %l3, t; mul.lo.u64 %l4, %l1, 2; add.u64 %l3, %l3, %l4; ld.const.s16 %r1, [%l3];
+        ld.const.u16 %r2, [t+2]; mad.lo.u32 %r0, %r1, 100, %r2;";
+    let text = |body: &str| {
+        let load = "ld.global.b64 %l1, [%l10+8]; ";
+        let store = "cvt.u64.u32 %l0, %r0; st.global.b64 [%l10], %l0; ret;";
+        let text = kernel(1, &format!("{load}{body}{store}"));
+        text.replace(
+            ".visible",
+            ".const .u32 pad = 9; .const .align 4 .b16 t[4] = { 3, 0x4, 0xFFFF };\n.visible",
+        )
+    };
+    let run = |index: u64| {
+        let mut buffers = [[0, index].iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()];
+        launch(&text(body), 1, 1, &mut buffers)?;
+        Ok::<u32, String>(read_words(&buffers[0])[0])
+    };
+    assert_eq!([run(0), run(1), run(3)], [Ok(304), Ok(404), Ok(4)]);
+    assert_eq!(run(2), Ok(4u32.wrapping_sub(100)));
+    assert!(run(9).unwrap_err().contains("of const memory, which has 12 bytes"));
+    assert!(run(8).is_err());
+    let stores = emulator().load(&text("st.const.u16 [t], %h0; mov.u32 %r0, 0;")).unwrap_err();
+    assert!(stores.to_string().contains("constants can't be written"), "{stores}");
+    let long = text(body).replace("t[4]", "t[2]");
+    assert!(emulator().load(&long).unwrap_err().to_string().contains("`t` has room for 4 bytes"));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_length_that_nobody_can_find_is_named() {
              par for i in 0..len(y) {
                  anc m: usize = 0 {
                      m += n[i]
-                     anc t: [T] = fill(0, m) { y[i] += 1 release t = fill(0, m) }
+                     anc t: [T] = fill(0, m) { y[i] += 1 + t[0] release t = fill(0, m) }
                      m -= n[i]
                      release m = 0
                  }

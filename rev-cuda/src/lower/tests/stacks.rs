@@ -25,8 +25,7 @@ fn stacks_and_their_capacity() {
              par for i in 0..len(y) {
                  anc s: Stack<T> = stack() {
                      for k in 0..n { anc t: T = 0 { t += 1 push(s, t) } }
-                     y[i] += 1
-                     for k in 0..n { anc t: T = 0 { pop(s, t) t -= 1 } }
+                     for k in 0..n { anc t: T = 0 { pop(s, t) y[i] += t t -= 1 } }
                  }
              }
          }",

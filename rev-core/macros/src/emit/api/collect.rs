@@ -33,6 +33,14 @@ pub fn functions(entry: &Entry) -> TokenStream {
                 __c.finish()
             })
         }
+
+        // the module of the fused program, for devices that run the IR
+        #[doc(hidden)]
+        pub fn __fused_module() -> ::core::option::Option<&'static #p::ir::Module> {
+            static MODULE: ::std::sync::OnceLock<::core::option::Option<#p::ir::Module>> =
+                ::std::sync::OnceLock::new();
+            MODULE.get_or_init(|| Self::__module().fused()).as_ref()
+        }
     }
 }
 

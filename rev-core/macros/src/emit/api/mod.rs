@@ -255,19 +255,24 @@ impl Entry<'_> {
     /// Whether a run without checks has a fused program, as an expression.
     pub fn is_fused(&self) -> TokenStream {
         let (p, device, native) = (self.p, self.device(), self.fused);
+        let whole = self.params().all(|(_, passed)| passed.shape != Shape::Function);
         quote! {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => #native && !__options.checks,
-                #p::Backend::Dynamic(_) => false,
+                #p::Backend::Dynamic(__dynamic) => {
+                    #whole && !__dynamic.options().checks && Self::__fused_module().is_some()
+                }
             }
         }
     }
 
     /// The fused program, on the arguments of the adjoint. It makes no checks.
-    pub fn dispatch_fused(&self, slots: &[Slot], n: &TokenStream) -> TokenStream {
+    /// The arguments at the positions `zeros` hold zeros.
+    pub fn dispatch_fused(&self, slots: &[Slot], zeros: &[usize], n: &TokenStream) -> TokenStream {
         let p = self.p;
         let (device, name, given) = (self.device(), &self.model.item.sig.ident, self.signature.given());
         let native: Vec<_> = slots.iter().map(|s| s.native(p)).collect();
+        let dynamic: Vec<_> = slots.iter().map(|s| s.dynamic(p)).collect();
         let missing = quote!(#p::fail::no_fused_program(Self::__name())?);
         let run = quote!({
             let __run = #p::Run::new(__options);
@@ -277,7 +282,15 @@ impl Entry<'_> {
         quote! {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => #run,
-                #p::Backend::Dynamic(_) => #missing,
+                #p::Backend::Dynamic(__dynamic) => match Self::__fused_module() {
+                    ::core::option::Option::Some(__module) => {
+                        let __zeros: &[usize] = &[#(#zeros),*];
+                        __dynamic.execute_on_zeros(
+                            __module, #p::ir::Direction::FORWARD, &mut [#(#dynamic),*], __zeros,
+                        )?
+                    }
+                    ::core::option::Option::None => #missing,
+                }
             }
         }
     }

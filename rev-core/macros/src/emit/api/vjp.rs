@@ -76,7 +76,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
     let (mut types, mut start, mut outputs, mut fields) =
         (Vec::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
     let (mut values, mut both) = (Vec::new(), Vec::new());
-    let (mut kept, mut after) = (Vec::new(), Vec::new());
+    let (mut kept, mut after, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
     for (param, passed) in entry.params() {
         let (name, shadow) = (&param.ident, entry.bar(param));
         let own = param.mode != Mode::Read;
@@ -94,6 +94,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
             let zero = entry.zero_shadow(&slot, &n);
             start.extend(entry.rebound([&slot].into_iter()));
             start.extend(quote!(let mut #shadow = #zero;));
+            zeros.push(both.len() + 1);
         }
         match width {
             Width::One => {
@@ -112,7 +113,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
     }
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
     let adjoint = entry.dispatch_forgetful(Direction { adjoint: 1, inverse: false }, &both, &n);
-    let (fuses, fused) = (entry.is_fused(), entry.dispatch_fused(&both, &n));
+    let (fuses, fused) = (entry.is_fused(), entry.dispatch_fused(&both, &zeros, &n));
     quote! {
         #vis fn #name<#declared #wide>(
             #device: &(impl #p::Device + ?Sized), #(#seeds,)* #(#inputs),*
