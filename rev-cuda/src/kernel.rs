@@ -82,6 +82,8 @@ pub enum Op {
     Mul,
     /// The high half of an integer product (32 and 64 bits).
     MulHigh,
+    /// The whole product of two `U32`, a `U64`.
+    MulWide,
     /// Floats: the quotient. Integers: truncated towards zero; the divisor isn't zero.
     Div,
     /// The remainder of the truncated integer quotient.
@@ -193,6 +195,15 @@ pub enum Inst {
         op: Op,
         /// What it reads.
         args: Vec<Operand>,
+    },
+    /// `to[k] = over[k] / under` of 64-bit floats, one after the other by the same instructions.
+    Quotients {
+        /// The quotients.
+        to: Vec<Reg>,
+        /// What is divided.
+        over: Vec<Operand>,
+        /// By what.
+        under: Operand,
     },
     /// A value that the machine knows.
     Special {

@@ -11,7 +11,7 @@ use num_complex::Complex;
 use rev_core::device::DynamicDevice;
 use rev_core::error::Error;
 use rev_core::interp::Machine;
-use rev_core::ir::{Direction, Function, Module};
+use rev_core::ir::{Direction, Function, Mode, Module, VarKind};
 use rev_core::scalar::{bf16, f16, Fixed43, Scalar};
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
@@ -58,10 +58,11 @@ fn emulate(
     module: &Module,
     direction: Direction,
     args: &[Data],
+    zeros: &[usize],
 ) -> Result<Vec<Data>, Error> {
     let mut args = held(args);
     let mut given: Vec<&mut dyn DynArg> = args.iter_mut().map(|a| a as &mut dyn DynArg).collect();
-    gpu.execute(module, direction, &mut given)?;
+    gpu.execute_on_zeros(module, direction, &mut given, zeros)?;
     Ok(args.into_iter().map(|a| a.0).collect())
 }
 
@@ -79,10 +80,21 @@ fn interpret(
 
 /// What is wrong with one run, if anything.
 fn compare(module: &Module, direction: Direction, args: &[Data], exactly: bool) -> Result<Vec<Data>, String> {
+    compare_on_zeros(module, direction, args, &[], exactly)
+}
+
+/// The same where the device knows that some arguments hold zeros.
+fn compare_on_zeros(
+    module: &Module,
+    direction: Direction,
+    args: &[Data],
+    zeros: &[usize],
+    exactly: bool,
+) -> Result<Vec<Data>, String> {
     let expected = interpret(module, direction, args, exactly)
         .map_err(|e| format!("the interpreter, {direction:?}: {e}"))?;
     let gpu = gpu(exactly);
-    let found = emulate(&gpu, module, direction, args).map_err(|e| format!("{direction:?}: {e}"))?;
+    let found = emulate(&gpu, module, direction, args, zeros).map_err(|e| format!("{direction:?}: {e}"))?;
     let same = match exactly {
         true => format!("{expected:?}") == format!("{found:?}"),
         false => difference(&expected, &found) < 1e-9,
@@ -108,6 +120,23 @@ where
     let both: Vec<Data> = after.iter().flat_map(|a| [a.clone(), cotangent(a, &mut dice)]).collect();
     compare(module, ADJOINT, &both, exactly)?;
     Ok(())
+}
+
+/// The program and its adjoint as one, as `f::vjp` runs it: the cotangents of what is only read begin
+/// as zeros.
+fn fused_agrees(program: &Program, module: &Module) -> Result<(), String> {
+    let Some(fused) = module.fused() else { return Ok(()) };
+    let before = program.arguments::<f64>(1);
+    let Some(entry) = module.entry() else { return Ok(()) };
+    let (mut both, mut zeros, mut dice) = (Vec::new(), Vec::new(), Dice::new(program.seed));
+    for (param, value) in entry.params.iter().zip(before) {
+        let read = matches!(entry.var(*param).kind, VarKind::Param(Mode::Read));
+        let seed = if read { value.zero_shadow() } else { cotangent(&value, &mut dice) };
+        both.push(value);
+        zeros.extend(read.then_some(both.len()));
+        both.push(seed);
+    }
+    compare_on_zeros(&fused, Direction::FORWARD, &both, &zeros, true).map(drop)
 }
 
 fn attempt(program: &Program, check: &dyn Fn(&Program, &Module) -> Result<(), String>) -> Result<(), String> {
@@ -163,6 +192,11 @@ fn verify_all(share: u64, of: fn(&Program) -> bool, check: &dyn Fn(&Program, &Mo
 #[test]
 fn doubles_have_the_interpreters_bits() {
     verify_all(1, |_| true, &|p, m| agrees::<f64>(p, m, true));
+}
+
+#[test]
+fn fused_programs_have_the_interpreters_bits() {
+    verify_all(7, |p| p.checked_module().is_ok_and(|m| m.fused().is_some()), &fused_agrees);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::code::{each_lane, Access, Address, Axis, Inst, Mode, Op, Row, Special, Strength, LANES};
 use super::decode::inserted;
-use super::machine::Machine;
+use super::machine::{Machine, Traffic};
 use super::memory::{LOCAL_WINDOW, SHARED_WINDOW};
 use super::race::{Conflict, Deed};
 use super::syntax::Space;
@@ -193,8 +193,10 @@ impl Machine<'_> {
     fn load(&mut self, warp: &mut Warp, access: &Access, lanes: u32) -> Step {
         let base = *warp.row(self.code, access.address.base, lanes)?;
         let mut values = [[0; LANES]; 4];
+        let mut sectors = Sectors::default();
         for lane in (0..LANES).filter(|l| lanes >> l & 1 == 1) {
             let place = self.place(warp, lane, &access.address, base[lane], access.bytes * access.count)?;
+            sectors.add(&place);
             self.check_race(
                 warp,
                 lane,
@@ -206,6 +208,8 @@ impl Machine<'_> {
                 value[lane] = self.read(warp, lane, &place, n * access.bytes, access.bytes)?;
             }
         }
+        self.traffic.loaded += (sectors.accesses() * access.bytes * access.count) as u64;
+        self.traffic.loaded_sectors += sectors.count();
         for (n, value) in values[..access.count].iter().enumerate() {
             let out = warp.row_mut(access.regs[n], lanes);
             each_lane(lanes, |l| out[l] = value[l]);
@@ -220,8 +224,10 @@ impl Machine<'_> {
         for (n, value) in values[..access.count].iter_mut().enumerate() {
             *value = *warp.row(self.code, access.regs[n], lanes)?;
         }
+        let mut sectors = Sectors::default();
         for lane in (0..LANES).filter(|l| lanes >> l & 1 == 1) {
             let place = self.place(warp, lane, &access.address, base[lane], access.bytes * access.count)?;
+            sectors.add(&place);
             self.check_race(
                 warp,
                 lane,
@@ -233,6 +239,8 @@ impl Machine<'_> {
                 self.write(warp, &place, n * access.bytes, access.bytes, value[lane]);
             }
         }
+        self.traffic.stored += (sectors.accesses() * access.bytes * access.count) as u64;
+        self.traffic.stored_sectors += sectors.count();
         Ok(())
     }
 
@@ -394,6 +402,35 @@ struct Found {
 impl Found {
     fn global(&self) -> super::memory::Place {
         super::memory::Place { allocation: self.allocation, offset: self.offset }
+    }
+}
+
+/// The sectors of global memory that a warp's lanes touch. An aligned access lies in one.
+#[derive(Default)]
+struct Sectors {
+    touched: [(usize, u64); LANES],
+    accesses: usize,
+}
+
+impl Sectors {
+    #[inline(always)]
+    fn add(&mut self, place: &Found) {
+        if place.space == Space::Global {
+            self.touched[self.accesses] = (place.allocation, place.offset as u64 / Traffic::SECTOR);
+            self.accesses += 1;
+        }
+    }
+
+    /// By how many lanes.
+    fn accesses(&self) -> usize {
+        self.accesses
+    }
+
+    /// How many different ones there are.
+    fn count(mut self) -> u64 {
+        let touched = &mut self.touched[..self.accesses];
+        touched.sort_unstable();
+        touched.chunk_by(|a, b| a == b).count() as u64
     }
 }
 

@@ -34,6 +34,36 @@ pub(crate) struct Failed {
     pub message: String,
 }
 
+/// What went to global memory and came from it by loads and stores of warps, atomic operations apart.
+///
+/// A warp's access is served in sectors of 32 bytes: where its lanes are at neighbouring places, it is
+/// of as many bytes as sectors hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes that lanes asked for.
+    pub loaded: u64,
+    /// Sectors that it took.
+    pub loaded_sectors: u64,
+    /// Bytes that lanes wrote.
+    pub stored: u64,
+    /// Sectors that it took.
+    pub stored_sectors: u64,
+}
+
+impl Traffic {
+    /// Bytes of a sector.
+    pub const SECTOR: u64 = 32;
+}
+
+impl std::ops::AddAssign for Traffic {
+    fn add_assign(&mut self, other: Traffic) {
+        self.loaded += other.loaded;
+        self.loaded_sectors += other.loaded_sectors;
+        self.stored += other.stored;
+        self.stored_sectors += other.stored_sectors;
+    }
+}
+
 /// A running launch.
 pub(crate) struct Machine<'a> {
     pub launch: &'a Launch<'a>,
@@ -44,10 +74,11 @@ pub(crate) struct Machine<'a> {
     pub block: u32,
     pub phase: u32,
     pub steps: u64,
+    pub traffic: Traffic,
 }
 
 /// Runs a kernel.
-pub(crate) fn run(launch: &Launch<'_>, memory: &mut Memory) -> Result<u64, Failed> {
+pub(crate) fn run(launch: &Launch<'_>, memory: &mut Memory) -> Result<(u64, Traffic), Failed> {
     let code = launch.code;
     let mut machine = Machine {
         launch,
@@ -58,6 +89,7 @@ pub(crate) fn run(launch: &Launch<'_>, memory: &mut Memory) -> Result<u64, Faile
         block: 0,
         phase: 0,
         steps: 0,
+        traffic: Traffic::default(),
     };
     let mut warps: Vec<Warp> = (0..launch.block)
         .step_by(LANES)
@@ -71,7 +103,7 @@ pub(crate) fn run(launch: &Launch<'_>, memory: &mut Memory) -> Result<u64, Faile
         warps.iter_mut().for_each(Warp::restart);
         machine.run_block(&mut warps)?;
     }
-    Ok(machine.steps)
+    Ok((machine.steps, machine.traffic))
 }
 
 impl Machine<'_> {

@@ -34,6 +34,7 @@ mod warp;
 
 use crate::driver::{Driver, ModuleHandle, Product, Target};
 use code::Code;
+pub use machine::Traffic;
 use machine::{describe, Failed, Launch};
 use memory::Memory;
 use rev_core::error::{Cause, Error};
@@ -66,6 +67,7 @@ struct State {
     modules: Vec<Loaded>,
     launches: u32,
     executed: u64,
+    traffic: Traffic,
 }
 
 struct Loaded {
@@ -99,6 +101,7 @@ impl Emulator {
                 modules: Vec::new(),
                 launches: 0,
                 executed: 0,
+                traffic: Traffic::default(),
             }),
         }
     }
@@ -137,6 +140,16 @@ impl Emulator {
     /// How many instructions warps have executed so far.
     pub fn executed(&self) -> u64 {
         self.state().executed
+    }
+
+    /// How many kernels were launched so far.
+    pub fn launches(&self) -> u32 {
+        self.state().launches
+    }
+
+    /// What their warps read and wrote.
+    pub fn traffic(&self) -> Traffic {
+        self.state().traffic
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -317,9 +330,10 @@ impl Driver for Emulator {
             together: self.target < Target(70),
             steps: self.steps,
         };
-        let steps =
+        let (steps, traffic) =
             machine::run(&launch, &mut state.memory).map_err(|failed| loaded.failed(code, block, &failed))?;
         state.executed += steps;
+        state.traffic += traffic;
         Ok(())
     }
 

@@ -11,6 +11,7 @@ pub fn check_types(kernel: &Kernel, op: Op, ty: Ty, args: &[Operand]) {
         Op::Select => assert!(of(0) == Ty::Pred && of(1) == ty && of(2) == ty, "{op:?}"),
         Op::Convert => {}
         Op::Bits => assert_eq!(of(0).size(), ty.size()),
+        Op::MulWide => assert!(ty == Ty::U64 && of(0) == Ty::U32 && of(1) == Ty::U32, "{op:?}"),
         Op::Shl | Op::Shr => assert!(of(0) == ty && of(1) == Ty::U32, "{op:?}"),
         _ => args.iter().enumerate().for_each(|(k, _)| assert_eq!(of(k), ty, "{op:?}")),
     }
@@ -125,7 +126,7 @@ pub fn compute(op: Op, ty: Ty, of: Ty, v: &[u64]) -> u64 {
         Op::Compare(r) => return relation(r, a, b()),
         Op::Add => a + b(),
         Op::Sub => a - b(),
-        Op::Mul => a.wrapping_mul(b()),
+        Op::Mul | Op::MulWide => a.wrapping_mul(b()),
         Op::MulHigh => a.wrapping_mul(b()) >> width,
         Op::Div => {
             assert_ne!(b(), 0, "division by zero");

@@ -130,6 +130,13 @@ impl Block<'_> {
                 check_types(self.kernel, *op, ty, args);
                 self.set(t, *to, compute(*op, ty, of, &values));
             }
+            Inst::Quotients { to, over, under } => {
+                let under = f64::from_bits(self.value(t, under));
+                let over: Vec<u64> = over.iter().map(|a| self.value(t, a)).collect();
+                for (to, over) in to.iter().zip(over) {
+                    self.set(t, *to, (f64::from_bits(over) / under).to_bits());
+                }
+            }
             Inst::Special { to, what } => {
                 let value = match what {
                     Special::ThreadInBlock => t as u32,

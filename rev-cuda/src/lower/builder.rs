@@ -8,9 +8,11 @@ use crate::kernel::{Address, Inst, Kernel, KernelParam, Op, Operand, Reg, Space,
 use crate::layout::PLANE_ALIGNMENT;
 use crate::plan::{BufferId, KernelArg, Step, Word};
 
-use super::atom::{fold, neutral, wrap, Atom};
-use super::memory::Mem;
-use super::zeros::Fresh;
+use super::atom::{fold, neutral, on_words, wrap, Atom};
+use super::contents::Contents;
+use super::memory::{Mem, MemLoc};
+use super::quotients::gather;
+use super::signs::tidy;
 
 /// Where the results of operations are.
 type Known = HashMap<(Op, Ty, Vec<Operand>), Reg>;
@@ -37,12 +39,14 @@ pub(super) struct Builder {
     known: Vec<Known>,
     /// The same of the prologue.
     known_early: Known,
-    /// The last copy of a variable in each block, while the variable holds the same.
-    copies: Vec<HashMap<Reg, Reg>>,
+    /// What variables hold, as far as the block that is being made tells, and those around it told.
+    values: Vec<HashMap<Reg, Atom>>,
+    /// What memory holds, likewise.
+    contents: Vec<HashMap<usize, Contents>>,
     /// Sine and cosine, which come together, of arguments met in these blocks.
     turns: Vec<Vec<(Atom, [Atom; 2])>>,
-    /// Arrays that began as zeros, of which it is known what this iteration stored.
-    pub fresh: HashMap<usize, Fresh>,
+    /// Arrays that hold zeros wherever an iteration adds to them first, and how many blocks it is in.
+    pub fresh: HashMap<usize, usize>,
     /// The number of the thread and of all threads, once they are asked for.
     threads: Option<(Atom, Atom)>,
     /// The largest magnitudes that variables held, by the registers they are in,
@@ -66,6 +70,8 @@ impl Builder {
     pub fn finish(mut self) -> (Kernel, Vec<KernelArg>, Vec<Step>) {
         let body = self.regions.drain(..).flatten();
         self.kernel.body = self.prologue.drain(..).chain(body).collect();
+        tidy(&mut self.kernel);
+        gather(&mut self.kernel);
         if self.fails {
             self.args.push(KernelArg::ErrorRecord);
             let register = self.kernel.register(Ty::U64, "error");
@@ -130,28 +136,84 @@ impl Builder {
 
     /// The value as it is now, also when the variable that it was read from changes.
     pub fn freeze(&mut self, atom: &Atom) -> Atom {
-        match atom {
+        let now = self.resolve(atom);
+        match &now {
             Atom::Reg(reg, ty) if self.variables.contains(reg) => {
-                // of this block only: one around it may be a loop, in which the variable changes later
-                if let Some(copy) = self.copies.last().and_then(|copies| copies.get(reg)) {
-                    return Atom::Reg(*copy, *ty);
-                }
                 let copy = self.register(*ty, "");
                 self.assign(copy, atom);
-                if let Some(copies) = self.copies.last_mut() {
-                    copies.insert(*reg, copy);
+                let copy = Atom::Reg(copy, *ty);
+                if let Some(values) = self.values.last_mut() {
+                    values.insert(*reg, copy.clone());
                 }
-                Atom::Reg(copy, *ty)
+                copy
             }
-            _ => atom.clone(),
+            _ => now,
         }
+    }
+
+    /// What a variable holds now, where that is known: from this block only, since one around it may be
+    /// a loop, in which the variable changes later.
+    pub fn resolve(&self, atom: &Atom) -> Atom {
+        let Atom::Reg(reg, _) = atom else { return atom.clone() };
+        self.values.last().and_then(|values| values.get(reg)).unwrap_or(atom).clone()
+    }
+
+    /// Whether an atom stays what it is.
+    pub fn stays(&self, atom: &Atom) -> bool {
+        !matches!(atom, Atom::Reg(reg, _) if self.variables.contains(reg))
     }
 
     /// Adds an instruction.
     pub fn emit(&mut self, inst: Inst) {
+        if inst == Inst::Barrier {
+            // other threads may have written
+            self.contents.iter_mut().for_each(HashMap::clear);
+        }
         if let Some(region) = self.regions.last_mut() {
             region.push(inst);
         }
+    }
+
+    /// What leaf of a place holds, where that is known.
+    pub fn content(&mut self, at: &MemLoc, leaf: usize) -> Option<Atom> {
+        let (index, extra) = (self.resolve(&at.index), at.extra.as_ref().map(|e| self.resolve(e)));
+        let mem = at.mem.id;
+        let depth = self.depth();
+        let contents = self.contents.last_mut()?;
+        if extra.is_none() && self.fresh.get(&mem) == Some(&depth) && !contents.contains_key(&mem) {
+            self.fresh.remove(&mem);
+            contents.insert(mem, Contents::zeros(index.clone()));
+        }
+        contents.get(&mem)?.leaf(&index, extra.as_ref(), leaf, at.mem.leaves[leaf])
+    }
+
+    /// A leaf of a place holds what was just read or written; what was known of other elements of that
+    /// memory stays known only where it was read.
+    pub fn note_content(&mut self, at: &MemLoc, leaf: usize, value: &Atom, written: bool) {
+        let (index, extra) = (self.resolve(&at.index), at.extra.as_ref().map(|e| self.resolve(e)));
+        let known = [Some(&index), extra.as_ref(), Some(value)].into_iter().flatten().all(|a| self.stays(a));
+        let mem = at.mem.id;
+        let own = self.contents.last_mut().and_then(|contents| contents.remove(&mem));
+        if written {
+            self.forget_contents(mem);
+        }
+        if at.mem.space == Space::Shared || !known {
+            return;
+        }
+        if let Some(contents) = self.contents.last_mut() {
+            let same = own.filter(|own| own.is_of(&index, extra.as_ref()));
+            let mut same = same.unwrap_or_else(|| Contents::unknown(index, extra));
+            same.set(leaf, value.clone());
+            contents.insert(mem, same);
+        }
+    }
+
+    /// Memory changes in a way that isn't followed.
+    pub fn forget_contents(&mut self, mem: usize) {
+        self.fresh.remove(&mem);
+        self.contents.iter_mut().for_each(|contents| {
+            contents.remove(&mem);
+        });
     }
 
     /// How many blocks are open.
@@ -164,14 +226,16 @@ impl Builder {
         self.regions.push(Vec::new());
         self.known.push(HashMap::new());
         self.turns.push(Vec::new());
-        self.copies.push(HashMap::new());
+        self.values.push(HashMap::new());
+        self.contents.push(HashMap::new());
     }
 
     /// Ends it.
     pub fn end(&mut self) -> Vec<Inst> {
         self.known.pop();
         self.turns.pop();
-        self.copies.pop();
+        self.values.pop();
+        self.contents.pop();
         self.regions.pop().unwrap_or_default()
     }
 
@@ -182,7 +246,7 @@ impl Builder {
 
     /// Keeps them, where the argument stays what it is.
     pub fn keep_turn(&mut self, x: &Atom, turn: &[Atom; 2]) {
-        let stays = !matches!(x, Atom::Reg(reg, _) if self.variables.contains(reg));
+        let stays = self.stays(x);
         if let Some(turns) = self.turns.last_mut().filter(|_| stays) {
             turns.push((x.clone(), turn.clone()));
         }
@@ -190,20 +254,25 @@ impl Builder {
 
     /// `to = value`
     pub fn assign(&mut self, to: Reg, value: &Atom) {
-        self.copies.iter_mut().for_each(|copies| {
-            copies.remove(&to);
+        let value = self.resolve(value);
+        self.values.iter_mut().for_each(|values| {
+            values.remove(&to);
         });
-        let value = self.operand(value);
+        let stays = self.stays(&value);
+        if let Some(values) = self.values.last_mut().filter(|_| stays) {
+            values.insert(to, value.clone());
+        }
+        let value = self.operand(&value);
         self.emit(Inst::Op { to, op: Op::Move, args: vec![value] });
     }
 
     /// What an instruction reads for an atom.
     pub fn operand(&mut self, atom: &Atom) -> Operand {
-        match atom {
-            Atom::Const(bits, ty) => Operand::Const(*bits, *ty),
-            Atom::Reg(reg, _) => Operand::Reg(*reg),
-            Atom::Word(word, ty) => Operand::Reg(self.word(word, *ty)),
-            Atom::Buffer(buffer) => Operand::Reg(self.buffer(*buffer)),
+        match self.resolve(atom) {
+            Atom::Const(bits, ty) => Operand::Const(bits, ty),
+            Atom::Reg(reg, _) => Operand::Reg(reg),
+            Atom::Word(word, ty) => Operand::Reg(self.word(&word, ty)),
+            Atom::Buffer(buffer) => Operand::Reg(self.buffer(buffer)),
         }
     }
 
@@ -250,7 +319,8 @@ impl Builder {
 
     /// `op(args)`, computed here where the arguments are constants.
     pub fn op(&mut self, op: Op, ty: Ty, args: &[Atom]) -> Atom {
-        if let Some(known) = fold(op, ty, args).or_else(|| neutral(op, args)) {
+        let args: Vec<Atom> = args.iter().map(|a| self.resolve(a)).collect();
+        if let Some(known) = fold(op, ty, &args).or_else(|| neutral(op, &args)) {
             return known;
         }
         let args: Vec<Operand> = args.iter().map(|a| self.operand(a)).collect();
@@ -271,7 +341,8 @@ impl Builder {
 
     /// The same among what is computed once from the parameters.
     pub fn early(&mut self, op: Op, ty: Ty, args: &[Atom]) -> Atom {
-        if let Some(known) = fold(op, ty, args).or_else(|| neutral(op, args)) {
+        let known = fold(op, ty, args).or_else(|| neutral(op, args)).or_else(|| on_words(op, ty, args));
+        if let Some(known) = known {
             return known;
         }
         let args: Vec<Operand> = args.iter().map(|a| self.operand(a)).collect();
@@ -311,12 +382,23 @@ impl Builder {
         if let Some(known) = self.strides.get(&(mem.id, size)) {
             return known.clone();
         }
-        let bytes = self.early(Op::Mul, Ty::U64, &[mem.count.clone(), Atom::index(size)]);
-        let up = self.early(Op::Add, Ty::U64, &[bytes, Atom::index(PLANE_ALIGNMENT - 1)]);
-        let mask = Atom::Const(!(PLANE_ALIGNMENT as u64 - 1), Ty::U64);
-        let stride = self.early(Op::And, Ty::U64, &[up, mask]);
+        let units = self.whole_units(mem, size);
+        let stride = self.early(Op::Mul, Ty::U64, &[units, Atom::index(PLANE_ALIGNMENT)]);
         self.strides.insert((mem.id, size), stride.clone());
         stride
+    }
+
+    /// The same in units of the planes' alignment.
+    fn whole_units(&mut self, mem: &Mem, size: usize) -> Atom {
+        let bytes = self.early(Op::Mul, Ty::U64, &[mem.count.clone(), Atom::index(size)]);
+        let up = self.early(Op::Add, Ty::U64, &[bytes, Atom::index(PLANE_ALIGNMENT - 1)]);
+        self.early(Op::Div, Ty::U64, &[up, Atom::index(PLANE_ALIGNMENT)])
+    }
+
+    /// The same of 32 bits: a plane has less than half a terabyte.
+    fn units(&mut self, mem: &Mem, size: usize) -> Atom {
+        let units = self.whole_units(mem, size);
+        self.early(Op::Convert, Ty::U32, &[units])
     }
 
     /// The bytes of some leaves' planes.
@@ -358,14 +440,17 @@ impl Builder {
             && index.bits().is_none()
             && mem.leaves[..leaf].iter().all(like)
         {
-            // from plane to plane, which costs one addition where the one before is known
-            let before = self.address(mem, leaf - 1, index, extra);
-            let at = match before.base {
+            // planes on, in units of their alignment: a product of 32 bits, added as it is made
+            let first = self.address(mem, 0, index, extra);
+            let at = match first.base {
                 Operand::Reg(reg) => Atom::Reg(reg, Ty::U64),
                 Operand::Const(bits, ty) => Atom::Const(bits, ty),
             };
-            let at = self.op(Op::Add, Ty::U64, &[at, stride]);
-            return Address { base: self.operand(&at), ..before };
+            let units = self.units(mem, size);
+            let planes = Atom::Const((leaf * PLANE_ALIGNMENT) as u64, Ty::U32);
+            let on = self.op(Op::MulWide, Ty::U64, &[units, planes]);
+            let at = self.op(Op::Add, Ty::U64, &[at, on]);
+            return Address { base: self.operand(&at), ..first };
         }
         let mut at = self.plane(mem, leaf);
         let mut offset = mem.header as i64;

@@ -13,10 +13,11 @@
 //! | `builder` | the kernel that is being made |
 //! | `eval`, `place`, `coerce` | expressions, places, types of values |
 //! | `real`, `wide`, `fixed43`, `complex`, `power`, `func`, `math`, `expand` | what functions compute |
+//! | `signs`, `quotients` | additions of zero, and what nobody reads; quotients by the same divisor |
 //! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
 //! | `host`, `host_control` | statements around parallel loops: what the host does |
 //! | `parallel`, `sums`, `sizes` | a parallel loop as a kernel; what its iterations add to; the lengths of their arrays |
-//! | `zeros` | what needn't be read because it is zero |
+//! | `contents` | what needn't be read from memory because it is known |
 //! | `checks`, `apart`, `held` | what can fail; what must be apart; what variables must hold |
 //!
 //! # What kernels check
@@ -31,6 +32,7 @@ mod call;
 mod checks;
 mod coerce;
 mod complex;
+mod contents;
 mod eval;
 mod expand;
 mod fixed43;
@@ -48,7 +50,9 @@ mod parallel;
 mod place;
 mod power;
 mod product;
+mod quotients;
 mod real;
+mod signs;
 mod sizes;
 mod stack;
 mod stmt;
@@ -57,7 +61,6 @@ mod types;
 mod update;
 mod value;
 mod wide;
-mod zeros;
 
 #[cfg(test)]
 mod tests;
@@ -353,7 +356,8 @@ impl Lower<'_> {
 
     /// `op(args)`: known here, known to the host, or an instruction.
     fn op(&mut self, op: Op, ty: Ty, args: &[Atom]) -> Outcome<Atom> {
-        if let Some(known) = atom::fold(op, ty, args).or_else(|| on_words(op, ty, args)) {
+        let known = atom::fold(op, ty, args).or_else(|| atom::neutral(op, args));
+        if let Some(known) = known.or_else(|| on_words(op, ty, args)) {
             return Ok(known);
         }
         if let Some(value) = self.half_op(op, ty, args)? {

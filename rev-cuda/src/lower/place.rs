@@ -315,10 +315,16 @@ impl Lower<'_> {
         let mut atoms = Vec::new();
         for (k, ty) in at.kind.leaves().into_iter().enumerate() {
             let builder = self.builder()?;
+            if let Some(known) = builder.content(at, at.leaf + k) {
+                atoms.push(known);
+                continue;
+            }
             let from = builder.address(&at.mem, at.leaf + k, &at.index, at.extra.as_ref());
             let to = builder.register(ty, "");
             builder.emit(Inst::Load { to, from, read_only: at.mem.read_only });
-            atoms.push(Atom::Reg(to, ty));
+            let value = Atom::Reg(to, ty);
+            builder.note_content(at, at.leaf + k, &value, false);
+            atoms.push(value);
         }
         match Val::from_atoms(&at.kind, &mut atoms.into_iter()) {
             Some(val) => Ok(val),
@@ -357,14 +363,15 @@ impl Lower<'_> {
     fn store_memory(&mut self, at: &MemLoc, val: Val) -> Outcome<()> {
         let Some(like) = Val::zero(&at.kind) else { return Err(self.unsupported("an array of arrays")) };
         let val = self.coerce(val, &like)?;
-        self.forget_fresh(at.mem.id);
+        self.zeros.remove(&at.mem.id);
         for (k, value) in val.atoms().iter().enumerate() {
             self.see_memory(at, value)?;
             let builder = self.builder()?;
             let to = builder.address(&at.mem, at.leaf + k, &at.index, at.extra.as_ref());
-            let ty = value.ty();
-            let value = builder.operand(value);
+            let (ty, now) = (value.ty(), builder.resolve(value));
+            let value = builder.operand(&now);
             builder.emit(Inst::Store { to, value, ty });
+            builder.note_content(at, at.leaf + k, &now, true);
         }
         Ok(())
     }

@@ -44,7 +44,6 @@ impl Lower<'_> {
                 l.accumulate(add, &to, (*element).clone())
             }),
             (Loc::Memory(m), value) if m.shared => self.reduce(add, m, value),
-            (Loc::Memory(m), value) if self.is_fresh(m) => self.accumulate_fresh(add, m, value),
             (at, value) => {
                 let old = self.load(at)?;
                 let value = self.coerce(value, &old)?;
@@ -101,8 +100,9 @@ impl Lower<'_> {
     }
 
     fn reduce_leaf(&mut self, at: &MemLoc, leaf: usize, op: Atomic, value: &Atom) -> Outcome<()> {
-        self.forget_fresh(at.mem.id);
+        self.zeros.remove(&at.mem.id);
         let builder = self.builder()?;
+        builder.forget_contents(at.mem.id);
         let to = builder.address(&at.mem, leaf, &at.index, at.extra.as_ref());
         let (ty, value) = (value.ty(), builder.operand(value));
         builder.emit(Inst::Reduce { to, op, value, ty });

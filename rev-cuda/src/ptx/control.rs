@@ -18,6 +18,7 @@ impl Writer<'_> {
     fn inst(&mut self, inst: &Inst) {
         match inst {
             Inst::Op { to, op, args } => self.operation(*to, *op, args),
+            Inst::Quotients { to, over, under } => self.quotients(to, over, *under),
             Inst::Special { to, what } => self.special(*to, *what),
             Inst::Load { to, from, read_only } => self.load_from(*to, from, *read_only),
             Inst::Store { to, value, ty } => self.store(to, *value, *ty),
@@ -111,6 +112,35 @@ impl Writer<'_> {
     }
 
     /// Another lane's value: 64 bits in two halves, narrow types in a word.
+    /// A loop in which dividends move up and quotients move in behind them. Unrolled it would be what it
+    /// is there to avoid.
+    fn quotients(&mut self, to: &[Reg], over: &[Operand], under: Operand) {
+        let n = self.next_label();
+        let under = self.in_register(under);
+        let turning: Vec<String> = over.iter().map(|_| self.temp("f64")).collect();
+        let (quotient, left, more) = (self.temp("f64"), self.temp("u32"), self.temp("pred"));
+        for (own, over) in turning.iter().zip(over) {
+            let over = self.value(*over);
+            self.line(format_args!("mov.f64 {own}, {over}"));
+        }
+        self.line(format_args!("mov.u32 {left}, {}", turning.len()));
+        self.line(".pragma \"nounroll\"");
+        self.label(&format!("L{n}_quotient"));
+        if let Some(first) = turning.first() {
+            self.line(format_args!("div.rn.f64 {quotient}, {first}, {under}"));
+        }
+        for (own, next) in turning.iter().zip(turning.iter().skip(1).chain([&quotient])) {
+            self.line(format_args!("mov.f64 {own}, {next}"));
+        }
+        self.line(format_args!("sub.u32 {left}, {left}, 1"));
+        self.line(format_args!("setp.ne.u32 {more}, {left}, 0"));
+        self.line(format_args!("@{more} bra L{n}_quotient"));
+        for (to, own) in to.iter().zip(&turning) {
+            let to = self.reg(*to);
+            self.line(format_args!("mov.f64 {to}, {own}"));
+        }
+    }
+
     fn shuffle(&mut self, to: Reg, value: Operand, mask: u32) {
         self.requires(version::SHUFFLE);
         let ty = self.kernel.ty(to);

@@ -28,6 +28,7 @@ impl Writer<'_> {
                 self.arithmetic(&if float { format!("mul.rn.{t}") } else { format!("mul.lo.{t}") }, to, args)
             }
             Op::MulHigh => self.high(to, args),
+            Op::MulWide => self.plain("mul.wide.u32", to, args),
             Op::Div if float => self.plain(&format!("div.rn.{t}"), to, args),
             Op::Div | Op::Rem => self.divide(to, op, args),
             Op::Fma => self.plain(&format!("fma.rn.{t}"), to, args),

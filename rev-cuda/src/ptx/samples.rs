@@ -181,7 +181,7 @@ pub fn conversions(ty: Ty) -> Kernel {
     b.kernel
 }
 
-/// Loads, stores and atomics of a type in every memory, and shuffles.
+/// Loads, stores and atomics of a type in every memory, quotients that take turns, and shuffles.
 pub fn memory(ty: Ty) -> Kernel {
     let mut b = Builder::new(&format!("memory_{ty:?}"));
     b.kernel.shared_bytes = 256;
@@ -227,6 +227,12 @@ pub fn memory(ty: Ty) -> Kernel {
     }
     let far = Address { space: Space::Global, base: to.into(), offset: 1 << 40 };
     b.inst(Inst::Store { to: far, value: value.into(), ty });
+    if ty == Ty::F64 {
+        let to: Vec<Reg> = (0..3).map(|_| b.kernel.register(ty, "quotient")).collect();
+        let over = vec![value.into(), Operand::f64(1.0), value.into()];
+        b.inst(Inst::Quotients { to: to.clone(), over, under: value.into() });
+        to.into_iter().for_each(|to| b.store(to.into()));
+    }
     let other = b.kernel.register(ty, "other");
     b.inst(Inst::Shuffle { to: other, value: value.into(), mask: 16 });
     b.store(other.into());
