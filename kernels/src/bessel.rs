@@ -10,7 +10,7 @@ use rev_cpu::prelude::*;
 #[reversible]
 pub fn factorial(out: &mut i64, n: i64) {
     let mut product: i64 = 1;
-    for i in 1..=n {
+    for i in 2..=n {
         mul_int(product, i);
     }
     *out += product;
@@ -18,27 +18,31 @@ pub fn factorial(out: &mut i64, n: i64) {
 
 /// `out += J_ν(z)`: terms are added until one isn't larger than `tolerance > 0`.
 ///
-/// Constant memory: a term becomes the next one by a division, which a multiplication takes back up
-/// to the rounding of its last bit, so that nothing is kept for the way back (the papers' programs
-/// divide by the approximate multiplier, [`approximate_multiply`](fn@crate::multiplier::approximate_multiply)).
+/// Constant memory: a term is a power of `z` times a weight that doesn't depend on `z`. Both become the
+/// next one by a multiplication or a division, which the opposite takes back up to the rounding of its
+/// last bit, so that nothing is kept for the way back (the papers' programs divide by the approximate
+/// multiplier, [`approximate_multiply`](fn@crate::multiplier::approximate_multiply)). The power alone
+/// overflows where the series has long lost all digits to cancellation, at `z` about 70 in `f64`.
 #[reversible]
 pub fn bessel_j<T: Real>(out: &mut T, nu: usize, z: T, tolerance: T) {
     let half = 0.5 * z;
     let square = half * half;
-    // near z = 0 the first term is the whole sum to any precision, and nothing may be divided by the square
-    let step = if square <= T::from_f64(1e-30) { T::zero() } else { T::one() / square };
     let mut order = 0i64;
     factorial(&mut order, nu as i64);
     let mut k: i64 = 0;
-    let mut term = T::zero();
+    let mut power = T::zero();
+    let mut weight = T::zero();
     let mut sum = T::zero();
-    term += half.powi(nu as i32) / (order as T);
-    sum += term;
+    power += half.powi(nu as i32) / (order as T);
+    weight += T::one();
+    sum += power * weight;
+    // near z = 0 the first term is the whole sum to any precision, and a square of 0 would not be taken back
     #[post(k > 0)]
-    while step != T::zero() && term.abs() > tolerance {
+    while square > T::from_f64(1e-30) && (power * weight).abs() > tolerance {
         inc(k);
-        unscale_by(term, -((k * (k + nu as i64)) as T * step));
-        sum += term;
+        scale_by(power, square);
+        unscale_by(weight, -((k * (k + nu as i64)) as T));
+        sum += power * weight;
     }
     *out += sum;
 }

@@ -84,7 +84,8 @@ mod tests {
     use rev_core::tolerance::Options;
 
     fn claims(threads: usize) -> Claims {
-        let run = Run::new(&Options { threads: Some(threads), parallel_from: 0, ..Options::default() });
+        let options = Options { threads: Some(threads), parallel_from: 0, ..Options::default() };
+        let run = Run::new(&options);
         Claims::new::<_, Unchecked>(run.context(), true, Up::new(0usize, 10), 1, 6)
     }
 

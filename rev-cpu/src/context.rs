@@ -51,33 +51,18 @@ impl Checks for Forgetful {
 pub struct Width<const N: usize>;
 
 /// The options of a run, with the pool of its threads once a parallel loop needs one.
-pub struct Run {
-    tolerances: Tolerances,
-    deterministic: bool,
-    threads: Option<usize>,
-    parallel_from: usize,
-    lanes: Option<Level>,
+pub struct Run<'o> {
+    options: &'o Options,
     pool: OnceLock<Option<Arc<ThreadPool>>>,
 }
 
-impl Run {
+impl<'o> Run<'o> {
     /// A run with options. Without a number of threads it uses rayon's global pool; with one, a
     /// pool of that many threads, which all runs with this number share. When the system can't
     /// start the threads the run uses the calling thread alone.
     #[inline]
-    pub fn new(options: &Options) -> Run {
-        Run {
-            tolerances: options.tolerances,
-            deterministic: options.deterministic,
-            threads: options.threads,
-            parallel_from: options.parallel_from,
-            lanes: match options.lanes {
-                Lanes::Off => None,
-                Lanes::Best => Level::best(),
-                Lanes::Only(level) => Some(level).filter(|level| runs(*level)),
-            },
-            pool: OnceLock::new(),
-        }
+    pub fn new(options: &'o Options) -> Run<'o> {
+        Run { options, pool: OnceLock::new() }
     }
 
     /// The context of a program of this run.
@@ -87,7 +72,7 @@ impl Run {
     }
 
     fn workers(&self) -> usize {
-        match self.threads {
+        match self.options.threads {
             None => rayon::current_num_threads(),
             Some(0 | 1) => 1,
             Some(n) => self.pool().map_or(1, |_| n),
@@ -95,7 +80,7 @@ impl Run {
     }
 
     fn pool(&self) -> Option<&Arc<ThreadPool>> {
-        self.pool.get_or_init(|| self.threads.filter(|n| *n > 1).and_then(pool)).as_ref()
+        self.pool.get_or_init(|| self.options.threads.filter(|n| *n > 1).and_then(pool)).as_ref()
     }
 }
 
@@ -113,7 +98,7 @@ fn pool(n: usize) -> Option<Arc<ThreadPool>> {
 
 /// The context that programs pass to each other.
 pub struct Context<'a, C> {
-    run: &'a Run,
+    run: &'a Run<'a>,
     /// `None` until the first parallel loop: all of the run's.
     workers: Option<usize>,
     checks: PhantomData<C>,
@@ -153,25 +138,29 @@ impl<'a, C> Context<'a, C> {
     /// Whether sums have the order of [`rev_core::tree`].
     #[inline]
     pub fn deterministic(self) -> bool {
-        self.run.deterministic
+        self.run.options.deterministic
     }
 
     /// The work from which on a loop is worth several threads.
     #[inline]
     pub fn parallel_from(self) -> usize {
-        self.run.parallel_from
+        self.run.options.parallel_from
     }
 
     /// The instruction set that parallel loops run in lanes on, if they do.
     #[inline(always)]
     pub fn lanes(self) -> Option<Level> {
-        self.run.lanes
+        match self.run.options.lanes {
+            Lanes::Off => None,
+            Lanes::Best => Level::best(),
+            Lanes::Only(level) => Some(level).filter(|level| runs(*level)),
+        }
     }
 
     /// How far checked values may be off.
     #[inline]
     pub fn tolerances(self) -> &'a Tolerances {
-        &self.run.tolerances
+        &self.run.options.tolerances
     }
 
     /// Runs `f` on the run's threads.

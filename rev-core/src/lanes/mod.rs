@@ -36,7 +36,7 @@ mod vector;
 mod x86;
 
 pub use compound::{ComplexParts, InParts};
-pub use each::Each;
+pub use each::{Each, Uniform};
 pub use elementary::{Elementary, Special};
 pub use isa::{Isa, Portable};
 pub use layout::Layout;

@@ -118,6 +118,8 @@ pub mod double {
         small_power!(x n).unwrap_or_else(|| larger_power(x, n))
     }
 
+    // apart, so that what is live around the few multiplications stays in registers
+    #[cold]
     fn larger_power(x: f64, n: i32) -> f64 {
         dispatch!((x: f64, n: i32) -> f64 { crate::math::known_power(&mut Native::<f64>::new(), &x, n) })
     }
@@ -141,6 +143,8 @@ pub mod single {
         small_power!(x n).unwrap_or_else(|| larger_power(x, n))
     }
 
+    // apart, so that what is live around the few multiplications stays in registers
+    #[cold]
     fn larger_power(x: f32, n: i32) -> f32 {
         dispatch!((x: f32, n: i32) -> f32 {
             crate::math::large_known_power_single(&mut Native::<f64>::new(), &x, n)

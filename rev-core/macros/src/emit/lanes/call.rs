@@ -130,15 +130,26 @@ impl Body<'_> {
             ArgValue::Expr(Expr { kind: ExprKind::Read(place), .. }) => {
                 self.lane_place_argument(place, Mode::Read)
             }
-            ArgValue::Expr(e) => {
-                let (name, value) = (self.fresh("arg"), self.pack(e));
-                Passed {
-                    before: quote!(let #name = #value;),
-                    arg: quote!(&#name),
-                    pack: Some((quote!(#name), false)),
-                    ..Passed::default()
-                }
+            ArgValue::Expr(e) if self.varies(e) => {
+                let value = self.pack(e);
+                self.held_argument(value, false)
             }
+            ArgValue::Expr(e) => {
+                let value = self.expr(e);
+                self.held_argument(value, true)
+            }
+        }
+    }
+
+    /// A value that is only read: a pack, or one that is `uniform`.
+    fn held_argument(&mut self, value: TokenStream, uniform: bool) -> Passed {
+        let (p, name) = (self.p, self.fresh("arg"));
+        let value = if uniform { quote!(#p::lanes::Uniform::new(#value)) } else { value };
+        Passed {
+            before: quote!(let #name = #value;),
+            arg: quote!(&#name),
+            pack: Some((if uniform { quote!(*#name) } else { quote!(#name) }, false)),
+            ..Passed::default()
         }
     }
 
@@ -160,17 +171,16 @@ impl Body<'_> {
             let pack = Some((held, mode != Mode::Read));
             return Passed { arg, pack, fixed, ..Passed::default() };
         }
-        let name = self.fresh("arg");
         if mode == Mode::Read {
+            let fixed = place.path.is_empty() && is_fixed(&self.function.var(place.var).ty);
+            if !fixed && matches!(self.spot(place, Reach::Read), Spot::One) {
+                let value = self.value(place);
+                return self.held_argument(value, true);
+            }
             let value = self.lane_value(place);
-            return Passed {
-                before: quote!(let #name = #value;),
-                arg: quote!(&#name),
-                pack: Some((quote!(#name), false)),
-                fixed: place.path.is_empty() && is_fixed(&self.function.var(place.var).ty),
-                ..Passed::default()
-            };
+            return Passed { fixed, ..self.held_argument(value, false) };
         }
+        let name = self.fresh("arg");
         let arg = quote!(&mut #name);
         let pack = Some((quote!(#name), true));
         let fixed = place.path.is_empty() && is_fixed(&self.function.var(place.var).ty);

@@ -8,9 +8,11 @@
 //!
 //! The functions that a laned loop calls are emitted for lanes too, with packs as arguments
 //! ([`program`]). Those that can't be (and everything else that has no lanes) run lane by lane.
+//! Variables that are alike in all lanes that a loop still has are plain values in it ([`mod@alike`]).
 //! Nothing here depends on the instruction set: every function of the runtime takes it as its first
 //! argument, `__s`.
 
+mod alike;
 mod call;
 mod expr;
 mod place;
@@ -35,6 +37,8 @@ pub struct Lane {
     pub varying: Varying,
     /// The arrays from outside into which iterations only accumulate.
     pub shared: BTreeSet<VarId>,
+    /// The scalars held in packs that have the same value in all lanes so far ([`alike`]).
+    alike: BTreeSet<VarId>,
     /// The mask of the active lanes; `None` where all are.
     mask: Option<Ident>,
     /// Names given so far.
@@ -46,7 +50,7 @@ pub struct Lane {
 impl Lane {
     /// All lanes of a group of iterations.
     pub fn whole(varying: Varying, shared: BTreeSet<VarId>) -> Lane {
-        Lane { varying, shared, mask: None, names: 0, failing: None }
+        Lane { varying, shared, alike: BTreeSet::new(), mask: None, names: 0, failing: None }
     }
 
     /// The lanes for which a function is called.

@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::Checked;
 use rev_core::facts::accumulated_by;
-use rev_core::ir::{Arg, ArgValue, Direction, Function, Mode, Stmt, StmtKind, VarId};
+use rev_core::ir::{Arg, ArgValue, Class, Direction, Function, Mode, Stmt, StmtKind, Type, VarId};
 use rev_core::pass::{erase, Erased, Wanted};
 
 use super::super::body::{Body, Repr, Scope};
@@ -37,8 +37,9 @@ pub fn program(
     }
     let name = lane_program_name(direction);
     let frame = Body::new(scope, function);
+    let counts = counts(function, &passed);
     let params = function.params.iter().zip(&passed).map(|(&var, param)| {
-        let (name, ty) = (frame.name(var), lane_type(param, p));
+        let (name, ty) = (frame.name(var), lane_type(param, counts.contains(&var), p));
         quote!(#name: #ty)
     });
     let (declared, conditions) = (signature.declared(), signature.conditions());
@@ -47,14 +48,28 @@ pub fn program(
     } else {
         (TokenStream::new(), TokenStream::new())
     };
-    let all = statements(scope, function, &passed, Wanted::All);
-    let statements = match (all, shadowed) {
-        (Some(all), true) => match statements(scope, function, &passed, Wanted::Shadows) {
+    let laned = |uniform: &BTreeSet<VarId>| {
+        let all = statements(scope, function, &passed, Wanted::All, uniform)?;
+        let shadows = shadowed.then(|| statements(scope, function, &passed, Wanted::Shadows, uniform));
+        Some(match shadows.flatten() {
             Some(shadows) => quote!(if __C::RESTORES { #all } else { #shadows }),
             None => all,
+        })
+    };
+    let varying = laned(&BTreeSet::new())
+        .unwrap_or_else(|| one_by_one(&frame, signature, function, &passed, direction));
+    let names: Vec<_> = counts.iter().map(|&var| frame.name(var)).collect();
+    let varying = quote!(#(let #names = &#p::lanes::Each::pack(#names);)* #varying);
+    let uniform = if counts.is_empty() { None } else { laned(&counts) };
+    let statements = match uniform {
+        Some(uniform) => quote! {
+            if let (#(::core::option::Option::Some(#names),)*) = (#(#p::lanes::Each::uniform(&#names),)*) {
+                #uniform
+            } else {
+                #varying
+            }
         },
-        (Some(all), false) => all,
-        (None, _) => one_by_one(&frame, signature, function, &passed, direction),
+        None => varying,
     };
     quote! {
         #[doc(hidden)]
@@ -74,22 +89,41 @@ pub fn program(
     }
 }
 
+/// The parameters that are integers or truth values which the function only reads. They are most often
+/// the same in all lanes: sizes and numbers that choose. Where all of them are, another program runs, in
+/// which they are plain values.
+fn counts(function: &Function, passed: &[Passed]) -> BTreeSet<VarId> {
+    let params = function.params.iter().copied().zip(passed);
+    let read = params.filter(|(_, x)| (x.shape, x.mode) == (Shape::Value, Mode::Read));
+    let counts = |ty: &Type| matches!(ty, Type::Scalar(t) if t.class() != Class::Real);
+    read.map(|(var, _)| var).filter(|&var| counts(&function.var(var).ty)).collect()
+}
+
 /// The type with which a parameter is passed.
-fn lane_type(param: &Passed, p: &TokenStream) -> TokenStream {
+fn lane_type(param: &Passed, counts: bool, p: &TokenStream) -> TokenStream {
     let ty = &param.ty;
     match (param.shape, param.mode) {
+        (Shape::Value, Mode::Read) if counts => quote!(impl #p::lanes::Each<#ty>),
         (Shape::Value, Mode::Read) => quote!(&#p::lanes::Pack<#ty>),
         (Shape::Value, Mode::Write | Mode::Accumulate) => quote!(&mut #p::lanes::Pack<#ty>),
         (Shape::Slice | Shape::Array(_) | Shape::Function, _) => param.rust(p),
     }
 }
 
-/// The statements that are left without checks, `None` where they can't run in lanes.
-fn statements(scope: &Scope, function: &Checked, passed: &[Passed], wanted: Wanted) -> Option<TokenStream> {
+/// The statements that are left without checks, where some parameters are the same in all lanes; `None`
+/// where they can't run in lanes.
+fn statements(
+    scope: &Scope,
+    function: &Checked,
+    passed: &[Passed],
+    wanted: Wanted,
+    uniform: &BTreeSet<VarId>,
+) -> Option<TokenStream> {
     let erased: Erased = erase(function, wanted);
     let function: &Function = &erased;
     let params = || function.params.iter().copied().zip(passed);
-    let packs = params().filter(|(_, x)| x.shape == Shape::Value).map(|(var, _)| var).collect();
+    let values = params().filter(|(_, x)| x.shape == Shape::Value).map(|(var, _)| var);
+    let packs = values.filter(|var| !uniform.contains(var)).collect();
     let varying = Varying::of_function(packs, &function.body);
     if !is_laned(function, &varying, &function.body) {
         return None;
@@ -105,7 +139,7 @@ fn statements(scope: &Scope, function: &Checked, passed: &[Passed], wanted: Want
     body.forgetful = Some(&erased);
     body.checked = false;
     for (var, param) in params() {
-        body.set(var, param.repr());
+        body.set(var, if uniform.contains(&var) { Repr::Value } else { param.repr() });
     }
     body.lane = Some(Lane::under(varying, shared, ident("__m")));
     Some(body.finish(&function.body))

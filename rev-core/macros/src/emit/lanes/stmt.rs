@@ -11,12 +11,13 @@ use super::super::body::{Around, Body, Repr};
 use super::super::expr::Reach;
 use super::super::names::ident;
 use super::super::types::{rust_type, storage, Storage};
+use super::alike::Alike;
 use super::place::Spot;
 use super::Kind;
 
 impl Body<'_> {
-    /// A statement.
-    pub fn lane_stmt(&mut self, stmt: &Stmt) -> TokenStream {
+    /// A statement; in a loop that lanes leave one by one, some variables are alike.
+    pub fn lane_stmt_with(&mut self, stmt: &Stmt, alike: Alike) -> TokenStream {
         match &stmt.kind {
             StmtKind::Update { op, place, expr } => self.lane_update(stmt, *op, place, expr),
             StmtKind::Instr { instr, places, operands } => {
@@ -42,7 +43,7 @@ impl Body<'_> {
             }
             StmtKind::While { cond, body, .. } => {
                 if self.varies(cond) {
-                    self.lane_while(cond, body)
+                    self.lane_while(cond, body, &alike)
                 } else {
                     self.plain_stmt(stmt)
                 }
@@ -55,7 +56,13 @@ impl Body<'_> {
                     self.for_loop(*var, range, body)
                 }
             }
-            StmtKind::Call { callee, direction, args } => self.lane_call(callee, *direction, args),
+            StmtKind::Call { callee, direction, args } => {
+                if self.lane.as_ref().is_some_and(|lane| lane.varying.is_one_call(args)) {
+                    self.plain_stmt(stmt)
+                } else {
+                    self.lane_call(callee, *direction, args)
+                }
+            }
             StmtKind::Compute { compute, body } => {
                 let undo = inverse_block(compute);
                 let (compute, body, undo) = (self.block(compute), self.block(body), self.block(&undo));
@@ -216,7 +223,7 @@ impl Body<'_> {
             _ => {
                 let (value, name, ty) = (self.pack(init), self.name(var), self.lane_annotation(var));
                 self.set(var, Repr::Owned);
-                let body = self.block(body);
+                let body = self.after_ancilla(var, init, |b| b.block(body));
                 return quote!({ let mut #name #ty = #value; #body });
             }
         };
@@ -254,26 +261,30 @@ impl Body<'_> {
         })
     }
 
-    fn lane_while(&mut self, cond: &Expr, body: &Block) -> TokenStream {
+    fn lane_while(&mut self, cond: &Expr, body: &Block, alike: &Alike) -> TokenStream {
         let p = self.p;
         let (outside, active) = (self.mask(), self.fresh("active"));
-        let first = self.pack(cond);
-        let again = self.masked(&active, |body| body.pack(cond));
         let count = ident(&format!("__iteration{}", self.loops.len()));
-        self.loops.push(Around::While(count.clone()));
-        let body = self.masked(&active, |b| b.block(body));
-        self.loops.pop();
-        quote!({
-            let __c = #first;
-            let mut #active = #p::lanes::within(__s, #outside, &__c);
-            let mut #count = 0usize;
-            while #p::lanes::any(&#active) {
-                #body
-                #count = #count.wrapping_add(1);
-                let __c = #again;
-                #active = #p::lanes::within(__s, #active, &__c);
+        let code = self.with_alike(alike, &active, |this, left| {
+            let first = this.pack(cond);
+            let again = this.masked(&active, |b| b.pack(cond));
+            this.loops.push(Around::While(count.clone()));
+            let body = this.masked(&active, |b| b.block(body));
+            this.loops.pop();
+            quote! {
+                let __c = #first;
+                let mut #active = #p::lanes::within(__s, #outside, &__c);
+                let mut #count = 0usize;
+                while #p::lanes::any(&#active) {
+                    #body
+                    #left
+                    #count = #count.wrapping_add(1);
+                    let __c = #again;
+                    #active = #p::lanes::within(__s, #active, &__c);
+                }
             }
-        })
+        });
+        quote!({ #code })
     }
 
     /// A loop of which lanes have different bounds.

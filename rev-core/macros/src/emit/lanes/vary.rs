@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 
 use rev_core::ir::{
-    Access, ArgValue, Block, Callee, Expr, ExprKind, Function, Place, Step, Stmt, StmtKind, Type, VarId,
+    Access, Arg, ArgValue, Block, Callee, Expr, ExprKind, Function, Mode, Place, Step, Stmt, StmtKind, Type,
+    VarId,
 };
 use rev_core::ops::Func;
 
@@ -90,6 +91,15 @@ impl Varying {
         }
     }
 
+    /// Whether a call does the same in all lanes, to variables of their own: it is made once.
+    pub fn is_one_call(&self, args: &[Arg]) -> bool {
+        let same = args.iter().all(|arg| match &arg.value {
+            ArgValue::Place(q) => !self.place(q),
+            ArgValue::Expr(e) => !self.expr(e),
+        });
+        same && written(args).all(|q| self.own.contains(&q.var))
+    }
+
     fn block(&mut self, block: &Block, partly: bool) {
         block.iter().for_each(|s| self.stmt(s, partly));
     }
@@ -122,12 +132,8 @@ impl Varying {
                 }
             }
             StmtKind::Call { args, .. } => {
-                for arg in args {
-                    if let ArgValue::Place(q) = &arg.value {
-                        if arg.mode != rev_core::ir::Mode::Read {
-                            self.write(q);
-                        }
-                    }
+                if partly || !self.is_one_call(args) {
+                    written(args).for_each(|q| self.write(q));
                 }
             }
             StmtKind::For { var, range, .. } => {
@@ -178,6 +184,14 @@ impl Varying {
             self.packs.insert(q.var);
         }
     }
+}
+
+/// The places that a call may change.
+fn written(args: &[Arg]) -> impl Iterator<Item = &Place> {
+    args.iter().filter(|arg| arg.mode != Mode::Read).filter_map(|arg| match &arg.value {
+        ArgValue::Place(q) => Some(q),
+        ArgValue::Expr(_) => None,
+    })
 }
 
 /// Whether the statements of a loop or of a function can run in lanes: they have no stacks, structs,
@@ -282,11 +296,8 @@ fn has_product(e: &Expr) -> bool {
 
 /// Whether a statement passes one of the variables to a call that may change it.
 pub fn passes(stmt: &Stmt, vars: &BTreeSet<VarId>) -> bool {
-    let changed = |arg: &rev_core::ir::Arg| match &arg.value {
-        ArgValue::Place(q) => arg.mode != rev_core::ir::Mode::Read && vars.contains(&q.var),
-        ArgValue::Expr(_) => false,
-    };
-    let own = matches!(&stmt.kind, StmtKind::Call { args, .. } if args.iter().any(changed));
+    let changed = |args: &[Arg]| written(args).any(|q| vars.contains(&q.var));
+    let own = matches!(&stmt.kind, StmtKind::Call { args, .. } if changed(args));
     own || stmt.blocks().into_iter().flatten().any(|s| passes(s, vars))
 }
 
