@@ -6,6 +6,7 @@ use std::hint::black_box;
 use criterion::{criterion_group, criterion_main, Criterion};
 use rev::kernels::bessel::{bessel_j, bessel_j_each, plain};
 use rev::prelude::*;
+use rev::scalar::NoShadow;
 
 /// Where the papers stop the series.
 const TOLERANCE: f64 = 1e-8;
@@ -49,6 +50,23 @@ fn at_many(criterion: &mut Criterion) {
     for (what, device) in [("1 thread", one), ("all threads", Cpu::new().checks(false))] {
         group.bench_function(format!("values, {what}"), |b| {
             b.iter(|| bessel_j_each::run(&device, &mut out, 2, &z, TOLERANCE));
+        });
+        let (mut bars, mut z_bars) = (vec![Batch([1.0]); POINTS], vec![Batch([0.0]); POINTS]);
+        group.bench_function(format!("gradients in place, {what}"), |b| {
+            b.iter(|| {
+                let (nu_bar, tolerance_bar) = (&mut NoShadow::NEW, &mut Batch([0.0]));
+                bessel_j_each::adjoint(
+                    &device,
+                    &mut out,
+                    &mut bars,
+                    2,
+                    nu_bar,
+                    &z,
+                    &mut z_bars,
+                    TOLERANCE,
+                    tolerance_bar,
+                )
+            });
         });
         group.bench_function(format!("gradients, {what}"), |b| {
             b.iter(|| bessel_j_each::vjp(&device, &seeds, &start, 2, &z, TOLERANCE));

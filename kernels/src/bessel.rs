@@ -16,33 +16,43 @@ pub fn factorial(out: &mut i64, n: i64) {
     *out += product;
 }
 
-/// `out += J_ν(z)`: terms are added until one isn't larger than `tolerance > 0`.
+/// `out += J_ν(z)`: terms are added, two by two, until one isn't larger than `tolerance > 0`.
 ///
-/// Constant memory: a term is a power of `z` times a weight that doesn't depend on `z`. Both become the
-/// next one by a multiplication or a division, which the opposite takes back up to the rounding of its
-/// last bit, so that nothing is kept for the way back (the papers' programs divide by the approximate
-/// multiplier, [`approximate_multiply`](fn@crate::multiplier::approximate_multiply)). The power alone
-/// overflows where the series has long lost all digits to cancellation, at `z` about 70 in `f64`.
+/// A term is a power of `q = (z/2)²` times a weight that doesn't depend on `z`. With `c_k = k (k + ν)` and the
+/// weight `w` of the second of two terms, they are
+///
+/// ```text
+/// s_k + s_{k+1} = p w (q - c_{k+1}),   w = w_{k-1} / (c_k c_{k+1}),   p the power of the first of them
+/// ```
+///
+/// Constant memory: the power is multiplied and the weight divided, which the opposite takes back up to the
+/// rounding of the last bit, so that nothing is kept for the way back (the papers' programs divide by the
+/// approximate multiplier, [`approximate_multiply`](fn@crate::multiplier::approximate_multiply)). The power
+/// alone overflows where the series has long lost all digits to cancellation, at `z` about 70 in `f64`.
 #[reversible]
 pub fn bessel_j<T: Real>(out: &mut T, nu: usize, z: T, tolerance: T) {
     let half = 0.5 * z;
     let square = half * half;
+    let fourth = square * square;
+    let bound = tolerance * square;
     let mut order = 0i64;
     factorial(&mut order, nu as i64);
+    let first = half.powi(nu as i32) / (order as T);
     let mut k: i64 = 0;
     let mut power = T::zero();
     let mut weight = T::zero();
     let mut sum = T::zero();
-    power += half.powi(nu as i32) / (order as T);
+    power += first * square;
     weight += T::one();
-    sum += power * weight;
-    // near z = 0 the first term is the whole sum to any precision, and a square of 0 would not be taken back
+    sum += first;
+    // near z = 0 the first term is the whole sum to any precision, and a power times 0 isn't taken back
     #[post(k > 0)]
-    while square > T::from_f64(1e-30) && (power * weight).abs() > tolerance {
-        inc(k);
-        scale_by(power, square);
-        unscale_by(weight, -((k * (k + nu as i64)) as T));
-        sum += power * weight;
+    while fourth * square > T::zero() && (power * weight).abs() > bound {
+        k += 2;
+        let (odd, even) = ((k - 1) * (k - 1 + nu as i64), k * (k + nu as i64));
+        unscale_by(weight, (odd * even) as T);
+        sum += power * weight * (square - even as T);
+        scale_by(power, fourth);
     }
     *out += sum;
 }
