@@ -2,10 +2,11 @@
 
 use super::code::{each_lane, Access, Address, Axis, Inst, Mode, Op, Row, Special, Strength, LANES};
 use super::decode::inserted;
-use super::machine::{Machine, Traffic};
+use super::machine::Machine;
 use super::memory::{LOCAL_WINDOW, SHARED_WINDOW};
 use super::race::{Conflict, Deed};
 use super::syntax::Space;
+use super::traffic::Sectors;
 use super::warp::{Fault, Waiting, Warp};
 
 type Step = Result<(), Box<Fault>>;
@@ -196,7 +197,7 @@ impl Machine<'_> {
         let mut sectors = Sectors::default();
         for lane in (0..LANES).filter(|l| lanes >> l & 1 == 1) {
             let place = self.place(warp, lane, &access.address, base[lane], access.bytes * access.count)?;
-            sectors.add(&place);
+            sectors.add(place.in_device());
             self.check_race(
                 warp,
                 lane,
@@ -227,7 +228,7 @@ impl Machine<'_> {
         let mut sectors = Sectors::default();
         for lane in (0..LANES).filter(|l| lanes >> l & 1 == 1) {
             let place = self.place(warp, lane, &access.address, base[lane], access.bytes * access.count)?;
-            sectors.add(&place);
+            sectors.add(place.in_device());
             self.check_race(
                 warp,
                 lane,
@@ -400,37 +401,13 @@ struct Found {
 }
 
 impl Found {
+    /// The place, where it is in global memory.
+    fn in_device(&self) -> Option<super::memory::Place> {
+        (self.space == Space::Global).then(|| self.global())
+    }
+
     fn global(&self) -> super::memory::Place {
         super::memory::Place { allocation: self.allocation, offset: self.offset }
-    }
-}
-
-/// The sectors of global memory that a warp's lanes touch. An aligned access lies in one.
-#[derive(Default)]
-struct Sectors {
-    touched: [(usize, u64); LANES],
-    accesses: usize,
-}
-
-impl Sectors {
-    #[inline(always)]
-    fn add(&mut self, place: &Found) {
-        if place.space == Space::Global {
-            self.touched[self.accesses] = (place.allocation, place.offset as u64 / Traffic::SECTOR);
-            self.accesses += 1;
-        }
-    }
-
-    /// By how many lanes.
-    fn accesses(&self) -> usize {
-        self.accesses
-    }
-
-    /// How many different ones there are.
-    fn count(mut self) -> u64 {
-        let touched = &mut self.touched[..self.accesses];
-        touched.sort_unstable();
-        touched.chunk_by(|a, b| a == b).count() as u64
     }
 }
 

@@ -7,6 +7,7 @@
 use super::code::{Code, Inst, LANES};
 use super::memory::{Bytes, Memory};
 use super::race::{Actor, Shadow};
+use super::traffic::Traffic;
 use super::warp::{Fault, Waiting, Warp};
 
 /// How a kernel is started.
@@ -32,36 +33,6 @@ pub(crate) struct Failed {
     /// The thread, counted through the grid.
     pub thread: u32,
     pub message: String,
-}
-
-/// What went to global memory and came from it by loads and stores of warps, atomic operations apart.
-///
-/// A warp's access is served in sectors of 32 bytes: where its lanes are at neighbouring places, it is
-/// of as many bytes as sectors hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Bytes that lanes asked for.
-    pub loaded: u64,
-    /// Sectors that it took.
-    pub loaded_sectors: u64,
-    /// Bytes that lanes wrote.
-    pub stored: u64,
-    /// Sectors that it took.
-    pub stored_sectors: u64,
-}
-
-impl Traffic {
-    /// Bytes of a sector.
-    pub const SECTOR: u64 = 32;
-}
-
-impl std::ops::AddAssign for Traffic {
-    fn add_assign(&mut self, other: Traffic) {
-        self.loaded += other.loaded;
-        self.loaded_sectors += other.loaded_sectors;
-        self.stored += other.stored;
-        self.stored_sectors += other.stored_sectors;
-    }
 }
 
 /// A running launch.

@@ -30,17 +30,18 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod text;
+mod traffic;
 mod warp;
 
 use crate::driver::{Driver, ModuleHandle, Product, Target};
 use code::Code;
-pub use machine::Traffic;
 use machine::{describe, Failed, Launch};
 use memory::Memory;
 use rev_core::error::{Cause, Error};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+pub use traffic::Traffic;
 
 /// Bytes of shared memory that a kernel may declare.
 const SHARED_LIMIT: usize = 48 * 1024;
