@@ -54,17 +54,17 @@ fn at_many(criterion: &mut Criterion) {
         let (mut bars, mut z_bars) = (vec![Batch([1.0]); POINTS], vec![Batch([0.0]); POINTS]);
         group.bench_function(format!("gradients in place, {what}"), |b| {
             b.iter(|| {
-                let (nu_bar, tolerance_bar) = (&mut NoShadow::NEW, &mut Batch([0.0]));
+                let (mut nu_bar, mut tolerance_bar) = (NoShadow::NEW, Batch([0.0]));
                 bessel_j_each::adjoint(
                     &device,
                     &mut out,
                     &mut bars,
                     2,
-                    nu_bar,
+                    &mut nu_bar,
                     &z,
                     &mut z_bars,
                     TOLERANCE,
-                    tolerance_bar,
+                    &mut tolerance_bar,
                 )
             });
         });
