@@ -33,11 +33,15 @@ pub fn objective<T: Real>(
         }
     }
     for i in par(0..n) {
+        let mut x: Array1<T> = zeros(d);
+        for j in 0..d {
+            x[j] += points[[i, j]];
+        }
         let mut z: Array2<T> = zeros((k, d));
         let mut term: Array1<T> = zeros(k);
         for c in 0..k {
             for j in 0..d {
-                let v = points[[i, j]] - means[[c, j]];
+                let v = x[j] - means[[c, j]];
                 z[[c, j]] += exp_q[[c, j]] * v;
                 // l_rj, r > j, lies at column + r
                 let column = d + j * (2 * d - j - 1) / 2 - (j + 1);

@@ -239,6 +239,7 @@ impl Body<'_> {
         }
         let name = self.name(var);
         let laned = self.lanes(var, body, roles, &frame.reprs);
+        let copies = self.holding(&frame.reprs, |b| b.copies(roles));
         let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
         self.lent.truncate(lent_outside);
         self.claimed.truncate(claimed_outside);
@@ -251,6 +252,7 @@ impl Body<'_> {
                 let __fixed = #p::parallel::is_fixed(__cx, &__targets);
                 let #taken = __targets;
                 #head
+                #copies
                 #laned
                 for #name in __visits { #statements }
                 ::core::result::Result::Ok(())
@@ -285,10 +287,12 @@ impl Body<'_> {
         let shared = |(_, role): &&(VarId, Role)| matches!(role, Role::Shared { .. } | Role::Element { .. });
         let shared = roles.iter().filter(shared).map(|(var, _)| *var).collect();
         let name = self.name(var);
+        let copies = self.holding(reprs, |b| b.copies(roles));
         let statements = self.holding(reprs, |b| b.laned(var, body, Lane::whole(varying, shared)));
         quote! {
             let (__groups, __visits) = #p::lanes::split(__cx, __fixed, __visits);
             let __laned = #p::lanes::vectorize!(__groups, |__s, __groups| {
+                #copies
                 for #name in __groups { #statements }
                 ::core::result::Result::Ok::<(), #p::Error>(())
             });
@@ -296,6 +300,18 @@ impl Body<'_> {
                 return ::core::result::Result::Err(__e);
             }
         }
+    }
+
+    /// Copies of the handles and numbers that a closure took along. The compiler keeps what is local in
+    /// registers; what lies behind a reference it reads again after every write to an array.
+    fn copies(&self, roles: &[(VarId, Role)]) -> TokenStream {
+        let copied = |var: &VarId| match self.repr(*var) {
+            Repr::Handle => true,
+            Repr::Value => is_scalar(&self.function.var(*var).ty),
+            Repr::Owned | Repr::Ref | Repr::Mut | Repr::Function => false,
+        };
+        let names = roles.iter().map(|(var, _)| *var).filter(copied).map(|var| self.name(var));
+        quote!(#(let #names = #names;)*)
     }
 
     /// The values that a parallel loop visits: a type that can be split.
