@@ -16,6 +16,9 @@ const LINE: usize = 64;
 
 type Buffer = Vec<Line>;
 
+/// How many bytes are copied at once where an array is filled.
+const COPIED: usize = 1 << 12;
+
 /// Buffers that a thread keeps at most.
 const KEPT: usize = 64;
 
@@ -94,7 +97,24 @@ impl<E> Scratch<E> {
     where
         E: Clone,
     {
-        Self::from_fn(len, |_| value.clone())
+        if std::mem::needs_drop::<E>() {
+            return Self::from_fn(len, |_| value.clone());
+        }
+        let mut scratch = Scratch::with_capacity(len)?;
+        if len > 0 {
+            scratch.push(value);
+            let start = scratch.start();
+            // what is copied stays in the first cache
+            let near = (COPIED / size_of::<E>().max(1)).max(1);
+            while scratch.len < len {
+                let more = scratch.len.min(len - scratch.len).min(near);
+                // SAFETY: there is room for `len` elements, the first `more` of which are initialised. What
+                // has nothing to drop owns nothing, so its bits are a value again.
+                unsafe { start.copy_to_nonoverlapping(start.add(scratch.len), more) };
+                scratch.len += more;
+            }
+        }
+        Some(scratch)
     }
 
     /// Where the elements start: aligned for E even where there is no buffer.

@@ -42,16 +42,16 @@ pub fn objective<T: Real>(
         for c in 0..k {
             for j in 0..d {
                 let v = x[j] - means[[c, j]];
-                z[[c, j]] += exp_q[[c, j]] * v;
+                z[[c, j]] += fused(exp_q[[c, j]] * v);
                 // l_rj, r > j, lies at column + r
                 let column = d + j * (2 * d - j - 1) / 2 - (j + 1);
                 for r in j + 1..d {
-                    z[[c, r]] += icf[[c, column + r]] * v;
+                    z[[c, r]] += fused(icf[[c, column + r]] * v);
                 }
             }
             term[c] += offset[c];
             for j in 0..d {
-                term[c] -= 0.5 * z[[c, j]] * z[[c, j]];
+                term[c] -= fused(0.5 * z[[c, j]] * z[[c, j]]);
             }
         }
         let mut best: Array1<usize> = zeros(k);

@@ -17,6 +17,7 @@
 //! | `releases` | explicit releases |
 //! | `slices` | parts of slices |
 //! | `contractions` | products and sums of whole arrays |
+//! | `products` | products that are rounded with a sum |
 //! | `parallel` | P1 to P3: the iterations of a parallel loop |
 //! | `pure` | pure functions |
 //!
@@ -33,6 +34,7 @@ mod context;
 mod contractions;
 mod loops;
 mod parallel;
+mod products;
 mod pure;
 mod releases;
 mod scope;
@@ -63,6 +65,7 @@ const RULES: &[fn(&Context, &mut Diagnostics)] = &[
     loops::check,
     slices::check,
     contractions::check,
+    products::check,
     parallel::check,
 ];
 

@@ -280,6 +280,10 @@ codes! {
              `contract` is a text such as `\"ik,kj->ij\"`."
             "What is computed has no storage to be read from, and its derivative nowhere to go."
             "Name the array; compute it into an ancilla first."
+        FusedProduct R0418 "`fused` stands where nothing is added"
+            "`fused(a * b)` is the whole right side of `+=` or `-=`, and what it is given is a product."
+            "It says that the product and the sum are rounded once, so there has to be a product and a sum."
+            "Write `y += fused(a * b)`; inside an expression `mul_add(a, b, c)` is `a * b + c` rounded once."
     }
     "Parallel loops" {
         RacingWrites R0501 "iterations of a parallel loop write the same place"

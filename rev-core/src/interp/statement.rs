@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::generics::Generics;
 use super::machine::{Failed, Machine};
 use super::memory::Location;
-use super::update::{instruct, update, Holds, InstrFailure};
+use super::update::{add_product, instruct, update, Holds, InstrFailure};
 use crate::error::Cause;
 use crate::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Release, UpdateOp, VarId};
 use crate::ops::Instr;
@@ -29,7 +29,16 @@ impl Machine<'_> {
                 let shape = self.memory.shape(&at).unwrap_or_default();
                 eval.contract(formula, (&eval.text(place), &shape), factors)?
             }
-            _ => eval.eval(expr)?,
+            _ => match expr.fused_factors() {
+                Some((func, a, b)) => {
+                    let (a, b) = (eval.eval(a)?, eval.eval(b)?);
+                    check_alias(&eval, &at, place)?;
+                    let new = add_product(op, &self.memory.read(&at), func, [a, b])?;
+                    self.memory.write(&at, new);
+                    return Ok(());
+                }
+                None => eval.eval(expr)?,
+            },
         };
         check_alias(&eval, &at, place)?;
         let new = update(op, &self.memory.read(&at), &value)?;

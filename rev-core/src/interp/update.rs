@@ -4,7 +4,7 @@
 use super::types::{arms, fields, reals, rings};
 use crate::error::Cause;
 use crate::ir::{Number, UpdateOp};
-use crate::ops::Instr;
+use crate::ops::{Func, Instr};
 use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{bf16, f16, rt, Batch, Complex, ComplexShadow, Fixed43, Half, Scalar, WideBatch};
 use crate::value::{literal_number, Array, Data, Record, Value};
@@ -22,12 +22,50 @@ fn mistyped(operation: impl Into<String>, expected: impl Into<String>, found: &[
 pub(super) fn update(op: UpdateOp, place: &Data, value: &Data) -> Result<Data, Cause> {
     match op {
         UpdateOp::Add | UpdateOp::Sub => accumulate(op, place, value),
-        UpdateOp::Xor => super::func::apply(crate::ops::Func::BitXor, &[place.clone(), value.clone()]),
+        UpdateOp::Xor => super::func::apply(Func::BitXor, &[place.clone(), value.clone()]),
         // no built-in scalar has a reversible multiplication
         UpdateOp::Mul | UpdateOp::Div => {
             Err(mistyped(op.symbol(), "a scalar with a reversible multiplication", &[place]))
         }
     }
+}
+
+/// The value of a place after `place ±= a·b`, rounded once where emitted code does it: for numbers, and
+/// for the cotangents of real ones.
+pub(super) fn add_product(op: UpdateOp, place: &Data, func: Func, [a, b]: [Data; 2]) -> Result<Data, Cause> {
+    let fused = match place {
+        Data::Scalar(y) => rounded_once(op, *y, &a, &b).map(Data::Scalar),
+        Data::Lanes(lanes) if lanes.iter().all(|y| y.parts().is_none()) => {
+            let each = lanes.iter().enumerate();
+            each.map(|(k, y)| rounded_once(op, *y, &lane(&a, k), &b))
+                .collect::<Option<Vec<_>>>()
+                .map(Data::Lanes)
+        }
+        _ => None,
+    };
+    match fused {
+        Some(new) => Ok(new),
+        None => update(op, place, &super::func::apply(func, &[a, b])?),
+    }
+}
+
+/// `y ± a·b` of numbers of one type.
+fn rounded_once(op: UpdateOp, y: Value, a: &Data, b: &Data) -> Option<Value> {
+    let typed = |d: &Data| match d {
+        Data::Scalar(v) => Some(*v),
+        Data::Literal(n) => y.same_type(literal_number(*n)),
+        _ => None,
+    };
+    let (a, b) = (typed(a)?, typed(b)?);
+    rings!(y, U => {
+        let (mut y, a, b) = (U::from_value(&y)?, U::from_value(&a)?, U::from_value(&b)?);
+        if op == UpdateOp::Sub {
+            rt::update::sub_product(&mut y, a, b);
+        } else {
+            rt::update::add_product(&mut y, a, b);
+        }
+        y.to_value()
+    })
 }
 
 /// `a ± b`, element by element.

@@ -38,6 +38,19 @@ impl Expr {
         Expr::new(ExprKind::Func(func, args))
     }
 
+    /// The factors of a product that is to be rounded together with the sum to which it is added, and
+    /// how they are multiplied.
+    pub fn fused_factors(&self) -> Option<(Func, &Expr, &Expr)> {
+        let ExprKind::Func(Func::Fused, args) = &self.kind else { return None };
+        match args.first().map(|e| &e.kind) {
+            Some(ExprKind::Func(func @ (Func::Mul | Func::Scale), factors)) => match factors.as_slice() {
+                [a, b] => Some((*func, a, b)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// `if self { a } else { b }`.
     pub fn choose(self, a: Expr, b: Expr) -> Expr {
         Expr::new(ExprKind::If(Box::new(self), Box::new(a), Box::new(b)))

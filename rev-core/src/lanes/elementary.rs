@@ -1,7 +1,7 @@
 //! The elementary functions on whole vectors.
 //!
 //! They are the functions of [`crate::math`] on the registers of an instruction set, each compiled once,
-//! here: a call costs little beside what a function does for sixteen lanes, and what uses many of them
+//! here: a call costs little beside what a function does for all lanes, and what uses many of them
 //! stays short.
 
 use super::{Registers, Vector};

@@ -1,7 +1,7 @@
 //! The operations that values and shadows share, on packs.
 
 use super::pack::collect;
-use super::{Each, Isa, LaneByLane, Laned, Numbers, Pack, WIDTH};
+use super::{Each, Isa, LaneByLane, LaneMask, Laned, Numbers, Pack, WIDTH};
 use crate::scalar::{Field, Linear, Ring};
 
 /// How packs of `T` are added, scaled and summed. Every method has a body, which goes lane by lane.
@@ -59,6 +59,27 @@ pub trait LinearRows<T: Linear> {
         let _ = s;
         collect(|k| T::lane(&a, k).scale(Laned::lane(&c, k)))
     }
+    /// The sum of `v·c` over all lanes.
+    #[inline(always)]
+    fn sum_product<S: Isa>(s: S, v: Pack<T>, c: Pack<T::Over>) -> T
+    where
+        T::Over: Ring,
+    {
+        Self::sum(s, Self::scale(s, v, c))
+    }
+    /// [`Linear::accumulate_product`] of `to` in each lane.
+    #[inline(always)]
+    fn plus_product<S: Isa>(s: S, to: Pack<T>, v: Pack<T>, c: Pack<T::Over>) -> Pack<T>
+    where
+        T::Over: Ring,
+    {
+        let _ = s;
+        collect(|k| {
+            let mut to = T::lane(&to, k);
+            to.accumulate_product(T::lane(&v, k), Laned::lane(&c, k));
+            to
+        })
+    }
     /// [`Linear::scale_constant`] in each lane.
     #[inline(always)]
     fn scale_constant<S: Isa>(s: S, a: Pack<T>, c: f64) -> Pack<T>
@@ -79,7 +100,7 @@ pub trait LinearRows<T: Linear> {
     }
     /// [`Linear::scale_exact`] in the lanes of the mask; `None` if it is so in one of them.
     #[inline(always)]
-    fn scale_exact<S: Isa>(s: S, mask: u16, a: Pack<T>, c: Pack<T::Over>) -> Option<Pack<T>>
+    fn scale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<T>, c: Pack<T::Over>) -> Option<Pack<T>>
     where
         T::Over: Ring,
     {
@@ -88,7 +109,7 @@ pub trait LinearRows<T: Linear> {
     }
     /// [`Linear::unscale_exact`] in the lanes of the mask; `None` if it is so in one of them.
     #[inline(always)]
-    fn unscale_exact<S: Isa>(s: S, mask: u16, a: Pack<T>, c: Pack<T::Over>) -> Option<Pack<T>>
+    fn unscale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<T>, c: Pack<T::Over>) -> Option<Pack<T>>
     where
         T::Over: Ring,
     {
@@ -97,7 +118,7 @@ pub trait LinearRows<T: Linear> {
     }
     /// [`Linear::scale_int`] in the lanes of the mask; `None` if it is so in one of them.
     #[inline(always)]
-    fn scale_int<S: Isa>(s: S, mask: u16, a: Pack<T>, n: impl Each<i64>) -> Option<Pack<T>>
+    fn scale_int<S: Isa>(s: S, mask: LaneMask, a: Pack<T>, n: impl Each<i64>) -> Option<Pack<T>>
     where
         T::Over: Ring,
     {
@@ -106,7 +127,7 @@ pub trait LinearRows<T: Linear> {
     }
     /// [`Linear::unscale_int`] in the lanes of the mask; `None` if it is so in one of them.
     #[inline(always)]
-    fn unscale_int<S: Isa>(s: S, mask: u16, a: Pack<T>, n: impl Each<i64>) -> Option<Pack<T>>
+    fn unscale_int<S: Isa>(s: S, mask: LaneMask, a: Pack<T>, n: impl Each<i64>) -> Option<Pack<T>>
     where
         T::Over: Ring,
     {
@@ -179,7 +200,7 @@ pub trait LinearRows<T: Linear> {
 
 /// What can fail, in the lanes of the mask; the others keep what they have.
 #[inline(always)]
-fn exact<T: Laned>(mask: u16, mut a: Pack<T>, f: impl Fn(usize, T) -> Option<T>) -> Option<Pack<T>> {
+fn exact<T: Laned>(mask: LaneMask, mut a: Pack<T>, f: impl Fn(usize, T) -> Option<T>) -> Option<Pack<T>> {
     for k in 0..WIDTH {
         if mask >> k & 1 == 1 {
             let v = f(k, T::lane(&a, k))?;

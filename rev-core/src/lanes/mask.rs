@@ -1,17 +1,17 @@
 //! Truth values in lanes, and which lanes are active.
 
 use super::rows::Rows;
-use super::{Isa, Laned, Pack, WIDTH};
+use super::{Isa, LaneMask, Laned, Pack, WIDTH};
 use crate::scalar::Linear;
 
 impl Laned for bool {
     /// Bit `k` is lane `k`.
-    type Lanes = u16;
+    type Lanes = LaneMask;
     type Rows = Bits;
 
     #[inline(always)]
     fn splat(v: bool) -> Pack<bool> {
-        Pack(if v { u16::MAX } else { 0 })
+        Pack(if v { LaneMask::MAX } else { 0 })
     }
     #[inline(always)]
     fn lane(pack: &Pack<bool>, k: usize) -> bool {
@@ -19,10 +19,10 @@ impl Laned for bool {
     }
     #[inline(always)]
     fn set_lane(pack: &mut Pack<bool>, k: usize, v: bool) {
-        pack.0 = pack.0 & !(1 << k) | u16::from(v) << k;
+        pack.0 = pack.0 & !(1 << k) | LaneMask::from(v) << k;
     }
     #[inline(always)]
-    fn select<S: Isa>(_: S, mask: u16, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
+    fn select<S: Isa>(_: S, mask: LaneMask, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
         Pack(a.0 & mask | b.0 & !mask)
     }
 }
@@ -51,7 +51,7 @@ pub trait Mask: Copy {
     /// Whether it's always every lane.
     const ALL: bool;
     /// Bit `k` is lane `k`.
-    fn bits(self) -> u16;
+    fn bits(self) -> LaneMask;
     /// The lanes as truth values.
     #[inline(always)]
     fn pack(self) -> Pack<bool> {
@@ -66,15 +66,15 @@ pub struct All;
 impl Mask for All {
     const ALL: bool = true;
     #[inline(always)]
-    fn bits(self) -> u16 {
-        u16::MAX
+    fn bits(self) -> LaneMask {
+        LaneMask::MAX
     }
 }
 
 impl Mask for Pack<bool> {
     const ALL: bool = false;
     #[inline(always)]
-    fn bits(self) -> u16 {
+    fn bits(self) -> LaneMask {
         self.0
     }
 }
@@ -82,7 +82,7 @@ impl Mask for Pack<bool> {
 impl Mask for &Pack<bool> {
     const ALL: bool = false;
     #[inline(always)]
-    fn bits(self) -> u16 {
+    fn bits(self) -> LaneMask {
         self.0
     }
 }
@@ -96,20 +96,20 @@ pub fn any(m: &Pack<bool>) -> bool {
 /// Whether it holds in every lane.
 #[inline(always)]
 pub fn all(m: &Pack<bool>) -> bool {
-    m.0 == u16::MAX
+    m.0 == LaneMask::MAX
 }
 
 /// The lowest lane in which it holds; [`WIDTH`] if there is none.
 #[inline(always)]
 pub fn first(m: &Pack<bool>) -> usize {
-    debug_assert_eq!(u16::BITS as usize, WIDTH);
+    debug_assert_eq!(LaneMask::BITS as usize, WIDTH);
     m.0.trailing_zeros() as usize
 }
 
 /// True in every lane.
 #[inline(always)]
 pub fn everywhere() -> Pack<bool> {
-    Pack(u16::MAX)
+    Pack(LaneMask::MAX)
 }
 
 /// `a` in the lanes of the mask, `b` in the others.

@@ -50,10 +50,13 @@ pub use pack::{get, set, splat, zero_shadow, Laned, Pack};
 pub use registers::Registers;
 pub use rows::*;
 pub use shadow::*;
-pub use sum::{parity, sum};
+pub use sum::{parity, sum, sum_product};
 pub use vector::Vector;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2, Avx512};
 
 /// How many iterations run at once.
-pub const WIDTH: usize = 16;
+pub const WIDTH: usize = 32;
+
+/// A bit for each lane, the lowest for lane 0.
+pub type LaneMask = u32;

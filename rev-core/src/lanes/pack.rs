@@ -1,7 +1,7 @@
 //! Values of any type, one for each lane.
 
 use super::rows::Rows;
-use super::{Isa, LaneByLane, Layout, Vector, WIDTH};
+use super::{Isa, LaneByLane, LaneMask, Layout, Vector, WIDTH};
 use crate::scalar::Primal;
 use std::fmt::Debug;
 
@@ -40,7 +40,7 @@ pub trait Laned: Clone {
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self);
     /// `a` in the lanes of the mask, `b` in the others.
     #[inline(always)]
-    fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+    fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let _ = s;
         let mut result = b;
         for k in 0..WIDTH {

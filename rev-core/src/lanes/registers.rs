@@ -1,6 +1,6 @@
 //! A machine of [`crate::math`] whose values are vector registers, and how a [`Vector`] is cut into them.
 
-use super::Vector;
+use super::{LaneMask, Vector};
 use crate::math::machine::Machine;
 use crate::math::Native;
 
@@ -24,9 +24,9 @@ pub trait Registers: Machine {
     /// Puts a register into a vector of integers.
     fn store_int(&mut self, v: &Self::I, to: &mut Vector<Self::Int>, chunk: usize);
     /// The truth values of a chunk, from the bits of all lanes.
-    fn mask(&mut self, bits: u16, chunk: usize) -> Self::M;
+    fn mask(&mut self, bits: LaneMask, chunk: usize) -> Self::M;
     /// The truth values of a chunk as bits, at the places of its lanes.
-    fn bits(&mut self, m: &Self::M, chunk: usize) -> u16;
+    fn bits(&mut self, m: &Self::M, chunk: usize) -> LaneMask;
     /// The largest integer not above.
     fn floor(&mut self, a: &Self::F) -> Self::F;
     /// The smallest integer not below.
@@ -35,6 +35,9 @@ pub trait Registers: Machine {
     fn trunc(&mut self, a: &Self::F) -> Self::F;
     /// The sum of all lanes along the tree of [`super::sum`].
     fn sum(&mut self, v: &Vector<Self::Float>) -> Self::Float;
+    /// The sum of the products of all lanes: register by register multiplied and added at once, then as
+    /// [`sum`](Registers::sum).
+    fn sum_product(&mut self, a: &Vector<Self::Float>, b: &Vector<Self::Float>) -> Self::Float;
 }
 
 /// Registers of one lane: the scalars.
@@ -62,12 +65,12 @@ macro_rules! scalars {
                 to.0[chunk] = *v;
             }
             #[inline(always)]
-            fn mask(&mut self, bits: u16, chunk: usize) -> bool {
+            fn mask(&mut self, bits: LaneMask, chunk: usize) -> bool {
                 bits >> chunk & 1 == 1
             }
             #[inline(always)]
-            fn bits(&mut self, m: &bool, chunk: usize) -> u16 {
-                u16::from(*m) << chunk
+            fn bits(&mut self, m: &bool, chunk: usize) -> LaneMask {
+                LaneMask::from(*m) << chunk
             }
             #[inline(always)]
             fn floor(&mut self, a: &$f) -> $f {
@@ -92,6 +95,14 @@ macro_rules! scalars {
                     }
                 }
                 lanes[0]
+            }
+            #[inline(always)]
+            fn sum_product(&mut self, a: &Vector<$f>, b: &Vector<$f>) -> $f {
+                let mut products = *a;
+                for (a, b) in products.0.iter_mut().zip(b.0) {
+                    *a *= b;
+                }
+                self.sum(&products)
             }
         }
     };

@@ -1,7 +1,7 @@
 //! The rows of the table that work on shadows.
 
 use super::linear::LinearRows;
-use super::{Isa, Pack};
+use super::{Isa, Laned, Pack};
 use crate::scalar::{Field, Linear, Primal, Ring};
 
 /// `rt::scale`(crate::scalar::rt::scale) in each lane.
@@ -11,6 +11,12 @@ where
     P::Over: Ring,
 {
     P::InLanes::scale(s, shadow, c)
+}
+
+/// `rt::fused`(crate::scalar::rt::fused) in each lane.
+#[inline(always)]
+pub fn fused<S: Isa, P: Laned>(_: S, product: Pack<P>) -> Pack<P> {
+    product
 }
 
 /// `rt::absorb`(crate::scalar::rt::absorb) in each lane.

@@ -3,7 +3,7 @@
 use super::linear::LinearRows;
 use super::mask::masked;
 use super::{bit_xor, Isa, Laned, Mask, Pack, WIDTH};
-use crate::scalar::{Linear, ReversibleMul, Scalar};
+use crate::scalar::{Linear, ReversibleMul, Ring, Scalar};
 use std::ops::BitXor;
 
 /// `p += e`
@@ -16,6 +16,24 @@ pub fn add<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) 
 #[inline(always)]
 pub fn sub<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
     *p = masked(s, m, P::InLanes::minus(s, p.clone(), e), p);
+}
+
+/// `p += v·c`, rounded where the scalars' update is.
+#[inline(always)]
+pub fn add_product<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, v: Pack<P>, c: Pack<P::Over>)
+where
+    P::Over: Ring,
+{
+    *p = masked(s, m, P::InLanes::plus_product(s, p.clone(), v, c), p);
+}
+
+/// `p -= v·c` likewise.
+#[inline(always)]
+pub fn sub_product<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, v: Pack<P>, c: Pack<P::Over>)
+where
+    P::Over: Ring,
+{
+    add_product(s, m, p, P::InLanes::negated(s, v), c);
 }
 
 /// `p ^= e`

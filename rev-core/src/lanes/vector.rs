@@ -14,6 +14,39 @@ impl<T: Clone> Vector<T> {
     #[inline(always)]
     pub fn splat(v: T) -> Self {
         let c = || v.clone();
-        Vector([c(), c(), c(), c(), c(), c(), c(), c(), c(), c(), c(), c(), c(), c(), c(), c()])
+        Vector([
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+            c(),
+        ])
     }
 }

@@ -104,6 +104,8 @@ macro_rules! func_table {
                 vec![r.clone(), -(v.clone() * r)] }))
             (Neg neg Ring (T) T Partials(|_, _| vec![int(-1)]))
             (MulAdd mul_add Ring (T T T) T Partials(|a, _| vec![a[1].clone(), a[0].clone(), int(1)]))
+            // the product itself; added as the whole right side of an update, it is rounded with the sum
+            (Fused fused Ring (T) T Pullback(|_, _, c| vec![Some(c.clone())]))
             // integers
             (Quot quot Integer (T T) T Zero)
             (Rem rem Integer (T T) T Zero)

@@ -60,6 +60,15 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         let _ = c;
         self
     }
+    /// `self += v·c`. Rounded once for numbers ([`Ring::fused`]) and for the shadows of real ones; for
+    /// everything else the product and the sum are rounded on their own.
+    #[inline(always)]
+    fn accumulate_product(&mut self, v: Self, c: Self::Over)
+    where
+        Self::Over: Ring,
+    {
+        self.accumulate(&v.scale(c));
+    }
     /// `self · c` by a real constant, rounded to the type in which this is kept.
     #[inline(always)]
     fn scale_constant(self, c: f64) -> Self

@@ -102,6 +102,12 @@ impl<T: Real, const N: usize> Linear for Batch<T, N> {
         Batch(self.0.map(|v| v.times(c)))
     }
     #[inline(always)]
+    fn accumulate_product(&mut self, v: Self, c: T) {
+        for k in 0..N {
+            self.0[k] = v.0[k].fused(c, self.0[k]);
+        }
+    }
+    #[inline(always)]
     fn absorb(self, c: T) -> Self {
         Batch(self.0.map(|v| if v == T::zero() { v } else { v.times(c) }))
     }

@@ -2,7 +2,7 @@
 
 use std::ops::BitXor;
 
-use rev_core::lanes::{self, update, Isa, Laned, Mask, Pack, WIDTH};
+use rev_core::lanes::{self, update, Isa, LaneMask, Laned, Mask, Pack, WIDTH};
 use rev_core::scalar::{Linear, Zero};
 
 use super::index::{Indices, Pattern, Places};
@@ -41,7 +41,7 @@ where
 
 /// The lowest lane of a mask.
 #[inline(always)]
-fn first(m: u16) -> usize {
+fn first(m: LaneMask) -> usize {
     m.trailing_zeros() as usize % WIDTH
 }
 

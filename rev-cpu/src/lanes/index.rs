@@ -1,7 +1,7 @@
 //! Indices of lanes: the same in every lane, growing from lane to lane by a step, or one of each
 //! lane's own; and where in memory a tuple of them leads.
 
-use rev_core::lanes::{self, Isa, Laned, Mask, Pack, WIDTH};
+use rev_core::lanes::{self, Isa, LaneMask, Laned, Mask, Pack, WIDTH};
 use rev_core::scalar::Integer;
 
 /// An integer that is `first + k · step` in lane `k`, wrapping around: a loop variable.
@@ -101,7 +101,7 @@ pub trait Index: Pattern {
     /// Lane `k`'s.
     fn at(self, k: usize) -> usize;
     /// The lanes of a mask in which it isn't less than the extent of the axis.
-    fn beyond<S: Isa>(self, s: S, m: u16, extent: usize) -> u16;
+    fn beyond<S: Isa>(self, s: S, m: LaneMask, extent: usize) -> LaneMask;
     /// Moves places by this index of an axis whose neighbours are `stride` bytes apart.
     fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places);
 }
@@ -125,7 +125,7 @@ impl Index for usize {
         self
     }
     #[inline(always)]
-    fn beyond<S: Isa>(self, _: S, m: u16, extent: usize) -> u16 {
+    fn beyond<S: Isa>(self, _: S, m: LaneMask, extent: usize) -> LaneMask {
         match self < extent {
             true => 0,
             false => m,
@@ -146,7 +146,7 @@ impl Index for Lin<usize> {
         Lin::at(self, k)
     }
     #[inline(always)]
-    fn beyond<S: Isa>(self, _: S, m: u16, extent: usize) -> u16 {
+    fn beyond<S: Isa>(self, _: S, m: LaneMask, extent: usize) -> LaneMask {
         // both ends in range, and everything between them between the two
         let steady = (self.step as isize).unsigned_abs() <= SMALL && extent <= isize::MAX as usize;
         if steady && self.first < extent && Lin::at(self, WIDTH - 1) < extent {
@@ -164,7 +164,7 @@ impl Index for Lin<usize> {
 /// What is rarely gone through: at the ends of an array under a mask, or before an error.
 #[cold]
 #[inline(never)]
-fn beyond_one_by_one(index: Lin<usize>, m: u16, extent: usize) -> u16 {
+fn beyond_one_by_one(index: Lin<usize>, m: LaneMask, extent: usize) -> LaneMask {
     (0..WIDTH).filter(|&k| m >> k & 1 != 0 && index.at(k) >= extent).fold(0, |all, k| all | 1 << k)
 }
 
@@ -174,7 +174,7 @@ impl Index for Pack<usize> {
         lanes::get(&self, k)
     }
     #[inline(always)]
-    fn beyond<S: Isa>(self, s: S, m: u16, extent: usize) -> u16 {
+    fn beyond<S: Isa>(self, s: S, m: LaneMask, extent: usize) -> LaneMask {
         m & !lanes::lt(s, self, lanes::splat(extent)).bits()
     }
     #[inline(always)]
@@ -190,7 +190,7 @@ impl Index for &Pack<usize> {
         Index::at(*self, k)
     }
     #[inline(always)]
-    fn beyond<S: Isa>(self, s: S, m: u16, extent: usize) -> u16 {
+    fn beyond<S: Isa>(self, s: S, m: LaneMask, extent: usize) -> LaneMask {
         (*self).beyond(s, m, extent)
     }
     #[inline(always)]
@@ -202,7 +202,7 @@ impl Index for &Pack<usize> {
 /// The indices along all `R` axes of an array.
 pub trait Indices<const R: usize>: Pattern {
     /// The lanes of a mask in which one isn't less than its axis' extent.
-    fn beyond<S: Isa>(self, s: S, m: u16, shape: &[usize; R]) -> u16;
+    fn beyond<S: Isa>(self, s: S, m: LaneMask, shape: &[usize; R]) -> LaneMask;
     /// Where they lead, for elements that are `strides` bytes apart along the axes.
     fn places<S: Isa>(self, s: S, strides: &[isize; R]) -> Places;
 }
@@ -219,7 +219,7 @@ impl<I: Index, const R: usize> Pattern for [I; R] {
 
 impl<I: Index, const R: usize> Indices<R> for [I; R] {
     #[inline(always)]
-    fn beyond<S: Isa>(self, s: S, m: u16, shape: &[usize; R]) -> u16 {
+    fn beyond<S: Isa>(self, s: S, m: LaneMask, shape: &[usize; R]) -> LaneMask {
         let mut beyond = 0;
         for k in 0..R {
             beyond |= self[k].beyond(s, m, shape[k]);
@@ -245,7 +245,7 @@ macro_rules! tuples {
 
         impl<$($i: Index),*> Indices<$r> for ($($i,)*) {
             #[inline(always)]
-            fn beyond<S: Isa>(self, s: S, m: u16, shape: &[usize; $r]) -> u16 {
+            fn beyond<S: Isa>(self, s: S, m: LaneMask, shape: &[usize; $r]) -> LaneMask {
                 0 $(| self.$k.beyond(s, m, shape[$k]))*
             }
             #[inline(always)]

@@ -1,5 +1,5 @@
-//! The loads and stores of AVX-512 and AVX2 that lanes use. A pack's words are two vectors of 8 words
-//! of 8 bytes, or one of 16 words of 4 (AVX-512).
+//! The loads and stores of AVX-512 and AVX2 that lanes use. A pack's words are vectors of 8 words of
+//! 8 bytes, or of 16 words of 4 (AVX-512).
 //!
 //! # Safety
 //!
@@ -8,30 +8,22 @@
 
 use std::arch::x86_64::*;
 
-use rev_core::lanes::Pack;
+use rev_core::lanes::{LaneMask, Pack, WIDTH};
 
-/// A pack's offsets as two vectors.
+/// Eight of a pack's offsets.
 #[inline(always)]
-unsafe fn offsets(all: &Pack<usize>) -> [__m512i; 2] {
-    let all = std::ptr::from_ref(all).cast();
+unsafe fn offsets(all: &Pack<usize>, eight: usize) -> __m512i {
     // SAFETY: a pack of words is WIDTH of them (its layout).
-    unsafe { [_mm512_loadu_si512(all), _mm512_loadu_si512(all.add(1))] }
+    unsafe { _mm512_loadu_si512(std::ptr::from_ref(all).cast::<__m512i>().add(eight)) }
 }
 
-/// The lower and the upper half of a mask.
-#[inline(always)]
-fn halves(m: u16) -> [u8; 2] {
-    [m as u8, (m >> 8) as u8]
-}
-
-macro_rules! by_halves {
+macro_rules! by_eights {
     ($(#[$doc:meta])* fn $name:ident($($arg:ident: $t:ty),*) |$j:ident, $m:ident| $body:expr) => {
         $(#[$doc])*
         #[inline(always)]
-        pub(super) unsafe fn $name(m: u16, $($arg: $t),*) {
-            let masks = halves(m);
-            for $j in 0..2 {
-                let $m = masks[$j];
+        pub(super) unsafe fn $name(m: LaneMask, $($arg: $t),*) {
+            for $j in 0..WIDTH / 8 {
+                let $m = (m >> (8 * $j)) as u8;
                 // SAFETY: as the module requires.
                 unsafe { $body };
             }
@@ -39,64 +31,72 @@ macro_rules! by_halves {
     };
 }
 
-by_halves! {
+by_eights! {
     /// Words of 8 bytes side by side; zeros in the other lanes.
     fn load_8(from: *const i64, to: *mut i64) |j, m|
         _mm512_storeu_epi64(to.add(8 * j), _mm512_maskz_loadu_epi64(m, from.wrapping_add(8 * j)))
 }
-by_halves! {
+by_eights! {
     /// The reverse.
     fn store_8(to: *mut i64, from: *const i64) |j, m|
         _mm512_mask_storeu_epi64(to.wrapping_add(8 * j), m, _mm512_loadu_epi64(from.add(8 * j)))
 }
-by_halves! {
+by_eights! {
     /// Words of 8 bytes at offsets.
     fn gather_8(base: *const u8, all: &Pack<usize>, to: *mut i64) |j, m|
         _mm512_storeu_epi64(
             to.add(8 * j),
-            _mm512_mask_i64gather_epi64::<1>(_mm512_setzero_si512(), m, offsets(all)[j], base.cast()),
+            _mm512_mask_i64gather_epi64::<1>(_mm512_setzero_si512(), m, offsets(all, j), base.cast()),
         )
 }
-by_halves! {
+by_eights! {
     /// The reverse; where two lanes have one place, the later one's word stays.
     fn scatter_8(base: *mut u8, all: &Pack<usize>, from: *const i64) |j, m|
         _mm512_mask_i64scatter_epi64::<1>(
-            base.cast(), m, offsets(all)[j], _mm512_loadu_epi64(from.add(8 * j)),
+            base.cast(), m, offsets(all, j), _mm512_loadu_epi64(from.add(8 * j)),
         )
 }
-by_halves! {
+by_eights! {
     /// Words of 4 bytes at offsets.
     fn gather_4(base: *const u8, all: &Pack<usize>, to: *mut i32) |j, m|
         _mm256_storeu_epi32(
             to.add(8 * j),
-            _mm512_mask_i64gather_epi32::<1>(_mm256_setzero_si256(), m, offsets(all)[j], base.cast()),
+            _mm512_mask_i64gather_epi32::<1>(_mm256_setzero_si256(), m, offsets(all, j), base.cast()),
         )
 }
-by_halves! {
+by_eights! {
     /// The reverse.
     fn scatter_4(base: *mut u8, all: &Pack<usize>, from: *const i32) |j, m|
         _mm512_mask_i64scatter_epi32::<1>(
-            base.cast(), m, offsets(all)[j], _mm256_loadu_epi32(from.add(8 * j)),
+            base.cast(), m, offsets(all, j), _mm256_loadu_epi32(from.add(8 * j)),
         )
 }
 
 /// Words of 4 bytes side by side; zeros in the other lanes.
 #[inline(always)]
-pub(super) unsafe fn load_4(m: u16, from: *const i32, to: *mut i32) {
-    // SAFETY: as the module requires.
-    unsafe { _mm512_storeu_epi32(to, _mm512_maskz_loadu_epi32(m, from)) };
+pub(super) unsafe fn load_4(m: LaneMask, from: *const i32, to: *mut i32) {
+    for j in 0..WIDTH / 16 {
+        let m = (m >> (16 * j)) as u16;
+        // SAFETY: as the module requires.
+        unsafe {
+            _mm512_storeu_epi32(to.add(16 * j), _mm512_maskz_loadu_epi32(m, from.wrapping_add(16 * j)));
+        }
+    }
 }
 
 /// The reverse.
 #[inline(always)]
-pub(super) unsafe fn store_4(m: u16, to: *mut i32, from: *const i32) {
-    // SAFETY: as the module requires.
-    unsafe { _mm512_mask_storeu_epi32(to, m, _mm512_loadu_epi32(from)) };
+pub(super) unsafe fn store_4(m: LaneMask, to: *mut i32, from: *const i32) {
+    for j in 0..WIDTH / 16 {
+        let m = (m >> (16 * j)) as u16;
+        // SAFETY: as the module requires.
+        unsafe { _mm512_mask_storeu_epi32(to.wrapping_add(16 * j), m, _mm512_loadu_epi32(from.add(16 * j))) };
+    }
 }
 
 /// Four lanes of a mask as AVX2 has them: the sign of each word.
 #[inline(always)]
-unsafe fn quarter(m: u16, j: usize) -> __m256i {
+unsafe fn quarter(m: LaneMask, j: usize) -> __m256i {
     // SAFETY: as the module requires.
     unsafe {
         let bits = _mm256_setr_epi64x(1, 2, 4, 8);
@@ -107,8 +107,8 @@ unsafe fn quarter(m: u16, j: usize) -> __m256i {
 
 /// Words of 8 bytes side by side; zeros in the other lanes.
 #[inline(always)]
-pub(super) unsafe fn load_8_avx2(m: u16, from: *const i64, to: *mut i64) {
-    for j in 0..4 {
+pub(super) unsafe fn load_8_avx2(m: LaneMask, from: *const i64, to: *mut i64) {
+    for j in 0..WIDTH / 4 {
         // SAFETY: as the module requires.
         unsafe {
             let words = _mm256_maskload_epi64(from.wrapping_add(4 * j), quarter(m, j));
@@ -119,8 +119,8 @@ pub(super) unsafe fn load_8_avx2(m: u16, from: *const i64, to: *mut i64) {
 
 /// The reverse.
 #[inline(always)]
-pub(super) unsafe fn store_8_avx2(m: u16, to: *mut i64, from: *const i64) {
-    for j in 0..4 {
+pub(super) unsafe fn store_8_avx2(m: LaneMask, to: *mut i64, from: *const i64) {
+    for j in 0..WIDTH / 4 {
         // SAFETY: as the module requires.
         unsafe {
             let words = _mm256_loadu_si256(from.add(4 * j).cast());

@@ -365,6 +365,7 @@ fn is_harmless(e: &Expr) -> bool {
                 | Func::Mul
                 | Func::Neg
                 | Func::MulAdd
+                | Func::Fused
                 | Func::Eq
                 | Func::Ne
                 | Func::Lt

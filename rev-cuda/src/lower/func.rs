@@ -198,7 +198,7 @@ impl Lower<'_> {
                 Some(Val::Num(Num::complex(real, args[0].parts[0].clone(), args[1].parts[0].clone())))
             }
             // a real cotangent stays one until it meets a complex variable
-            Func::ShadowFromRe | Func::ShadowOf => Some(Val::Num(args[0].clone())),
+            Func::ShadowFromRe | Func::ShadowOf | Func::Fused => Some(Val::Num(args[0].clone())),
             Func::ShadowFromIm => {
                 Some(Val::Num(Num::complex(real, self.int(real, 0)?, args[0].parts[0].clone())))
             }
@@ -382,6 +382,7 @@ impl Lower<'_> {
             | Func::Absorb
             | Func::ScaleReal
             | Func::ShadowOf
+            | Func::Fused
             | Func::ShadowRe
             | Func::ShadowIm
             | Func::ShadowFromRe

@@ -21,6 +21,10 @@ impl Lower<'_> {
     pub fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> Outcome<()> {
         self.check_reads_apart(place, &[expr], &[])?;
         let at = self.locate_target(place)?;
+        if let Some((func, a, b)) = expr.fused_factors() {
+            let (a, b) = (self.eval(a)?, self.eval(b)?);
+            return self.add_product(op != UpdateOp::Sub, &at, func, (a, b));
+        }
         let value = self.eval(expr)?;
         match op {
             UpdateOp::Add => self.accumulate(true, &at, value),
@@ -51,6 +55,37 @@ impl Lower<'_> {
                 self.store(at, new)
             }
         }
+    }
+
+    /// Adds a product to a place, or subtracts it, with one rounding; what other threads add to as well
+    /// gets a rounded product.
+    fn add_product(&mut self, add: bool, at: &Loc, func: Func, (a, b): (Val, Val)) -> Outcome<()> {
+        if !matches!(at, Loc::Array(_)) && !matches!(at, Loc::Memory(m) if m.shared) {
+            let old = self.load(at)?;
+            if let Val::Num(y) = &old {
+                if y.lanes == 0 || !y.complex && is_number_of(&a, y) && is_number_of(&b, y) {
+                    let new = self.fused_sum(add, y, a, b)?;
+                    return self.store(at, Val::Num(new));
+                }
+            }
+        }
+        let product = self.apply(func, vec![a, b])?;
+        self.accumulate(add, at, product)
+    }
+
+    /// `y ± a·b`, rounded once, of each cotangent of a shadow.
+    fn fused_sum(&mut self, add: bool, y: &Num, a: Val, b: Val) -> Outcome<Num> {
+        let (a, b) = (self.coerce_number(a, y)?, self.coerce_number(b, &y.lane(0))?);
+        let mut sums = Vec::new();
+        for k in 0..y.lanes.max(1) {
+            let mut a = Val::Num(a.lane(k));
+            if !add {
+                a = self.apply(Func::Neg, vec![a])?;
+            }
+            let sum = self.apply(Func::MulAdd, vec![a, Val::Num(b.clone()), Val::Num(y.lane(k))])?;
+            sums.push(self.coerce_number(sum, &y.lane(k))?);
+        }
+        Ok(if y.lanes == 0 { sums.remove(0) } else { Num::join(&sums) })
     }
 
     /// `a ± b`, scalar by scalar.
@@ -408,5 +443,15 @@ impl Lower<'_> {
         let r = self.literal_as(Number::Float(std::f64::consts::FRAC_1_SQRT_2), a.real, a.complex)?;
         let (sum, difference) = (self.sum(true, a, b)?, self.sum(false, a, b)?);
         Ok((self.product(&sum, &r)?, self.product(&difference, &r)?))
+    }
+}
+
+/// Whether a value is a real number of the type in which the cotangents of a shadow are.
+fn is_number_of(value: &Val, shadow: &Num) -> bool {
+    match value {
+        Val::Num(n) => n.real == shadow.real && !n.complex,
+        Val::Literal(_) => true,
+        Val::Choice(_, a, b) => is_number_of(a, shadow) && is_number_of(b, shadow),
+        _ => false,
     }
 }

@@ -97,7 +97,7 @@ impl Names<'_> {
                 #[inline(always)]
                 fn select<__S: #p::lanes::Isa>(
                     s: __S,
-                    mask: u16,
+                    mask: #p::lanes::LaneMask,
                     a: #p::lanes::Pack<Self>,
                     b: #p::lanes::Pack<Self>,
                 ) -> #p::lanes::Pack<Self> {

@@ -80,23 +80,29 @@ impl Body<'_> {
         }
         let p = self.p;
         let aliases = self.alias_checks(place, expr);
-        let value = self.expr(expr);
+        let values: Vec<TokenStream> = match expr.fused_factors() {
+            Some((_, a, b)) => vec![self.expr(a), self.expr(b)],
+            None => vec![self.expr(expr)],
+        };
         let target = self.place(place, Reach::Write);
-        let name = ident(match op {
-            UpdateOp::Add => "add",
-            UpdateOp::Sub => "sub",
-            UpdateOp::Xor => "xor",
-            UpdateOp::Mul => "mul",
-            UpdateOp::Div => "div",
+        let name = ident(match (op, values.len()) {
+            (UpdateOp::Add, 2) => "add_product",
+            (UpdateOp::Sub, 2) => "sub_product",
+            (UpdateOp::Add, _) => "add",
+            (UpdateOp::Sub, _) => "sub",
+            (UpdateOp::Xor, _) => "xor",
+            (UpdateOp::Mul, _) => "mul",
+            (UpdateOp::Div, _) => "div",
         });
+        let names: Vec<_> = (0..values.len()).map(|k| ident(&format!("__v{k}"))).collect();
         let span = self.source.spans.span(place.span);
         let apply = quote_spanned!(span=> #p::rt::update::#name);
         let seen = self.see(place.var, quote!(&*__p));
         quote!({
             #aliases
-            let __v = #value;
+            #(let #names = #values;)*
             let __p = &mut #target;
-            #apply(__p, __v);
+            #apply(__p, #(#names),*);
             #seen
         })
     }

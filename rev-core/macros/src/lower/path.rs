@@ -16,11 +16,10 @@ fn is_named_in_source(f: Func) -> bool {
         Add | Sub | Mul | Div | Neg | Quot | Rem | BitAnd | BitOr | BitXor | Shl | Shr | Eq | Ne | Lt
         | Le | Gt | Ge | And | Or | Not | PowiDerivative | ArgGradient | Unit | Scale | Absorb
         | ScaleReal | ShadowOf | ShadowConj | ShadowRe | ShadowIm | ShadowFromRe | ShadowFromIm => false,
-        MulAdd | Select | Min | Max | Abs | Floor | Ceil | Round | Trunc | CopySign | Sqrt | Recip | Powi
-        | Powf | Hypot | Exp | Expm1 | Ln | Log2 | Log10 | Log1p | Sin | Cos | Tan | Sinh | Cosh | Tanh
-        | Asin | Acos | Atan | Atan2 | LnGamma | Polygamma | Conj | Re | Im | Complex | Abs2 | Norm | Arg => {
-            true
-        }
+        Fused | MulAdd | Select | Min | Max | Abs | Floor | Ceil | Round | Trunc | CopySign | Sqrt
+        | Recip | Powi | Powf | Hypot | Exp | Expm1 | Ln | Log2 | Log10 | Log1p | Sin | Cos | Tan | Sinh
+        | Cosh | Tanh | Asin | Acos | Atan | Atan2 | LnGamma | Polygamma | Conj | Re | Im | Complex
+        | Abs2 | Norm | Arg => true,
     }
 }
 

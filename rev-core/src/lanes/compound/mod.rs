@@ -5,7 +5,7 @@ mod shadow;
 
 use std::mem::MaybeUninit;
 
-use super::{Isa, LaneByLane, Laned, Layout, LinearRows, Pack};
+use super::{Isa, LaneByLane, LaneMask, Laned, Layout, LinearRows, Pack};
 use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
 pub use complex::ComplexParts;
 
@@ -45,7 +45,7 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
         pack.0.iter_mut().zip(v).for_each(|(part, v)| P::set_lane(part, k, v));
     }
     #[inline(always)]
-    fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+    fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let mut result = a.0;
         for (a, b) in result.iter_mut().zip(b.0) {
             *a = P::select(s, mask, a.clone(), b);
@@ -104,7 +104,7 @@ impl<T: Real, const N: usize> Laned for Batch<T, N> {
         pack.0.iter_mut().zip(v.0).for_each(|(part, v)| T::set_lane(part, k, v));
     }
     #[inline(always)]
-    fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+    fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let mut result = a.0;
         for (a, b) in result.iter_mut().zip(b.0) {
             *a = T::select(s, mask, a.clone(), b);
@@ -135,7 +135,7 @@ macro_rules! complex {
                 T::set_lane(&mut pack.0.im, k, v.im);
             }
             #[inline(always)]
-            fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+            fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
                 Pack($t { re: T::select(s, mask, a.0.re, b.0.re), im: T::select(s, mask, a.0.im, b.0.im) })
             }
         }
@@ -193,7 +193,7 @@ macro_rules! tuples {
                 $($name::set_lane(&mut pack.0.$k, k, v.$k);)*
             }
             #[inline(always)]
-            fn select<S: Isa>(s: S, mask: u16, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
+            fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
                 Pack(($($name::select(s, mask, a.0.$k, b.0.$k),)*))
             }
         }

@@ -2,7 +2,7 @@
 
 use super::InParts;
 use crate::lanes::number::from_longs;
-use crate::lanes::{div, eq, Each, Isa, LinearRows, Numbers, Pack};
+use crate::lanes::{div, eq, Each, Isa, LaneMask, LinearRows, Numbers, Pack};
 use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
 
 /// `self` and a cotangent of `b`, one after the other.
@@ -42,6 +42,26 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         a
     }
     #[inline(always)]
+    fn sum_product<S: Isa>(s: S, v: Pack<Batch<T, N>>, c: Pack<T>) -> Batch<T, N> {
+        let mut sums = [T::zero(); N];
+        for (sum, v) in sums.iter_mut().zip(v.0) {
+            *sum = T::InLanes::sum_product(s, v, c.clone());
+        }
+        Batch(sums)
+    }
+    #[inline(always)]
+    fn plus_product<S: Isa>(
+        s: S,
+        mut to: Pack<Batch<T, N>>,
+        v: Pack<Batch<T, N>>,
+        c: Pack<T>,
+    ) -> Pack<Batch<T, N>> {
+        for k in 0..N {
+            to.0[k] = T::InLanes::plus_product(s, to.0[k].clone(), v.0[k].clone(), c.clone());
+        }
+        to
+    }
+    #[inline(always)]
     fn absorb<S: Isa>(s: S, mut a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
         for a in &mut a.0 {
             *a = T::InLanes::absorb(s, a.clone(), c.clone());
@@ -53,13 +73,13 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         Self::scale(s, a, T::splat(T::from_f64(c)))
     }
     #[inline(always)]
-    fn scale_exact<S: Isa>(s: S, _: u16, a: Pack<Batch<T, N>>, c: Pack<T>) -> Option<Pack<Batch<T, N>>> {
+    fn scale_exact<S: Isa>(s: S, _: LaneMask, a: Pack<Batch<T, N>>, c: Pack<T>) -> Option<Pack<Batch<T, N>>> {
         Some(Self::scale(s, a, c))
     }
     #[inline(always)]
     fn unscale_exact<S: Isa>(
         s: S,
-        mask: u16,
+        mask: LaneMask,
         mut a: Pack<Batch<T, N>>,
         c: Pack<T>,
     ) -> Option<Pack<Batch<T, N>>> {
@@ -72,13 +92,18 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         Some(a)
     }
     #[inline(always)]
-    fn scale_int<S: Isa>(s: S, _: u16, a: Pack<Batch<T, N>>, n: impl Each<i64>) -> Option<Pack<Batch<T, N>>> {
+    fn scale_int<S: Isa>(
+        s: S,
+        _: LaneMask,
+        a: Pack<Batch<T, N>>,
+        n: impl Each<i64>,
+    ) -> Option<Pack<Batch<T, N>>> {
         Some(Self::scale(s, a, from_longs(s, n)))
     }
     #[inline(always)]
     fn unscale_int<S: Isa>(
         s: S,
-        mask: u16,
+        mask: LaneMask,
         a: Pack<Batch<T, N>>,
         n: impl Each<i64>,
     ) -> Option<Pack<Batch<T, N>>> {

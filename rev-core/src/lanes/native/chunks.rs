@@ -2,30 +2,21 @@
 
 use crate::lanes::Vector;
 
-/// The block for each register of a vector. Written out for up to four, because a loop would keep the
+/// The block for each register of a vector. Written out for up to eight, because a loop would keep the
 /// vectors in memory; only scalars have more.
 macro_rules! chunks {
     ($registers:ty, $chunk:ident => $body:block) => {{
-        if <$registers as $crate::lanes::Registers>::CHUNKS > 4 {
+        if <$registers as $crate::lanes::Registers>::CHUNKS > 8 {
             for $chunk in 0..<$registers as $crate::lanes::Registers>::CHUNKS $body
         } else {
-            {
-                let $chunk = 0usize;
-                $body
-            }
-            if <$registers as $crate::lanes::Registers>::CHUNKS > 1 {
-                let $chunk = 1usize;
-                $body
-            }
-            if <$registers as $crate::lanes::Registers>::CHUNKS > 2 {
-                {
-                    let $chunk = 2usize;
-                    $body
-                }
-                let $chunk = 3usize;
-                $body
-            }
+            chunks!(@each $registers, $chunk => $body; 0 1 2 3 4 5 6 7)
         }
+    }};
+    (@each $registers:ty, $chunk:ident => $body:block; $($k:literal)*) => {{
+        $(if <$registers as $crate::lanes::Registers>::CHUNKS > $k {
+            let $chunk = $k as usize;
+            $body
+        })*
     }};
 }
 pub(super) use chunks;

@@ -2,7 +2,8 @@
 
 use super::chunks;
 use crate::lanes::{
-    splat, Each, Elementary, Isa, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows, Special, Vector,
+    splat, Each, Elementary, Isa, LaneMask, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows,
+    Special, Vector,
 };
 use crate::math::machine::Machine;
 
@@ -77,7 +78,7 @@ macro_rules! floats {
                 pack.0 .0[k] = v;
             }
             #[inline(always)]
-            fn select<S: Isa>(s: S, mask: u16, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
+            fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let mut result = b.0;
                 chunks!(S::$registers, chunk => {
@@ -171,6 +172,7 @@ macro_rules! floats {
                 minus(a b) => m.sub(a, b);
                 negated(a) => m.neg(a);
                 scale(a c) => m.mul(a, c);
+                plus_product(to v c) => m.fma(v, c, to);
                 absorb(a c) => {
                     let zero = m.float(0.0);
                     let nothing = m.eq(a, &zero);
@@ -183,29 +185,33 @@ macro_rules! floats {
                 s.$machine().sum(&a.0)
             }
             #[inline(always)]
+            fn sum_product<S: Isa>(s: S, v: Pack<$t>, c: Pack<$t>) -> $t {
+                s.$machine().sum_product(&v.0, &c.0)
+            }
+            #[inline(always)]
             fn scale_constant<S: Isa>(s: S, a: Pack<$t>, c: f64) -> Pack<$t> {
                 Self::scale(s, a, splat(c as $t))
             }
             #[inline(always)]
-            fn scale_exact<S: Isa>(s: S, mask: u16, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
+            fn scale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
                 if crate::lanes::eq(s, c, splat(0.0)).0 & mask != 0 {
                     return None;
                 }
                 Some(crate::lanes::mul(s, a, c))
             }
             #[inline(always)]
-            fn unscale_exact<S: Isa>(s: S, mask: u16, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
+            fn unscale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
                 if crate::lanes::eq(s, c, splat(0.0)).0 & mask != 0 {
                     return None;
                 }
                 Some(crate::lanes::div(s, a, c))
             }
             #[inline(always)]
-            fn scale_int<S: Isa>(s: S, _: u16, a: Pack<$t>, n: impl Each<i64>) -> Option<Pack<$t>> {
+            fn scale_int<S: Isa>(s: S, _: LaneMask, a: Pack<$t>, n: impl Each<i64>) -> Option<Pack<$t>> {
                 Some(crate::lanes::mul(s, a, crate::lanes::number::from_longs::<S, $t>(s, n)))
             }
             #[inline(always)]
-            fn unscale_int<S: Isa>(s: S, mask: u16, a: Pack<$t>, n: impl Each<i64>) -> Option<Pack<$t>> {
+            fn unscale_int<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, n: impl Each<i64>) -> Option<Pack<$t>> {
                 Self::unscale_exact(s, mask, a, crate::lanes::number::from_longs::<S, $t>(s, n))
             }
             #[inline(always)]

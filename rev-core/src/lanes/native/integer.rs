@@ -1,7 +1,9 @@
 //! 32- and 64-bit integers in registers.
 
 use super::{chunks, view};
-use crate::lanes::{splat, Each, Isa, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows, Vector};
+use crate::lanes::{
+    splat, Each, Isa, LaneMask, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows, Vector,
+};
 use crate::math::machine::Machine;
 
 /// Integers in registers.
@@ -98,7 +100,7 @@ macro_rules! integers {
                 pack.0 .0[k] = v;
             }
             #[inline(always)]
-            fn select<S: Isa>(s: S, mask: u16, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
+            fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let mut result = *view::<$t, $lane>(&b.0);
                 chunks!(S::$registers, chunk => {

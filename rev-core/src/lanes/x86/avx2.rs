@@ -1,7 +1,7 @@
 //! AVX2 and FMA: 4 or 8 lanes in a register, truth values as lanes of ones and zeros.
 
 use super::{branching, by_intrinsic, by_intrinsics, by_number, cut, gathering, Avx2};
-use crate::lanes::{Registers, Vector, WIDTH};
+use crate::lanes::{LaneMask, Registers, Vector, WIDTH};
 use crate::math::machine::Machine;
 use crate::math::numbers::{Numbers, DOUBLE, SINGLE};
 use std::arch::x86_64::*;
@@ -101,7 +101,7 @@ impl Registers for Double256 {
         trunc(a: F) -> F = _mm256_round_pd::<CUT>;
     }
     #[inline(always)]
-    fn mask(&mut self, bits: u16, chunk: usize) -> __m256d {
+    fn mask(&mut self, bits: LaneMask, chunk: usize) -> __m256d {
         let bits = self.int(i64::from(bits >> (4 * chunk)));
         // SAFETY: the token says that the processor has the instructions.
         unsafe {
@@ -110,16 +110,28 @@ impl Registers for Double256 {
         }
     }
     #[inline(always)]
-    fn bits(&mut self, m: &__m256d, chunk: usize) -> u16 {
+    fn bits(&mut self, m: &__m256d, chunk: usize) -> LaneMask {
         // SAFETY: the token says that the processor has the instruction.
-        (unsafe { _mm256_movemask_pd(*m) } as u16) << (4 * chunk)
+        (unsafe { _mm256_movemask_pd(*m) } as LaneMask) << (4 * chunk)
     }
     #[inline(always)]
     fn sum(&mut self, v: &Vector<f64>) -> f64 {
-        let (a, b, c, d) = (self.load(v, 0), self.load(v, 1), self.load(v, 2), self.load(v, 3));
+        let v = super::folded(self, v);
+        self.within(v)
+    }
+    #[inline(always)]
+    fn sum_product(&mut self, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
+        let v = super::folded_product(self, a, b);
+        self.within(v)
+    }
+}
+
+impl Double256 {
+    /// The sum of a register's lanes.
+    #[inline(always)]
+    fn within(self, v: __m256d) -> f64 {
         // SAFETY: the token says that the processor has the instructions.
         unsafe {
-            let v = _mm256_add_pd(_mm256_add_pd(a, c), _mm256_add_pd(b, d));
             let v = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd::<1>(v));
             _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpackhi_pd(v, v)))
         }
@@ -193,7 +205,7 @@ impl Registers for Single256 {
         trunc(a: F) -> F = _mm256_round_ps::<CUT>;
     }
     #[inline(always)]
-    fn mask(&mut self, bits: u16, chunk: usize) -> __m256 {
+    fn mask(&mut self, bits: LaneMask, chunk: usize) -> __m256 {
         let bits = self.int(i64::from(bits >> (8 * chunk)));
         // SAFETY: the token says that the processor has the instructions.
         unsafe {
@@ -202,14 +214,19 @@ impl Registers for Single256 {
         }
     }
     #[inline(always)]
-    fn bits(&mut self, m: &__m256, chunk: usize) -> u16 {
+    fn bits(&mut self, m: &__m256, chunk: usize) -> LaneMask {
         // SAFETY: the token says that the processor has the instruction.
-        (unsafe { _mm256_movemask_ps(*m) } as u16) << (8 * chunk)
+        (unsafe { _mm256_movemask_ps(*m) } as LaneMask) << (8 * chunk)
     }
     #[inline(always)]
     fn sum(&mut self, v: &Vector<f32>) -> f32 {
-        let (low, high) = (self.load(v, 0), self.load(v, 1));
-        let v = self.add(&low, &high);
+        let v = super::folded(self, v);
+        // SAFETY: the token says that the processor has the instructions.
+        unsafe { sum_of_eight(v) }
+    }
+    #[inline(always)]
+    fn sum_product(&mut self, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
+        let v = super::folded_product(self, a, b);
         // SAFETY: the token says that the processor has the instructions.
         unsafe { sum_of_eight(v) }
     }

@@ -1,7 +1,7 @@
 //! AVX-512: 8 or 16 lanes in a register, truth values in mask registers.
 
 use super::{branching, by_intrinsic, by_intrinsics, by_number, cut, gathering, Avx512};
-use crate::lanes::{Registers, Vector, WIDTH};
+use crate::lanes::{LaneMask, Registers, Vector, WIDTH};
 use crate::math::machine::Machine;
 use crate::math::numbers::{Numbers, DOUBLE, SINGLE};
 use std::arch::x86_64::*;
@@ -90,19 +90,31 @@ impl Registers for Double512 {
         trunc(a: F) -> F = _mm512_roundscale_pd::<CUT>;
     }
     #[inline(always)]
-    fn mask(&mut self, bits: u16, chunk: usize) -> __mmask8 {
+    fn mask(&mut self, bits: LaneMask, chunk: usize) -> __mmask8 {
         (bits >> (8 * chunk)) as u8
     }
     #[inline(always)]
-    fn bits(&mut self, m: &__mmask8, chunk: usize) -> u16 {
-        u16::from(*m) << (8 * chunk)
+    fn bits(&mut self, m: &__mmask8, chunk: usize) -> LaneMask {
+        LaneMask::from(*m) << (8 * chunk)
     }
     #[inline(always)]
     fn sum(&mut self, v: &Vector<f64>) -> f64 {
-        let (low, high) = (self.load(v, 0), self.load(v, 1));
+        let v = super::folded(self, v);
+        self.within(v)
+    }
+    #[inline(always)]
+    fn sum_product(&mut self, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
+        let v = super::folded_product(self, a, b);
+        self.within(v)
+    }
+}
+
+impl Double512 {
+    /// The sum of a register's lanes.
+    #[inline(always)]
+    fn within(self, v: __m512d) -> f64 {
         // SAFETY: the token says that the processor has the instructions.
         unsafe {
-            let v = _mm512_add_pd(low, high);
             let v = _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd::<1>(v));
             let v = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd::<1>(v));
             _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpackhi_pd(v, v)))
@@ -177,16 +189,29 @@ impl Registers for Single512 {
         trunc(a: F) -> F = _mm512_roundscale_ps::<CUT>;
     }
     #[inline(always)]
-    fn mask(&mut self, bits: u16, _: usize) -> __mmask16 {
-        bits
+    fn mask(&mut self, bits: LaneMask, chunk: usize) -> __mmask16 {
+        (bits >> (16 * chunk)) as u16
     }
     #[inline(always)]
-    fn bits(&mut self, m: &__mmask16, _: usize) -> u16 {
-        *m
+    fn bits(&mut self, m: &__mmask16, chunk: usize) -> LaneMask {
+        LaneMask::from(*m) << (16 * chunk)
     }
     #[inline(always)]
     fn sum(&mut self, v: &Vector<f32>) -> f32 {
-        let v = self.load(v, 0);
+        let v = super::folded(self, v);
+        self.within(v)
+    }
+    #[inline(always)]
+    fn sum_product(&mut self, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
+        let v = super::folded_product(self, a, b);
+        self.within(v)
+    }
+}
+
+impl Single512 {
+    /// The sum of a register's lanes.
+    #[inline(always)]
+    fn within(self, v: __m512) -> f32 {
         // SAFETY: the token says that the processor has the instructions.
         unsafe {
             let v = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));

@@ -175,6 +175,42 @@ macro_rules! cut {
 }
 use cut;
 
+/// The sum of the registers of a vector, of which there are at most eight: the upper half added to the
+/// lower until one is left.
+#[inline(always)]
+fn folded<R: super::Registers>(m: &mut R, v: &Vector<R::Float>) -> R::F {
+    const { assert!(R::CHUNKS <= 8) };
+    macro_rules! sum {
+        ($a:expr, $b:expr) => {{
+            let (a, b) = ($a, $b);
+            m.add(&a, &b)
+        }};
+    }
+    macro_rules! at {
+        ($a:literal $b:literal) => {
+            sum!(m.load(v, $a), m.load(v, $b))
+        };
+    }
+    match const { R::CHUNKS } {
+        1 => m.load(v, 0),
+        2 => at!(0 1),
+        4 => sum!(at!(0 2), at!(1 3)),
+        _ => sum!(sum!(at!(0 4), at!(2 6)), sum!(at!(1 5), at!(3 7))),
+    }
+}
+
+/// The sum of the products of two vectors' registers, one after the other.
+#[inline(always)]
+fn folded_product<R: super::Registers>(m: &mut R, a: &Vector<R::Float>, b: &Vector<R::Float>) -> R::F {
+    let (x, y) = (m.load(a, 0), m.load(b, 0));
+    let mut sum = m.mul(&x, &y);
+    for chunk in 1..R::CHUNKS {
+        let (x, y) = (m.load(a, chunk), m.load(b, chunk));
+        sum = m.fma(&x, &y, &sum);
+    }
+    sum
+}
+
 /// `table[index]` by a gathering load, the indices kept within the table.
 macro_rules! gathering {
     ($table:ident, $index:ident => $gather:expr) => {

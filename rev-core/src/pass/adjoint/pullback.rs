@@ -72,6 +72,19 @@ fn take_sign(e: Expr) -> (bool, Expr) {
     }
 }
 
+/// Rounds each product together with the sum to which it is added.
+fn fuse_products(block: &mut Block) {
+    for stmt in block {
+        if let StmtKind::Update { op: UpdateOp::Add | UpdateOp::Sub, expr, .. } = &mut stmt.kind {
+            if let ExprKind::Func(Func::Scale, _) = &expr.kind {
+                let product = std::mem::replace(expr, Expr::int(0));
+                *expr = Expr::func(Func::Fused, vec![product]);
+            }
+        }
+        stmt.blocks_mut().into_iter().for_each(fuse_products);
+    }
+}
+
 fn is_trivial(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
@@ -110,6 +123,12 @@ impl Builder {
         }
         match &e.kind {
             ExprKind::Read(place) => self.pull_read(place, c),
+            // what is added is a product again
+            ExprKind::Func(Func::Fused, args) => {
+                let mut made: Block = args.iter().flat_map(|e| self.pull(e, c.clone())).collect();
+                fuse_products(&mut made);
+                made
+            }
             ExprKind::Func(f, args) => self.pull_func(*f, args, c),
             ExprKind::Pure(path, args) => self.pull_pure(path, args, &[], c),
             ExprKind::Cast(inner, _) => self.pull_cast(inner, c),

@@ -340,6 +340,12 @@ pub fn arg<T: Field>(z: T) -> T::Real {
     z.arg()
 }
 
+/// The same value; what it says is for the update that adds it ([`update::add_product`]).
+#[inline(always)]
+pub fn fused<T>(product: T) -> T {
+    product
+}
+
 /// `s · c`
 #[inline(always)]
 pub fn scale<S: Linear>(s: S, c: S::Over) -> S
@@ -419,7 +425,7 @@ where
 /// Updates: what `p ⊕= e` does to the place. `+=` and `-=` work on shadows and on whole arrays,
 /// tuples and structs too.
 pub mod update {
-    use super::super::{Linear, ReversibleMul, Scalar};
+    use super::super::{Linear, ReversibleMul, Ring, Scalar};
     use std::ops::BitXor;
 
     /// `p += e`
@@ -432,6 +438,25 @@ pub mod update {
     #[inline(always)]
     pub fn sub<P: Linear>(p: &mut P, e: P) {
         p.deduct(&e);
+    }
+
+    /// `p += v·c`, rounded once where [`Linear::accumulate_product`] is.
+    #[inline(always)]
+    pub fn add_product<P: Linear>(p: &mut P, v: P, c: P::Over)
+    where
+        P::Over: Ring,
+    {
+        p.accumulate_product(v, c);
+    }
+
+    /// `p -= v·c` likewise.
+    #[inline(always)]
+    pub fn sub_product<P: Linear>(p: &mut P, mut v: P, c: P::Over)
+    where
+        P::Over: Ring,
+    {
+        v.negate();
+        p.accumulate_product(v, c);
     }
 
     /// `p ^= e`

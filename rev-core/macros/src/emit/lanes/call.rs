@@ -201,7 +201,10 @@ impl Body<'_> {
     /// Adds what a call has left in a pack to the place that it stands for.
     fn lane_sum(&mut self, place: &Place, name: &proc_macro2::Ident) -> TokenStream {
         match self.spot(place, Reach::Write) {
-            Spot::One => self.add_sum(place, false, &quote!(&#name)),
+            Spot::One => {
+                let (p, mask) = (self.p, self.mask());
+                self.add_sum(place, false, &quote!(#p::lanes::sum(__s, #mask, &#name)))
+            }
             Spot::Chosen(chosen) if chosen.is_plain(place) => {
                 self.add_each(&chosen, false, &quote!(#name), place)
             }

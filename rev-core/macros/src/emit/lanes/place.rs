@@ -179,7 +179,8 @@ impl Body<'_> {
             Spot::One => {
                 let part = self.fresh("part");
                 let changed = change(self, quote!(#part));
-                let added = self.add_sum(place, false, &quote!(&#part));
+                let mask = self.mask();
+                let added = self.add_sum(place, false, &quote!(#p::lanes::sum(__s, #mask, &#part)));
                 quote!({ let mut #part = #p::lanes::zero(); #changed #added })
             }
             Spot::Chosen(chosen) => {
@@ -203,17 +204,17 @@ impl Body<'_> {
         }
     }
 
-    /// Adds the sum of a pack's lanes to a place that is one for all lanes.
-    pub fn add_sum(&mut self, place: &Place, negative: bool, pack: &TokenStream) -> TokenStream {
-        let (p, mask) = (self.p, self.mask());
+    /// Adds what the lanes' sum is to a place that is one for all lanes.
+    pub fn add_sum(&mut self, place: &Place, negative: bool, sum: &TokenStream) -> TokenStream {
+        let p = self.p;
         let name = ident(if negative { "sub" } else { "add" });
         if self.atomic.contains(&place.var) {
             let cell = self.place(place, Reach::Atomic);
-            return quote!({ let __sum = #p::lanes::sum(__s, #mask, #pack); #cell.#name(__sum); });
+            return quote!({ let __sum = #sum; #cell.#name(__sum); });
         }
         let target = self.place(place, Reach::Write);
         quote!({
-            let __sum = #p::lanes::sum(__s, #mask, #pack);
+            let __sum = #sum;
             #p::rt::update::#name(&mut #target, __sum);
         })
     }

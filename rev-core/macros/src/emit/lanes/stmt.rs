@@ -92,11 +92,18 @@ impl Body<'_> {
             return self.plain_stmt(stmt);
         }
         let p = self.p;
+        if let Some((_, a, b)) = expr.fused_factors() {
+            if let Some(update) = self.lane_product(op, place, a, b) {
+                return update;
+            }
+        }
         let reach = if self.atomic.contains(&place.var) { Reach::Atomic } else { Reach::Write };
         let value = self.pack(expr);
         match (self.spot(place, reach), op) {
             (Spot::One, UpdateOp::Add | UpdateOp::Sub) => {
-                let add = self.add_sum(place, op == UpdateOp::Sub, &quote!(&__v));
+                let mask = self.mask();
+                let sum = quote!(#p::lanes::sum(__s, #mask, &__v));
+                let add = self.add_sum(place, op == UpdateOp::Sub, &sum);
                 quote!({ let __v = #value; #add })
             }
             (Spot::One, UpdateOp::Xor) => {
@@ -138,6 +145,31 @@ impl Body<'_> {
                 quote!({ let #v = #value; #update })
             }
         }
+    }
+
+    /// `place ±= a·b`: in each lane's own place rounded once, in a place that is one for all lanes by the
+    /// sum of the products. `None` where several lanes or threads add to elements of their choice: these
+    /// get rounded products.
+    fn lane_product(&mut self, op: UpdateOp, place: &Place, a: &Expr, b: &Expr) -> Option<TokenStream> {
+        let p = self.p;
+        let spot = self.spot(place, Reach::Write);
+        if matches!(spot, Spot::Chosen(_)) && (self.atomic.contains(&place.var) || self.is_shared(place)) {
+            return None;
+        }
+        let (v, c) = (self.fresh("v"), self.fresh("c"));
+        let (a, b) = (self.pack(a), self.pack(b));
+        if matches!(spot, Spot::One) {
+            let mask = self.mask();
+            let sum = quote!(#p::lanes::sum_product(__s, #mask, #v, #c));
+            let add = self.add_sum(place, op == UpdateOp::Sub, &sum);
+            return Some(quote!({ let #v = #a; let #c = #b; #add }));
+        }
+        let name = ident(if op == UpdateOp::Sub { "sub_product" } else { "add_product" });
+        let update = self.through(place, false, |body, part| {
+            let mask = body.mask();
+            quote!(#p::lanes::update::#name(__s, #mask, &mut #part, #v, #c);)
+        });
+        Some(quote!({ let #v = #a; let #c = #b; #update }))
     }
 
     /// Whether lanes only accumulate into the array of a place, perhaps into the same element.
