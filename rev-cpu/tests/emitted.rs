@@ -195,3 +195,36 @@ fn an_element_is_lent_while_others_are_read() {
     let v = elements_of_one_array::vjp(&Cpu::new(), [1.0, 0.0, 0.0], &[1.0, 2.0, 3.0]).unwrap();
     assert_eq!((v.y, v.y_bar), ([13.0, 2.0, 3.0], [1.0, 6.0, 4.0]));
 }
+
+/// Products that are rounded with the sum, in each element and in what all iterations add to.
+#[reversible]
+fn products_rounded_once<T: Real>(y: &mut [T], x: &[T], w: &[T], g: T) {
+    for i in par(0..y.len()) {
+        y[i] += fused(x[i] * w[i]);
+        y[i] -= fused(g * x[i]);
+    }
+}
+
+#[test]
+fn fused_products_have_the_bits_of_the_processor() {
+    let number = |k: usize| 1.0 / (k as f64 + 3.0);
+    let (x, w): (Vec<f64>, Vec<f64>) = ((0..77).map(number).collect(), (100..177).map(number).collect());
+    let g = 0.7;
+    let expected: Vec<f64> = (0..77).map(|k| f64::mul_add(-g, x[k], f64::mul_add(x[k], w[k], 0.1))).collect();
+    let apart: Vec<f64> = (0..77).map(|k| 0.1 + x[k] * w[k] - g * x[k]).collect();
+    assert_ne!(expected, apart);
+    let seed: Vec<f64> = (0..77).map(|k| 1.0 + number(k)).collect();
+    // x̄ gets the second product first, on a zero
+    let x_bar: Vec<f64> = (0..77).map(|k| f64::mul_add(seed[k], w[k], -(seed[k] * g))).collect();
+    for cpu in
+        cpus().into_iter().flat_map(|c| [c.clone(), c.clone().checks(false), c.checks(false).lanes(false)])
+    {
+        let mut y = vec![0.1; 77];
+        products_rounded_once::run(&cpu, &mut y, &x, &w, g).unwrap();
+        assert_eq!(y, expected);
+        let v = products_rounded_once::vjp(&cpu, &seed, &y, &x, &w, g).unwrap();
+        assert_eq!(v.x_bar, x_bar);
+        let g_bar: f64 = -(0..77).map(|k| seed[k] * x[k]).sum::<f64>();
+        assert!((v.g_bar - g_bar).abs() < 1e-14 * g_bar.abs());
+    }
+}

@@ -6,7 +6,9 @@
 use std::fmt::Debug;
 
 use ndarray::{s, Array2, ArrayViewMut2, Axis};
-use rev_cpu::__private::lanes::{self, vectorize, Index, Isa, Laned, Level, Lin, Mask, Pack, WIDTH};
+use rev_cpu::__private::lanes::{
+    self, vectorize, Index, Isa, LaneMask, Laned, Level, Lin, Mask, Pack, WIDTH,
+};
 use rev_cpu::__private::{
     Complex, Dynamic, Error, Exclusive, Linear, NoShadow, Run, Slice, Strided, Unchecked, Up, Zero,
 };
@@ -84,8 +86,8 @@ impl Draw for Lin<usize> {
             0 => Lin { first, step: 0 },
             1 => Lin { first: extent.wrapping_sub(1 + random.below(3)), step: usize::MAX },
             2 => Lin { first, step: random.below(4).wrapping_sub(1) },
-            3 => Lin { first, step: usize::MAX / 15 + random.below(3) },
-            _ => Lin { first: random.below(extent.saturating_sub(16)), step: 1 },
+            3 => Lin { first, step: usize::MAX / (WIDTH - 1) + random.below(3) },
+            _ => Lin { first: random.below(extent.saturating_sub(WIDTH)), step: 1 },
         }
     }
 }
@@ -105,10 +107,10 @@ impl Draw for Pack<usize> {
 /// The active lanes, none in some cases.
 fn mask(random: &mut Random) -> Pack<bool> {
     Pack(match random.below(4) {
-        0 => u16::MAX,
-        1 => 1 << random.below(16),
+        0 => LaneMask::MAX,
+        1 => 1 << random.below(WIDTH),
         2 => 0,
-        _ => random.below(1 << 16) as u16,
+        _ => (random.below(1 << 16) | random.below(1 << 16) << 16) as LaneMask,
     })
 }
 
@@ -124,7 +126,7 @@ struct Case<E> {
 
 impl<E: Element> Case<E> {
     fn new(random: &mut Random) -> Self {
-        let sizes = [0, 1, 2, 5, 16, 17, 40];
+        let sizes = [0, 1, 2, 17, 32, 33, 80];
         let (rows, columns) = (sizes[random.below(7)], sizes[random.below(7)]);
         let table = Array2::from_shape_simple_fn((rows, columns), || E::of(random.below(100)));
         Case { table, view: random.below(6) }
@@ -190,16 +192,16 @@ fn read_case<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
         }
     };
     check(handle.lanes_read(s, m, (a, b)));
-    if m.bits() == u16::MAX {
+    if m.bits() == LaneMask::MAX {
         check(handle.lanes_read(s, lanes::All, (a, b)));
     }
     // a column that is broadcast: stride 0
     if shape[1] > 0 {
         let broadcast = view.column(0).insert_axis(Axis(1));
-        let wide = broadcast.broadcast((shape[0], 20)).unwrap();
-        let c = B::draw(random, 20);
+        let wide = broadcast.broadcast((shape[0], 50)).unwrap();
+        let c = B::draw(random, 50);
         let found = Strided::<E, 2, _>::shared(wide).unwrap().lanes_read(s, m, (a, c));
-        let in_range = first_beyond(m, |k| [a.at(k), c.at(k)], [shape[0], 20]);
+        let in_range = first_beyond(m, |k| [a.at(k), c.at(k)], [shape[0], 50]);
         assert_eq!(found.as_ref().map(|_| ()).map_err(|k| *k), in_range);
         if let Ok(found) = found {
             active(m).for_each(|k| assert_eq!(lanes::get(&found, k), view[[a.at(k), 0]]));
@@ -210,7 +212,7 @@ fn read_case<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
 
 /// Slices: rows are contiguous, so that loads of neighbours are taken.
 fn slice_case<E: Element, S: Isa, A: Draw>(s: S, random: &mut Random) {
-    let n = random.below(60);
+    let n = random.below(90);
     let mut elements: Vec<E> = (0..n).map(|_| E::of(random.below(100))).collect();
     let (a, m, v) = (A::draw(random, n), mask(random), pack::<E>(random));
     let mut expected = elements.clone();
@@ -258,7 +260,7 @@ fn storage<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
             s,
             random,
             |s, m, handle, index, v| match m.bits() {
-                u16::MAX => handle.lanes_write(s, lanes::All, index, v),
+                LaneMask::MAX => handle.lanes_write(s, lanes::All, index, v),
                 _ => handle.lanes_write(s, m, index, v),
             },
             |view, m, index, v| active(m).for_each(|k| view[index(k)] = lanes::get(v, k)),
@@ -280,7 +282,7 @@ fn sums<E: Element + Linear, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random
     type H<'a, E> = Strided<'a, E, 2, Exclusive>;
     for _ in 0..40 {
         let add = |s, m: Pack<bool>, h: H<'_, E>, i, v| match m.bits() {
-            u16::MAX => h.lanes_add(s, lanes::All, i, v),
+            LaneMask::MAX => h.lanes_add(s, lanes::All, i, v),
             _ => h.lanes_add(s, m, i, v),
         };
         write_case::<E, S, A, B>(s, random, add, |a, m, i, v| each(a, m, i, v, E::accumulate));
@@ -415,7 +417,7 @@ fn groups_and_their_rest_visit_every_value_once() {
     use rev_cpu::steps::{Down, Steps, Visits};
     for cpu in cpus().iter().chain([&Cpu::new().lanes(false)]) {
         let lanes = *cpu != Cpu::new().lanes(false);
-        for n in [0usize, 1, 15, 16, 17, 31, 32, 100] {
+        for n in [0usize, 1, 16, 31, 32, 33, 64, 200] {
             let full = if lanes { n / WIDTH * WIDTH } else { 0 };
             assert_eq!(visited(cpu, false, Up::new(3, 3 + n)), ((3..3 + n).collect(), full));
             assert_eq!(visited(cpu, false, Down::new(3, 3 + n)), ((3..3 + n).collect(), full));
@@ -439,7 +441,7 @@ fn loop_variables_are_linear() {
     let all = Lin { first: 5i32, step: -2 }.pack();
     assert_eq!(
         (0..WIDTH).map(|k| lanes::get(&all, k)).collect::<Vec<_>>(),
-        (-25..=5).rev().step_by(2).collect::<Vec<_>>()
+        (0..WIDTH as i32).map(|k| 5 - 2 * k).collect::<Vec<_>>()
     );
 }
 
@@ -456,17 +458,17 @@ fn an_instruction_set_that_is_not_there_is_an_error() {
 fn the_body_of_groups_returns_its_errors() {
     for cpu in cpus() {
         let run = Run::new(cpu.options());
-        let (groups, _) = lanes::split(run.context::<Unchecked>(), false, Up::new(0usize, 64));
+        let (groups, _) = lanes::split(run.context::<Unchecked>(), false, Up::new(0usize, 4 * WIDTH));
         let mut seen = 0;
         let found: Result<(), usize> = vectorize!(groups, |_, groups| {
             for i in groups {
-                if i.first >= 32 {
+                if i.first >= 2 * WIDTH {
                     return Err(i.first);
                 }
                 seen += 1;
             }
             Ok(())
         });
-        assert_eq!((found, seen), (Err(32), 2));
+        assert_eq!((found, seen), (Err(2 * WIDTH), 2));
     }
 }

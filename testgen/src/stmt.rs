@@ -150,7 +150,12 @@ impl Generator<'_> {
             Element::Int | Element::Real | Element::Complex => signed,
         };
         self.targets = vec![place.clone()];
-        let expr = self.value(element);
+        let expr = match self.value(element) {
+            e @ Expr { kind: ExprKind::Func(Func::Mul, _), .. } if op == signed && self.dice.chance(50) => {
+                Expr::func(Func::Fused, vec![e])
+            }
+            e => e,
+        };
         self.targets.clear();
         self.leaf(StmtKind::Update { op, place, expr })
     }

@@ -57,6 +57,10 @@ impl<T: Real> Linear for Complex<T> {
         self.times(c)
     }
     #[inline(always)]
+    fn accumulate_product(&mut self, v: Self, c: Self) {
+        *self = v.fused(c, *self);
+    }
+    #[inline(always)]
     fn absorb(self, c: Self) -> Self {
         if self.is_zero() {
             self

@@ -96,11 +96,60 @@ with! {
     avx2 run_avx2 Avx2 "avx2,fma";
 }
 
+/// Whether the processor multiplies and adds at once, by instructions that the target doesn't promise.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn fuses() -> bool {
+    cfg!(not(target_feature = "fma")) && std::arch::is_x86_feature_detected!("fma")
+}
+
+/// Runs a closure compiled for a processor with FMA.
+///
+/// # Safety
+///
+/// The processor has it ([`fuses`]).
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "fma")]
+pub unsafe fn run_fused<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
 /// The token of plain loops over the lanes, where a loop has groups for it.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn portable<V: Visits>(groups: &Groups<V>) -> Option<rev_core::lanes::Portable> {
     (groups.left > 0).then_some(rev_core::lanes::Portable)
+}
+
+/// `fused!(body)`: the value of the body, a `Result<(), _>`, in which products are rounded together with
+/// sums: compiled once for processors that have an instruction for it and once for the target.
+#[cfg(target_arch = "x86_64")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fused {
+    ($body:expr) => {
+        if $crate::__private::lanes::fuses() {
+            // SAFETY: just asked for.
+            unsafe {
+                $crate::__private::lanes::run_fused(
+                    #[inline(always)]
+                    || $body,
+                )
+            }
+        } else {
+            (|| $body)()
+        }
+    };
+}
+
+/// As for x86-64. Other architectures have the instruction, or don't have it at all.
+#[cfg(not(target_arch = "x86_64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fused {
+    ($body:expr) => {
+        (|| $body)()
+    };
 }
 
 /// `vectorize!(groups, |s, groups| body)`: the value of the body, a `Result<(), _>`, compiled for each

@@ -244,6 +244,15 @@ impl Body<'_> {
         self.lent.truncate(lent_outside);
         self.claimed.truncate(claimed_outside);
         self.held = outside_held;
+        let one_by_one = quote! {
+            for #name in __visits { #statements }
+            ::core::result::Result::Ok(())
+        };
+        let one_by_one = if body.iter().any(has_fused_product) {
+            quote!(#p::lanes::fused_loop!({ #copies #one_by_one }))
+        } else {
+            one_by_one
+        };
         let Frame { before, targets, head, .. } = frame;
         let (given, taken) = nested(&targets);
         quote!({
@@ -254,8 +263,7 @@ impl Body<'_> {
                 #head
                 #copies
                 #laned
-                for #name in __visits { #statements }
-                ::core::result::Result::Ok(())
+                #one_by_one
             })
         })
     }
@@ -487,6 +495,12 @@ fn element_type(ty: &Type) -> &Type {
         Type::Array(t, _) | Type::Fixed(t, _) => element_type(t),
         other => other,
     }
+}
+
+/// Whether a statement has a product that is rounded together with a sum.
+fn has_fused_product(stmt: &Stmt) -> bool {
+    let here = matches!(&stmt.kind, StmtKind::Update { expr, .. } if expr.fused_factors().is_some());
+    here || stmt.blocks().into_iter().flatten().any(has_fused_product)
 }
 
 /// The places whose shadows an expression is shaped after.

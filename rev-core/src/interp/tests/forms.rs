@@ -22,6 +22,24 @@ fn every_instruction() {
 }
 
 #[test]
+fn fused_products_are_rounded_with_the_sum() {
+    let (third, ten) = (1.0f64 / 3.0, 10.0f64);
+    let out = both_ways(
+        "fn f(y: &mut f64, z: &mut f32, k: &mut i32, c: &mut Complex<f64>, a: f64, b: f64, s: f32, w: Complex<f64>) {
+            y += fused(a * b) y -= fused(2.5 * a) z -= fused(s * s) k += fused(3 * 4) c += fused(w * w)
+        }",
+        &args([&-3.0, &0.1f32, &1i32, &Complex::new(1.0, 2.0), &third, &ten, &0.3f32, &Complex::new(third, 0.1)]),
+    );
+    let y = (-third).mul_add(2.5, third.mul_add(ten, -3.0));
+    assert_eq!(out[0], Data::scalar(y));
+    assert_ne!(y, -3.0 + third * ten - 2.5 * third);
+    assert_eq!(out[1], Data::scalar((-0.3f32).mul_add(0.3, 0.1)));
+    assert_eq!(out[2], Data::scalar(13i32));
+    let w = Complex::new(third, 0.1);
+    assert_eq!(out[3], Data::scalar(crate::scalar::rt::mul_add(w, w, Complex::new(1.0, 2.0))));
+}
+
+#[test]
 fn ranges_visit_what_they_say_in_both_directions() {
     let cases: [(&str, &[i64]); 8] = [
         ("0..4", &[0, 1, 2, 3]),

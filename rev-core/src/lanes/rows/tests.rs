@@ -1,7 +1,7 @@
 //! Every row on every instruction set of this processor: the same bits as the scalar function, in each
 //! lane, on special and on random values. A NaN is any NaN.
 
-use crate::lanes::{self, get, Isa, Laned, Pack, Portable, WIDTH};
+use crate::lanes::{self, get, Isa, LaneMask, Laned, Pack, Portable, WIDTH};
 use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{rt, Batch, Complex, ComplexShadow, Linear};
 use std::fmt::Debug;
@@ -425,6 +425,14 @@ on_each_isa! {
                     |p, c| { *p = rt::absorb(p.clone(), c); Ok(()) },
                 );
                 changes::<$t, $over>(
+                    |m, p, c| { lanes::update::add_product(s, m, p, p.clone(), c); Ok(()) },
+                    |p, c| { rt::update::add_product(p, p.clone(), c); Ok(()) },
+                );
+                changes::<$t, $over>(
+                    |m, p, c| { lanes::update::sub_product(s, m, p, p.clone(), c); Ok(()) },
+                    |p, c| { rt::update::sub_product(p, p.clone(), c); Ok(()) },
+                );
+                changes::<$t, $over>(
                     |m, p, c| lanes::instr::scale_by(s, m, p, c),
                     |p, c| rt::instr::scale_by(p, c),
                 );
@@ -456,9 +464,10 @@ on_each_isa! {
         );
     }
     fn sums(s) {
+        const ENDS: LaneMask = 1 | 1 << (WIDTH - 1);
         let mut r = Random::new();
         let lane: [[f64; 2]; WIDTH] = std::array::from_fn(|_| [r.unit(), r.unit()]);
-        for m in [0xffff, 0x8001, 0x0ff0, 0] {
+        for m in [LaneMask::MAX, ENDS, 0x0ff0, 0] {
             let mut tree: Vec<[f64; 2]> =
                 (0..WIDTH).map(|k| if m >> k & 1 == 1 { lane[k] } else { [0.0; 2] }).collect();
             while tree.len() > 1 {
@@ -468,7 +477,7 @@ on_each_isa! {
             let mask: Pack<bool> = Pack(m);
             let found = lanes::sum(s, mask, &pack(&lane));
             assert!(found.same(&tree[0]), "{found:?} instead of {:?} on {}", tree[0], S::NAME);
-            let (bits, expected) = ([3u64, 5].repeat(8), if m == 0x8001 { 3 ^ 5 } else { 0 });
+            let (bits, expected) = ([3u64, 5].repeat(WIDTH / 2), if m == ENDS { 3 ^ 5 } else { 0 });
             assert_eq!(lanes::parity(s, mask, &lanes::pack::collect(|k| bits[k])), expected);
             let single = lanes::pack::collect(|k| lane[k][0] as f32);
             let doubled = lanes::pack::collect(|k| Batch([lane[k][0]]));
