@@ -60,6 +60,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         "benchmarks-ba.svg",
         &plot::runtimes("Bundle adjustment, one thread", "number of observations", &ba)?,
     )?;
+    write("benchmarks-memory.svg", &plot::memory("GMM, memory of a gradient", &memory)?)?;
     Ok(Outcome::Good)
 }
 

@@ -84,6 +84,7 @@ pub fn bessel(race: &Race) -> Result<Row, Failure> {
 /// Gaussian mixtures.
 pub fn gmm(race: &Race, sizes: &Sizes) -> Result<Vec<Row>, Failure> {
     let (free, checked) = (one_thread(false), one_thread(true));
+    let one_at_a_time = free.clone().lanes(false);
     let mut rows = Vec::new();
     for &[d, k] in sizes.gmm {
         let i = &gmm::Instance::random(d, k, sizes.points, 0);
@@ -108,6 +109,7 @@ pub fn gmm(race: &Race, sizes: &Sizes) -> Result<Vec<Row>, Failure> {
             work("forward, checked", || forward(&checked)),
             work("inverse", inverse),
             work("gradient", || gmm_gradient(&free, i)),
+            work("gradient, one at a time", || gmm_gradient(&one_at_a_time, i)),
         ];
         let parameters = parameter_count(d, k).unwrap_or_default();
         rows.push(row(race, format!("d = {d}, K = {k}"), parameters, works)?);
@@ -125,9 +127,13 @@ fn gmm_gradient(device: &Cpu, i: &gmm::Instance) -> Result<f64, rev::Error> {
 pub struct Memory {
     /// Which one.
     pub label: String,
+    /// How many parameters it has.
+    pub parameters: usize,
     /// The most bytes that a gradient into the caller's buffers holds, with those of the parameters'
-    /// gradients.
+    /// gradients, one iteration at a time.
     pub peak: f64,
+    /// The same in lanes.
+    pub in_lanes: f64,
     /// The paper's formula, in bytes.
     pub formula: f64,
 }
@@ -138,12 +144,21 @@ pub fn gmm_memory(sizes: &Sizes) -> Result<Vec<Memory>, Failure> {
     let mut all = Vec::new();
     for &[d, k] in sizes.gmm {
         let i = gmm::Instance::random(d, k, sizes.points, 0);
-        rev_cpu::scratch::clear();
-        let peak = peak_of_gradient(&device, &i)?;
-        let (df, kf, parameters) = (d as f64, k as f64, parameter_count(d, k).unwrap_or_default() as f64);
-        let numbers = (3.0 + df * df + df) * kf + 2.0 * kf.log2() + parameters;
-        let (label, number) = (format!("d = {d}, K = {k}"), size_of::<f64>() as f64);
-        all.push(Memory { label, peak: peak as f64 + number * parameters, formula: number * numbers });
+        let (df, kf, parameters) = (d as f64, k as f64, parameter_count(d, k).unwrap_or_default());
+        let numbers = (3.0 + df * df + df) * kf + 2.0 * kf.log2() + parameters as f64;
+        let number = size_of::<f64>() as f64;
+        let peak = |lanes| {
+            rev_cpu::scratch::clear();
+            let bytes = peak_of_gradient(&device.clone().lanes(lanes), &i)?;
+            Ok::<f64, rev::Error>(bytes as f64 + number * parameters as f64)
+        };
+        all.push(Memory {
+            label: format!("d = {d}, K = {k}"),
+            parameters,
+            peak: peak(false)?,
+            in_lanes: peak(true)?,
+            formula: number * numbers,
+        });
     }
     Ok(all)
 }

@@ -32,10 +32,12 @@ pub fn page(
         "checked",
         "inverse",
         "gradient",
+        "gradient, one iteration at a time",
         "hand-written gradient",
         "published: NiLang O, G; Tapenade G",
     ];
-    let works = ["forward", "forward, checked", "inverse", "gradient", "twin's gradient"];
+    let works =
+        ["forward", "forward, checked", "inverse", "gradient", "gradient, one at a time", "twin's gradient"];
     table(
         &mut page,
         &format!("Gaussian mixture, {} points", sizes.points),
@@ -58,15 +60,17 @@ pub fn page(
     page += "![Run times of bundle adjustment](benchmarks-ba.svg)\n\n";
     let memory_rows = memory.iter().map(|m| {
         let kib = |bytes: f64| format!("{:.1} KiB", bytes / 1024.0);
-        vec![m.label.clone(), kib(m.peak), kib(m.formula), format!("{:.2}", m.peak / m.formula)]
+        let ratio = |bytes: f64| format!("{} ({:.2})", kib(bytes), bytes / m.formula);
+        vec![m.label.clone(), kib(m.formula), ratio(m.peak), ratio(m.in_lanes)]
     });
-    let columns = ["instance", "peak", "(3 + d² + d) k + 2 log₂ k + P", "ratio"];
+    let columns = ["instance", "(3 + d² + d) k + 2 log₂ k + P", "peak, one iteration at a time", "in lanes"];
     table(
         &mut page,
         "Memory of the mixture's gradient (gradients by the parameters included, by the points not)",
         &columns,
         memory_rows.collect(),
     )?;
+    page += "![Memory of the mixture's gradient](benchmarks-memory.svg)\n\n";
     let level_rows = levels.iter().map(|l| {
         vec![
             l.name.to_string(),
