@@ -80,6 +80,19 @@ pub trait LinearRows<T: Linear> {
             to
         })
     }
+    /// [`Linear::deduct_product`] of `from` in each lane.
+    #[inline(always)]
+    fn minus_product<S: Isa>(s: S, from: Pack<T>, v: Pack<T>, c: Pack<T::Over>) -> Pack<T>
+    where
+        T::Over: Ring,
+    {
+        let _ = s;
+        collect(|k| {
+            let mut from = T::lane(&from, k);
+            from.deduct_product(T::lane(&v, k), Laned::lane(&c, k));
+            from
+        })
+    }
     /// [`Linear::scale_constant`] in each lane.
     #[inline(always)]
     fn scale_constant<S: Isa>(s: S, a: Pack<T>, c: f64) -> Pack<T>

@@ -33,7 +33,7 @@ pub fn sub_product<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, v: P
 where
     P::Over: Ring,
 {
-    add_product(s, m, p, P::InLanes::negated(s, v), c);
+    *p = masked(s, m, P::InLanes::minus_product(s, p.clone(), v, c), p);
 }
 
 /// `p ^= e`

@@ -52,6 +52,11 @@ pub trait Ring: Scalar + Linear<Over = Self> {
     fn negated(self) -> Self;
     /// `self · b + c`, rounded once for `f32` and `f64`.
     fn fused(self, b: Self, c: Self) -> Self;
+    /// `c - self · b`, rounded where [`fused`](Ring::fused) is; exact types get back what they had before it.
+    #[inline(always)]
+    fn fused_from(self, b: Self, c: Self) -> Self {
+        self.negated().fused(b, c)
+    }
     /// `|self|`; for complex numbers the modulus as a complex number.
     fn absolute(self) -> Self;
     /// `x/|x|`: the sign, the direction of a complex number; 0 at 0.

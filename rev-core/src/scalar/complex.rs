@@ -61,6 +61,10 @@ impl<T: Real> Linear for Complex<T> {
         *self = v.fused(c, *self);
     }
     #[inline(always)]
+    fn deduct_product(&mut self, v: Self, c: Self) {
+        *self = v.fused_from(c, *self);
+    }
+    #[inline(always)]
     fn absorb(self, c: Self) -> Self {
         if self.is_zero() {
             self
@@ -167,6 +171,13 @@ impl<T: Real> Ring for Complex<T> {
         Complex {
             re: self.im.negated().fused(b.im, self.re.fused(b.re, c.re)),
             im: self.im.fused(b.re, self.re.fused(b.im, c.im)),
+        }
+    }
+    #[inline(always)]
+    fn fused_from(self, b: Self, c: Self) -> Self {
+        Complex {
+            re: self.im.negated().fused_from(b.im, self.re.fused_from(b.re, c.re)),
+            im: self.im.fused_from(b.re, self.re.fused_from(b.im, c.im)),
         }
     }
     #[inline(always)]

@@ -124,6 +124,10 @@ impl Ring for Fixed43 {
         self.times(b).plus(c)
     }
     #[inline(always)]
+    fn fused_from(self, b: Self, c: Self) -> Self {
+        c.minus(self.times(b))
+    }
+    #[inline(always)]
     fn absolute(self) -> Self {
         self.wrapping_abs()
     }

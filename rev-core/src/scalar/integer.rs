@@ -53,6 +53,10 @@ macro_rules! linear_scalar {
             *self = v.fused(c, *self);
         }
         #[inline(always)]
+        fn deduct_product(&mut self, v: Self, c: Self) {
+            *self = v.fused_from(c, *self);
+        }
+        #[inline(always)]
         fn absorb(self, c: Self) -> Self {
             if self.is_zero() {
                 self

@@ -69,6 +69,14 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
     {
         self.accumulate(&v.scale(c));
     }
+    /// `self -= v·c` likewise. Exact types get back what they had before [`Linear::accumulate_product`].
+    #[inline(always)]
+    fn deduct_product(&mut self, v: Self, c: Self::Over)
+    where
+        Self::Over: Ring,
+    {
+        self.deduct(&v.scale(c));
+    }
     /// `self · c` by a real constant, rounded to the type in which this is kept.
     #[inline(always)]
     fn scale_constant(self, c: f64) -> Self

@@ -108,6 +108,12 @@ impl<T: Real, const N: usize> Linear for Batch<T, N> {
         }
     }
     #[inline(always)]
+    fn deduct_product(&mut self, v: Self, c: T) {
+        for k in 0..N {
+            self.0[k] = v.0[k].fused_from(c, self.0[k]);
+        }
+    }
+    #[inline(always)]
     fn absorb(self, c: T) -> Self {
         Batch(self.0.map(|v| if v == T::zero() { v } else { v.times(c) }))
     }

@@ -76,6 +76,16 @@ impl Complex<'_, '_> {
         Ok((re, self.lower.fused(real, &a.1, &b.0, &inner)?))
     }
 
+    /// `c - a · b`
+    pub fn fused_from(&mut self, a: &Pair, b: &Pair, c: &Pair) -> Outcome<Pair> {
+        let real = self.real;
+        let inner = self.lower.fused_from(real, &a.0, &b.0, &c.0)?;
+        let opposite = self.neg(&a.1)?;
+        let re = self.lower.fused_from(real, &opposite, &b.1, &inner)?;
+        let inner = self.lower.fused_from(real, &a.0, &b.1, &c.1)?;
+        Ok((re, self.lower.fused_from(real, &a.1, &b.0, &inner)?))
+    }
+
     /// `a / b` by Smith's formula. With `p` and `q` the parts of `a` that go with the larger and the
     /// smaller part of `b`, only the imaginary part's sign depends on which is which.
     pub fn over(&mut self, a: &Pair, b: &Pair) -> Outcome<Pair> {

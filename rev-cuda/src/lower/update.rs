@@ -78,12 +78,24 @@ impl Lower<'_> {
         let (a, b) = (self.coerce_number(a, y)?, self.coerce_number(b, &y.lane(0))?);
         let mut sums = Vec::new();
         for k in 0..y.lanes.max(1) {
-            let mut a = Val::Num(a.lane(k));
-            if !add {
-                a = self.apply(Func::Neg, vec![a])?;
-            }
-            let sum = self.apply(Func::MulAdd, vec![a, Val::Num(b.clone()), Val::Num(y.lane(k))])?;
-            sums.push(self.coerce_number(sum, &y.lane(k))?);
+            let (a, y) = (a.lane(k), y.lane(k));
+            sums.push(match (y.parts.as_slice(), a.parts.as_slice(), b.parts.as_slice()) {
+                ([re, im], [a_re, a_im], [b_re, b_im]) if y.complex => {
+                    let pair = |x: &Atom, y: &Atom| (x.clone(), y.clone());
+                    let (a, b, c) = (pair(a_re, a_im), pair(b_re, b_im), pair(re, im));
+                    let mut of = Complex { lower: self, real: y.real };
+                    let (re, im) = if add { of.fused(&a, &b, &c)? } else { of.fused_from(&a, &b, &c)? };
+                    Num::complex(y.real, re, im)
+                }
+                ([c], [a], [b]) if add => Num::real(y.real, self.fused(y.real, a, b, c)?),
+                ([c], [a], [b]) => Num::real(y.real, self.fused_from(y.real, a, b, c)?),
+                // integers of 128 bits
+                _ => {
+                    let product = self.apply(Func::Mul, vec![Val::Num(a), Val::Num(b.clone())])?;
+                    let product = self.coerce_number(product, &y)?;
+                    self.sum(add, &y, &product)?
+                }
+            });
         }
         Ok(if y.lanes == 0 { sums.remove(0) } else { Num::join(&sums) })
     }

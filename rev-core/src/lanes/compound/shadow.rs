@@ -62,6 +62,18 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         to
     }
     #[inline(always)]
+    fn minus_product<S: Isa>(
+        s: S,
+        mut from: Pack<Batch<T, N>>,
+        v: Pack<Batch<T, N>>,
+        c: Pack<T>,
+    ) -> Pack<Batch<T, N>> {
+        for k in 0..N {
+            from.0[k] = T::InLanes::minus_product(s, from.0[k].clone(), v.0[k].clone(), c.clone());
+        }
+        from
+    }
+    #[inline(always)]
     fn absorb<S: Isa>(s: S, mut a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
         for a in &mut a.0 {
             *a = T::InLanes::absorb(s, a.clone(), c.clone());

@@ -173,6 +173,10 @@ macro_rules! floats {
                 negated(a) => m.neg(a);
                 scale(a c) => m.mul(a, c);
                 plus_product(to v c) => m.fma(v, c, to);
+                minus_product(from v c) => {
+                    let v = m.neg(v);
+                    m.fma(&v, c, from)
+                };
                 absorb(a c) => {
                     let zero = m.float(0.0);
                     let nothing = m.eq(a, &zero);

@@ -451,12 +451,11 @@ pub mod update {
 
     /// `p -= v·c` likewise.
     #[inline(always)]
-    pub fn sub_product<P: Linear>(p: &mut P, mut v: P, c: P::Over)
+    pub fn sub_product<P: Linear>(p: &mut P, v: P, c: P::Over)
     where
         P::Over: Ring,
     {
-        v.negate();
-        p.accumulate_product(v, c);
+        p.deduct_product(v, c);
     }
 
     /// `p ^= e`
