@@ -76,7 +76,7 @@ impl Complex<'_, '_> {
         Ok((re, self.lower.fused(real, &a.1, &b.0, &inner)?))
     }
 
-    /// `c - a · b`
+    /// `c - a · b` of exact numbers.
     pub fn fused_from(&mut self, a: &Pair, b: &Pair, c: &Pair) -> Outcome<Pair> {
         let real = self.real;
         let inner = self.lower.fused_from(real, &a.0, &b.0, &c.0)?;

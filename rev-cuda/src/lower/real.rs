@@ -81,12 +81,8 @@ impl Lower<'_> {
         self.plus(real, &product, c)
     }
 
-    /// `c - a · b`
+    /// `c - a · b` of exact numbers.
     pub fn fused_from(&mut self, real: ScalarType, a: &Atom, b: &Atom, c: &Atom) -> Outcome<Atom> {
-        if ty_of(real).is_float() {
-            let opposite = self.negated(real, a)?;
-            return self.simple(Op::Fma, real, &[&opposite, b, c]);
-        }
         let product = self.times(real, a, b)?;
         self.minus(real, c, &product)
     }

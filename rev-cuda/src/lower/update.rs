@@ -23,7 +23,8 @@ impl Lower<'_> {
         let at = self.locate_target(place)?;
         if let Some((func, a, b)) = expr.fused_factors() {
             let (a, b) = (self.eval(a)?, self.eval(b)?);
-            return self.add_product(op != UpdateOp::Sub, &at, func, (a, b));
+            let shadow = self.is_shadow(place);
+            return self.add_product(op != UpdateOp::Sub, (&at, shadow), func, (a, b));
         }
         let value = self.eval(expr)?;
         match op {
@@ -59,11 +60,20 @@ impl Lower<'_> {
 
     /// Adds a product to a place, or subtracts it, with one rounding; what other threads add to as well
     /// gets a rounded product.
-    fn add_product(&mut self, add: bool, at: &Loc, func: Func, (a, b): (Val, Val)) -> Outcome<()> {
+    fn add_product(
+        &mut self,
+        add: bool,
+        (at, shadow): (&Loc, bool),
+        func: Func,
+        (a, b): (Val, Val),
+    ) -> Outcome<()> {
         if !matches!(at, Loc::Array(_)) && !matches!(at, Loc::Memory(m) if m.shared) {
             let old = self.load(at)?;
             if let Val::Num(y) = &old {
-                if y.lanes == 0 || !y.complex && is_number_of(&a, y) && is_number_of(&b, y) {
+                // of the cotangents of numbers of 64 or 32 bits only: others are of a type of their own
+                let own = y.lanes > 0 || shadow;
+                let half = matches!(y.real, ScalarType::F16 | ScalarType::Bf16);
+                if !(own && (y.complex || half)) && is_number_of(&a, y) && is_number_of(&b, y) {
                     let new = self.fused_sum(add, y, a, b)?;
                     return self.store(at, Val::Num(new));
                 }
@@ -79,25 +89,31 @@ impl Lower<'_> {
         let mut sums = Vec::new();
         for k in 0..y.lanes.max(1) {
             let (a, y) = (a.lane(k), y.lane(k));
-            sums.push(match (y.parts.as_slice(), a.parts.as_slice(), b.parts.as_slice()) {
-                ([re, im], [a_re, a_im], [b_re, b_im]) if y.complex => {
-                    let pair = |x: &Atom, y: &Atom| (x.clone(), y.clone());
-                    let (a, b, c) = (pair(a_re, a_im), pair(b_re, b_im), pair(re, im));
-                    let mut of = Complex { lower: self, real: y.real };
-                    let (re, im) = if add { of.fused(&a, &b, &c)? } else { of.fused_from(&a, &b, &c)? };
-                    Num::complex(y.real, re, im)
-                }
-                ([c], [a], [b]) if add => Num::real(y.real, self.fused(y.real, a, b, c)?),
-                ([c], [a], [b]) => Num::real(y.real, self.fused_from(y.real, a, b, c)?),
-                // integers of 128 bits
-                _ => {
-                    let product = self.apply(Func::Mul, vec![Val::Num(a), Val::Num(b.clone())])?;
-                    let product = self.coerce_number(product, &y)?;
-                    self.sum(add, &y, &product)?
-                }
-            });
+            if !add && y.real == ScalarType::Fixed43 {
+                sums.push(self.exact_difference(&y, &a, &b)?);
+                continue;
+            }
+            let a = if add { Val::Num(a) } else { self.apply(Func::Neg, vec![Val::Num(a)])? };
+            let sum = self.apply(Func::MulAdd, vec![a, Val::Num(b.clone()), Val::Num(y.clone())])?;
+            sums.push(self.coerce_number(sum, &y)?);
         }
         Ok(if y.lanes == 0 { sums.remove(0) } else { Num::join(&sums) })
+    }
+
+    /// `y - a·b` of fixed-point numbers, which takes off the bits that `y + a·b` adds.
+    fn exact_difference(&mut self, y: &Num, a: &Num, b: &Num) -> Outcome<Num> {
+        let pair = |n: &Num| n.parts.first().cloned().zip(n.parts.get(1).cloned());
+        match (pair(y), pair(a), pair(b)) {
+            (Some(y), Some(a), Some(b)) => {
+                let real = ScalarType::Fixed43;
+                let (re, im) = Complex { lower: self, real }.fused_from(&a, &b, &y)?;
+                Ok(Num::complex(real, re, im))
+            }
+            _ => {
+                let value = self.fused_from(y.real, &a.parts[0], &b.parts[0], &y.parts[0])?;
+                Ok(Num::real(y.real, value))
+            }
+        }
     }
 
     /// `a ± b`, scalar by scalar.
@@ -458,12 +474,12 @@ impl Lower<'_> {
     }
 }
 
-/// Whether a value is a real number of the type in which the cotangents of a shadow are.
-fn is_number_of(value: &Val, shadow: &Num) -> bool {
+/// Whether a value is a number of the type in which a place's are, or those of a shadow.
+fn is_number_of(value: &Val, place: &Num) -> bool {
     match value {
-        Val::Num(n) => n.real == shadow.real && !n.complex,
+        Val::Num(n) => n.real == place.real && n.complex == place.complex,
         Val::Literal(_) => true,
-        Val::Choice(_, a, b) => is_number_of(a, shadow) && is_number_of(b, shadow),
+        Val::Choice(_, a, b) => is_number_of(a, place) && is_number_of(b, place),
         _ => false,
     }
 }
