@@ -11,6 +11,7 @@ use crate::ir::{
     StmtKind, Type, UpdateOp, Var, VarId, VarKind,
 };
 use crate::ops::{Axes, Contraction, Func, Operand, Part};
+use crate::pass::inverse_block;
 
 /// A product that has become a parallel loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,10 @@ pub fn has_contraction(stmt: &Stmt) -> bool {
     let mut found = false;
     stmt.each_expr(&mut |e| found |= contains(e));
     found
+}
+
+fn reaches_contraction(block: &[Stmt]) -> bool {
+    block.iter().any(|s| has_contraction(s) || s.blocks().into_iter().any(|b| reaches_contraction(b)))
 }
 
 fn contains(e: &Expr) -> bool {
@@ -89,6 +94,17 @@ impl Expander<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt, inside: bool) -> Block {
+        // what a sum went through is only dropped, so its statements have no inverse any more
+        match &stmt.kind {
+            StmtKind::Compute { compute, body } if reaches_contraction(compute) => {
+                let undo = inverse_block(compute);
+                return [compute, body, &undo].iter().flat_map(|b| self.block(b, inside)).collect();
+            }
+            StmtKind::Inverse { body } if reaches_contraction(body) => {
+                return self.block(&inverse_block(body), inside);
+            }
+            _ => {}
+        }
         let mut out = stmt.clone();
         let parallel = matches!(&stmt.kind, StmtKind::For { parallel: Some(_), .. });
         for block in out.blocks_mut() {

@@ -93,3 +93,16 @@ fn a_length_that_nobody_can_find_is_named() {
     assert!(text.contains("`t`, an array") && text.contains("can't be run on a GPU"), "{text}");
     assert!(error.site().is_some_and(|s| s.statement.contains("fill(0, m)")), "{text}");
 }
+
+/// The sum goes through an ancilla that is only dropped, so the way back is not that statement reversed.
+#[test]
+fn a_sum_that_is_computed_and_uncomputed() {
+    let m = module(
+        "module sums fn sums<T: Real>(y: &mut [T], x: [T]) {
+             compute { y[1] += 0.5 * contract(\"i->\", x) } do { y[0] += 3 * y[1] }
+             inverse { inverse { compute { y[2] -= contract(\"i,i->\", x, x) } do { y[0] += y[2] } } }
+         }",
+    );
+    let (y, x, _) = args();
+    agrees(&m, &[y.clone(), x.clone()], &[y, x.zero_like()]);
+}
