@@ -8,8 +8,8 @@ use crate::log_sum_exp::log_sum_exp;
 /// `loss += L`; the arguments are as in [`Instance`](super::Instance).
 ///
 /// What doesn't depend on a point is computed once, outside of the loop over the points. Memory of
-/// an iteration: `Q_k (x - μ_k)` and the term of each component, K (D + 1) numbers, so that the
-/// adjoint doesn't multiply by `Q` twice; and K indices.
+/// an iteration: the point, `Q_k (x - μ_k)` and the term of each component, D + K (D + 1) numbers, so
+/// that the adjoint doesn't multiply by `Q` twice; and K indices.
 #[reversible]
 pub fn objective<T: Real>(
     loss: &mut T,

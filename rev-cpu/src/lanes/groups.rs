@@ -121,7 +121,7 @@ pub fn portable<V: Visits>(groups: &Groups<V>) -> Option<rev_core::lanes::Portab
     (groups.left > 0).then_some(rev_core::lanes::Portable)
 }
 
-/// `fused!(body)`: the value of the body, a `Result<(), _>`, in which products are rounded together with
+/// `fused_loop!(body)`: the value of the body, a `Result<(), _>`, in which products are rounded together with
 /// sums: compiled once for processors that have an instruction for it and once for the target.
 #[cfg(target_arch = "x86_64")]
 #[doc(hidden)]
