@@ -72,7 +72,7 @@ impl Special for Native<f64> {
 }
 
 /// A function compiled for the instructions of a machine, for one register after the other.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! compiled {
     ($features:literal $machine:ident $t:ident; $name:ident($m:ident $(, $number:ident: $n:ty)*)($($arg:ident: $load:ident $of:ty),*) => $value:expr) => {
         #[inline(always)]
@@ -93,7 +93,7 @@ macro_rules! compiled {
         }
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! by_registers {
     (($features:literal $machine:ident $t:ident) $($name:ident($($arg:ident)*))*) => {
         impl Elementary for $machine {
@@ -103,7 +103,7 @@ macro_rules! by_registers {
 }
 
 /// All of them for the machines of an instruction set.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! on_registers {
     ($features:literal $double:ident $single:ident) => {
         elementary!(by_registers! ($features $double f64));
@@ -123,4 +123,11 @@ mod x86 {
     use crate::lanes::x86::{Double256, Double512, Single256, Single512};
     on_registers!("avx512f,avx512bw,avx512dq,avx512vl,fma" Double512 Single512);
     on_registers!("avx2,fma" Double256 Single256);
+}
+
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use super::*;
+    use crate::lanes::neon::{Double128, Single128};
+    on_registers!("neon" Double128 Single128);
 }

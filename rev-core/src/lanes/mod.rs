@@ -17,6 +17,8 @@ mod compound;
 mod each;
 mod elementary;
 pub mod instr;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod intrinsics;
 mod isa;
 mod layout;
 mod level;
@@ -24,6 +26,8 @@ mod linear;
 mod make;
 mod mask;
 mod native;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod number;
 mod pack;
 mod registers;
@@ -44,6 +48,8 @@ pub use level::Level;
 pub use linear::{minus, negated, plus, LinearRows};
 pub use make::*;
 pub use mask::{all, any, assign, everywhere, first, select, All, Mask};
+#[cfg(target_arch = "aarch64")]
+pub use neon::Neon;
 pub use number::{cast, cast_shadow, Numbers};
 pub(crate) use pack::collect;
 pub use pack::{get, set, splat, zero_shadow, Laned, Pack};

@@ -1,6 +1,8 @@
 //! A loop's values in groups of one for each lane, and the code that runs them on the instruction set
 //! at hand.
 
+#[cfg(target_arch = "aarch64")]
+use rev_core::lanes::Neon;
 #[cfg(target_arch = "x86_64")]
 use rev_core::lanes::{Avx2, Avx512};
 use rev_core::lanes::{Level, WIDTH};
@@ -58,7 +60,7 @@ pub fn runs(level: Level) -> bool {
 }
 
 /// Functions that run a closure for an instruction set. What is inlined into them is compiled for it.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! with {
     ($($name:ident $run:ident $token:ident $features:literal;)*) => {$(
         #[doc = concat!("The token of ", stringify!($token), ", where a loop has groups for it.")]
@@ -95,6 +97,10 @@ with! {
     avx512 run_avx512 Avx512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma";
     avx2 run_avx2 Avx2 "avx2,fma";
 }
+#[cfg(target_arch = "aarch64")]
+with! {
+    neon run_neon Neon "neon";
+}
 
 /// Whether the processor multiplies and adds at once, by instructions that the target doesn't promise.
 #[cfg(target_arch = "x86_64")]
@@ -115,7 +121,7 @@ pub unsafe fn run_fused<R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// The token of plain loops over the lanes, where a loop has groups for it.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
 pub fn portable<V: Visits>(groups: &Groups<V>) -> Option<rev_core::lanes::Portable> {
     (groups.left > 0).then_some(rev_core::lanes::Portable)
@@ -181,8 +187,28 @@ macro_rules! __vectorize {
     }};
 }
 
+/// As for x86-64.
+#[cfg(target_arch = "aarch64")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __vectorize {
+    ($groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
+        let __groups = $groups;
+        if let ::core::option::Option::Some(__token) = $crate::__private::lanes::neon(&__groups) {
+            $crate::__private::lanes::run_neon(
+                __token,
+                __groups,
+                #[inline(always)]
+                |$s, $g| $body,
+            )
+        } else {
+            ::core::result::Result::Ok(())
+        }
+    }};
+}
+
 /// As for x86-64. Other architectures' vectors are those that the target has without asking.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {

@@ -74,6 +74,7 @@ impl Places {
     }
 
     /// All lanes', without the start.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn all<S: Isa, X: Pattern>(&self, s: S) -> Pack<usize> {
         if X::VARYING && !X::LINEAR {

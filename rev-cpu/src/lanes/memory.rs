@@ -7,7 +7,9 @@
 
 use std::mem::{size_of, MaybeUninit};
 
-use rev_core::lanes::{self, Isa, Laned, Level, Mask, Pack, WIDTH};
+#[cfg(target_arch = "x86_64")]
+use rev_core::lanes::Level;
+use rev_core::lanes::{self, Isa, Laned, Mask, Pack, WIDTH};
 use rev_core::scalar::Zero;
 
 use super::index::{Pattern, Places};
@@ -220,6 +222,7 @@ const fn moves_whole<S: Isa, E: Laned>() -> bool {
 
 /// The lanes of one word, to `WIDTH` words in a row; inactive lanes' are zeros.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 unsafe fn load<S, M, W, X>(s: S, m: M, base: *const u8, places: &Places, to: *mut W)
 where
     S: Isa,
@@ -274,6 +277,7 @@ unsafe fn word<M: Mask, W: Word, X: Pattern>(m: M, base: *const u8, places: &Pla
 
 /// The reverse of [`load`]; inactive lanes' aren't written.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 unsafe fn store<S, M, W, X>(s: S, m: M, base: *mut u8, places: &Places, from: *const W)
 where
     S: Isa,
@@ -307,6 +311,7 @@ where
 
 /// Loads words that lie side by side.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(clippy::extra_unused_type_parameters))]
 unsafe fn load_row<S: Isa, M: Mask, W: Word>(m: M, from: *const W, to: *mut W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
     if const { M::ALL } {
@@ -337,6 +342,7 @@ unsafe fn load_row<S: Isa, M: Mask, W: Word>(m: M, from: *const W, to: *mut W) {
 
 /// Stores words side by side.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(clippy::extra_unused_type_parameters))]
 unsafe fn store_row<S: Isa, M: Mask, W: Word>(m: M, to: *mut W, from: *const W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
     if const { M::ALL } {

@@ -35,10 +35,12 @@ mod x86;
 
 pub use crate::__fused as fused_loop;
 pub use crate::__vectorize as vectorize;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use groups::portable;
 #[cfg(target_arch = "x86_64")]
 pub use groups::{avx2, avx512, fuses, run_avx2, run_avx512, run_fused};
+#[cfg(target_arch = "aarch64")]
+pub use groups::{neon, run_neon};
 pub use groups::{runs, split, Groups};
 pub use index::{Index, Indices, Lin};
 pub use lend::Lend;

@@ -115,6 +115,10 @@ macro_rules! on_each_isa {
             if let Some(s) = lanes::Avx512::detect() {
                 run(s);
             }
+            #[cfg(target_arch = "aarch64")]
+            if let Some(s) = lanes::Neon::detect() {
+                run(s);
+            }
         }
     )*};
 }

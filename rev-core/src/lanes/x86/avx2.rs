@@ -1,7 +1,8 @@
 //! AVX2 and FMA: 4 or 8 lanes in a register, truth values as lanes of ones and zeros.
 
-use super::{branching, by_intrinsic, by_intrinsics, by_number, cut, gathering, Avx2};
-use crate::lanes::{LaneMask, Registers, Vector, WIDTH};
+use super::{by_number, gathering, Avx2};
+use crate::lanes::intrinsics::{branching, by_intrinsic, by_intrinsics, cut, folded, folded_product};
+use crate::lanes::{LaneMask, Registers, Vector};
 use crate::math::machine::Machine;
 use crate::math::numbers::{Numbers, DOUBLE, SINGLE};
 use std::arch::x86_64::*;
@@ -116,12 +117,12 @@ impl Registers for Double256 {
     }
     #[inline(always)]
     fn sum(&mut self, v: &Vector<f64>) -> f64 {
-        let v = super::folded(self, v);
+        let v = folded(self, v);
         self.within(v)
     }
     #[inline(always)]
     fn sum_product(&mut self, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
-        let v = super::folded_product(self, a, b);
+        let v = folded_product(self, a, b);
         self.within(v)
     }
 }
@@ -220,13 +221,13 @@ impl Registers for Single256 {
     }
     #[inline(always)]
     fn sum(&mut self, v: &Vector<f32>) -> f32 {
-        let v = super::folded(self, v);
+        let v = folded(self, v);
         // SAFETY: the token says that the processor has the instructions.
         unsafe { sum_of_eight(v) }
     }
     #[inline(always)]
     fn sum_product(&mut self, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
-        let v = super::folded_product(self, a, b);
+        let v = folded_product(self, a, b);
         // SAFETY: the token says that the processor has the instructions.
         unsafe { sum_of_eight(v) }
     }

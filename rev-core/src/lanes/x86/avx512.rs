@@ -1,7 +1,8 @@
 //! AVX-512: 8 or 16 lanes in a register, truth values in mask registers.
 
-use super::{branching, by_intrinsic, by_intrinsics, by_number, cut, gathering, Avx512};
-use crate::lanes::{LaneMask, Registers, Vector, WIDTH};
+use super::{by_number, gathering, Avx512};
+use crate::lanes::intrinsics::{branching, by_intrinsic, by_intrinsics, cut, folded, folded_product};
+use crate::lanes::{LaneMask, Registers, Vector};
 use crate::math::machine::Machine;
 use crate::math::numbers::{Numbers, DOUBLE, SINGLE};
 use std::arch::x86_64::*;
@@ -99,12 +100,12 @@ impl Registers for Double512 {
     }
     #[inline(always)]
     fn sum(&mut self, v: &Vector<f64>) -> f64 {
-        let v = super::folded(self, v);
+        let v = folded(self, v);
         self.within(v)
     }
     #[inline(always)]
     fn sum_product(&mut self, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
-        let v = super::folded_product(self, a, b);
+        let v = folded_product(self, a, b);
         self.within(v)
     }
 }
@@ -198,12 +199,12 @@ impl Registers for Single512 {
     }
     #[inline(always)]
     fn sum(&mut self, v: &Vector<f32>) -> f32 {
-        let v = super::folded(self, v);
+        let v = folded(self, v);
         self.within(v)
     }
     #[inline(always)]
     fn sum_product(&mut self, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
-        let v = super::folded_product(self, a, b);
+        let v = folded_product(self, a, b);
         self.within(v)
     }
 }

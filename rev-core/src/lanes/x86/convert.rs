@@ -1,29 +1,9 @@
 //! Conversions between vectors of different scalars: the methods of [`Isa`](crate::lanes::Isa).
 
-/// Which registers a vector of one type and a vector of another are taken in, half of one at a time.
-macro_rules! in_registers {
-    ($($(#[$doc:meta])* $name:ident($from:ty [$load:ident $step:literal] -> $to:ty [$store:ident]) |$a:ident| $value:expr;)*) => {$(
-        #[inline(always)]
-        fn $name(self, from: &Vector<$from>) -> Vector<$to> {
-            let mut to = Vector([0 as $to; crate::lanes::WIDTH]);
-            const { assert!(crate::lanes::WIDTH.is_multiple_of($step)) };
-            for k in 0..const { crate::lanes::WIDTH / $step } {
-                // SAFETY: the token says that the processor has the instructions; the vector is so many times
-                // `step` lanes.
-                unsafe {
-                    let $a = $load(from.0.as_ptr().add(k * $step).cast());
-                    $store(to.0.as_mut_ptr().add(k * $step).cast(), $value);
-                }
-            }
-            to
-        }
-    )*};
-}
-
 /// What an instruction set converts by instructions of its own.
 macro_rules! conversions {
     (Avx512) => {
-        convert::in_registers! {
+        in_registers! {
             single_to_double(f32 [_mm256_load_ps 8] -> f64 [_mm512_store_pd]) |a| _mm512_cvtps_pd(a);
             double_to_single(f64 [_mm512_load_pd 8] -> f32 [_mm256_store_ps]) |a| _mm512_cvtpd_ps(a);
             long_to_double(i64 [_mm512_load_si512 8] -> f64 [_mm512_store_pd]) |a| _mm512_cvtepi64_pd(a);
@@ -49,7 +29,7 @@ macro_rules! conversions {
         }
     };
     (Avx2) => {
-        convert::in_registers! {
+        in_registers! {
             single_to_double(f32 [_mm_load_ps 4] -> f64 [_mm256_store_pd]) |a| _mm256_cvtps_pd(a);
             double_to_single(f64 [_mm256_load_pd 4] -> f32 [_mm_store_ps]) |a| _mm256_cvtpd_ps(a);
             // the halves put into the fractions of 2⁵² and 2⁸⁴, which is exact, and added
@@ -75,4 +55,4 @@ macro_rules! conversions {
         }
     };
 }
-pub(super) use {conversions, in_registers};
+pub(super) use conversions;

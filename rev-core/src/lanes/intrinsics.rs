@@ -1,0 +1,165 @@
+//! What the vector machines of all architectures have in common: methods by intrinsics, vectors cut into
+//! registers, sums over registers.
+//!
+//! Every machine belongs to a token, which can only be had where the processor has the instructions; that
+//! is why the calls of intrinsics are safe.
+
+use super::{Registers, Vector};
+
+/// Operations that are one intrinsic.
+macro_rules! by_intrinsic {
+    ($($name:ident($($arg:ident: $t:ident),*) -> $result:ident = $intrinsic:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(&mut self, $($arg: &Self::$t),*) -> Self::$result {
+            // SAFETY: the token says that the processor has the instruction.
+            unsafe { ($intrinsic)($(*$arg),*) }
+        }
+    )*};
+}
+pub(super) use by_intrinsic;
+
+/// Operations that are a few.
+macro_rules! by_intrinsics {
+    ($($name:ident($($arg:ident: $t:ident),*) -> $result:ident = $value:expr;)*) => {$(
+        #[inline(always)]
+        #[allow(unused_unsafe)] // masks are integers
+        fn $name(&mut self, $($arg: &Self::$t),*) -> Self::$result {
+            $(let $arg = *$arg;)*
+            // SAFETY: the token says that the processor has the instructions.
+            unsafe { $value }
+        }
+    )*};
+}
+pub(super) use by_intrinsics;
+
+/// [`Machine::rarely`](crate::math::machine::Machine::rarely) that branches, to code that is kept apart.
+macro_rules! branching {
+    ($features:literal |$condition:ident| $nowhere:expr) => {
+        #[inline(always)]
+        #[allow(unused_unsafe)] // masks are integers
+        fn rarely<const N: usize>(
+            &mut self,
+            condition: &Self::M,
+            fast: [Self::F; N],
+            slow: impl FnOnce(&mut Self) -> [Self::F; N],
+        ) -> [Self::F; N] {
+            #[cold]
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            fn apart<A: $crate::math::machine::Machine, const N: usize>(
+                m: &mut A,
+                slow: impl FnOnce(&mut A) -> [A::F; N],
+            ) -> [A::F; N] {
+                slow(m)
+            }
+            let $condition = *condition;
+            // SAFETY: the token says that the processor has the instructions.
+            if unsafe { $nowhere } {
+                return fast;
+            }
+            // SAFETY: likewise.
+            let mut result = unsafe { apart(self, slow) };
+            for k in 0..N {
+                result[k] = self.select(condition, &result[k], &fast[k]);
+            }
+            result
+        }
+    };
+}
+pub(super) use branching;
+
+/// How a vector is cut into registers of so many lanes.
+macro_rules! cut {
+    ($lanes:literal $f:ident $i:ident; $load:ident $store:ident $load_int:ident $store_int:ident) => {
+        type Float = $f;
+        type Int = $i;
+        const CHUNKS: usize = $crate::lanes::WIDTH / $lanes;
+
+        #[inline(always)]
+        fn load(&mut self, from: &Vector<$f>, chunk: usize) -> Self::F {
+            assert!(chunk < Self::CHUNKS);
+            // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
+            unsafe { $load(from.0.as_ptr().add(chunk * $lanes).cast()) }
+        }
+        #[inline(always)]
+        fn store(&mut self, v: &Self::F, to: &mut Vector<$f>, chunk: usize) {
+            assert!(chunk < Self::CHUNKS);
+            // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
+            unsafe { $store(to.0.as_mut_ptr().add(chunk * $lanes).cast(), *v) }
+        }
+        #[inline(always)]
+        fn load_int(&mut self, from: &Vector<$i>, chunk: usize) -> Self::I {
+            assert!(chunk < Self::CHUNKS);
+            // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
+            unsafe { $load_int(from.0.as_ptr().add(chunk * $lanes).cast()) }
+        }
+        #[inline(always)]
+        fn store_int(&mut self, v: &Self::I, to: &mut Vector<$i>, chunk: usize) {
+            assert!(chunk < Self::CHUNKS);
+            // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
+            unsafe { $store_int(to.0.as_mut_ptr().add(chunk * $lanes).cast(), *v) }
+        }
+    };
+}
+pub(super) use cut;
+
+/// The sum of the registers of a vector, of which there are at most sixteen: the upper half added to the
+/// lower until one is left.
+#[inline(always)]
+pub(super) fn folded<R: Registers>(m: &mut R, v: &Vector<R::Float>) -> R::F {
+    const { assert!(R::CHUNKS <= 16) };
+    macro_rules! sum {
+        ($a:expr, $b:expr) => {{
+            let (a, b) = ($a, $b);
+            m.add(&a, &b)
+        }};
+    }
+    macro_rules! at {
+        ($a:literal $b:literal) => {
+            sum!(m.load(v, $a), m.load(v, $b))
+        };
+    }
+    match const { R::CHUNKS } {
+        1 => m.load(v, 0),
+        2 => at!(0 1),
+        4 => sum!(at!(0 2), at!(1 3)),
+        8 => sum!(sum!(at!(0 4), at!(2 6)), sum!(at!(1 5), at!(3 7))),
+        _ => sum!(
+            sum!(sum!(at!(0 8), at!(4 12)), sum!(at!(2 10), at!(6 14))),
+            sum!(sum!(at!(1 9), at!(5 13)), sum!(at!(3 11), at!(7 15)))
+        ),
+    }
+}
+
+/// The sum of the products of two vectors' registers, one after the other.
+#[inline(always)]
+pub(super) fn folded_product<R: Registers>(m: &mut R, a: &Vector<R::Float>, b: &Vector<R::Float>) -> R::F {
+    let (x, y) = (m.load(a, 0), m.load(b, 0));
+    let mut sum = m.mul(&x, &y);
+    for chunk in 1..R::CHUNKS {
+        let (x, y) = (m.load(a, chunk), m.load(b, chunk));
+        sum = m.fma(&x, &y, &sum);
+    }
+    sum
+}
+
+/// Which registers a vector of one type and a vector of another are taken in, half of one at a time.
+macro_rules! in_registers {
+    ($($(#[$doc:meta])* $name:ident($from:ty [$load:ident $step:literal] -> $to:ty [$store:ident]) |$a:ident| $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(self, from: &$crate::lanes::Vector<$from>) -> $crate::lanes::Vector<$to> {
+            let mut to = $crate::lanes::Vector([0 as $to; $crate::lanes::WIDTH]);
+            const { assert!($crate::lanes::WIDTH.is_multiple_of($step)) };
+            for k in 0..const { $crate::lanes::WIDTH / $step } {
+                // SAFETY: the token says that the processor has the instructions; the vector is so many times
+                // `step` lanes.
+                unsafe {
+                    let $a = $load(from.0.as_ptr().add(k * $step).cast());
+                    $store(to.0.as_mut_ptr().add(k * $step).cast(), $value);
+                }
+            }
+            to
+        }
+    )*};
+}
+pub(super) use in_registers;
