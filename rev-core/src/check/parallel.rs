@@ -3,7 +3,7 @@
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::facts::{classify, Conflict, How, Site};
-use crate::ir::{Parallel, Place, Span, Stmt, StmtKind, Type, VarId};
+use crate::ir::{accesses, Parallel, Place, Span, Stmt, StmtKind, Type, VarId};
 
 use super::context::{or, Context};
 
@@ -114,11 +114,7 @@ fn unused(cx: &Context, var: VarId, at: Span) -> Diagnostic {
 }
 
 fn uses(stmt: &Stmt, var: VarId) -> bool {
-    let mut used = false;
-    for block in stmt.blocks() {
-        block.iter().for_each(|s| s.each_access_deep(&mut |p, _| used |= p.var == var));
-    }
-    used
+    stmt.blocks().into_iter().any(|block| accesses(block, var))
 }
 
 fn is_index_array(cx: &Context, array: &Place) -> bool {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ArgValue, Block, Expr, ExprKind, Mode, Place, Stmt, StmtKind, VarId};
+use super::{ArgValue, Block, Expr, ExprKind, Mode, Parallel, Place, Stmt, StmtKind, VarId};
 
 impl Expr {
     /// Calls `f` on each direct sub-expression, indices of places included.
@@ -272,5 +272,21 @@ impl Stmt {
                 s.each_access_deep(f);
             }
         }
+    }
+}
+
+/// Whether the statements of a block, or those inside them, access a variable.
+pub fn accesses(block: &[Stmt], var: VarId) -> bool {
+    let mut found = false;
+    block.iter().for_each(|s| s.each_access_deep(&mut |p, _| found |= p.var == var));
+    found
+}
+
+impl Parallel {
+    /// What is declared about variables that the loop's body, of which a pass left a part, still uses.
+    pub fn about(&self, body: &[Stmt]) -> Parallel {
+        let injective = self.injective.iter().filter(|p| accesses(body, p.var)).cloned().collect();
+        let disjoint = self.disjoint.iter().copied().filter(|v| accesses(body, *v)).collect();
+        Parallel { injective, disjoint }
     }
 }

@@ -10,8 +10,8 @@
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
-    Block, Expr, ExprKind, Number, Place, Range, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId,
-    VarKind,
+    accesses, Block, Expr, ExprKind, Number, Place, Range, Release, Step, Stmt, StmtKind, Type, UpdateOp,
+    VarId, VarKind,
 };
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::inverse_block;
@@ -344,11 +344,11 @@ impl Builder {
         inner: impl FnOnce(&mut Builder) -> Block,
     ) -> Block {
         let mut body = inner(self);
-        if let Some(v) = value.filter(|&v| mentions(&body, v)) {
+        if let Some(v) = value.filter(|&v| accesses(&body, v)) {
             body = bind(v, Expr::func(func, names.exprs.clone()), body);
         }
         for (var, arg) in names.vars.iter().zip(&names.args).rev() {
-            if let Some(v) = var.filter(|&v| mentions(&body, v)) {
+            if let Some(v) = var.filter(|&v| accesses(&body, v)) {
                 body = bind(v, arg.clone(), body);
             }
         }
@@ -519,14 +519,6 @@ fn bind(var: VarId, expr: Expr, body: Block) -> Block {
 pub(super) fn shadow_scope(of: VarId, shadow: VarId, body: Block) -> Block {
     let init = Expr::new(ExprKind::ZeroShadow(Place::var(of)));
     vec![Stmt::new(StmtKind::Ancilla { var: shadow, init, release: Release::Dropped, body })]
-}
-
-pub(super) fn mentions(block: &Block, var: VarId) -> bool {
-    block.iter().any(|s| {
-        let mut found = false;
-        s.each_access_deep(&mut |p, _| found |= p.var == var);
-        found
-    })
 }
 
 /// Elements of a tuple, by their places in it and in the tuples inside it.

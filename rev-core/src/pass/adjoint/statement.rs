@@ -1,6 +1,6 @@
 //! The rule of each statement.
 
-use super::pullback::{elements_used, mentions, shadow_scope, Cotangent};
+use super::pullback::{elements_used, shadow_scope, Cotangent};
 use super::Builder;
 use crate::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Parallel, Place, Range, Release, Stmt,
@@ -57,9 +57,8 @@ impl Builder {
     /// both.
     fn parallel(&self, declared: &Parallel, body: &Block) -> Parallel {
         let shadows = declared.disjoint.iter().filter_map(|v| self.shadows.get(v).copied());
-        let shadows = shadows.filter(|shadow| mentions(body, *shadow));
         let disjoint = declared.disjoint.iter().copied().chain(shadows).collect();
-        Parallel { disjoint, injective: declared.injective.clone() }
+        Parallel { disjoint, injective: declared.injective.clone() }.about(body)
     }
 
     fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> Block {

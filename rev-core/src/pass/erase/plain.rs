@@ -67,12 +67,11 @@ impl Plain<'_> {
             StmtKind::Let { var, expr, body } => {
                 StmtKind::Let { var: *var, expr: expr.clone(), body: self.block(body) }
             }
-            StmtKind::For { var, range, parallel, body } => StmtKind::For {
-                var: *var,
-                range: range.clone(),
-                parallel: parallel.clone(),
-                body: self.block(body),
-            },
+            StmtKind::For { var, range, parallel, body } => {
+                let body = self.block(body);
+                let parallel = parallel.as_ref().map(|declared| declared.about(&body));
+                StmtKind::For { var: *var, range: range.clone(), parallel, body }
+            }
             StmtKind::Update { .. }
             | StmtKind::Instr { .. }
             | StmtKind::Call { .. }

@@ -213,6 +213,9 @@ impl<'a> Slicer<'a> {
         if let [only] = copy.blocks_mut().as_mut_slice() {
             **only = std::mem::take(&mut body.body);
         }
+        if let StmtKind::For { parallel: Some(declared), body, .. } = &mut copy.kind {
+            *declared = declared.about(body);
+        }
         body.wrap(stmt, copy.kind)
     }
 

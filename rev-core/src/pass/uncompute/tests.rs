@@ -645,3 +645,25 @@ fn a_stack_and_what_it_holds_can_be_managed_together() {
         }",
     );
 }
+
+#[test]
+fn a_loop_that_undoes_a_part_declares_nothing_about_the_rest() {
+    becomes(
+        "fn f(y: &mut [f64], x: [f64], k: [usize]) {
+            managed anc a: [f64] = fill(0.0, len(k)) {
+                par for i in 0..len(k) injective(k) { a[i] += x[i]; y[k[i]] += a[i] }
+                par for i in 0..len(k) injective(k) { a[k[i]] += x[i] }
+                y[0] += a[0]
+            }
+        }",
+        "fn f(y: &mut [f64], x: [f64], k: [usize]) {
+            anc a: [f64] = fill(0.0, len(k)) {
+                par for i in 0..len(k) injective(k) { a[i] += x[i]; y[k[i]] += a[i] }
+                par for i in 0..len(k) injective(k) { a[k[i]] += x[i] }
+                y[0] += a[0]
+                par for i2 in (0..len(k)).rev() injective(k) { a[k[i2]] -= x[i2] }
+                par for i3 in (0..len(k)).rev() { a[i3] -= x[i3] }
+            }
+        }",
+    );
+}
