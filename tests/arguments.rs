@@ -456,3 +456,85 @@ fn arrays_that_are_too_short() {
         assert!(matches!(error.cause(), rev::error::Cause::IndexOutOfRange { .. }), "{error}");
     }
 }
+
+// data, by which nobody asks for a derivative
+
+/// How far a line through the data is off: the sum of squares.
+#[reversible(constant(data))]
+fn misfit<T: Real>(loss: &mut T, w: &[T], data: ArrayView2<T>) {
+    for i in par(0..data.nrows()) {
+        let mut r = T::zero();
+        for j in 0..w.len() {
+            r += w[j] * data[[i, j]].sin();
+        }
+        *loss += r * r;
+    }
+}
+
+/// The same, by a function that is given its rows.
+#[reversible(constant(data, scale))]
+fn scaled_misfit<T: Real>(loss: &mut T, w: &[T], data: ArrayView2<T>, scale: T) {
+    let mut unscaled = T::zero();
+    misfit(&mut unscaled, w, data);
+    *loss += scale * unscaled;
+}
+
+#[reversible]
+fn misfit_with_all<T: Real>(loss: &mut T, w: &[T], data: ArrayView2<T>) {
+    for i in par(0..data.nrows()) {
+        let mut r = T::zero();
+        for j in 0..w.len() {
+            r += w[j] * data[[i, j]].sin();
+        }
+        *loss += r * r;
+    }
+}
+
+#[test]
+fn constants_have_no_gradient_and_change_no_other() {
+    let data = Array::from_shape_fn((70, 3), |(i, j)| 0.1 * i as f64 - j as f64);
+    let w = [0.5, -1.5, 2.0];
+    let seed = 3.0;
+    let emulator = rev::Emulator::new();
+    let all = devices();
+    for device in all.iter().map(|d| &**d).chain([&emulator as &dyn Device]) {
+        let (g, full) = (
+            misfit::gradient(device, &w, data.view()).unwrap(),
+            misfit_with_all::gradient(device, &w, data.view()).unwrap(),
+        );
+        assert_eq!((g.value, &g.w, g.data), (full.value, &full.w, ()), "on {}", device.name());
+        let v = misfit::vjp(device, seed, &0.0, &w, data.view()).unwrap();
+        let full = misfit_with_all::vjp(device, seed, &0.0, &w, data.view()).unwrap();
+        assert_eq!((v.loss, &v.w_bar, v.data_bar), (full.loss, &full.w_bar, ()));
+        let scaled = scaled_misfit::gradient(device, &w, data.view(), seed).unwrap();
+        for (scaled, w_bar) in scaled.w.iter().zip(&v.w_bar) {
+            assert!((scaled - w_bar).abs() < 1e-12 * w_bar.abs(), "{scaled} and {w_bar}");
+        }
+        assert_eq!((scaled.data, scaled.scale), ((), ()));
+    }
+    verify!(misfit, &1.0, &w, data.view());
+    verify!(scaled_misfit, &1.0, &w, data.view(), seed);
+    let batch = misfit::vjp_batch::<f64, 2>(&Cpu::new(), Batch([1.0, 2.0]), &0.0, &w, data.view()).unwrap();
+    assert_eq!(batch.data_bar, ());
+    let some = misfit::gradient_wrt(&Cpu::new(), misfit::W, &w, data.view()).unwrap();
+    assert!(some.w.is_some());
+}
+
+#[test]
+fn a_constant_s_cotangents_are_left_alone() {
+    let data = Array::from_shape_fn((40, 2), |(i, j)| 0.1 * i as f64 - j as f64);
+    let w = [0.5, -1.5];
+    for device in devices() {
+        let mut loss = 0.0;
+        misfit::run(&*device, &mut loss, &w, data.view()).unwrap();
+        let mut loss_bar = Batch([1.0]);
+        let mut w_bar = [Batch::<f64, 1>::zero(); 2];
+        let mut data_bar = Array::from_elem((40, 2), Batch([7.0]));
+        misfit::adjoint(&*device, &mut loss, &mut loss_bar, &w, &mut w_bar, data.view(), data_bar.view_mut())
+            .unwrap();
+        assert!(data_bar.iter().all(|b| *b == Batch([7.0])));
+        assert!(w_bar.iter().all(|b| *b != Batch::zero()));
+    }
+    let adjoint = misfit::ir().adjoint().to_string();
+    assert!(adjoint.contains("constant(data)") && !adjoint.contains("data_bar["), "{adjoint}");
+}

@@ -107,6 +107,7 @@ fn function(
         generics.push(Generic { name: "N".into(), kind: GenericKind::Const });
     }
     let function = Function {
+        constants: Default::default(),
         name: name.clone(),
         generics,
         params: Vec::new(),

@@ -15,12 +15,15 @@ pub struct Options {
     pub unchecked: bool,
     /// `loss = name`: what `gradient` differentiates.
     pub loss: Option<syn::Ident>,
+    /// `constant(name, ..)`: the parameters that have no derivative.
+    pub constants: Vec<syn::Ident>,
 }
 
 /// One argument.
 enum Item {
     Unchecked,
     Loss(syn::Ident),
+    Constant(Vec<syn::Ident>),
     Unknown(syn::Ident),
 }
 
@@ -32,6 +35,12 @@ impl Parse for Item {
             "loss" => {
                 input.parse::<Token![=]>()?;
                 input.parse().map(Item::Loss)
+            }
+            "constant" => {
+                let names;
+                syn::parenthesized!(names in input);
+                let names = Punctuated::<syn::Ident, Token![,]>::parse_terminated(&names)?;
+                Ok(Item::Constant(names.into_iter().collect()))
             }
             _ => Ok(Item::Unknown(name)),
         }
@@ -52,6 +61,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
         match item {
             Item::Unchecked => options.unchecked = true,
             Item::Loss(name) => options.loss = Some(name),
+            Item::Constant(names) => options.constants.extend(names),
             Item::Unknown(name) => diagnostics.push(unknown(spans.of(&name))),
         }
     }
@@ -60,7 +70,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
 
 fn unknown(span: rev_core::ir::Span) -> Diagnostic {
     Diagnostic::new(Code::UnsupportedAttribute, span, "this argument of `reversible` isn't known")
-        .help("`#[reversible(unchecked)]` and `#[reversible(loss = name)]` are")
+        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]` and `#[reversible(constant(name, ..))]` are")
 }
 
 /// A given derivative of a pure function: `d(x) = e`.

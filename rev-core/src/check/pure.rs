@@ -24,6 +24,7 @@ fn as_function(pure: &Pure) -> Function {
         name: pure.name.clone(),
         generics: pure.generics.clone(),
         params: pure.params.clone(),
+        constants: std::collections::BTreeSet::new(),
         vars: pure.vars.clone(),
         body: Vec::new(),
         checks: true,

@@ -284,6 +284,10 @@ codes! {
             "`fused(a * b)` is the whole right side of `+=` or `-=`, and what it is given is a product."
             "It says that the product and the sum are rounded once, so there has to be a product and a sum."
             "Write `y += fused(a * b)`; inside an expression `mul_add(a, b, c)` is `a * b + c` rounded once."
+        ConstantParameter R0419 "`constant` names something that can't be without a derivative"
+            "`#[reversible(constant(x))]` names parameters that the function only reads."
+            "Nothing is computed for the derivative by such a parameter; that by one that is written is part of what the function does."
+            "Name a parameter that is passed by value or by `&`, or leave it out."
     }
     "Parallel loops" {
         RacingWrites R0501 "iterations of a parallel loop write the same place"

@@ -11,11 +11,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{ArgValue, Expr, ExprKind, Function, Mode, Place, Stmt, StmtKind, UpdateOp, VarId, VarKind};
+use crate::ir::{
+    ArgValue, Callee, Expr, ExprKind, Function, Mode, Place, Span, Stmt, StmtKind, UpdateOp, VarId, VarKind,
+};
 use crate::ops::{Derivative, Func, InstrAdjoint, Shape};
 
-/// The variables that need a shadow: the arguments whose type carries derivatives, and the ancillas
-/// and bindings that are varied and useful.
+/// The variables that need a shadow: the arguments whose type carries derivatives and that aren't declared
+/// constant, and the ancillas and bindings that are varied and useful.
 pub fn active_vars(function: &Function) -> BTreeSet<VarId> {
     let arguments: BTreeSet<VarId> =
         function.params.iter().copied().filter(|v| carries_derivative(function, *v)).collect();
@@ -27,8 +29,56 @@ pub fn active_vars(function: &Function) -> BTreeSet<VarId> {
     between.chain(arguments.iter().copied()).collect()
 }
 
+/// An argument of a call that carries a derivative.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passing {
+    /// The function called, by the path written.
+    pub callee: String,
+    /// Which of its parameters it is.
+    pub argument: usize,
+    /// A variable that is read for it.
+    pub name: String,
+    /// The call.
+    pub span: Span,
+}
+
+/// What a function passes to others to read, of the variables that carry derivatives: none of it may be for
+/// a parameter that the callee declares constant. (One that is written can't be.)
+pub fn passed_with_derivatives(function: &Function) -> Vec<Passing> {
+    let active = active_vars(function);
+    let mut out = Vec::new();
+    function.body.iter().for_each(|s| add_passings(function, s, &active, &mut out));
+    out
+}
+
+fn add_passings(function: &Function, stmt: &Stmt, active: &BTreeSet<VarId>, out: &mut Vec<Passing>) {
+    if let StmtKind::Call { callee: Callee::Path(callee), direction, args } = &stmt.kind {
+        // a program of the n-th adjoint has 2ⁿ arguments for each of the function's, first its value
+        let values = args.iter().step_by(1 << direction.adjoint).enumerate();
+        for (argument, arg) in values.filter(|(_, arg)| arg.mode == Mode::Read) {
+            let mut read = None;
+            let mut see = |place: &Place| {
+                if active.contains(&place.var) {
+                    read = read.or(Some(place.var));
+                }
+            };
+            match &arg.value {
+                ArgValue::Place(place) => see(place),
+                ArgValue::Expr(e) => each_derivative_read(e, &mut see),
+            }
+            out.extend(read.map(|var| Passing {
+                callee: callee.clone(),
+                argument,
+                name: function.var(var).name.clone(),
+                span: stmt.span,
+            }));
+        }
+    }
+    stmt.blocks().into_iter().flatten().for_each(|s| add_passings(function, s, active, out));
+}
+
 fn carries_derivative(function: &Function, var: VarId) -> bool {
-    !function.var(var).ty.is_inactive(&function.generics)
+    !function.constants.contains(&var) && !function.var(var).ty.is_inactive(&function.generics)
 }
 
 fn is_written_argument(function: &Function, var: VarId) -> bool {
@@ -193,7 +243,8 @@ impl Flows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Release, Span, Type, Var};
+    use crate::ir::{Release, Type, Var};
+    use crate::text::parse_function;
 
     fn function(vars: &[(&str, Type, VarKind)], body: Vec<Stmt>) -> Function {
         let vars: Vec<Var> = vars
@@ -213,6 +264,7 @@ mod tests {
             name: "f".into(),
             generics: Vec::new(),
             params,
+            constants: BTreeSet::new(),
             vars,
             body,
             checks: true,
@@ -326,5 +378,23 @@ mod tests {
             vec![add(2, Expr::int(1)), bind(4, block, vec![add(0, read(4))])],
         );
         assert_eq!(active_vars(&f), [VarId(0), VarId(1), VarId(3), VarId(4)].into());
+    }
+
+    fn with_derivatives(text: &str) -> (Vec<String>, Vec<(String, usize, String)>) {
+        let f = parse_function(&text.replace("; ", "\n")).unwrap();
+        let active = active_vars(&f).into_iter().map(|v| f.var(v).name.clone()).collect();
+        let passed = passed_with_derivatives(&f).into_iter();
+        (active, passed.map(|p| (p.callee, p.argument, p.name)).collect())
+    }
+
+    #[test]
+    fn a_constant_and_what_follows_from_it_are_not_active() {
+        let (active, passed) = with_derivatives(
+            "fn f(y: &mut f64, x: f64, c: [f64]) constant(c) {
+                let t = c[0] * 2.0 { call g(&mut y, x, t); call g(&mut y, x + t, c); y += t * x }
+            }",
+        );
+        assert_eq!(active, ["y", "x"]);
+        assert_eq!(passed, [("g".into(), 1, "x".into()), ("g".into(), 1, "x".into())]);
     }
 }

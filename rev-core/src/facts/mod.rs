@@ -9,7 +9,7 @@ mod parallel;
 mod trips;
 
 pub use accumulate_only::{accumulate_only, accumulated_by, written_params, PassedOn};
-pub use activity::{active_vars, each_derivative_read};
+pub use activity::{active_vars, each_derivative_read, passed_with_derivatives, Passing};
 pub use cost::{cost, Cost, Formula};
 pub use index::{Apart, Definitions, Indices, Order, Spread};
 pub use parallel::{

@@ -1,6 +1,6 @@
 //! Modules, functions, variables and types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Block, Expr};
 
@@ -67,6 +67,9 @@ pub struct Function {
     pub generics: Vec<Generic>,
     /// The parameters, in order; each is a variable of kind [`VarKind::Param`].
     pub params: Vec<VarId>,
+    /// Read parameters that are data, by declaration: nobody asks for their derivative, so the adjoint
+    /// leaves their shadows alone.
+    pub constants: BTreeSet<VarId>,
     /// Every variable of the function.
     pub vars: Vec<Var>,
     /// The statements.

@@ -78,7 +78,9 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let run = api::plain_function(&entry);
     let collected = api::collected(p, &module_of(program), &program.generics, &model.source);
     let accumulates = program::accumulates(&scope, program);
-    let passed_on = program::reversible_impl(name, &signature, p);
+    let constant = program::constant(program);
+    let constants_passed = program::constants_passed(&scope, program);
+    let passed_on = program::reversible_impl(name, program, &signature, p);
     let about = format!("What can be done with the reversible function [`{name}`]({name}()).");
     let lints = lints();
     quote! {
@@ -94,11 +96,13 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
             #(#programs)*
             #fused
             #accumulates
+            #constant
             #functions
             #collected
         }
 
         #items
+        #constants_passed
         #passed_on
     }
 }

@@ -1,9 +1,9 @@
 //! One program of a function: a hidden associated function that runs it.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use rev_core::check::Checked;
-use rev_core::facts::{accumulated_by, written_params, PassedOn};
+use rev_core::facts::{accumulated_by, passed_with_derivatives, written_params, PassedOn, Passing};
 use rev_core::ir::{Direction, Function};
 use rev_core::pass::{erase, fuse, Erased, Wanted};
 
@@ -142,6 +142,35 @@ pub fn accumulates(scope: &Scope, function: &Checked) -> TokenStream {
     }
 }
 
+/// `__constant(k)`: whether the function's parameter `k` has no derivative, by declaration.
+pub fn constant(function: &Checked) -> TokenStream {
+    let params = function.params.iter().enumerate();
+    let declared = params.filter(|(_, v)| function.constants.contains(v)).map(|(k, _)| k);
+    quote! {
+        #[doc(hidden)]
+        pub const fn __constant(__param: usize) -> bool {
+            match __param { #(#declared => true,)* _ => false }
+        }
+    }
+}
+
+/// What holds for calls: nothing that carries a derivative is passed for a constant, which would lose it.
+pub fn constants_passed(scope: &Scope, function: &Checked) -> TokenStream {
+    let asserts = passed_with_derivatives(function).into_iter().map(|Passing { callee, argument, name, span }| {
+        let path = callee_type(scope.source, &callee);
+        let message = format!(
+            "`{name}` carries a derivative, but `{callee}` declares this argument constant: declare `{name}` \
+             constant here too, or don't declare it there"
+        );
+        quote_spanned!(scope.source.spans.span(span)=> ::core::assert!(!#path::__constant(#argument), #message);)
+    });
+    let asserts: TokenStream = asserts.collect();
+    match asserts.is_empty() {
+        true => asserts,
+        false => quote!(const _: () = { #asserts };),
+    }
+}
+
 /// The path of a called function's type, without generic arguments.
 fn callee_type(source: &Source, text: &str) -> TokenStream {
     let Some(path) = source.callees.get(text) else { return text.parse().unwrap_or_default() };
@@ -153,8 +182,14 @@ fn callee_type(source: &Source, text: &str) -> TokenStream {
 }
 
 /// The trait through which a function is passed to others.
-pub fn reversible_impl(name: &proc_macro2::Ident, signature: &Signature, p: &TokenStream) -> TokenStream {
-    if !signature.is_determined() {
+pub fn reversible_impl(
+    name: &proc_macro2::Ident,
+    function: &Checked,
+    signature: &Signature,
+    p: &TokenStream,
+) -> TokenStream {
+    // whoever calls it through the trait couldn't know what is constant
+    if !signature.is_determined() || !function.constants.is_empty() {
         return TokenStream::new();
     }
     let (declared, conditions, given) = (signature.declared(), signature.conditions(), signature.given());

@@ -93,6 +93,7 @@ fn frame(pure: &Pure) -> Function {
         name: pure.name.clone(),
         generics: pure.generics.clone(),
         params: pure.params.clone(),
+        constants: std::collections::BTreeSet::new(),
         vars: pure.vars.clone(),
         body: Vec::new(),
         checks: false,

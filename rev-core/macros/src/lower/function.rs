@@ -28,9 +28,11 @@ pub fn lower_function(attribute: TokenStream, item: syn::ItemFn) -> (Model, Diag
     let declared = lowerer.diagnostics.is_empty();
     let body = lowerer.block(&item.block);
     let loss = lowerer.loss(&options, &params);
+    let constants = options.constants.iter().filter_map(|name| lowerer.constant(name, &params)).collect();
     let Lowerer { source, diagnostics, function, .. } = lowerer;
     let params_ids = params.iter().map(|p| p.var).collect();
-    let function = ir::Function { params: params_ids, body, checks: !options.unchecked, ..function };
+    let function =
+        ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
     (Model { item, params, loss, declared, function, source }, diagnostics)
 }
 
@@ -127,6 +129,23 @@ impl Lowerer {
             return self.unfit_loss(name, &params[at]);
         }
         Some(at)
+    }
+
+    /// A parameter that is declared to have no derivative.
+    fn constant(&mut self, name: &syn::Ident, params: &[ParamModel]) -> Option<ir::VarId> {
+        let Some(param) = params.iter().find(|p| p.ident == *name) else {
+            return self.error(Code::ConstantParameter, name, format!("there is no parameter `{name}`"));
+        };
+        if param.mode != Mode::Read {
+            let message = format!("`{name}` is written, so its derivative is part of what the function does");
+            return self.error_help(
+                Code::ConstantParameter,
+                name,
+                message,
+                "only a parameter that is read can be constant",
+            );
+        }
+        Some(param.var)
     }
 
     fn unfit_loss(&mut self, name: &syn::Ident, param: &ParamModel) -> Option<usize> {

@@ -60,6 +60,7 @@ impl Lowerer {
             name: plain_name(name),
             generics: Vec::new(),
             params: Vec::new(),
+            constants: BTreeSet::new(),
             vars: Vec::new(),
             body: Vec::new(),
             checks: true,

@@ -311,6 +311,21 @@ fn the_loss_is_the_first_differentiable_scalar() {
 }
 
 #[test]
+fn constants_are_parameters_that_are_read() {
+    let constants = |source: &str| {
+        let function = lower(source).0.function;
+        function.constants.iter().map(|v| function.var(*v).name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(constants("fn f(y: &mut f64, x: f64) {}"), [""; 0]);
+    assert_eq!(
+        constants("#[reversible(constant(x, n), loss = y)] fn f(y: &mut f64, x: &[f64], n: usize) {}"),
+        ["x", "n"]
+    );
+    assert_eq!(codes("#[reversible(constant(y))] fn f(y: &mut f64) {}"), [Code::ConstantParameter]);
+    assert_eq!(codes("#[reversible(constant(z))] fn f(y: &mut f64) {}"), [Code::ConstantParameter]);
+}
+
+#[test]
 fn given_derivatives_come_in_the_order_of_the_parameters() {
     let item = syn::parse_str("fn g<T: Real>(x: T, n: usize, y: T) -> T { x * y }").unwrap();
     let (model, diagnostics) = super::lower_pure(quote::quote!(d(y) = x, d(x) = y), item);

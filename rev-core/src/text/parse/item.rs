@@ -91,15 +91,24 @@ impl Parser {
         let checks = !self.eat_word("unchecked");
         self.expect_word("fn")?;
         let (name, span, params) = self.header()?;
+        let constants = match self.eat_word("constant") {
+            true => {
+                self.expect("(")?;
+                self.list(")", Self::reference)?
+            }
+            false => Vec::new(),
+        };
         let file = self.file()?;
         self.expect("{")?;
         let params = self.table(params)?;
+        let constants = constants.iter().map(|name| self.lookup(name)).collect::<Parsed<_>>()?;
         let body = self.stmts()?;
         let generics = std::mem::take(&mut self.generics);
         Ok(Function {
             name,
             generics,
             params,
+            constants,
             vars: std::mem::take(&mut self.vars),
             body,
             checks,

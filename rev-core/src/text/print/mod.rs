@@ -300,6 +300,11 @@ impl<'a> Printer<'a> {
             }
             p.push("fn ");
             p.header(&f.name, f.span, &f.params);
+            if !f.constants.is_empty() {
+                p.push(" constant(");
+                p.list(&f.constants.iter().copied().collect::<Vec<_>>(), |p, v| p.var(*v));
+                p.push(")");
+            }
             p.file(&f.file);
             p.push(" {");
             p.indent += 1;

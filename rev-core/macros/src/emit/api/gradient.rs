@@ -76,7 +76,7 @@ fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     });
     quote! {
         /// The value of the loss, which starts at zero, and its gradients by all other arguments,
-        /// shaped like them: `()` for arguments that carry no derivative. The arguments stay as
+        /// shaped like them: `()` for arguments that carry no derivative or are declared constant. The arguments stay as
         /// they are.
         #vis fn gradient<#declared>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*

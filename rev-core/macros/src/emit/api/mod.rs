@@ -216,10 +216,15 @@ impl Entry<'_> {
         }
     }
 
+    /// Whether a parameter is declared to have no derivative.
+    pub fn is_constant(&self, param: &ParamModel) -> bool {
+        self.model.function.constants.contains(&param.var)
+    }
+
     /// Whether a parameter surely carries no derivative.
     pub fn is_inactive(&self, param: &ParamModel) -> bool {
         let function = &self.model.function;
-        function.var(param.var).ty.is_inactive(&function.generics)
+        self.is_constant(param) || function.var(param.var).ty.is_inactive(&function.generics)
     }
 
     /// The type of a parameter's gradient.

@@ -129,7 +129,11 @@ fn adjoint(entry: &Entry) -> TokenStream {
         load.extend(quote!(let mut #bar = #zero;));
         if passed.shape != Shape::Function {
             load.extend(quote!(#p::DynArg::store(&mut #bar, &__shadows[#k])?;));
-            store.extend(quote!(__shadows[#k] = #p::DynArg::load(&#bar);));
+            let found = match entry.is_constant(param) {
+                true => quote!(#p::Data::None),
+                false => quote!(#p::DynArg::load(&#bar)),
+            };
+            store.extend(quote!(__shadows[#k] = #found;));
         }
         slots.push(slot);
         slots.push(Slot::own(bar, passed.shadow(p)));

@@ -102,6 +102,10 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
                 fields.extend(quote!(#shadow: #gradient,));
                 types.push(entry.gradient_type(param, passed));
             }
+            Width::Batch if entry.is_constant(param) => {
+                fields.extend(quote!(#shadow: (),));
+                types.push(quote!(()));
+            }
             Width::Batch => {
                 fields.extend(quote!(#shadow,));
                 types.push(entry.shadow_type(passed, &n));
