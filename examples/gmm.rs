@@ -54,18 +54,9 @@ impl Options {
     }
 }
 
-/// The objective at an instance.
-fn objective(device: &dyn Device, i: &Instance) -> Result<f64, Failure> {
-    let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
-    let mut loss = 0.0;
-    gmm::objective::run(device, &mut loss, &i.alphas, means, icf, points, i.gamma, i.m)?;
-    Ok(loss)
-}
-
 /// The gradient in the file's order: α, means, icf.
 fn gradient(device: &dyn Device, i: &Instance) -> Result<Vec<f64>, Failure> {
-    let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
-    let g = gmm::objective::gradient(device, &i.alphas, means, icf, points, i.gamma, i.m)?;
+    let g = gmm::gradient(device, i)?;
     Ok(g.alphas.iter().chain(&g.means).chain(&g.icf).copied().collect())
 }
 
@@ -119,9 +110,9 @@ fn check(device: &dyn Device, instance: &Instance, gradient: &[f64]) -> Result<O
         let x = *x;
         checks.compare(name, gradient[index], x, |h| -> Result<f64, Failure> {
             *coordinate(&mut moved, index).1 = x + h;
-            let up = objective(device, &moved)?;
+            let up = gmm::value(device, &moved)?;
             *coordinate(&mut moved, index).1 = x - h;
-            let down = objective(device, &moved)?;
+            let down = gmm::value(device, &moved)?;
             *coordinate(&mut moved, index).1 = x;
             Ok(up - down)
         })?;
@@ -147,7 +138,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let instance = options.instance()?;
     let device = options.run.open()?;
     let watch = Stopwatch::new(options.run.repeat, 2);
-    let (value, objective_ms) = watch.time("objective", || objective(&*device, &instance))?;
+    let (value, objective_ms) = watch.time("objective", || gmm::value(&*device, &instance))?;
     let (gradient, gradient_ms) = watch.time("gradient", || gradient(&*device, &instance))?;
     drop(watch);
     let [dim, components, points] = instance.sizes();

@@ -109,6 +109,7 @@ pub fn gmm(race: &Race, sizes: &Sizes) -> Result<Vec<Row>, Failure> {
             work("forward, checked", || forward(&checked)),
             work("inverse", inverse),
             work("gradient", || gmm_gradient(&free, i)),
+            work("gradient, by products", || gmm_gradient_by_products(&free, i)),
             work("gradient, one at a time", || gmm_gradient(&one_at_a_time, i)),
         ];
         let parameters = parameter_count(d, k).unwrap_or_default();
@@ -120,6 +121,12 @@ pub fn gmm(race: &Race, sizes: &Sizes) -> Result<Vec<Row>, Failure> {
 fn gmm_gradient(device: &Cpu, i: &gmm::Instance) -> Result<f64, rev::Error> {
     let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
     let g = gmm::objective::gradient(device, &i.alphas, means, icf, points, i.gamma, i.m)?;
+    Ok(g.value)
+}
+
+fn gmm_gradient_by_products(device: &Cpu, i: &gmm::Instance) -> Result<f64, rev::Error> {
+    let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
+    let g = gmm::objective_by_products::gradient(device, &i.alphas, means, icf, points, i.gamma, i.m)?;
     Ok(g.value)
 }
 

@@ -32,12 +32,20 @@ pub fn page(
         "checked",
         "inverse",
         "gradient",
+        "gradient, by products",
         "gradient, one iteration at a time",
         "hand-written gradient",
         "published: NiLang O, G; Tapenade G",
     ];
-    let works =
-        ["forward", "forward, checked", "inverse", "gradient", "gradient, one at a time", "twin's gradient"];
+    let works = [
+        "forward",
+        "forward, checked",
+        "inverse",
+        "gradient",
+        "gradient, by products",
+        "gradient, one at a time",
+        "twin's gradient",
+    ];
     table(
         &mut page,
         &format!("Gaussian mixture, {} points", sizes.points),

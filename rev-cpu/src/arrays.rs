@@ -79,6 +79,8 @@ pub trait Shaped<'a>: Whole<'a> {
     type Like<T>;
     /// The array of what a function makes of each element. `None` when there is no memory for it.
     fn like<T>(self, make: impl FnMut(&Self::Element) -> T) -> Option<Self::Like<T>>;
+    /// The array of equal elements. `None` when there is no memory for it.
+    fn filled_like<T: Clone>(self, value: T) -> Option<Self::Like<T>>;
 }
 
 fn mapped<'a, H: Whole<'a>, T>(array: H, mut make: impl FnMut(&H::Element) -> T) -> Option<Scratch<T>> {
@@ -92,12 +94,18 @@ impl<'a, E: Send + Sync + 'a, M: Send + Sync> Shaped<'a> for Slice<'a, E, M> {
     fn like<T>(self, make: impl FnMut(&E) -> T) -> Option<Own<T, 1>> {
         Some(Own { elements: mapped(self, make)?, shape: [self.count()] })
     }
+    fn filled_like<T: Clone>(self, value: T) -> Option<Own<T, 1>> {
+        Some(Own { elements: Scratch::filled(self.count(), value)?, shape: [self.count()] })
+    }
 }
 
 impl<'a, E: Send + Sync + 'a, M: Send + Sync, const R: usize> Shaped<'a> for Strided<'a, E, R, M> {
     type Like<T> = Own<T, R>;
     fn like<T>(self, make: impl FnMut(&E) -> T) -> Option<Own<T, R>> {
         Some(Own { elements: mapped(self, make)?, shape: self.shape() })
+    }
+    fn filled_like<T: Clone>(self, value: T) -> Option<Own<T, R>> {
+        Some(Own { elements: Scratch::filled(self.count(), value)?, shape: self.shape() })
     }
 }
 
@@ -106,6 +114,9 @@ impl<'a, E: Send + Sync + 'a, M: Send + Sync> Shaped<'a> for Dynamic<'a, E, M> {
     fn like<T>(self, make: impl FnMut(&E) -> T) -> Option<OwnDynamic<T>> {
         Some(OwnDynamic { elements: mapped(self, make)?, shape: self.shape().to_vec() })
     }
+    fn filled_like<T: Clone>(self, value: T) -> Option<OwnDynamic<T>> {
+        Some(OwnDynamic { elements: Scratch::filled(self.count(), value)?, shape: self.shape().to_vec() })
+    }
 }
 
 /// Zero shadows in an array's shape. `None` when there is no memory for them.
@@ -113,7 +124,12 @@ pub fn zero_shadows<'a, H, const N: usize>(like: H) -> Option<H::Like<<H::Elemen
 where
     H: Shaped<'a, Element: Primal>,
 {
-    like.like(Primal::zero_shadow)
+    // what owns nothing has its shape in its type, and all zeros are alike
+    let alike = !std::mem::needs_drop::<<H::Element as Primal>::Shadow<N>>();
+    match like.elements_in_order().next() {
+        Some(first) if alike => like.filled_like(first.zero_shadow()),
+        _ => like.like(Primal::zero_shadow),
+    }
 }
 
 /// Calls `f` on the elements of two arrays in order.

@@ -32,6 +32,11 @@ const OPERATION: f64 = 0.5;
 /// The part of the iterations that is timed first, as a divisor.
 const FIRST: usize = 64;
 
+/// From how many groups of lanes for each thread on a loop is cut between groups only. (Iterations that make no
+/// group run one after the other, each for the price of many; whether the loop runs in lanes at all isn't known
+/// here.)
+const GROUPS: usize = 8;
+
 /// Runs a loop of iterations of about `weight` operations on up to `workers` threads.
 ///
 /// # Errors
@@ -53,6 +58,7 @@ where
 {
     let (count, cells) = (visits.count(), targets.cells() as f64);
     let forced = cx.parallel_from() == 0;
+    let least = if count >= GROUPS * WIDTH * workers { WIDTH } else { 1 };
     // a loop of a few iterations can't spare one to be timed
     let guess = worthwhile((count as f64) * (weight as f64) * OPERATION, cells, workers);
     let (rest, workers, part) = if forced {
@@ -60,7 +66,7 @@ where
     } else if count < FIRST && guess > 1 {
         (visits, guess, 1)
     } else {
-        let (first, rest) = visits.split_at(whole_groups(count / FIRST));
+        let (first, rest) = visits.split_at(whole_groups(count / FIRST).max(least));
         let start = Instant::now();
         body(cx, first, targets)?;
         let each = start.elapsed().as_nanos() as f64 / first.count() as f64;
@@ -71,7 +77,8 @@ where
         return body(cx, rest, targets);
     }
     let cx = cx.with_workers(cx.workers() / workers);
-    let part = whole_groups(part.min(rest.count() / workers));
+    let least = if forced { 1 } else { least };
+    let part = whole_groups(part.min(rest.count() / workers)).max(least);
     let loop_ =
         Shared { cx, visits: rest, part, workers, next: AtomicUsize::new(0), failed: Mutex::new(None), body };
     cx.install(|| loop_.fan(workers, targets));

@@ -138,6 +138,24 @@ fn products_of_every_shape() {
     }
 }
 
+/// The numbers are quarters, so that every sum is exact in single precision too.
+#[test]
+fn products_in_single_precision() {
+    for (n, k, m) in [(16, 32, 48), (33, 65, 17), (9, 300, 50)] {
+        let (a, b) = (matrix(n, k, 1), matrix(k, m, 2));
+        let expected = by_hand(&a, &b).mapv(|x| x as f32);
+        let [a, b] = [a, b].map(|x| x.mapv(|x| x as f32));
+        let columns = b.t().as_standard_layout().into_owned();
+        for device in devices() {
+            for b in [b.view(), columns.t()] {
+                let mut c = Array2::zeros((n, m));
+                product::run(&*device, c.view_mut(), a.view(), b).unwrap();
+                assert_eq!(c, expected);
+            }
+        }
+    }
+}
+
 #[test]
 fn triangles_count_what_they_say() {
     for n in [1, 3, 64, 65, 150] {

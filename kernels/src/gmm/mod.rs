@@ -9,11 +9,13 @@
 //! ln Γ_D(a) = D (D-1)/4 · ln π + Σ_{j=1..D} ln Γ(a + (1-j)/2)
 //! ```
 
+mod evaluate;
 mod instance;
 pub mod plain;
 mod products;
 mod program;
 
+pub use evaluate::{gradient, value, PRODUCTS_FROM};
 pub use instance::Instance;
 pub use products::objective_by_products;
 pub use program::{objective, prior, wishart_constant};

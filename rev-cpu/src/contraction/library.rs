@@ -63,6 +63,12 @@ trait Kernel:
     ///
     /// The matrices' elements may be read, `C`'s written.
     unsafe fn product(size: Size, alpha: Self, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>);
+    /// The same for parts of matrices, where [`vectors`](super::vectors) has a kernel for it; else false.
+    ///
+    /// # Safety
+    ///
+    /// As for `product`.
+    unsafe fn in_vectors(size: Size, alpha: Self, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>) -> bool;
 }
 
 macro_rules! kernel {
@@ -79,6 +85,27 @@ macro_rules! kernel {
                     )
                 }
             }
+            #[cfg(target_arch = "x86_64")]
+            unsafe fn in_vectors(
+                size: Size,
+                alpha: Self,
+                a: Matrix<Self>,
+                b: Matrix<Self>,
+                c: Matrix<Self>,
+            ) -> bool {
+                // SAFETY: as required of the caller.
+                unsafe { super::vectors::run(size, alpha, a, b, c) }
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            unsafe fn in_vectors(
+                _: Size,
+                _: Self,
+                _: Matrix<Self>,
+                _: Matrix<Self>,
+                _: Matrix<Self>,
+            ) -> bool {
+                false
+            }
         }
     };
 }
@@ -87,19 +114,20 @@ kernel!(f32, matrixmultiply::sgemm);
 
 /// `m×k` times `k×n`.
 #[derive(Clone, Copy)]
-struct Size {
-    m: usize,
-    k: usize,
-    n: usize,
+pub(super) struct Size {
+    pub m: usize,
+    pub k: usize,
+    pub n: usize,
 }
 
 /// A plane of numbers, and the part of it that counts.
 #[derive(Clone, Copy)]
-struct Matrix<R> {
-    ptr: *mut R,
-    row: isize,
-    column: isize,
-    part: Part,
+pub(super) struct Matrix<R> {
+    pub ptr: *mut R,
+    /// The distance from a row to the next, in numbers.
+    pub row: isize,
+    pub column: isize,
+    pub part: Part,
 }
 
 // SAFETY: threads are given separate rows or columns of a target, and only read factors.
@@ -108,8 +136,14 @@ unsafe impl<R: Sync> Sync for Matrix<R> {}
 unsafe impl<R: Send> Send for Matrix<R> {}
 
 impl<R> Matrix<R> {
+    /// The same with rows as columns.
+    pub fn transposed(self) -> Self {
+        Matrix { row: self.column, column: self.row, part: self.part.transposed(), ..self }
+    }
+
     /// The same from a row and column on.
-    fn from(self, row: usize, column: usize) -> Self {
+    #[inline(always)]
+    pub fn from(self, row: usize, column: usize) -> Self {
         let by = self.row.wrapping_mul(row as isize).wrapping_add(self.column.wrapping_mul(column as isize));
         Matrix { ptr: self.ptr.wrapping_offset(by), ..self }
     }
@@ -302,7 +336,8 @@ fn on_threads<R: Kernel, C: Checks>(
 /// `C += alpha·A·B`, each with the part of it that counts.
 fn product<R: Kernel>(size: Size, alpha: R, a: Matrix<R>, b: Matrix<R>, c: Matrix<R>) {
     let Size { m, k, n } = size;
-    if m == 0 || n == 0 || k == 0 {
+    // SAFETY: the sizes are those of the arrays, whose elements may be used so (see `Sums`).
+    if m == 0 || n == 0 || k == 0 || unsafe { R::in_vectors(size, alpha, a, b, c) } {
         return;
     }
     if a.part != Part::Whole {
@@ -338,7 +373,7 @@ fn product<R: Kernel>(size: Size, alpha: R, a: Matrix<R>, b: Matrix<R>, c: Matri
             }
         });
     } else {
-        // SAFETY: the sizes are those of the arrays, whose elements may be used so (see `Sums`).
+        // SAFETY: as above.
         unsafe { R::product(size, alpha, a, b, c) }
     }
 }

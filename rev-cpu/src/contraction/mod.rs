@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | deterministic | `ordered`: the order that the formula's meaning fixes, one element after the other; elements on several threads |
 //! | matrix products of `f32`, `f64` and complex numbers | `library`: the kernels of `matrixmultiply`, which choose AVX-512, AVX2 or what there is at run time |
+//! | those of `f32` and `f64` with rows side by side and sums that the first cache holds, triangles above all, on AVX-512 | `vectors`: tiles in registers, without copies |
 //! | everything else, and products too small for that | `loops`: plain loops, the index with the shortest strides innermost |
 //!
 //! Seeds: a shadow of `N` cotangents is `N` numbers side by side, and a product with it `N` products.
@@ -12,6 +13,8 @@
 mod library;
 mod loops;
 mod ordered;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
 pub use crate::view::{Operand, Raw};
 pub use rev_core::ops::Contraction;
