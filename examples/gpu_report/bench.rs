@@ -74,6 +74,20 @@ fn multiply_adds<T: Real>(y: &mut [T], a: T, rounds: usize) {
     }
 }
 
+/// A product of matrices.
+#[reversible]
+fn product<T: Real>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T>) {
+    c += matmul(a, b);
+}
+
+/// From so many dimensions on a mixture is also computed by products of matrices.
+const PRODUCTS_FROM: usize = 32;
+
+/// A program and its adjoint as [`vjp`](product::vjp) runs them: as one, where they are.
+fn both(module: &Module) -> (Module, Direction) {
+    module.fused().map_or((module.clone(), ADJOINT), |fused| (fused, Direction::FORWARD))
+}
+
 /// The benchmarks on a device.
 pub struct Bench<'a, D: Driver> {
     gpu: &'a Gpu<D>,
@@ -82,14 +96,29 @@ pub struct Bench<'a, D: Driver> {
     pub bytes_per_second: f64,
     /// Two for each fused multiply-add.
     pub operations_per_second: f64,
+    /// Of a product of matrices: the library's, where there is one.
+    pub matrix_operations_per_second: f64,
+}
+
+/// What can't be avoided: numbers read and written, and the time of the arithmetic where it is known.
+struct Floor {
+    numbers: usize,
+    arithmetic_milliseconds: Option<f64>,
 }
 
 impl<'a, D: Driver> Bench<'a, D> {
     /// Measures what the device can do.
     pub fn new(gpu: &'a Gpu<D>, options: &'a Options) -> Result<Self, Error> {
-        let mut bench = Bench { gpu, options, bytes_per_second: 0.0, operations_per_second: 0.0 };
+        let mut bench = Bench {
+            gpu,
+            options,
+            bytes_per_second: 0.0,
+            operations_per_second: 0.0,
+            matrix_operations_per_second: 0.0,
+        };
         bench.bytes_per_second = bench.bandwidth()?;
         bench.operations_per_second = bench.arithmetic()?;
+        bench.matrix_operations_per_second = bench.matrices()?;
         Ok(bench)
     }
 
@@ -123,38 +152,54 @@ impl<'a, D: Driver> Bench<'a, D> {
     fn arithmetic(&self) -> Result<f64, Error> {
         let (count, rounds) = (self.options.size(1 << 20, 64), self.options.size(STEPS / 8, 1));
         let args: [&dyn DynArg; 3] = [&vec![0.0; count], &1e-9, &rounds];
-        let milliseconds = self.prepared(&multiply_adds::ir(), Direction::FORWARD, &args)?;
+        let milliseconds = self.prepared(&(multiply_adds::ir(), Direction::FORWARD), &args, &[])?;
         Ok(2.0 * (count * rounds * 8) as f64 / (milliseconds * 1e-3))
     }
 
-    /// The time of a program with its arguments on the device: no copies to or from the host.
-    fn prepared(&self, module: &Module, direction: Direction, args: &[&dyn DynArg]) -> Result<f64, Error> {
-        let prepared = self.gpu.prepare(module, direction, args)?;
+    /// Operations per second of [`product`].
+    fn matrices(&self) -> Result<f64, Error> {
+        let n = self.options.size(4096, 8);
+        let a = Array2::<f64>::from_elem((n, n), 0.5);
+        let args: [&dyn DynArg; 3] = [&a, &a, &a];
+        let milliseconds = self.prepared(&(product::ir(), Direction::FORWARD), &args, &[])?;
+        Ok(2.0 * (n as f64).powi(3) / (milliseconds * 1e-3))
+    }
+
+    /// The time of a program with its arguments on the device: no copies to or from the host. Those at
+    /// the positions `zeros` are cotangents that start at zero.
+    fn prepared(
+        &self,
+        (module, direction): &(Module, Direction),
+        args: &[&dyn DynArg],
+        zeros: &[usize],
+    ) -> Result<f64, Error> {
+        let prepared = self.gpu.prepare_on_zeros(module, *direction, args, zeros)?;
         let arrays = args.iter().enumerate().map(|(k, a)| prepared.upload(k, *a));
         let arrays = arrays.collect::<Result<Vec<_>, Error>>()?;
         let arrays: Vec<_> = arrays.iter().collect();
         self.shortest(|| prepared.run(&arrays))
     }
 
-    /// An adjoint that has to read and write so many numbers, and to make so many operations.
-    fn adjoint(
+    /// A gradient beside its floor.
+    fn gradient(
         &self,
         name: String,
-        module: &Module,
+        program: &(Module, Direction),
         args: &[&dyn DynArg],
-        (numbers, operations): (usize, Option<usize>),
+        zeros: &[usize],
+        floor: Floor,
     ) -> Time {
-        let milliseconds = self.prepared(module, ADJOINT, args).map_err(|e| e.cause().to_string());
-        let arithmetic = operations.map(|n| n as f64 / self.operations_per_second * 1e3);
-        let memory_milliseconds = 8.0 * numbers as f64 / self.bytes_per_second * 1e3;
-        Time { name, milliseconds, memory_milliseconds, arithmetic_milliseconds: arithmetic }
+        let milliseconds = self.prepared(program, args, zeros).map_err(|e| e.cause().to_string());
+        let memory_milliseconds = 8.0 * floor.numbers as f64 / self.bytes_per_second * 1e3;
+        let arithmetic_milliseconds = floor.arithmetic_milliseconds;
+        Time { name, milliseconds, memory_milliseconds, arithmetic_milliseconds }
     }
 
     /// All programs.
     pub fn times(&self) -> Vec<Time> {
         let quick = self.options.quick;
-        let mixtures = if quick { &[[2, 5]] } else { GMM };
-        let mut times: Vec<Time> = mixtures.iter().map(|size| self.mixture(*size)).collect();
+        let mixtures = if quick { &[[2, 5], [PRODUCTS_FROM, 2]] } else { GMM };
+        let mut times: Vec<Time> = mixtures.iter().flat_map(|size| self.mixtures(*size)).collect();
         let instances = if quick { &[[2, 10, 40]] } else { BA.as_slice() };
         for size in instances {
             let i = ba::Instance::random(size[0], size[1], size[2], 1);
@@ -166,8 +211,9 @@ impl<'a, D: Driver> Bench<'a, D> {
     }
 
     /// `3 N K d (d + 1)` operations: the product of each matrix with each difference, and both products
-    /// of its adjoint.
-    fn mixture(&self, [d, k]: [usize; 2]) -> Time {
+    /// of its adjoint. By products of whole matrices the first is made twice, and triangles are
+    /// multiplied as squares: `8 N K d²`, at the rate of such products.
+    fn mixtures(&self, [d, k]: [usize; 2]) -> Vec<Time> {
         let i = gmm::Instance::random(d, k, self.options.size(10_000, 40), 1);
         let n = i.points.nrows();
         let zeros = |a: &Array2<f64>| Array2::<f64>::zeros(a.raw_dim());
@@ -187,10 +233,20 @@ impl<'a, D: Driver> Bench<'a, D> {
             &i.m,
             &(),
         ];
-        let name = format!("GMM gradient, d = {d}, K = {k}, N = {n}");
         let parameters = i.alphas.len() + i.means.len() + i.icf.len();
         let numbers = 2 * (parameters + i.points.len());
-        self.adjoint(name, &gmm::objective::ir(), &args, (numbers, Some(3 * n * k * d * (d + 1))))
+        let row = |how: &str, module: Module, operations: usize, rate: f64| {
+            let name = format!("GMM gradient{how}, d = {d}, K = {k}, N = {n}");
+            let floor = Floor { numbers, arithmetic_milliseconds: Some(operations as f64 / rate * 1e3) };
+            self.gradient(name, &(module, ADJOINT), &args, &[3, 5, 7, 9, 11], floor)
+        };
+        let operations = 3 * n * k * d * (d + 1);
+        let mut rows = vec![row("", gmm::objective::ir(), operations, self.operations_per_second)];
+        if d >= PRODUCTS_FROM {
+            let (module, rate) = (gmm::objective_by_products::ir(), self.matrix_operations_per_second);
+            rows.push(row(" by products of matrices", module, 8 * n * k * d * d, rate));
+        }
+        rows
     }
 
     /// The floor is the output: two rows for each observation.
@@ -211,7 +267,8 @@ impl<'a, D: Driver> Bench<'a, D> {
             &vec![[Batch([0.0; 2]); 2]; count],
         ];
         let name = format!("BA Jacobian, {} cameras, {count} observations", i.cameras.len());
-        self.adjoint(name, &ba::residuals_apart::ir(), &args, (count * 2 * ba::COLUMNS, None))
+        let floor = Floor { numbers: count * 2 * ba::COLUMNS, arithmetic_milliseconds: None };
+        self.gradient(name, &both(&ba::residuals_apart::ir()), &args, &[3, 5, 7, 9], floor)
     }
 
     /// The floor is every argument read and every gradient written once.
@@ -236,7 +293,8 @@ impl<'a, D: Driver> Bench<'a, D> {
         ];
         let name = format!("BA gradient, {n} cameras, {count} observations");
         let differentiable = ba::CAMERA * n + 3 * i.points.len() + count + 2 * count;
-        self.adjoint(name, &ba::objective::ir(), &args, (2 * differentiable + 2 * count, None))
+        let floor = Floor { numbers: 2 * differentiable + 2 * count, arithmetic_milliseconds: None };
+        self.gradient(name, &(ba::objective::ir(), ADJOINT), &args, &[3, 5, 7, 13], floor)
     }
 
     /// Arguments, values, seeds and derivatives; the length of a series depends on its argument.
@@ -244,11 +302,8 @@ impl<'a, D: Driver> Bench<'a, D> {
         let z: Vec<f64> = (1..=count).map(|k| 2.0 * k as f64 / count as f64).collect();
         let args: [&dyn DynArg; 8] =
             [&vec![0.0; count], &vec![1.0; count], &2usize, &(), &z, &vec![0.0; count], &1e-10, &0.0];
-        self.adjoint(
-            format!("Bessel, {count} points"),
-            &bessel::bessel_j_each::ir(),
-            &args,
-            (4 * count, None),
-        )
+        let floor = Floor { numbers: 4 * count, arithmetic_milliseconds: None };
+        let name = format!("Bessel, {count} points");
+        self.gradient(name, &both(&bessel::bessel_j_each::ir()), &args, &[5, 7], floor)
     }
 }

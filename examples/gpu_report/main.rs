@@ -63,6 +63,7 @@ fn record<D: Driver>(gpu: &Gpu<D>, options: &Options) -> Result<Record, rev::Err
         quick: options.quick,
         bytes_per_second: bench.bytes_per_second,
         operations_per_second: bench.operations_per_second,
+        matrix_operations_per_second: bench.matrix_operations_per_second,
         suite,
         agreements,
         times: bench.times(),

@@ -37,6 +37,7 @@ pub struct Record {
     pub quick: bool,
     pub bytes_per_second: f64,
     pub operations_per_second: f64,
+    pub matrix_operations_per_second: f64,
     pub suite: Vec<Agreement>,
     pub agreements: Vec<Agreement>,
     pub times: Vec<Time>,
@@ -57,9 +58,10 @@ impl Record {
         let _ = writeln!(
             text,
             "Copies within the device: {:.1} GB/s, reads and writes together. Fused multiply-adds in f64: {:.1} \
-             GFLOP/s, two operations each.",
+             GFLOP/s, two operations each. Products of matrices in f64: {:.1} GFLOP/s.",
             self.bytes_per_second * 1e-9,
-            self.operations_per_second * 1e-9
+            self.operations_per_second * 1e-9,
+            self.matrix_operations_per_second * 1e-9
         );
         for (title, rows) in [("every program", &self.suite), ("large instances", &self.agreements)] {
             let _ = writeln!(

@@ -1,5 +1,4 @@
-//! Rotation of a vector by an angle-axis vector (Rodrigues' formula), with the exact branch at
-//! angle zero.
+//! Rotation of a vector by an angle-axis vector (Rodrigues' formula), also by none.
 //!
 //! ```text
 //! R(r) v = v cos θ + (w × v) sin θ + w (w·v) (1 - cos θ),   θ = |r|, w = r / θ
@@ -8,21 +7,32 @@
 
 use rev_cpu::prelude::*;
 
+/// The square of the smallest angle, 2⁻⁶⁰: in `f64` and `f32` that angle's sine is the angle, its cosine 1, and a
+/// quotient by it exact.
+const REST: f64 = 1.0 / (1u64 << 60) as f64;
+
 /// `out += R(r) v`.
 ///
-/// At angle zero `θ`, `sin θ` and `cos θ` are replaced by 1, which turns the formula into `v + r × v`.
+/// For smaller angles `θ` is the smallest one, at which the formula is `v + r × v`.
 #[reversible]
 pub fn rotate<T: Real>(out: &mut [T; 3], r: &[T; 3], v: &[T; 3]) {
-    let square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
-    let still = square == T::zero();
-    let theta = if still { T::one() } else { square.sqrt() };
-    let sin = if still { T::one() } else { theta.sin() };
-    let cos = if still { T::one() } else { theta.cos() };
-    let (x, y, z) = (r[0] / theta, r[1] / theta, r[2] / theta);
-    let along = (x * v[0] + y * v[1] + z * v[2]) * (T::one() - cos);
-    out[0] += v[0] * cos + (y * v[2] - z * v[1]) * sin + x * along;
-    out[1] += v[1] * cos + (z * v[0] - x * v[2]) * sin + y * along;
-    out[2] += v[2] * cos + (x * v[1] - y * v[0]) * sin + z * along;
+    let square = mul_add(r[0], r[0], mul_add(r[1], r[1], r[2] * r[2]));
+    let theta = (if square < T::from_f64(REST) { T::from_f64(REST) } else { square }).sqrt();
+    let sin = theta.sin();
+    let cos = theta.cos();
+    let inverse = T::one() / theta;
+    let (x, y, z) = (fused(r[0] * inverse), fused(r[1] * inverse), fused(r[2] * inverse));
+    let dot = mul_add(x, v[0], mul_add(y, v[1], z * v[2]));
+    let along = fused(dot * (T::one() - cos));
+    out[0] += fused(v[0] * cos);
+    out[1] += fused(v[1] * cos);
+    out[2] += fused(v[2] * cos);
+    out[0] += fused(mul_add(y, v[2], -(z * v[1])) * sin);
+    out[1] += fused(mul_add(z, v[0], -(x * v[2])) * sin);
+    out[2] += fused(mul_add(x, v[1], -(y * v[0])) * sin);
+    out[0] += fused(x * along);
+    out[1] += fused(y * along);
+    out[2] += fused(z * along);
 }
 
 /// The same as plain Rust, with its derivatives derived by hand.

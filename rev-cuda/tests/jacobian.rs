@@ -78,7 +78,8 @@ fn the_kernel_has_the_bits_of_the_cpu() {
     let expected = jacobian(&Cpu::new().checks(false), &p).unwrap();
     let found = jacobian(&Gpu::over(Emulator::new()), &p).unwrap();
     let differ = expected.iter().zip(&found).position(|(a, b)| a != b);
-    assert_eq!(differ, None, "of {} numbers", expected.len());
+    let values = differ.map(|k| [expected[k], found[k]].map(f64::from_bits));
+    assert_eq!(differ, None, "of {} numbers: {values:?}", expected.len());
     assert!(expected.iter().filter(|v| **v == u64::MAX).count() < expected.len() / 4);
 }
 

@@ -12,11 +12,12 @@ pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], w
     let centred = [point[0] - camera[3], point[1] - camera[4], point[2] - camera[5]];
     let mut seen = [T::zero(); 3];
     rotate(&mut seen, &r, &centred);
-    let (u, v) = (seen[0] / seen[2], seen[1] / seen[2]);
-    let square = u * u + v * v;
-    let scale = camera[6] * (T::one() + square * (camera[9] + square * camera[10]));
-    e[0] += weight * (scale * u + camera[7] - feature[0]);
-    e[1] += weight * (scale * v + camera[8] - feature[1]);
+    let nearness = T::one() / seen[2];
+    let (u, v) = (fused(seen[0] * nearness), fused(seen[1] * nearness));
+    let square = mul_add(u, u, v * v);
+    let scale = fused(camera[6] * mul_add(square, mul_add(square, camera[10], camera[9]), T::one()));
+    e[0] += fused(weight * (mul_add(scale, u, camera[7]) - feature[0]));
+    e[1] += fused(weight * (mul_add(scale, v, camera[8]) - feature[1]));
 }
 
 /// Adds the error `1 - w²` of each weight.

@@ -1,5 +1,6 @@
 //! Products that are rounded together with the sum to which they are added (`y += fused(a * b)`) stand
-//! where there is such a sum.
+//! where there is such a sum; or where a product gets a name (`let x = fused(a * b)`), for the sums of the
+//! adjoint.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind, UpdateOp};
@@ -13,16 +14,17 @@ pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
             (StmtKind::Update { place, .. }, Some((a, b))) => {
                 [a, b].into_iter().chain(place.indices()).for_each(|e| none(stmt, e, out));
             }
+            (StmtKind::Let { .. }, Some((a, b))) => [a, b].into_iter().for_each(|e| none(stmt, e, out)),
             _ => stmt.each_expr(&mut |e| none(stmt, e, out)),
         }
         stmt.each_place(&mut |p, _| p.indices().for_each(|e| none(stmt, e, out)));
     })
 }
 
-/// The factors of the product that a statement adds or subtracts.
+/// The factors of the product that a statement adds, subtracts or binds.
 fn whole(stmt: &Stmt) -> Option<(&Expr, &Expr)> {
     match &stmt.kind {
-        StmtKind::Update { op: UpdateOp::Add | UpdateOp::Sub, expr, .. } => {
+        StmtKind::Update { op: UpdateOp::Add | UpdateOp::Sub, expr, .. } | StmtKind::Let { expr, .. } => {
             expr.fused_factors().map(|(_, a, b)| (a, b))
         }
         _ => None,

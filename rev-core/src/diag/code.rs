@@ -281,8 +281,9 @@ codes! {
             "What is computed has no storage to be read from, and its derivative nowhere to go."
             "Name the array; compute it into an ancilla first."
         FusedProduct R0418 "`fused` stands where nothing is added"
-            "`fused(a * b)` is the whole right side of `+=` or `-=`, and what it is given is a product."
-            "It says that the product and the sum are rounded once, so there has to be a product and a sum."
+            "`fused(a * b)` is the whole right side of `+=`, `-=` or a `let`, and what it is given is a product."
+            "It says that the product and the sum are rounded once, so there has to be a product and a sum; after a `let` those \
+             of the adjoint."
             "Write `y += fused(a * b)`; inside an expression `mul_add(a, b, c)` is `a * b + c` rounded once."
         ConstantParameter R0419 "`constant` names something that can't be without a derivative"
             "`#[reversible(constant(x))]` names parameters that the function only reads."

@@ -137,7 +137,8 @@ macro_rules! func_table {
             (CopySign copysign Real (T T) T Partials(|a, _| vec![
                 call(Func::CopySign, &[&int(1), &a[0]]) * call(Func::CopySign, &[&int(1), &a[1]]), int(0)]))
             // powers and roots
-            (Sqrt sqrt Field (T) T Singular(|_, v| vec![int(1) / (v.clone() + v.clone())]))
+            // a program that divides by the root as well divides once
+            (Sqrt sqrt Field (T) T Singular(|_, v| vec![Expr::float(0.5) * (int(1) / v.clone())]))
             (Recip recip Field (T) T Partials(|_, v| vec![-sq(v)]))
             (Powi powi Field (T I) T Partials(|a, _| vec![call(Func::PowiDerivative, &[&a[0], &a[1], &int(1)]), int(0)]))
             (PowiDerivative powi_derivative Field (T I I) T Partials(|a, _| vec![

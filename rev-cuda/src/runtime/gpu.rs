@@ -6,7 +6,7 @@ use super::order::{Content, Indices};
 use super::prepared::Prepared;
 use super::room::Room;
 use super::survey::{Known, Survey};
-use super::transfer::{stage, unstage, Sample};
+use super::transfer::{stage, stage_shape, unstage, Sample};
 use crate::driver::Driver;
 use crate::lower::{lower, ArgumentType, LowerOptions};
 use crate::measure::Measured;
@@ -249,8 +249,25 @@ impl<D: Driver> Gpu<D> {
         direction: Direction,
         args: &[&dyn DynArg],
     ) -> Result<Prepared<D>, Error> {
+        self.prepare_on_zeros(module, direction, args, &[])
+    }
+
+    /// The same where the arguments at the positions `zeros` hold zeros whenever the program is run: an
+    /// element that one iteration adds to is then written without being read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::prepare`].
+    pub fn prepare_on_zeros(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &[&dyn DynArg],
+        zeros: &[usize],
+    ) -> Result<Prepared<D>, Error> {
         let samples: Vec<Sample> = args.iter().map(|a| Sample::of(*a)).collect();
-        let key = self.key(module, direction, &samples)?;
+        let mut key = self.key(module, direction, &samples)?;
+        key.options.zeros = zeros.to_vec();
         let survey = self.shared.survey(module, &key)?;
         let known = survey.known(&key, args.iter().copied(), &samples)?;
         let compiled = self.shared.compile(module, key, &survey, &known)?;
@@ -336,7 +353,7 @@ impl<D: Driver> DynamicDevice for Gpu<D> {
         let known = survey.known(&key, args.iter().map(|a| &**a as &dyn DynArg), &samples)?;
         let compiled = self.shared.compile(module, key, &survey, &known)?;
         let contents: Vec<Option<Content>> = known.into_iter().map(|k| k.content).collect();
-        run_on_host_values(&self.shared.driver, &compiled, &samples, args, &contents)
+        run_on_host_values(&self.shared.driver, &compiled, &samples, args, zeros, &contents)
     }
 }
 
@@ -393,29 +410,43 @@ impl<D: Driver> DynamicDevice for Planner<'_, D> {
     }
 }
 
-/// Runs a program on values of the host. They change when all has gone well.
+/// Runs a program on values of the host. They change when all has gone well. Zeros aren't copied.
 fn run_on_host_values<D: Driver>(
     driver: &Arc<D>,
     compiled: &Compiled<D>,
     samples: &[Sample],
     args: &mut [&mut dyn DynArg],
+    zeros: &[usize],
     contents: &[Option<Content>],
 ) -> Result<(), Error> {
     let mut state = compiled.lock();
     let state = &mut *state;
     let types = &compiled.key.types;
     state.staged.resize_with(args.len(), Packed::default);
-    for (((arg, sample), ty), staged) in args.iter().zip(samples).zip(types).zip(&mut state.staged) {
-        stage(*arg, sample, ty, compiled.key.options.stack_capacity, staged)?;
+    for (k, (((arg, sample), ty), staged)) in
+        args.iter().zip(samples).zip(types).zip(&mut state.staged).enumerate()
+    {
+        let room = compiled.key.options.stack_capacity;
+        if zeros.contains(&k) {
+            stage_shape(*arg, sample, ty, room, staged)?;
+        } else {
+            stage(*arg, sample, ty, room, staged)?;
+        }
     }
     let names: Vec<String> = (0..args.len()).map(|k| compiled.name(k)).collect();
     let shapes: Vec<&[usize]> = state.staged.iter().map(|p| p.shape.as_slice()).collect();
     check_shapes(&compiled.key, &names, &shapes)?;
     state.rooms.resize_with(args.len(), || None);
     let mut given = Vec::with_capacity(args.len());
-    for (((staged, ty), room), name) in state.staged.iter().zip(types).zip(&mut state.rooms).zip(&names) {
+    for (k, (((staged, ty), room), name)) in
+        state.staged.iter().zip(types).zip(&mut state.rooms).zip(&names).enumerate()
+    {
         let address = Room::ensure(room, driver, name, staged.bytes.len())?.address();
-        driver.upload(address, &staged.bytes)?;
+        if zeros.contains(&k) {
+            driver.clear(address, staged.bytes.len())?;
+        } else {
+            driver.upload(address, &staged.bytes)?;
+        }
         given.push(Given { address, shape: staged.shape.clone(), integer: staged.integer(ty) });
     }
     let written: Vec<bool> = state.loaded.program().buffers.iter().map(|b| b.written).collect();

@@ -69,11 +69,30 @@ pub fn stage(
     room: usize,
     into: &mut Packed,
 ) -> Result<(), Error> {
+    if stage_shape(arg, sample, ty, room, into)? {
+        let starts: Vec<usize> = planes(&into.shape, ty).into_iter().map(|(start, _)| start).collect();
+        arg.write_planes(&mut PlaneWriter::new(&mut into.bytes, &starts));
+    }
+    Ok(())
+}
+
+/// The shape, and room for the planes. Whether these are still to be written.
+///
+/// # Errors
+///
+/// A value of another type.
+pub fn stage_shape(
+    arg: &dyn DynArg,
+    sample: &Sample,
+    ty: &ArgumentType,
+    room: usize,
+    into: &mut Packed,
+) -> Result<bool, Error> {
     let Some(outline) = sample.outline(ty)? else {
         // an array whose scalars aren't those of the type has no elements
         let loaded = sample.outline.as_ref().map(|_| arg.load());
         *into = pack(loaded.as_ref().unwrap_or(&sample.data), ty, room)?;
-        return Ok(());
+        return Ok(false);
     };
     into.shape.clear();
     match (outline.room, outline.shape.first()) {
@@ -85,9 +104,7 @@ pub fn stage(
         into.bytes[..STACK_HEADER].fill(0);
         into.bytes[..8].copy_from_slice(&(*held as u64).to_le_bytes());
     }
-    let starts: Vec<usize> = planes(&into.shape, ty).into_iter().map(|(start, _)| start).collect();
-    arg.write_planes(&mut PlaneWriter::new(&mut into.bytes, &starts));
-    Ok(())
+    Ok(true)
 }
 
 /// Copies planes to an argument of the same type and shape.

@@ -39,6 +39,22 @@ fn fused_products_are_rounded_with_the_sum() {
     assert_eq!(out[3], Data::scalar(crate::scalar::rt::mul_add(w, w, Complex::new(1.0, 2.0))));
 }
 
+/// `ā` starts at -10/3, to which `ȳ b` is added: its parts below the last digit of the product are seen.
+#[test]
+fn adjoints_of_fused_products_round_once() {
+    let (third, ten) = (1.0f64 / 3.0, 10.0f64);
+    for body in
+        ["y += fused(a * b)", "y += mul_add(a, b, c)", "let t = fused(a * b) { y += t }", "y += 0.0 + a * b"]
+    {
+        let f = module(&format!("fn f(y: &mut f64, a: f64, b: f64, c: f64) {{ {body} }}"));
+        let out =
+            run(&f, ADJOINT, &args([&0.0, &third, &2.0, &(-third * ten), &ten, &0.0, &1.0, &0.0])).unwrap();
+        let (fused, apart) = (third.mul_add(ten, -third * ten), 0.0);
+        assert_ne!(fused, apart);
+        assert_eq!(out[3], Data::scalar(if body.contains("0.0") { apart } else { fused }), "{body}");
+    }
+}
+
 #[test]
 fn ranges_visit_what_they_say_in_both_directions() {
     let cases: [(&str, &[i64]); 8] = [

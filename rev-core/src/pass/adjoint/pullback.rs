@@ -124,8 +124,11 @@ impl Builder {
         match &e.kind {
             ExprKind::Read(place) => self.pull_read(place, c),
             // what is added is a product again
-            ExprKind::Func(Func::Fused, args) => {
-                let mut made: Block = args.iter().flat_map(|e| self.pull(e, c.clone())).collect();
+            ExprKind::Func(f @ (Func::Fused | Func::MulAdd), args) => {
+                let mut made = match f {
+                    Func::Fused => args.iter().flat_map(|e| self.pull(e, c.clone())).collect(),
+                    _ => self.pull_func(*f, args, c),
+                };
                 fuse_products(&mut made);
                 made
             }

@@ -115,8 +115,7 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     let result = entry.result_name("Gradient");
     let bar = |param: &ParamModel| format_ident!("__{}_bar", param.ident);
     let mut start = quote!(let mut #loss_name = <#loss_type as #p::Zero>::zero(););
-    let mut values = Vec::new();
-    let mut both = Vec::new();
+    let (mut values, mut both, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
     for (param, passed) in entry.params() {
         let own = param.var == loss.0.var || param.mode != Mode::Read;
         let slot = if own { Slot::own(param.ident.clone(), passed.clone()) } else { Slot::of(param, passed) };
@@ -124,6 +123,9 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
             start.extend(if own { entry.copied(param, passed) } else { entry.rebound([&slot].into_iter()) });
         }
         let (bar, zero) = (bar(param), entry.zero_shadow(&slot, &n));
+        if !own {
+            zeros.push(both.len() + 1);
+        }
         start.extend(quote!(let mut #bar = #zero;));
         values.push(slot.clone());
         both.push(slot);
@@ -134,8 +136,9 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
         entry.params().enumerate().filter(|(_, (param, _))| param.mode != Mode::Read).map(|(k, _)| k);
     let depth = DEPTH;
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
-    let restoring = entry.dispatch(Direction { adjoint: 1, inverse: false }, &both, Some(&n));
-    let adjoint = entry.dispatch_forgetful(Direction { adjoint: 1, inverse: false }, &both, &n);
+    let backward = Direction { adjoint: 1, inverse: false };
+    let restoring = entry.dispatch_on_zeros(backward, &both, &zeros, &n);
+    let adjoint = entry.dispatch_forgetful(backward, &both, &zeros, &n);
     let gradients = others.iter().map(|(param, passed)| {
         let (field, gradient) = (field(param), entry.gradient_of(param, passed, &bar(param)));
         quote!(#field: #gradient)

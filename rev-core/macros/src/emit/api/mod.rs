@@ -249,12 +249,29 @@ impl Entry<'_> {
     /// A run of one of the programs: an expression of type `()` that leaves the function with an
     /// error.
     pub fn dispatch(&self, direction: Direction, slots: &[Slot], width: Option<&TokenStream>) -> TokenStream {
-        self.dispatch_as("Unchecked", direction, slots, width)
+        self.dispatch_as("Unchecked", direction, slots, &[], width)
+    }
+
+    /// The same for an adjoint. The arguments at the positions `zeros` hold zeros.
+    pub fn dispatch_on_zeros(
+        &self,
+        direction: Direction,
+        slots: &[Slot],
+        zeros: &[usize],
+        n: &TokenStream,
+    ) -> TokenStream {
+        self.dispatch_as("Unchecked", direction, slots, zeros, Some(n))
     }
 
     /// The same for an adjoint after which nobody reads the state that it restores.
-    pub fn dispatch_forgetful(&self, direction: Direction, slots: &[Slot], n: &TokenStream) -> TokenStream {
-        self.dispatch_as("Forgetful", direction, slots, Some(n))
+    pub fn dispatch_forgetful(
+        &self,
+        direction: Direction,
+        slots: &[Slot],
+        zeros: &[usize],
+        n: &TokenStream,
+    ) -> TokenStream {
+        self.dispatch_as("Forgetful", direction, slots, zeros, Some(n))
     }
 
     /// Whether a run without checks has a fused program, as an expression.
@@ -306,6 +323,7 @@ impl Entry<'_> {
         without: &str,
         direction: Direction,
         slots: &[Slot],
+        zeros: &[usize],
         width: Option<&TokenStream>,
     ) -> TokenStream {
         let p = self.p;
@@ -332,7 +350,8 @@ impl Entry<'_> {
                 }
                 #p::Backend::Dynamic(__dynamic) => {
                     let __direction = #p::ir::Direction { adjoint: #adjoint, inverse: #inverse };
-                    __dynamic.execute(#module, __direction, &mut [#(#dynamic),*])?
+                    let __zeros: &[usize] = &[#(#zeros),*];
+                    __dynamic.execute_on_zeros(#module, __direction, &mut [#(#dynamic),*], __zeros)?
                 }
             }
         }

@@ -186,8 +186,8 @@ impl Body<'_> {
         let fixed = place.path.is_empty() && is_fixed(&self.function.var(place.var).ty);
         let outside = !self.is_own(place.var);
         let one = matches!(self.spot(place, Reach::Write), Spot::One);
-        if outside && (one || mode == Mode::Accumulate || self.is_shared(place)) {
-            // what the call adds to zero is added to the place
+        if outside && (one || self.is_shared(place) || self.atomic.contains(&place.var)) {
+            // what the call adds to zero is added to the place, where several lanes may have one
             let before = quote!(let mut #name = #p::lanes::zero(););
             let after = self.lane_sum(place, &name);
             return Passed { before, arg, after, pack, fixed };
