@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rev::cuda::driver::Driver;
 use rev::cuda::Gpu;
 use rev::ir::{Direction, Module};
@@ -83,7 +83,7 @@ fn product<T: Real>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T>)
 /// From so many dimensions on a mixture is also computed by products of matrices.
 const PRODUCTS_FROM: usize = 32;
 
-/// A program and its adjoint as [`vjp`](product::vjp) runs them: as one, where they are.
+/// A program and its adjoint as `f::vjp` runs them: as one, where they are.
 fn both(module: &Module) -> (Module, Direction) {
     module.fused().map_or((module.clone(), ADJOINT), |fused| (fused, Direction::FORWARD))
 }
