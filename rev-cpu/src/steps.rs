@@ -3,7 +3,6 @@
 use std::iter::Rev;
 use std::ops::Range;
 
-use rev_core::lanes::WIDTH;
 use rev_core::scalar::{rt, Integer};
 
 use crate::lanes::Lin;
@@ -23,9 +22,9 @@ pub trait Visits: Copy + Send + Sync + IntoIterator {
     fn count(self) -> usize;
     /// The first `k` values and the rest.
     fn split_at(self, k: usize) -> (Self, Self);
-    /// The first [`WIDTH`] values as lanes, and how much further the next ones are. A loop that runs down
+    /// The first `width` values as lanes, and how much further the next ones are. A loop that runs down
     /// in steps of one visits its lanes upwards, in the order of memory.
-    fn group(self) -> (Lin<Self::Item>, Self::Item);
+    fn group(self, width: usize) -> (Lin<Self::Item>, Self::Item);
 }
 
 /// `start..end`, as the compiler knows it best.
@@ -80,8 +79,8 @@ macro_rules! consecutive {
                 $split
             }
             #[inline(always)]
-            fn group(self) -> (Lin<I>, I) {
-                let ($all, width) = (self, I::from_usize(WIDTH));
+            fn group(self, width: usize) -> (Lin<I>, I) {
+                let ($all, width) = (self, I::from_usize(width));
                 $group(width)
             }
         }
@@ -155,8 +154,8 @@ impl<I: Integer> Visits for Steps<I> {
         (Steps { count: k, ..self }, Steps { first: second, count: self.count - k, ..self })
     }
     #[inline(always)]
-    fn group(self) -> (Lin<I>, I) {
-        let width = I::from_usize(WIDTH);
+    fn group(self, width: usize) -> (Lin<I>, I) {
+        let width = I::from_usize(width);
         let down = self.stride == I::one().negated();
         let lanes = match down {
             true => Lin { first: self.first.minus(width.minus(I::one())), step: I::one() },

@@ -1,5 +1,6 @@
 //! The accesses of lanes against a model that goes lane by lane: random shapes, strides, indices and
-//! masks, every kind of index on every axis, on every instruction set that the processor has.
+//! masks, every kind of index on every axis, on every instruction set that the processor has, with all
+//! lanes and with half of them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +8,7 @@ use std::fmt::Debug;
 
 use ndarray::{s, Array2, ArrayViewMut2, Axis};
 use rev_cpu::__private::lanes::{
-    self, vectorize, Index, Isa, LaneMask, Laned, Level, Lin, Mask, Pack, WIDTH,
+    self, vectorize, Index, Isa, LaneMask, Laned, Level, Lin, Pack, NARROW, WIDTH,
 };
 use rev_cpu::__private::{
     Complex, Dynamic, Error, Exclusive, Linear, NoShadow, Run, Slice, Strided, Unchecked, Up, Zero,
@@ -105,17 +106,18 @@ impl Draw for Pack<usize> {
 }
 
 /// The active lanes, none in some cases.
-fn mask(random: &mut Random) -> Pack<bool> {
-    Pack(match random.below(4) {
+fn mask<S: Isa>(random: &mut Random) -> Pack<bool> {
+    let mask: LaneMask = match random.below(4) {
         0 => LaneMask::MAX,
-        1 => 1 << random.below(WIDTH),
+        1 => 1 << random.below(S::LANES),
         2 => 0,
         _ => (random.below(1 << 16) | random.below(1 << 16) << 16) as LaneMask,
-    })
+    };
+    Pack(mask & S::ALL)
 }
 
-fn active(m: impl Mask) -> impl Iterator<Item = usize> {
-    (0..WIDTH).filter(move |k| m.bits() >> k & 1 == 1)
+fn active(m: Pack<bool>) -> impl Iterator<Item = usize> {
+    (0..WIDTH).filter(move |k| m.0 >> k & 1 == 1)
 }
 
 /// A table with room around it, of which a view with its own strides is used.
@@ -145,7 +147,7 @@ impl<E: Element> Case<E> {
 }
 
 /// What the model says of an access: the first lane out of range.
-fn first_beyond(m: impl Mask, index: impl Fn(usize) -> [usize; 2], shape: [usize; 2]) -> Result<(), usize> {
+fn first_beyond(m: Pack<bool>, index: impl Fn(usize) -> [usize; 2], shape: [usize; 2]) -> Result<(), usize> {
     match active(m).find(|&k| index(k)[0] >= shape[0] || index(k)[1] >= shape[1]) {
         Some(k) => Err(k),
         None => Ok(()),
@@ -163,7 +165,7 @@ fn write_case<E: Element, S: Isa, A: Draw, B: Draw>(
     let mut case = Case::<E>::new(random);
     let shape: [usize; 2] = case.view().shape().try_into().unwrap();
     let (a, b) = (A::draw(random, shape[0]), B::draw(random, shape[1]));
-    let (m, v) = (mask(random), pack::<E>(random));
+    let (m, v) = (mask::<S>(random), pack::<E>(random));
     let index = |k| [a.at(k), b.at(k)];
     let mut expected = Case { table: case.table.clone(), view: case.view };
     let in_range = first_beyond(m, index, shape);
@@ -180,7 +182,7 @@ fn read_case<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
     let table = case.table.clone();
     let view = case.view();
     let shape: [usize; 2] = view.shape().try_into().unwrap();
-    let (a, b, m) = (A::draw(random, shape[0]), B::draw(random, shape[1]), mask(random));
+    let (a, b, m) = (A::draw(random, shape[0]), B::draw(random, shape[1]), mask::<S>(random));
     let in_range = first_beyond(m, |k| [a.at(k), b.at(k)], shape);
     let handle = Strided::<E, 2, _>::shared(view.view()).unwrap();
     let check = |found: Result<Pack<E>, usize>| {
@@ -192,7 +194,7 @@ fn read_case<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
         }
     };
     check(handle.lanes_read(s, m, (a, b)));
-    if m.bits() == LaneMask::MAX {
+    if m.0 == S::ALL {
         check(handle.lanes_read(s, lanes::All, (a, b)));
     }
     // a column that is broadcast: stride 0
@@ -214,7 +216,7 @@ fn read_case<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
 fn slice_case<E: Element, S: Isa, A: Draw>(s: S, random: &mut Random) {
     let n = random.below(90);
     let mut elements: Vec<E> = (0..n).map(|_| E::of(random.below(100))).collect();
-    let (a, m, v) = (A::draw(random, n), mask(random), pack::<E>(random));
+    let (a, m, v) = (A::draw(random, n), mask::<S>(random), pack::<E>(random));
     let mut expected = elements.clone();
     let bad = active(m).find(|&k| a.at(k) >= n).map_or(Ok(()), Err);
     let found = Slice::exclusive(&mut elements).lanes_read(s, m, (a,));
@@ -231,7 +233,7 @@ fn slice_case<E: Element, S: Isa, A: Draw>(s: S, random: &mut Random) {
 fn own_case<E: Element, S: Isa, A: Draw>(s: S, random: &mut Random) {
     let n = random.below(9);
     let mut packs: Vec<Pack<E>> = (0..n).map(|_| pack(random)).collect();
-    let (a, m, v) = (A::draw(random, n), mask(random), pack::<E>(random));
+    let (a, m, v) = (A::draw(random, n), mask::<S>(random), pack::<E>(random));
     let bad = active(m).find(|&k| a.at(k) >= n).map_or(Ok(()), Err);
     let lane = |packs: &[Pack<E>], i: usize, k| lanes::get(&packs[i], k);
     let mut expected = packs.clone();
@@ -259,9 +261,9 @@ fn storage<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
         write_case::<E, S, A, B>(
             s,
             random,
-            |s, m, handle, index, v| match m.bits() {
-                LaneMask::MAX => handle.lanes_write(s, lanes::All, index, v),
-                _ => handle.lanes_write(s, m, index, v),
+            |s, m, handle, index, v| match m.0 == S::ALL {
+                true => handle.lanes_write(s, lanes::All, index, v),
+                false => handle.lanes_write(s, m, index, v),
             },
             |view, m, index, v| active(m).for_each(|k| view[index(k)] = lanes::get(v, k)),
         );
@@ -281,9 +283,9 @@ fn sums<E: Element + Linear, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random
     }
     type H<'a, E> = Strided<'a, E, 2, Exclusive>;
     for _ in 0..40 {
-        let add = |s, m: Pack<bool>, h: H<'_, E>, i, v| match m.bits() {
-            LaneMask::MAX => h.lanes_add(s, lanes::All, i, v),
-            _ => h.lanes_add(s, m, i, v),
+        let add = |s, m: Pack<bool>, h: H<'_, E>, i, v| match m.0 == S::ALL {
+            true => h.lanes_add(s, lanes::All, i, v),
+            false => h.lanes_add(s, m, i, v),
         };
         write_case::<E, S, A, B>(s, random, add, |a, m, i, v| each(a, m, i, v, E::accumulate));
         let sub = |s, m, h: H<'_, E>, i, v| h.lanes_sub(s, m, i, v);
@@ -352,20 +354,28 @@ macro_rules! kinds {
     };
 }
 
-/// Calls a test on every instruction set, inside a function that enables it.
+/// Calls a test on every instruction set and with either number of lanes, inside a function that enables it.
 macro_rules! everywhere {
     (|$s:ident, $random:ident| $body:expr) => {
+        everywhere!(@ WIDTH |$s, $random| $body);
+        everywhere!(@ NARROW |$s, $random| $body);
+    };
+    (@ $lanes:ident |$s:ident, $random:ident| $body:expr) => {
         for cpu in cpus() {
             let run = Run::new(cpu.options());
-            let (groups, _) = lanes::split(run.context::<Unchecked>(), false, Up::new(0usize, 16));
+            let one = Up::new(0, $lanes);
+            let (groups, _) = lanes::split::<$lanes, _, _>(run.context::<Unchecked>(), false, one);
+            let mut groups_run = 0;
             let done: Result<(), Error> = vectorize!(groups, |$s, groups| {
                 for _ in groups {
+                    groups_run += 1;
                     let $random = &mut Random(7);
                     $body;
                 }
                 Ok(())
             });
             done.unwrap();
+            assert_eq!(groups_run, 1);
         }
     };
 }
@@ -398,14 +408,14 @@ tests! {
     dynamic_arrays: some dynamic_case f64;
 }
 
-fn visited<V: rev_cpu::steps::Visits<Item = usize>>(
+fn visited<const LANES: usize, V: rev_cpu::steps::Visits<Item = usize>>(
     cpu: &Cpu,
     fixed: bool,
     visits: V,
 ) -> (Vec<usize>, usize) {
     let run = Run::new(cpu.options());
-    let (groups, rest) = lanes::split(run.context::<Unchecked>(), fixed, visits);
-    let mut all: Vec<usize> = groups.flat_map(|i| (0..WIDTH).map(move |k| i.at(k))).collect();
+    let (groups, rest) = lanes::split::<LANES, _, _>(run.context::<Unchecked>(), fixed, visits);
+    let mut all: Vec<usize> = groups.flat_map(|i| (0..LANES).map(move |k| i.at(k))).collect();
     let grouped = all.len();
     all.extend(rest);
     all.sort_unstable();
@@ -414,19 +424,24 @@ fn visited<V: rev_cpu::steps::Visits<Item = usize>>(
 
 #[test]
 fn groups_and_their_rest_visit_every_value_once() {
+    groups_and_their_rest::<WIDTH>();
+    groups_and_their_rest::<NARROW>();
+}
+
+fn groups_and_their_rest<const LANES: usize>() {
     use rev_cpu::steps::{Down, Steps, Visits};
     for cpu in cpus().iter().chain([&Cpu::new().lanes(false)]) {
         let lanes = *cpu != Cpu::new().lanes(false);
         for n in [0usize, 1, 16, 31, 32, 33, 64, 200] {
-            let full = if lanes { n / WIDTH * WIDTH } else { 0 };
-            assert_eq!(visited(cpu, false, Up::new(3, 3 + n)), ((3..3 + n).collect(), full));
-            assert_eq!(visited(cpu, false, Down::new(3, 3 + n)), ((3..3 + n).collect(), full));
-            assert_eq!(visited(cpu, true, Up::new(3, 3 + n)), ((3..3 + n).collect(), 0));
+            let full = if lanes { n / LANES * LANES } else { 0 };
+            assert_eq!(visited::<LANES, _>(cpu, false, Up::new(3, 3 + n)), ((3..3 + n).collect(), full));
+            assert_eq!(visited::<LANES, _>(cpu, false, Down::new(3, 3 + n)), ((3..3 + n).collect(), full));
+            assert_eq!(visited::<LANES, _>(cpu, true, Up::new(3, 3 + n)), ((3..3 + n).collect(), 0));
             for (step, reversed) in [(1, true), (1, false), (3, true), (3, false)] {
                 let steps = Steps::new(0usize, n, false, step, false, reversed).unwrap();
                 let expected: Vec<usize> = (0..n).step_by(step).collect();
-                let full = if lanes { Visits::count(steps) / WIDTH * WIDTH } else { 0 };
-                assert_eq!(visited(cpu, false, steps), (expected, full));
+                let full = if lanes { Visits::count(steps) / LANES * LANES } else { 0 };
+                assert_eq!(visited::<LANES, _>(cpu, false, steps), (expected, full));
             }
         }
     }
@@ -458,7 +473,8 @@ fn an_instruction_set_that_is_not_there_is_an_error() {
 fn the_body_of_groups_returns_its_errors() {
     for cpu in cpus() {
         let run = Run::new(cpu.options());
-        let (groups, _) = lanes::split(run.context::<Unchecked>(), false, Up::new(0usize, 4 * WIDTH));
+        let (groups, _) =
+            lanes::split::<WIDTH, _, _>(run.context::<Unchecked>(), false, Up::new(0usize, 4 * WIDTH));
         let mut seen = 0;
         let found: Result<(), usize> = vectorize!(groups, |_, groups| {
             for i in groups {

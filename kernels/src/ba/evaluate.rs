@@ -105,12 +105,12 @@ pub fn jacobian(
     b.cameras.extend(camera_of.iter().map(|&c| instance.cameras[c]));
     b.points.clear();
     b.points.extend(point_of.iter().map(|&x| instance.points[x]));
-    zeroed(&mut b.residuals, count);
-    zeroed(&mut b.by_camera, count);
-    zeroed(&mut b.by_point, count);
-    b.by_weight.clear();
-    b.by_weight.resize(count, Batch::zero());
-    zeroed(&mut b.by_feature, count);
+    b.residuals.resize(count, [0.0; 2]);
+    b.residuals.as_flattened_mut().fill(0.0);
+    zeroed(&mut b.by_camera, count, <[_]>::as_flattened_mut);
+    zeroed(&mut b.by_point, count, <[_]>::as_flattened_mut);
+    zeroed(&mut b.by_weight, count, |weights| weights);
+    zeroed(&mut b.by_feature, count, <[_]>::as_flattened_mut);
     b.seeds.resize(count, [Batch([1.0, 0.0]), Batch([0.0, 1.0])]);
     residuals_apart::adjoint(
         device,
@@ -129,11 +129,15 @@ pub fn jacobian(
     Ok(())
 }
 
-/// Number by number, which is a `memset`; whole arrays would be copied one after the other.
-fn zeroed<T: Copy + Zero, const K: usize>(vector: &mut Vec<[T; K]>, count: usize) {
-    vector.truncate(count);
-    vector.as_flattened_mut().fill(T::zero());
-    vector.resize(count, [T::zero(); K]);
+/// Resizes a vector of cotangents and zeroes them. The numbers are named where they are zeroed, which the
+/// compiler makes a `memset` of; whole elements it would store one after the other.
+fn zeroed<T: Copy + Zero>(
+    vector: &mut Vec<T>,
+    count: usize,
+    cotangents: impl Fn(&mut [T]) -> &mut [Batch<f64, 2>],
+) {
+    vector.resize(count, T::zero());
+    cotangents(vector).iter_mut().for_each(|both| both.0 = [0.0; 2]);
 }
 
 /// The objective and its gradient.

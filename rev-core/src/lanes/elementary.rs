@@ -2,9 +2,9 @@
 //!
 //! They are the functions of [`crate::math`] on the registers of an instruction set, each compiled once,
 //! here: a call costs little beside what a function does for all lanes, and what uses many of them
-//! stays short.
+//! stays short. All take the number of lanes that run, which are the first.
 
-use super::{Registers, Vector};
+use super::{Registers, Vector, NARROW, WIDTH};
 use crate::math::cpu::{double, single};
 use crate::math::{self, Native};
 
@@ -23,7 +23,7 @@ macro_rules! declarations {
         pub trait Elementary: Registers {
             $(
                 #[doc = concat!("[`math::", stringify!($name), "`] in each lane.")]
-                fn $name(self, $($arg: &Vector<Self::Float>),*) -> Vector<Self::Float>;
+                fn $name(self, count: usize, $($arg: &Vector<Self::Float>),*) -> Vector<Self::Float>;
             )*
         }
     };
@@ -33,11 +33,21 @@ elementary!(declarations!());
 /// The functions of 64 bits alone.
 pub trait Special: Elementary {
     /// [`math::powi`] in each lane.
-    fn powi(self, x: &Vector<f64>, n: &Vector<i64>) -> Vector<f64>;
+    fn powi(self, count: usize, x: &Vector<f64>, n: &Vector<i64>) -> Vector<f64>;
     /// [`math::ln_gamma`] in each lane.
-    fn ln_gamma(self, x: &Vector<f64>) -> Vector<f64>;
+    fn ln_gamma(self, count: usize, x: &Vector<f64>) -> Vector<f64>;
     /// [`math::polygamma`] in each lane.
-    fn polygamma(self, order: i32, x: &Vector<f64>) -> Vector<f64>;
+    fn polygamma(self, count: usize, order: i32, x: &Vector<f64>) -> Vector<f64>;
+}
+
+/// The values of so many lanes.
+#[inline]
+fn first<T: Copy + Default>(count: usize, value: impl Fn(usize) -> T) -> Vector<T> {
+    let mut result = Vector([T::default(); WIDTH]);
+    for (k, lane) in result.0.iter_mut().enumerate().take(count) {
+        *lane = value(k);
+    }
+    result
 }
 
 /// One of them by the scalar functions, which know whether the processor can multiply and add at once.
@@ -46,8 +56,8 @@ macro_rules! by_scalars {
         impl Elementary for Native<$t> {
             $(
                 #[inline]
-                fn $name(self, $($arg: &Vector<$t>),*) -> Vector<$t> {
-                    Vector(std::array::from_fn(|k| $functions::$name($($arg.0[k]),*)))
+                fn $name(self, count: usize, $($arg: &Vector<$t>),*) -> Vector<$t> {
+                    first(count, |k| $functions::$name($($arg.0[k]),*))
                 }
             )*
         }
@@ -58,16 +68,16 @@ elementary!(by_scalars! (f32 single));
 
 impl Special for Native<f64> {
     #[inline]
-    fn powi(self, x: &Vector<f64>, n: &Vector<i64>) -> Vector<f64> {
-        Vector(std::array::from_fn(|k| double::powi(x.0[k], n.0[k] as i32)))
+    fn powi(self, count: usize, x: &Vector<f64>, n: &Vector<i64>) -> Vector<f64> {
+        first(count, |k| double::powi(x.0[k], n.0[k] as i32))
     }
     #[inline]
-    fn ln_gamma(self, x: &Vector<f64>) -> Vector<f64> {
-        Vector(x.0.map(double::ln_gamma))
+    fn ln_gamma(self, count: usize, x: &Vector<f64>) -> Vector<f64> {
+        first(count, |k| double::ln_gamma(x.0[k]))
     }
     #[inline]
-    fn polygamma(self, order: i32, x: &Vector<f64>) -> Vector<f64> {
-        Vector(x.0.map(|x| double::polygamma(order, x)))
+    fn polygamma(self, count: usize, order: i32, x: &Vector<f64>) -> Vector<f64> {
+        first(count, |k| double::polygamma(order, x.0[k]))
     }
 }
 
@@ -76,20 +86,29 @@ impl Special for Native<f64> {
 macro_rules! compiled {
     ($features:literal $machine:ident $t:ident; $name:ident($m:ident $(, $number:ident: $n:ty)*)($($arg:ident: $load:ident $of:ty),*) => $value:expr) => {
         #[inline(always)]
-        fn $name(self $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
-            #[target_feature(enable = $features)]
-            fn apart(mut machine: $machine $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
-                let $m = &mut machine;
-                let mut result = Vector([0.0; $crate::lanes::WIDTH]);
-                for chunk in 0..$machine::CHUNKS {
-                    $(let $arg = &$m.$load($arg, chunk);)*
-                    let value = $value;
-                    $m.store(&value, &mut result, chunk);
-                }
-                result
+        fn $name(self, count: usize $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
+            // with the number of registers known, the compiler computes them side by side
+            macro_rules! apart {
+                ($lanes:expr) => {{
+                    #[target_feature(enable = $features)]
+                    fn apart(mut machine: $machine $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
+                        let $m = &mut machine;
+                        let mut result = Vector([0.0; WIDTH]);
+                        for chunk in 0..$lanes / $machine::LANES {
+                            $(let $arg = &$m.$load($arg, chunk);)*
+                            let value = $value;
+                            $m.store(&value, &mut result, chunk);
+                        }
+                        result
+                    }
+                    // SAFETY: the machine has a token, which says that the processor has the instructions.
+                    unsafe { apart(self $(, $number)* $(, $arg)*) }
+                }};
             }
-            // SAFETY: the machine has a token, which says that the processor has the instructions.
-            unsafe { apart(self $(, $number)* $(, $arg)*) }
+            match count {
+                NARROW => apart!(NARROW),
+                _ => apart!(WIDTH),
+            }
         }
     };
 }

@@ -130,12 +130,12 @@ where
     P::Over: Ring,
 {
     let zeros = match k.uniform() {
-        Some(0) => m.bits(),
+        Some(0) => m.bits(s),
         Some(_) => 0,
-        None => m.bits() & eq(s, k.clone().pack(), i64::splat(0)).0,
+        None => m.bits(s) & eq(s, k.clone().pack(), i64::splat(0)).0,
     };
     // the lowest lane that fails says why
-    let before = (zeros & zeros.wrapping_neg()).wrapping_sub(1) & m.bits();
+    let before = (zeros & zeros.wrapping_neg()).wrapping_sub(1) & m.bits(s);
     let product = P::InLanes::scale_int(s, before, x.clone(), k).ok_or(InstrError::Overflow)?;
     if zeros != 0 {
         return Err(InstrError::Inexact);
@@ -155,7 +155,7 @@ pub fn div_int<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    let quotient = P::InLanes::unscale_int(s, m.bits(), x.clone(), k).ok_or(InstrError::Inexact)?;
+    let quotient = P::InLanes::unscale_int(s, m.bits(s), x.clone(), k).ok_or(InstrError::Inexact)?;
     *x = masked(s, m, quotient, x);
     Ok(())
 }
@@ -171,7 +171,7 @@ pub fn scale_by<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    let product = P::InLanes::scale_exact(s, m.bits(), x.clone(), c).ok_or(InstrError::Product)?;
+    let product = P::InLanes::scale_exact(s, m.bits(s), x.clone(), c).ok_or(InstrError::Product)?;
     *x = masked(s, m, product, x);
     Ok(())
 }
@@ -187,7 +187,7 @@ pub fn unscale_by<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    let quotient = P::InLanes::unscale_exact(s, m.bits(), x.clone(), c).ok_or(InstrError::Inexact)?;
+    let quotient = P::InLanes::unscale_exact(s, m.bits(s), x.clone(), c).ok_or(InstrError::Inexact)?;
     *x = masked(s, m, quotient, x);
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! Every machine belongs to a token, which can only be had where the processor has the instructions; that
 //! is why the calls of intrinsics are safe.
 
-use super::{Registers, Vector};
+use super::{Registers, Vector, WIDTH};
 
 /// Operations that are one intrinsic.
 macro_rules! by_intrinsic {
@@ -73,29 +73,29 @@ macro_rules! cut {
     ($lanes:literal $f:ident $i:ident; $load:ident $store:ident $load_int:ident $store_int:ident) => {
         type Float = $f;
         type Int = $i;
-        const CHUNKS: usize = $crate::lanes::WIDTH / $lanes;
+        const LANES: usize = $lanes;
 
         #[inline(always)]
         fn load(&mut self, from: &Vector<$f>, chunk: usize) -> Self::F {
-            assert!(chunk < Self::CHUNKS);
+            assert!(chunk < $crate::lanes::WIDTH / $lanes);
             // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
             unsafe { $load(from.0.as_ptr().add(chunk * $lanes).cast()) }
         }
         #[inline(always)]
         fn store(&mut self, v: &Self::F, to: &mut Vector<$f>, chunk: usize) {
-            assert!(chunk < Self::CHUNKS);
+            assert!(chunk < $crate::lanes::WIDTH / $lanes);
             // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
             unsafe { $store(to.0.as_mut_ptr().add(chunk * $lanes).cast(), *v) }
         }
         #[inline(always)]
         fn load_int(&mut self, from: &Vector<$i>, chunk: usize) -> Self::I {
-            assert!(chunk < Self::CHUNKS);
+            assert!(chunk < $crate::lanes::WIDTH / $lanes);
             // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
             unsafe { $load_int(from.0.as_ptr().add(chunk * $lanes).cast()) }
         }
         #[inline(always)]
         fn store_int(&mut self, v: &Self::I, to: &mut Vector<$i>, chunk: usize) {
-            assert!(chunk < Self::CHUNKS);
+            assert!(chunk < $crate::lanes::WIDTH / $lanes);
             // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
             unsafe { $store_int(to.0.as_mut_ptr().add(chunk * $lanes).cast(), *v) }
         }
@@ -103,11 +103,11 @@ macro_rules! cut {
 }
 pub(super) use cut;
 
-/// The sum of the registers of a vector, of which there are at most sixteen: the upper half added to the
-/// lower until one is left.
+/// The sum of the registers of so many lanes, of which there are at most sixteen: the upper half added to
+/// the lower until one is left.
 #[inline(always)]
-pub(super) fn folded<R: Registers>(m: &mut R, v: &Vector<R::Float>) -> R::F {
-    const { assert!(R::CHUNKS <= 16) };
+pub(super) fn folded<R: Registers>(m: &mut R, count: usize, v: &Vector<R::Float>) -> R::F {
+    const { assert!(WIDTH / R::LANES <= 16) };
     macro_rules! sum {
         ($a:expr, $b:expr) => {{
             let (a, b) = ($a, $b);
@@ -119,7 +119,7 @@ pub(super) fn folded<R: Registers>(m: &mut R, v: &Vector<R::Float>) -> R::F {
             sum!(m.load(v, $a), m.load(v, $b))
         };
     }
-    match const { R::CHUNKS } {
+    match count / R::LANES {
         1 => m.load(v, 0),
         2 => at!(0 1),
         4 => sum!(at!(0 2), at!(1 3)),
@@ -131,12 +131,17 @@ pub(super) fn folded<R: Registers>(m: &mut R, v: &Vector<R::Float>) -> R::F {
     }
 }
 
-/// The sum of the products of two vectors' registers, one after the other.
+/// The sum of the products of two vectors' registers of so many lanes, one after the other.
 #[inline(always)]
-pub(super) fn folded_product<R: Registers>(m: &mut R, a: &Vector<R::Float>, b: &Vector<R::Float>) -> R::F {
+pub(super) fn folded_product<R: Registers>(
+    m: &mut R,
+    count: usize,
+    a: &Vector<R::Float>,
+    b: &Vector<R::Float>,
+) -> R::F {
     let (x, y) = (m.load(a, 0), m.load(b, 0));
     let mut sum = m.mul(&x, &y);
-    for chunk in 1..R::CHUNKS {
+    for chunk in 1..count / R::LANES {
         let (x, y) = (m.load(a, chunk), m.load(b, chunk));
         sum = m.fma(&x, &y, &sum);
     }
@@ -149,8 +154,8 @@ macro_rules! in_registers {
         #[inline(always)]
         fn $name(self, from: &$crate::lanes::Vector<$from>) -> $crate::lanes::Vector<$to> {
             let mut to = $crate::lanes::Vector([0 as $to; $crate::lanes::WIDTH]);
-            const { assert!($crate::lanes::WIDTH.is_multiple_of($step)) };
-            for k in 0..const { $crate::lanes::WIDTH / $step } {
+            const { assert!(LANES.is_multiple_of($step) && LANES <= $crate::lanes::WIDTH) };
+            for k in 0..const { LANES / $step } {
                 // SAFETY: the token says that the processor has the instructions; the vector is so many times
                 // `step` lanes.
                 unsafe {

@@ -1,6 +1,6 @@
 //! Instruction sets.
 
-use super::{Elementary, Level, Special, Vector};
+use super::{Elementary, LaneMask, Level, Special, Vector, WIDTH};
 use crate::math::Native;
 use std::fmt::Debug;
 
@@ -12,6 +12,10 @@ pub trait Isa: Copy + Debug + Send + Sync + 'static {
     const NAME: &'static str;
     /// Which it is.
     const LEVEL: Level;
+    /// How many of a pack's lanes run: the first ones. The others hold values that nobody looks at.
+    const LANES: usize;
+    /// A bit for each lane that runs.
+    const ALL: LaneMask = LaneMask::MAX >> (WIDTH - Self::LANES);
     /// Registers of `f64` and 64-bit integers.
     type Double: Special + Elementary<Float = f64, Int = i64>;
     /// Registers of `f32` and 32-bit integers.
@@ -81,11 +85,12 @@ pub trait Isa: Copy + Debug + Send + Sync + 'static {
 
 /// Scalars: on every processor.
 #[derive(Clone, Copy, Debug)]
-pub struct Portable;
+pub struct Portable<const LANES: usize = WIDTH>;
 
-impl Isa for Portable {
+impl<const LANES: usize> Isa for Portable<LANES> {
     const NAME: &'static str = "portable";
     const LEVEL: Level = Level::Portable;
+    const LANES: usize = LANES;
     type Double = Native<f64>;
     type Single = Native<f32>;
 

@@ -10,7 +10,7 @@ pub trait LinearRows<T: Linear> {
     #[inline(always)]
     fn plus<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> {
         let _ = s;
-        collect(|k| {
+        collect::<S, _>(|k| {
             let mut sum = T::lane(&a, k);
             sum.accumulate(&T::lane(&b, k));
             sum
@@ -20,7 +20,7 @@ pub trait LinearRows<T: Linear> {
     #[inline(always)]
     fn minus<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> {
         let _ = s;
-        collect(|k| {
+        collect::<S, _>(|k| {
             let mut difference = T::lane(&a, k);
             difference.deduct(&T::lane(&b, k));
             difference
@@ -30,7 +30,7 @@ pub trait LinearRows<T: Linear> {
     #[inline(always)]
     fn negated<S: Isa>(s: S, a: Pack<T>) -> Pack<T> {
         let _ = s;
-        collect(|k| {
+        collect::<S, _>(|k| {
             let mut a = T::lane(&a, k);
             a.negate();
             a
@@ -41,7 +41,7 @@ pub trait LinearRows<T: Linear> {
     fn sum<S: Isa>(s: S, a: Pack<T>) -> T {
         let _ = s;
         let mut lanes: [T; WIDTH] = std::array::from_fn(|k| T::lane(&a, k));
-        let mut count = WIDTH;
+        let mut count = S::LANES;
         while count > 1 {
             count /= 2;
             let (low, high) = lanes.split_at_mut(count);
@@ -57,7 +57,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Ring,
     {
         let _ = s;
-        collect(|k| T::lane(&a, k).scale(Laned::lane(&c, k)))
+        collect::<S, _>(|k| T::lane(&a, k).scale(Laned::lane(&c, k)))
     }
     /// The sum of `v·c` over all lanes.
     #[inline(always)]
@@ -74,7 +74,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Ring,
     {
         let _ = s;
-        collect(|k| {
+        collect::<S, _>(|k| {
             let mut to = T::lane(&to, k);
             to.accumulate_product(T::lane(&v, k), Laned::lane(&c, k));
             to
@@ -87,7 +87,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Ring,
     {
         let _ = s;
-        collect(|k| {
+        collect::<S, _>(|k| {
             let mut from = T::lane(&from, k);
             from.deduct_product(T::lane(&v, k), Laned::lane(&c, k));
             from
@@ -100,7 +100,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Field,
     {
         let _ = s;
-        collect(|k| T::lane(&a, k).scale_constant(c))
+        collect::<S, _>(|k| T::lane(&a, k).scale_constant(c))
     }
     /// `rt::absorb` in each lane.
     #[inline(always)]
@@ -109,7 +109,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Ring,
     {
         let _ = s;
-        collect(|k| T::lane(&a, k).absorb(Laned::lane(&c, k)))
+        collect::<S, _>(|k| T::lane(&a, k).absorb(Laned::lane(&c, k)))
     }
     /// [`Linear::scale_exact`] in the lanes of the mask; `None` if it is so in one of them.
     #[inline(always)]
@@ -154,7 +154,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Ring,
     {
         let _ = s;
-        collect(|k| T::lane(&a, k).conjugate())
+        collect::<S, _>(|k| T::lane(&a, k).conjugate())
     }
     /// `rt::shadow_re` in each lane.
     #[inline(always)]
@@ -163,7 +163,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Field,
     {
         let _ = s;
-        collect(|k| T::lane(&a, k).real_part())
+        collect::<S, _>(|k| T::lane(&a, k).real_part())
     }
     /// `rt::shadow_im` in each lane.
     #[inline(always)]
@@ -172,7 +172,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Field,
     {
         let _ = s;
-        collect(|k| T::lane(&a, k).imaginary_part())
+        collect::<S, _>(|k| T::lane(&a, k).imaginary_part())
     }
     /// `rt::shadow_from_re` in each lane.
     #[inline(always)]
@@ -181,7 +181,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Field,
     {
         let _ = s;
-        collect(|k| T::from_real_part(Laned::lane(&re, k)))
+        collect::<S, _>(|k| T::from_real_part(Laned::lane(&re, k)))
     }
     /// `rt::shadow_from_im` in each lane.
     #[inline(always)]
@@ -190,7 +190,7 @@ pub trait LinearRows<T: Linear> {
         T::Over: Field,
     {
         let _ = s;
-        collect(|k| T::from_imaginary_part(Laned::lane(&im, k)))
+        collect::<S, _>(|k| T::from_imaginary_part(Laned::lane(&im, k)))
     }
     /// The `k`-th cotangents of shadows of scalars, as [`Linear::component`] has them; `None` where each
     /// lane is converted by itself.
@@ -203,7 +203,7 @@ pub trait LinearRows<T: Linear> {
     #[inline(always)]
     fn set_cotangents<S: Isa>(s: S, a: &mut Pack<T>, k: usize, n: Numbers) {
         let _ = s;
-        for lane in 0..WIDTH {
+        for lane in 0..S::LANES {
             let mut v = T::lane(a, lane);
             Linear::set_component(&mut v, k, n.at(lane));
             T::set_lane(a, lane, v);

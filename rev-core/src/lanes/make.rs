@@ -55,31 +55,31 @@ pub fn repeat<P: Laned, const K: usize>(v: Pack<P>) -> Pack<[P; K]> {
 
 /// The active lanes in which it holds.
 #[inline(always)]
-pub fn within<S: Isa>(_: S, m: impl Mask, c: &Pack<bool>) -> Pack<bool> {
-    Pack(m.bits() & c.0)
+pub fn within<S: Isa>(s: S, m: impl Mask, c: &Pack<bool>) -> Pack<bool> {
+    Pack(m.bits(s) & c.0)
 }
 
 /// The active lanes in which it doesn't hold.
 #[inline(always)]
-pub fn without<S: Isa>(_: S, m: impl Mask, c: &Pack<bool>) -> Pack<bool> {
-    Pack(m.bits() & !c.0)
+pub fn without<S: Isa>(s: S, m: impl Mask, c: &Pack<bool>) -> Pack<bool> {
+    Pack(m.bits(s) & !c.0)
 }
 
 /// The active lanes, in order.
 #[inline(always)]
-pub fn active(m: impl Mask) -> impl Iterator<Item = usize> {
-    let bits = m.bits();
-    (0..WIDTH).filter(move |k| bits >> k & 1 == 1)
+pub fn active<S: Isa>(s: S, m: impl Mask) -> impl Iterator<Item = usize> {
+    let bits = m.bits(s);
+    (0..S::LANES).filter(move |k| bits >> k & 1 == 1)
 }
 
 /// The lowest active lane, 0 where none is.
 #[inline(always)]
-pub fn first_active(m: impl Mask) -> usize {
-    m.bits().trailing_zeros() as usize % WIDTH
+pub fn first_active<S: Isa>(s: S, m: impl Mask) -> usize {
+    m.bits(s).trailing_zeros() as usize % WIDTH
 }
 
 /// Calls a function for each active lane, in order.
 #[inline(always)]
-pub fn in_order(m: impl Mask, f: impl FnMut(usize)) {
-    active(m).for_each(f);
+pub fn in_order<S: Isa>(s: S, m: impl Mask, f: impl FnMut(usize)) {
+    active(s, m).for_each(f);
 }

@@ -1,7 +1,7 @@
 //! Truth values in lanes, and which lanes are active.
 
 use super::rows::Rows;
-use super::{Isa, LaneMask, Laned, Pack, WIDTH};
+use super::{Isa, LaneMask, Laned, Pack};
 use crate::scalar::Linear;
 
 impl Laned for bool {
@@ -50,13 +50,8 @@ impl Rows<bool> for Bits {
 pub trait Mask: Copy {
     /// Whether it's always every lane.
     const ALL: bool;
-    /// Bit `k` is lane `k`.
-    fn bits(self) -> LaneMask;
-    /// The lanes as truth values.
-    #[inline(always)]
-    fn pack(self) -> Pack<bool> {
-        Pack(self.bits())
-    }
+    /// Bit `k` is lane `k`; no bit of a lane that doesn't run.
+    fn bits<S: Isa>(self, s: S) -> LaneMask;
 }
 
 /// Every lane.
@@ -66,15 +61,15 @@ pub struct All;
 impl Mask for All {
     const ALL: bool = true;
     #[inline(always)]
-    fn bits(self) -> LaneMask {
-        LaneMask::MAX
+    fn bits<S: Isa>(self, _: S) -> LaneMask {
+        S::ALL
     }
 }
 
 impl Mask for Pack<bool> {
     const ALL: bool = false;
     #[inline(always)]
-    fn bits(self) -> LaneMask {
+    fn bits<S: Isa>(self, _: S) -> LaneMask {
         self.0
     }
 }
@@ -82,7 +77,7 @@ impl Mask for Pack<bool> {
 impl Mask for &Pack<bool> {
     const ALL: bool = false;
     #[inline(always)]
-    fn bits(self) -> LaneMask {
+    fn bits<S: Isa>(self, _: S) -> LaneMask {
         self.0
     }
 }
@@ -93,29 +88,10 @@ pub fn any(m: &Pack<bool>) -> bool {
     m.0 != 0
 }
 
-/// Whether it holds in every lane.
-#[inline(always)]
-pub fn all(m: &Pack<bool>) -> bool {
-    m.0 == LaneMask::MAX
-}
-
-/// The lowest lane in which it holds; [`WIDTH`] if there is none.
-#[inline(always)]
-pub fn first(m: &Pack<bool>) -> usize {
-    debug_assert_eq!(LaneMask::BITS as usize, WIDTH);
-    m.0.trailing_zeros() as usize
-}
-
-/// True in every lane.
-#[inline(always)]
-pub fn everywhere() -> Pack<bool> {
-    Pack(LaneMask::MAX)
-}
-
 /// `a` in the lanes of the mask, `b` in the others.
 #[inline(always)]
 pub fn select<S: Isa, P: Laned>(s: S, m: impl Mask, a: Pack<P>, b: Pack<P>) -> Pack<P> {
-    P::select(s, m.bits(), a, b)
+    P::select(s, m.bits(s), a, b)
 }
 
 /// `place = v` in the lanes of the mask.
@@ -130,7 +106,7 @@ pub(super) fn masked<S: Isa, M: Mask, P: Laned>(s: S, m: M, v: Pack<P>, place: &
     if M::ALL {
         v
     } else {
-        P::select(s, m.bits(), v, place.clone())
+        P::select(s, m.bits(s), v, place.clone())
     }
 }
 
@@ -140,6 +116,6 @@ pub(super) fn active<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: Pack<P>) -> Pack
     if M::ALL {
         v
     } else {
-        P::select(s, m.bits(), v, P::splat(P::zero()))
+        P::select(s, m.bits(s), v, P::splat(P::zero()))
     }
 }

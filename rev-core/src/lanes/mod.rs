@@ -47,7 +47,7 @@ pub use layout::Layout;
 pub use level::Level;
 pub use linear::{minus, negated, plus, LinearRows};
 pub use make::*;
-pub use mask::{all, any, assign, everywhere, first, select, All, Mask};
+pub use mask::{any, assign, select, All, Mask};
 #[cfg(target_arch = "aarch64")]
 pub use neon::Neon;
 pub use number::{cast, cast_shadow, Numbers};
@@ -61,8 +61,12 @@ pub use vector::Vector;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2, Avx512};
 
-/// How many iterations run at once.
+/// How many lanes a pack has.
 pub const WIDTH: usize = 32;
+
+/// How many of them run where a loop keeps more than the registers hold ([`Isa::LANES`]).
+pub const NARROW: usize = WIDTH / 2;
 
 /// A bit for each lane, the lowest for lane 0.
 pub type LaneMask = u32;
+const _: () = assert!(LaneMask::BITS as usize == WIDTH);

@@ -1,7 +1,7 @@
 //! Values of any type, one for each lane.
 
 use super::rows::Rows;
-use super::{Isa, LaneByLane, LaneMask, Layout, Vector, WIDTH};
+use super::{Isa, LaneByLane, LaneMask, Layout, Vector};
 use crate::scalar::Primal;
 use std::fmt::Debug;
 
@@ -34,16 +34,16 @@ pub trait Laned: Clone {
 
     /// The same value in every lane.
     fn splat(v: Self) -> Pack<Self>;
-    /// The value in lane `k`, which is less than [`WIDTH`].
+    /// The value in lane `k`, which is less than [`WIDTH`](super::WIDTH).
     fn lane(pack: &Pack<Self>, k: usize) -> Self;
-    /// Sets the value in lane `k`, which is less than [`WIDTH`].
+    /// Sets the value in lane `k`, which is less than [`WIDTH`](super::WIDTH).
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self);
     /// `a` in the lanes of the mask, `b` in the others.
     #[inline(always)]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let _ = s;
         let mut result = b;
-        for k in 0..WIDTH {
+        for k in 0..S::LANES {
             if mask >> k & 1 == 1 {
                 Self::set_lane(&mut result, k, Self::lane(&a, k));
             }
@@ -76,11 +76,11 @@ pub fn zero_shadow<P: Primal, const N: usize>(like: &Pack<P>) -> Pack<P::Shadow<
     P::zero_shadow_lanes(like)
 }
 
-/// A pack made lane by lane.
+/// A pack made lane by lane; lanes that don't run hold what the first does.
 #[inline(always)]
-pub(crate) fn collect<P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
+pub(crate) fn collect<S: Isa, P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
     let mut pack = P::splat(value(0));
-    for k in 1..WIDTH {
+    for k in 1..S::LANES {
         P::set_lane(&mut pack, k, value(k));
     }
     pack

@@ -6,14 +6,15 @@ use crate::math::Native;
 
 /// Vector registers of floats and of integers of the same width.
 ///
-/// A [`Vector`] is [`CHUNKS`](Registers::CHUNKS) registers; a chunk's number is always less than that.
+/// A [`Vector`] is [`WIDTH`](super::WIDTH) / [`LANES`](Registers::LANES) registers; a chunk's number is
+/// always less than that.
 pub trait Registers: Machine {
     /// What one lane of a float register holds.
     type Float: Copy;
     /// What one lane of an integer register holds.
     type Int: Copy;
-    /// How many registers a vector is.
-    const CHUNKS: usize;
+    /// How many lanes a register has.
+    const LANES: usize;
 
     /// A register of a vector.
     fn load(&mut self, from: &Vector<Self::Float>, chunk: usize) -> Self::F;
@@ -33,11 +34,11 @@ pub trait Registers: Machine {
     fn ceil(&mut self, a: &Self::F) -> Self::F;
     /// The integer part.
     fn trunc(&mut self, a: &Self::F) -> Self::F;
-    /// The sum of all lanes along the tree of [`super::sum`].
-    fn sum(&mut self, v: &Vector<Self::Float>) -> Self::Float;
-    /// The sum of the products of all lanes: register by register multiplied and added at once, then as
+    /// The sum of the first so many lanes along the tree of [`super::sum`].
+    fn sum(&mut self, count: usize, v: &Vector<Self::Float>) -> Self::Float;
+    /// The sum of the products of the first so many lanes: register by register multiplied and added at once, then as
     /// [`sum`](Registers::sum).
-    fn sum_product(&mut self, a: &Vector<Self::Float>, b: &Vector<Self::Float>) -> Self::Float;
+    fn sum_product(&mut self, count: usize, a: &Vector<Self::Float>, b: &Vector<Self::Float>) -> Self::Float;
 }
 
 /// Registers of one lane: the scalars.
@@ -46,7 +47,7 @@ macro_rules! scalars {
         impl Registers for Native<$f> {
             type Float = $f;
             type Int = $i;
-            const CHUNKS: usize = super::WIDTH;
+            const LANES: usize = 1;
 
             #[inline(always)]
             fn load(&mut self, from: &Vector<$f>, chunk: usize) -> $f {
@@ -85,9 +86,8 @@ macro_rules! scalars {
                 a.trunc()
             }
             #[inline(always)]
-            fn sum(&mut self, v: &Vector<$f>) -> $f {
+            fn sum(&mut self, mut count: usize, v: &Vector<$f>) -> $f {
                 let mut lanes = v.0;
-                let mut count = super::WIDTH;
                 while count > 1 {
                     count /= 2;
                     for k in 0..count {
@@ -97,12 +97,12 @@ macro_rules! scalars {
                 lanes[0]
             }
             #[inline(always)]
-            fn sum_product(&mut self, a: &Vector<$f>, b: &Vector<$f>) -> $f {
+            fn sum_product(&mut self, count: usize, a: &Vector<$f>, b: &Vector<$f>) -> $f {
                 let mut products = *a;
                 for (a, b) in products.0.iter_mut().zip(b.0) {
                     *a *= b;
                 }
-                self.sum(&products)
+                self.sum(count, &products)
             }
         }
     };

@@ -56,7 +56,7 @@ macro_rules! uniform_methods {
             T: $($bound)*,
         {
             let _ = s;
-            collect(|k| rt::$name($(T::lane(&$arg, k)),*))
+            collect::<S, _>(|k| rt::$name($(T::lane(&$arg, k)),*))
         }
     )*};
 }
@@ -70,7 +70,7 @@ macro_rules! comparing_methods {
             T: $($bound)*,
         {
             let _ = s;
-            collect(|k| rt::$name(T::lane(&a, k), T::lane(&b, k)))
+            collect::<S, _>(|k| rt::$name(T::lane(&a, k), T::lane(&b, k)))
         }
     )*};
 }
@@ -87,7 +87,7 @@ pub trait Rows<T: Laned> {
         T: Integer,
     {
         let _ = s;
-        collect(|k| rt::shl(T::lane(&a, k), n.at(k)))
+        collect::<S, _>(|k| rt::shl(T::lane(&a, k), n.at(k)))
     }
     /// `rt::shr` in each lane.
     #[inline(always)]
@@ -96,7 +96,7 @@ pub trait Rows<T: Laned> {
         T: Integer,
     {
         let _ = s;
-        collect(|k| rt::shr(T::lane(&a, k), n.at(k)))
+        collect::<S, _>(|k| rt::shr(T::lane(&a, k), n.at(k)))
     }
     /// `rt::powi` in each lane.
     #[inline(always)]
@@ -105,7 +105,7 @@ pub trait Rows<T: Laned> {
         T: Field,
     {
         let _ = s;
-        collect(|k| rt::powi(T::lane(&x, k), n.at(k)))
+        collect::<S, _>(|k| rt::powi(T::lane(&x, k), n.at(k)))
     }
     /// `rt::polygamma` in each lane.
     #[inline(always)]
@@ -114,7 +114,7 @@ pub trait Rows<T: Laned> {
         T: Real,
     {
         let _ = s;
-        collect(|k| rt::polygamma(order.at(k), T::lane(&x, k)))
+        collect::<S, _>(|k| rt::polygamma(order.at(k), T::lane(&x, k)))
     }
     /// `rt::complex` in each lane.
     #[inline(always)]
@@ -141,7 +141,7 @@ pub trait Rows<T: Laned> {
         T: Scalar,
     {
         let _ = s;
-        collect(|k| T::from_number(n.at(k)))
+        collect::<S, _>(|k| T::from_number(n.at(k)))
     }
 }
 
@@ -237,7 +237,7 @@ pub fn remainder<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>)
 /// Whether no active lane holds a zero.
 #[inline(always)]
 fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> bool {
-    eq(s, divisor.clone(), T::splat(T::zero())).0 & m.bits() == 0
+    eq(s, divisor.clone(), T::splat(T::zero())).0 & m.bits(s) == 0
 }
 
 /// `rt::powi` in each lane.
@@ -250,7 +250,7 @@ pub fn powi<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>) -> Pack<T> {
 #[inline(always)]
 pub fn powi_derivative<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>, k: impl Each<i32>) -> Pack<T> {
     let (Some(n), Some(order)) = (n.uniform(), k.uniform()) else {
-        return collect(|lane| rt::powi_derivative(T::lane(&x, lane), n.at(lane), k.at(lane)));
+        return collect::<S, _>(|lane| rt::powi_derivative(T::lane(&x, lane), n.at(lane), k.at(lane)));
     };
     match rt::falling_factorial(n, order) {
         Some(factor) => mul(s, T::splat(factor), powi(s, x, n.wrapping_sub(order))),

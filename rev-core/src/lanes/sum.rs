@@ -2,7 +2,7 @@
 
 use super::linear::LinearRows;
 use super::mask::active;
-use super::{Isa, Mask, Pack, WIDTH};
+use super::{Isa, Mask, Pack};
 use crate::scalar::{Linear, Ring, Scalar};
 use std::ops::BitXor;
 
@@ -29,7 +29,6 @@ where
 
 /// The exclusive or of the active lanes.
 #[inline(always)]
-pub fn parity<S: Isa, M: Mask, T: Scalar + BitXor<Output = T>>(_: S, m: M, v: &Pack<T>) -> T {
-    let lanes = (0..WIDTH).filter(|k| m.bits() >> k & 1 == 1);
-    lanes.fold(T::zero(), |a, k| a ^ T::lane(v, k))
+pub fn parity<S: Isa, M: Mask, T: Scalar + BitXor<Output = T>>(s: S, m: M, v: &Pack<T>) -> T {
+    super::active(s, m).fold(T::zero(), |a, k| a ^ T::lane(v, k))
 }

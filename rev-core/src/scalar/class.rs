@@ -155,31 +155,31 @@ pub trait Field:
     #[inline(always)]
     fn re_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
-        collect(|k| Self::lane(&z, k).re())
+        collect::<S, _>(|k| Self::lane(&z, k).re())
     }
     /// [`im`](Field::im) in each lane.
     #[inline(always)]
     fn im_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
-        collect(|k| Self::lane(&z, k).im())
+        collect::<S, _>(|k| Self::lane(&z, k).im())
     }
     /// [`abs2`](Field::abs2) in each lane.
     #[inline(always)]
     fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
-        collect(|k| Self::lane(&z, k).abs2())
+        collect::<S, _>(|k| Self::lane(&z, k).abs2())
     }
     /// [`norm`](Field::norm) in each lane.
     #[inline(always)]
     fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
-        collect(|k| Self::lane(&z, k).norm())
+        collect::<S, _>(|k| Self::lane(&z, k).norm())
     }
     /// [`arg`](Field::arg) in each lane.
     #[inline(always)]
     fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
-        collect(|k| Self::lane(&z, k).arg())
+        collect::<S, _>(|k| Self::lane(&z, k).arg())
     }
     /// [`scale_real`](Field::scale_real) in each lane.
     #[inline(always)]
@@ -189,7 +189,7 @@ pub trait Field:
         t: Pack<Self>,
     ) -> Pack<Self::Shadow<N>> {
         let _ = s;
-        collect(|k| Self::scale_real(Laned::lane(&c, k), Self::lane(&t, k)))
+        collect::<S, _>(|k| Self::scale_real(Laned::lane(&c, k), Self::lane(&t, k)))
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) trait Kernels: Copy {
 ///
 /// The matrices' elements may be read, `c`'s written.
 pub(super) unsafe fn run<R: Kernels>(size: Size, alpha: R, a: Matrix<R>, b: Matrix<R>, c: Matrix<R>) -> bool {
-    if Avx512::detect().is_none() {
+    if <Avx512>::detect().is_none() {
         return false;
     }
     let Size { m, k, n } = size;

@@ -27,8 +27,8 @@ where
     M: Mask,
     X: Indices<R>,
 {
-    let Some(Frame { ptr, shape, strides }) = frame else { return Err(first(m.bits())) };
-    let beyond = index.beyond(s, m.bits(), &shape);
+    let Some(Frame { ptr, shape, strides }) = frame else { return Err(first(m.bits(s))) };
+    let beyond = index.beyond(s, m.bits(s), &shape);
     if beyond != 0 {
         return Err(first(beyond));
     }
@@ -97,7 +97,7 @@ where
     X: Pattern,
     U: Update<E>,
 {
-    if none(m) {
+    if none(s, m) {
         return;
     }
     // SAFETY (of all): as required of the caller
@@ -109,8 +109,8 @@ where
         U::lanes(s, m, &mut old, v);
         unsafe { write::<S, M, E, X>(s, m, ptr, places, &old) };
     } else {
-        for k in 0..WIDTH {
-            if active(m, k) {
+        for k in 0..S::LANES {
+            if active(s, m, k) {
                 let element = unsafe { &mut *ptr.wrapping_byte_offset(places.at::<X>(k)) };
                 U::one(element, &lanes::get(&v, k));
             }
@@ -132,7 +132,7 @@ where
     X: Pattern,
     U: Update<E>,
 {
-    if none(m) {
+    if none(s, m) {
         return;
     }
     // SAFETY (of all): as required of the caller
@@ -140,8 +140,8 @@ where
         U::shared(unsafe { Cell::new(ptr.wrapping_byte_offset(places.start)) }, lanes::sum(s, m, &v));
         return;
     }
-    for k in 0..WIDTH {
-        if active(m, k) {
+    for k in 0..S::LANES {
+        if active(s, m, k) {
             let cell = unsafe { Cell::new(ptr.wrapping_byte_offset(places.at::<X>(k))) };
             U::shared(cell, lanes::get(&v, k));
         }
@@ -215,8 +215,8 @@ macro_rules! lanes_of {
                 E: BitXor<Output = E>,
             {
                 let at = locate(s, m, self.frame(), index)?;
-                for k in 0..WIDTH {
-                    if active(m, k) {
+                for k in 0..S::LANES {
+                    if active(s, m, k) {
                         // SAFETY: as above.
                         let element = unsafe { &mut *at.0.wrapping_byte_offset(at.1.at::<X>(k)) };
                         *element = element.clone() ^ lanes::get(&v, k);

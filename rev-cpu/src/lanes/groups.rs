@@ -1,38 +1,42 @@
 //! A loop's values in groups of one for each lane, and the code that runs them on the instruction set
 //! at hand.
 
+use rev_core::lanes::Level;
 #[cfg(target_arch = "aarch64")]
 use rev_core::lanes::Neon;
 #[cfg(target_arch = "x86_64")]
 use rev_core::lanes::{Avx2, Avx512};
-use rev_core::lanes::{Level, WIDTH};
 use rev_core::scalar::{Integer, Ring};
 
 use super::index::Lin;
 use crate::context::Context;
 use crate::steps::Visits;
 
-/// The full groups of a loop, each as its values in the lanes.
+/// The full groups of a loop, each as its values in the lanes that run.
 #[derive(Clone, Copy, Debug)]
-pub struct Groups<V: Visits> {
+pub struct Groups<V: Visits, const LANES: usize> {
     next: Lin<V::Item>,
     advance: V::Item,
     left: usize,
     level: Level,
 }
 
-/// The values of a loop that run in lanes, and those that are left over for one after the other: all
+/// The values of a loop that run in so many lanes, and those that are left over for one after the other: all
 /// of them where the order of sums is `fixed`, or where lanes are turned off.
 #[inline(always)]
-pub fn split<V: Visits, C>(cx: Context<'_, C>, fixed: bool, visits: V) -> (Groups<V>, V) {
+pub fn split<const LANES: usize, V: Visits, C>(
+    cx: Context<'_, C>,
+    fixed: bool,
+    visits: V,
+) -> (Groups<V, LANES>, V) {
     let level = if fixed { None } else { cx.lanes() };
-    let count = level.map_or(0, |_| visits.count() / WIDTH);
-    let (grouped, rest) = visits.split_at(count * WIDTH);
-    let (next, advance) = grouped.group();
+    let count = level.map_or(0, |_| visits.count() / LANES);
+    let (grouped, rest) = visits.split_at(count * LANES);
+    let (next, advance) = grouped.group(LANES);
     (Groups { next, advance, left: count, level: level.unwrap_or(Level::Portable) }, rest)
 }
 
-impl<V: Visits<Item: Integer>> Iterator for Groups<V> {
+impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES> {
     type Item = Lin<V::Item>;
 
     #[inline(always)]
@@ -65,7 +69,7 @@ macro_rules! with {
     ($($name:ident $run:ident $token:ident $features:literal;)*) => {$(
         #[doc = concat!("The token of ", stringify!($token), ", where a loop has groups for it.")]
         #[inline(always)]
-        pub fn $name<V: Visits>(groups: &Groups<V>) -> Option<$token> {
+        pub fn $name<V: Visits, const LANES: usize>(groups: &Groups<V, LANES>) -> Option<$token<LANES>> {
             match groups.level {
                 Level::$token if groups.left > 0 => $token::detect(),
                 _ => None,
@@ -74,16 +78,16 @@ macro_rules! with {
 
         #[doc = concat!("Runs a loop's groups on ", stringify!($token), ".")]
         #[inline(always)]
-        pub fn $run<V: Visits, R>(
-            token: $token,
-            groups: Groups<V>,
-            body: impl FnOnce($token, Groups<V>) -> R,
+        pub fn $run<V: Visits, R, const LANES: usize>(
+            token: $token<LANES>,
+            groups: Groups<V, LANES>,
+            body: impl FnOnce($token<LANES>, Groups<V, LANES>) -> R,
         ) -> R {
             #[target_feature(enable = $features)]
-            fn inside<V: Visits, R>(
-                token: $token,
-                groups: Groups<V>,
-                body: impl FnOnce($token, Groups<V>) -> R,
+            fn inside<V: Visits, R, const LANES: usize>(
+                token: $token<LANES>,
+                groups: Groups<V, LANES>,
+                body: impl FnOnce($token<LANES>, Groups<V, LANES>) -> R,
             ) -> R {
                 body(token, groups)
             }
@@ -123,8 +127,10 @@ pub unsafe fn run_fused<R>(body: impl FnOnce() -> R) -> R {
 /// The token of plain loops over the lanes, where a loop has groups for it.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
-pub fn portable<V: Visits>(groups: &Groups<V>) -> Option<rev_core::lanes::Portable> {
-    (groups.left > 0).then_some(rev_core::lanes::Portable)
+pub fn portable<V: Visits, const LANES: usize>(
+    groups: &Groups<V, LANES>,
+) -> Option<rev_core::lanes::Portable<LANES>> {
+    (groups.left > 0).then_some(rev_core::lanes::Portable::<LANES>)
 }
 
 /// `fused_loop!(body)`: the value of the body, a `Result<(), _>`, in which products are rounded together with

@@ -1,7 +1,7 @@
 //! Indices of lanes: the same in every lane, growing from lane to lane by a step, or one of each
 //! lane's own; and where in memory a tuple of them leads.
 
-use rev_core::lanes::{self, Isa, LaneMask, Laned, Mask, Pack, WIDTH};
+use rev_core::lanes::{self, Isa, LaneMask, Laned, Pack, WIDTH};
 use rev_core::scalar::Integer;
 
 /// An integer that is `first + k · step` in lane `k`, wrapping around: a loop variable.
@@ -150,7 +150,7 @@ impl Index for Lin<usize> {
     fn beyond<S: Isa>(self, _: S, m: LaneMask, extent: usize) -> LaneMask {
         // both ends in range, and everything between them between the two
         let steady = (self.step as isize).unsigned_abs() <= SMALL && extent <= isize::MAX as usize;
-        if steady && self.first < extent && Lin::at(self, WIDTH - 1) < extent {
+        if steady && self.first < extent && Lin::at(self, S::LANES - 1) < extent {
             return 0;
         }
         beyond_one_by_one(self, m, extent)
@@ -176,7 +176,7 @@ impl Index for Pack<usize> {
     }
     #[inline(always)]
     fn beyond<S: Isa>(self, s: S, m: LaneMask, extent: usize) -> LaneMask {
-        m & !lanes::lt(s, self, lanes::splat(extent)).bits()
+        m & !lanes::lt(s, self, lanes::splat(extent)).0
     }
     #[inline(always)]
     fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {

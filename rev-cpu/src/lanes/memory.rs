@@ -16,16 +16,16 @@ use super::index::{Pattern, Places};
 #[cfg(target_arch = "x86_64")]
 use super::{transpose, x86};
 
-/// Whether a lane is active.
+/// Whether a lane that runs is active.
 #[inline(always)]
-pub(super) fn active<M: Mask>(m: M, k: usize) -> bool {
-    M::ALL || m.bits() >> k & 1 != 0
+pub(super) fn active<S: Isa, M: Mask>(s: S, m: M, k: usize) -> bool {
+    M::ALL || m.bits(s) >> k & 1 != 0
 }
 
 /// Whether no lane is.
 #[inline(always)]
-pub(super) fn none<M: Mask>(m: M) -> bool {
-    !M::ALL && m.bits() == 0
+pub(super) fn none<S: Isa, M: Mask>(s: S, m: M) -> bool {
+    !M::ALL && m.bits(s) == 0
 }
 
 /// Whether elements of a type are equal words, and there are any.
@@ -36,6 +36,14 @@ pub(super) const fn in_words<E: Laned>() -> bool {
         && size_of::<E>() != 0
         && size_of::<E>().is_multiple_of(word)
         && size_of::<Pack<E>>() == WIDTH * size_of::<E>()
+}
+
+/// How many words an element is.
+const fn words<E: Laned>() -> usize {
+    match E::LAYOUT.word() {
+        0 => 0,
+        word => size_of::<E>() / word,
+    }
 }
 
 /// The elements at the places of the active lanes.
@@ -52,7 +60,7 @@ where
     X: Pattern,
 {
     // SAFETY (of all calls): as required of the caller
-    if none(m) || const { size_of::<E>() == 0 } {
+    if none(s, m) || const { size_of::<E>() == 0 } {
         lanes::splat(E::zero())
     } else if const { !X::LINEAR && !X::VARYING } {
         lanes::splat(unsafe { (*base.wrapping_byte_offset(places.start)).clone() })
@@ -60,8 +68,8 @@ where
         unsafe { read_words::<S, M, E, X>(s, m, base.cast(), places, E::LAYOUT.word()) }
     } else {
         let mut all = lanes::splat(E::zero());
-        for k in 0..WIDTH {
-            if active(m, k) {
+        for k in 0..S::LANES {
+            if active(s, m, k) {
                 let element = base.wrapping_byte_offset(places.at::<X>(k));
                 lanes::set(&mut all, k, unsafe { (*element).clone() });
             }
@@ -84,12 +92,12 @@ where
     X: Pattern,
 {
     // SAFETY (of all calls): as required of the caller
-    if none(m) || const { size_of::<E>() == 0 } {
+    if none(s, m) || const { size_of::<E>() == 0 } {
     } else if const { in_words::<E>() && (X::LINEAR || X::VARYING) } {
         unsafe { write_words::<S, M, E, X>(s, m, base.cast(), places, E::LAYOUT.word(), v) }
     } else {
-        for k in 0..WIDTH {
-            if active(m, k) {
+        for k in 0..S::LANES {
+            if active(s, m, k) {
                 unsafe { *base.wrapping_byte_offset(places.at::<X>(k)) = lanes::get(v, k) };
             }
         }
@@ -140,11 +148,25 @@ where
     X: Pattern,
 {
     let mut all = MaybeUninit::<Pack<E>>::uninit();
+    if const { S::LANES < WIDTH } {
+        let word = const { WIDTH * E::LAYOUT.word() };
+        let idle = const { (WIDTH - S::LANES) * E::LAYOUT.word() };
+        for j in 1..=const { words::<E>() } {
+            // SAFETY: what each word has for the lanes that don't run, at its end.
+            unsafe { all.as_mut_ptr().cast::<u8>().add(j * word - idle).write_bytes(0, idle) };
+        }
+    }
     #[cfg(target_arch = "x86_64")]
     if const { M::ALL && moves_whole::<S, E>() } && apart == WORD {
         // SAFETY: as required of the caller; the token says that there is AVX-512.
         return unsafe {
-            transpose::read_whole::<X>(base, &places, size_of::<E>() / WORD, all.as_mut_ptr().cast());
+            transpose::read_whole::<X>(
+                S::LANES,
+                base,
+                &places,
+                size_of::<E>() / WORD,
+                all.as_mut_ptr().cast(),
+            );
             all.assume_init()
         };
     }
@@ -183,7 +205,7 @@ pub(super) unsafe fn write_words<S, M, E, X>(
     if const { M::ALL && moves_whole::<S, E>() } && apart == WORD {
         let from = std::ptr::from_ref(v).cast();
         // SAFETY: as required of the caller; the token says that there is AVX-512.
-        return unsafe { transpose::write_whole::<X>(base, &places, size_of::<E>() / WORD, from) };
+        return unsafe { transpose::write_whole::<X>(S::LANES, base, &places, size_of::<E>() / WORD, from) };
     }
     by_word!(E::LAYOUT.word(), |W| {
         let from = std::ptr::from_ref(v).cast::<W>();
@@ -220,7 +242,7 @@ const fn moves_whole<S: Isa, E: Laned>() -> bool {
         && size_of::<E>() / WORD >= transpose::FROM
 }
 
-/// The lanes of one word, to `WIDTH` words in a row; inactive lanes' are zeros.
+/// The lanes of one word, to as many words in a row as lanes run; inactive lanes' are zeros.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 unsafe fn load<S, M, W, X>(s: S, m: M, base: *const u8, places: &Places, to: *mut W)
@@ -233,7 +255,7 @@ where
     let start = base.wrapping_offset(places.start);
     if const { !X::VARYING } && places.step == const { size_of::<W>() as isize } {
         // SAFETY: as required of the caller.
-        return unsafe { load_row::<S, M, W>(m, start.cast(), to) };
+        return unsafe { load_row::<S, M, W>(s, m, start.cast(), to) };
     }
     #[cfg(target_arch = "x86_64")]
     if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
@@ -241,34 +263,40 @@ where
         // SAFETY: as required of the caller; the token says that the processor has the instructions.
         return unsafe {
             match const { size_of::<W>() } {
-                8 => x86::gather_8(m.bits(), start, &all, to.cast()),
-                _ => x86::gather_4(m.bits(), start, &all, to.cast()),
+                8 => x86::gather_8(S::LANES, m.bits(s), start, &all, to.cast()),
+                _ => x86::gather_4(S::LANES, m.bits(s), start, &all, to.cast()),
             }
         };
     }
     #[cfg(target_arch = "x86_64")]
     if const { is::<S, W>(Level::Avx2, 8) } {
-        for j in 0..WIDTH / 4 {
+        for j in 0..S::LANES / 4 {
             let mut words = [0; 4];
             for (k, to) in words.iter_mut().enumerate() {
                 // SAFETY: as required of the caller, and a W is a u64.
-                *to = unsafe { std::mem::transmute_copy(&word::<M, W, X>(m, base, places, 4 * j + k)) };
+                *to = unsafe { std::mem::transmute_copy(&word::<S, M, W, X>(s, m, base, places, 4 * j + k)) };
             }
             // SAFETY: `to` has room for all lanes; the token says that there is AVX2.
             unsafe { x86::put_4_of_8(words, to.add(4 * j).cast()) };
         }
         return;
     }
-    for k in 0..WIDTH {
+    for k in 0..S::LANES {
         // SAFETY: as required of the caller; `to` has room for all lanes.
-        unsafe { to.add(k).write(word::<M, W, X>(m, base, places, k)) };
+        unsafe { to.add(k).write(word::<S, M, W, X>(s, m, base, places, k)) };
     }
 }
 
 /// The word of one lane, 0 where the lane isn't active.
 #[inline(always)]
-unsafe fn word<M: Mask, W: Word, X: Pattern>(m: M, base: *const u8, places: &Places, k: usize) -> W {
-    match active(m, k) {
+unsafe fn word<S, M, W, X>(s: S, m: M, base: *const u8, places: &Places, k: usize) -> W
+where
+    S: Isa,
+    M: Mask,
+    W: Word,
+    X: Pattern,
+{
+    match active(s, m, k) {
         // SAFETY: as required of the caller.
         true => unsafe { base.wrapping_offset(places.at::<X>(k)).cast::<W>().read_unaligned() },
         false => W::default(),
@@ -288,7 +316,7 @@ where
     let start = base.wrapping_offset(places.start);
     if const { !X::VARYING } && places.step == const { size_of::<W>() as isize } {
         // SAFETY: as required of the caller.
-        return unsafe { store_row::<S, M, W>(m, start.cast(), from) };
+        return unsafe { store_row::<S, M, W>(s, m, start.cast(), from) };
     }
     #[cfg(target_arch = "x86_64")]
     if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
@@ -296,13 +324,13 @@ where
         // SAFETY: as in `load`.
         return unsafe {
             match const { size_of::<W>() } {
-                8 => x86::scatter_8(m.bits(), start, &all, from.cast()),
-                _ => x86::scatter_4(m.bits(), start, &all, from.cast()),
+                8 => x86::scatter_8(S::LANES, m.bits(s), start, &all, from.cast()),
+                _ => x86::scatter_4(S::LANES, m.bits(s), start, &all, from.cast()),
             }
         };
     }
-    for k in 0..WIDTH {
-        if active(m, k) {
+    for k in 0..S::LANES {
+        if active(s, m, k) {
             // SAFETY: as required of the caller.
             unsafe { base.wrapping_offset(places.at::<X>(k)).cast::<W>().write_unaligned(*from.add(k)) };
         }
@@ -311,28 +339,27 @@ where
 
 /// Loads words that lie side by side.
 #[inline(always)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(clippy::extra_unused_type_parameters))]
-unsafe fn load_row<S: Isa, M: Mask, W: Word>(m: M, from: *const W, to: *mut W) {
+unsafe fn load_row<S: Isa, M: Mask, W: Word>(s: S, m: M, from: *const W, to: *mut W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
     if const { M::ALL } {
         return unsafe {
-            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), WIDTH * size_of::<W>())
+            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), S::LANES * size_of::<W>())
         };
     }
     #[cfg(target_arch = "x86_64")]
     {
         if const { is::<S, W>(Level::Avx512, 8) } {
-            return unsafe { x86::load_8(m.bits(), from.cast(), to.cast()) };
+            return unsafe { x86::load_8(S::LANES, m.bits(s), from.cast(), to.cast()) };
         }
         if const { is::<S, W>(Level::Avx512, 4) } {
-            return unsafe { x86::load_4(m.bits(), from.cast(), to.cast()) };
+            return unsafe { x86::load_4(S::LANES, m.bits(s), from.cast(), to.cast()) };
         }
         if const { is::<S, W>(Level::Avx2, 8) } {
-            return unsafe { x86::load_8_avx2(m.bits(), from.cast(), to.cast()) };
+            return unsafe { x86::load_8_avx2(S::LANES, m.bits(s), from.cast(), to.cast()) };
         }
     }
-    for k in 0..WIDTH {
-        let word = match active(m, k) {
+    for k in 0..S::LANES {
+        let word = match active(s, m, k) {
             true => unsafe { from.wrapping_add(k).read_unaligned() },
             false => W::default(),
         };
@@ -342,28 +369,27 @@ unsafe fn load_row<S: Isa, M: Mask, W: Word>(m: M, from: *const W, to: *mut W) {
 
 /// Stores words side by side.
 #[inline(always)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(clippy::extra_unused_type_parameters))]
-unsafe fn store_row<S: Isa, M: Mask, W: Word>(m: M, to: *mut W, from: *const W) {
+unsafe fn store_row<S: Isa, M: Mask, W: Word>(s: S, m: M, to: *mut W, from: *const W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
     if const { M::ALL } {
         return unsafe {
-            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), WIDTH * size_of::<W>())
+            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), S::LANES * size_of::<W>())
         };
     }
     #[cfg(target_arch = "x86_64")]
     {
         if const { is::<S, W>(Level::Avx512, 8) } {
-            return unsafe { x86::store_8(m.bits(), to.cast(), from.cast()) };
+            return unsafe { x86::store_8(S::LANES, m.bits(s), to.cast(), from.cast()) };
         }
         if const { is::<S, W>(Level::Avx512, 4) } {
-            return unsafe { x86::store_4(m.bits(), to.cast(), from.cast()) };
+            return unsafe { x86::store_4(S::LANES, m.bits(s), to.cast(), from.cast()) };
         }
         if const { is::<S, W>(Level::Avx2, 8) } {
-            return unsafe { x86::store_8_avx2(m.bits(), to.cast(), from.cast()) };
+            return unsafe { x86::store_8_avx2(S::LANES, m.bits(s), to.cast(), from.cast()) };
         }
     }
-    for k in 0..WIDTH {
-        if active(m, k) {
+    for k in 0..S::LANES {
+        if active(s, m, k) {
             unsafe { to.wrapping_add(k).write_unaligned(*from.add(k)) };
         }
     }

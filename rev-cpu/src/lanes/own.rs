@@ -40,15 +40,15 @@ macro_rules! own_lanes_of {
                 X: Indices<$rank>,
             {
                 let (ptr, places) = locate(s, m, self.frame(), index)?;
-                if const { in_words::<E>() } && !none(m) {
+                if const { in_words::<E>() } && !none(s, m) {
                     let (places, apart) = within::<E>(places);
                     // SAFETY: the indices are in range of the packs behind the handle, each of which
                     // has the lanes' words as its layout says.
                     return Ok(unsafe { read_words::<S, A, E, Within<X>>(s, m, ptr.cast(), places, apart) });
                 }
                 let mut all = lanes::splat(E::zero());
-                for k in 0..WIDTH {
-                    if active(m, k) {
+                for k in 0..S::LANES {
+                    if active(s, m, k) {
                         // SAFETY: the lane's index is in range.
                         let pack = unsafe { &*ptr.wrapping_byte_offset(places.at::<X>(k)) };
                         lanes::set(&mut all, k, lanes::get(pack, k));
@@ -72,14 +72,14 @@ macro_rules! own_lanes_of {
                 X: Indices<$rank>,
             {
                 let (ptr, places) = locate(s, m, self.frame(), index)?;
-                if const { in_words::<E>() } && !none(m) {
+                if const { in_words::<E>() } && !none(s, m) {
                     let (places, apart) = within::<E>(places);
                     // SAFETY: as above.
                     unsafe { write_words::<S, A, E, Within<X>>(s, m, ptr.cast(), places, apart, &v) };
                     return Ok(());
                 }
-                for k in 0..WIDTH {
-                    if active(m, k) {
+                for k in 0..S::LANES {
+                    if active(s, m, k) {
                         // SAFETY: the lane's index is in range.
                         let pack = unsafe { &mut *ptr.wrapping_byte_offset(places.at::<X>(k)) };
                         lanes::set(pack, k, lanes::get(&v, k));

@@ -1,7 +1,7 @@
 //! Counted loops whose bounds differ between lanes: each lane has its own values, and takes part for
 //! as many trips as it has.
 
-use rev_core::lanes::{active, get, set, splat, Mask, Pack, WIDTH};
+use rev_core::lanes::{active, get, set, splat, Isa, Mask, Pack, WIDTH};
 use rev_core::scalar::Integer;
 
 use crate::steps::{step_of, Steps};
@@ -21,7 +21,8 @@ impl<I: Integer> Trips<I> {
     /// # Errors
     ///
     /// The first active lane whose step is less than 1.
-    pub fn new<M: Mask>(
+    pub fn new<S: Isa, M: Mask>(
+        s: S,
         m: M,
         start: &Pack<I>,
         end: &Pack<I>,
@@ -29,7 +30,7 @@ impl<I: Integer> Trips<I> {
         [inclusive, from_end, reversed]: [bool; 3],
     ) -> Result<Trips<I>, usize> {
         let mut left = [None; WIDTH];
-        for k in active(m) {
+        for k in active(s, m) {
             let (start, end, step) = (get(start, k), get(end, k), get(step, k));
             let steps = Steps::new(start, end, inclusive, step, from_end, reversed).ok_or(k)?;
             left[k] = Some(steps);
@@ -68,7 +69,7 @@ pub fn steps_of<S: Integer, I: Integer>(step: &Pack<S>) -> Pack<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rev_core::lanes::All;
+    use rev_core::lanes::{All, Portable};
 
     #[test]
     fn lanes_leave_when_their_values_are_used_up() {
@@ -77,10 +78,10 @@ mod tests {
         let mut mask = splat(true);
         set(&mut mask, 3, false);
         let form = [false, false, false];
-        let trips = Trips::new(mask, &splat(1), &end, &splat(1), form).unwrap();
+        let trips = Trips::new(Portable::<WIDTH>, mask, &splat(1), &end, &splat(1), form).unwrap();
         let mut visited = vec![Vec::new(); WIDTH];
         for (active, values) in trips {
-            for k in rev_core::lanes::active(active) {
+            for k in rev_core::lanes::active(Portable::<WIDTH>, active) {
                 visited[k].push(get(&values, k));
             }
         }
@@ -88,7 +89,7 @@ mod tests {
             let all: Vec<i32> = (1..k as i32 % 4).collect();
             assert_eq!(*visited, if k == 3 { Vec::new() } else { all }, "lane {k}");
         }
-        let wrong = Trips::new(All, &splat(1), &end, &end, form);
+        let wrong = Trips::new(Portable::<WIDTH>, All, &splat(1), &end, &end, form);
         assert_eq!(wrong.err(), Some(0));
     }
 }

@@ -1,7 +1,7 @@
 //! Values brought into lanes: loop variables, results of calls for one lane after the other, shadows of
 //! arrays.
 
-use rev_core::lanes::{self, Laned, Mask, Pack, WIDTH};
+use rev_core::lanes::{self, Isa, Laned, Mask, Pack};
 use rev_core::scalar::{Integer, Primal};
 
 use super::index::Lin;
@@ -41,10 +41,10 @@ pub fn spread<V: LaneValue>(v: V) -> Pack<V::Value> {
 /// What a function gives for each active lane, in order; inactive lanes hold a copy of an active one's.
 /// `None` as soon as it gives `None`, or where no lane is active.
 #[inline(always)]
-pub fn each<M: Mask, R: Laned>(m: M, mut f: impl FnMut(usize) -> Option<R>) -> Option<Pack<R>> {
+pub fn each<S: Isa, M: Mask, R: Laned>(s: S, m: M, mut f: impl FnMut(usize) -> Option<R>) -> Option<Pack<R>> {
     let mut all = None;
-    for k in 0..WIDTH {
-        if active(m, k) {
+    for k in 0..S::LANES {
+        if active(s, m, k) {
             let value = f(k)?;
             match &mut all {
                 None => all = Some(lanes::splat(value)),

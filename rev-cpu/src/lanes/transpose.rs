@@ -60,10 +60,16 @@ fn left(words: usize, from: usize) -> (usize, u8) {
     (count, u8::MAX >> (SIDE - count))
 }
 
-/// The words of all lanes' elements, as all lanes' first words, all lanes' second ones, and so on.
+/// The words of so many lanes' elements, as all lanes' first words, all lanes' second ones, and so on.
 #[inline(always)]
-pub(super) unsafe fn read_whole<X: Pattern>(base: *const u8, places: &Places, words: usize, to: *mut i64) {
-    for half in (0..WIDTH).step_by(SIDE) {
+pub(super) unsafe fn read_whole<X: Pattern>(
+    lanes: usize,
+    base: *const u8,
+    places: &Places,
+    words: usize,
+    to: *mut i64,
+) {
+    for half in (0..lanes).step_by(SIDE) {
         for word in (0..words).step_by(SIDE) {
             let (count, mask) = left(words, word);
             // SAFETY: as the module requires; `to` has all lanes of all words.
@@ -84,8 +90,14 @@ pub(super) unsafe fn read_whole<X: Pattern>(base: *const u8, places: &Places, wo
 
 /// The reverse, in the order of the lanes.
 #[inline(always)]
-pub(super) unsafe fn write_whole<X: Pattern>(base: *mut u8, places: &Places, words: usize, from: *const i64) {
-    for half in (0..WIDTH).step_by(SIDE) {
+pub(super) unsafe fn write_whole<X: Pattern>(
+    lanes: usize,
+    base: *mut u8,
+    places: &Places,
+    words: usize,
+    from: *const i64,
+) {
+    for half in (0..lanes).step_by(SIDE) {
         for word in (0..words).step_by(SIDE) {
             let (count, mask) = left(words, word);
             // SAFETY: as in `read_whole`.

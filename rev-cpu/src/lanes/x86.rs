@@ -1,5 +1,5 @@
 //! The loads and stores of AVX-512 and AVX2 that lanes use. A pack's words are vectors of 8 words of
-//! 8 bytes, or of 16 words of 4 (AVX-512).
+//! 8 bytes, or of 16 words of 4 (AVX-512). Functions take the number of lanes that run, the first ones.
 //!
 //! # Safety
 //!
@@ -8,12 +8,12 @@
 
 use std::arch::x86_64::*;
 
-use rev_core::lanes::{LaneMask, Pack, WIDTH};
+use rev_core::lanes::{LaneMask, Pack};
 
 /// Eight of a pack's offsets.
 #[inline(always)]
 unsafe fn offsets(all: &Pack<usize>, eight: usize) -> __m512i {
-    // SAFETY: a pack of words is WIDTH of them (its layout).
+    // SAFETY: a pack of words is as many of them as it has lanes (its layout).
     unsafe { _mm512_loadu_si512(std::ptr::from_ref(all).cast::<__m512i>().add(eight)) }
 }
 
@@ -21,8 +21,8 @@ macro_rules! by_eights {
     ($(#[$doc:meta])* fn $name:ident($($arg:ident: $t:ty),*) |$j:ident, $m:ident| $body:expr) => {
         $(#[$doc])*
         #[inline(always)]
-        pub(super) unsafe fn $name(m: LaneMask, $($arg: $t),*) {
-            for $j in 0..WIDTH / 8 {
+        pub(super) unsafe fn $name(lanes: usize, m: LaneMask, $($arg: $t),*) {
+            for $j in 0..lanes / 8 {
                 let $m = (m >> (8 * $j)) as u8;
                 // SAFETY: as the module requires.
                 unsafe { $body };
@@ -74,8 +74,8 @@ by_eights! {
 
 /// Words of 4 bytes side by side; zeros in the other lanes.
 #[inline(always)]
-pub(super) unsafe fn load_4(m: LaneMask, from: *const i32, to: *mut i32) {
-    for j in 0..WIDTH / 16 {
+pub(super) unsafe fn load_4(lanes: usize, m: LaneMask, from: *const i32, to: *mut i32) {
+    for j in 0..lanes / 16 {
         let m = (m >> (16 * j)) as u16;
         // SAFETY: as the module requires.
         unsafe {
@@ -86,8 +86,8 @@ pub(super) unsafe fn load_4(m: LaneMask, from: *const i32, to: *mut i32) {
 
 /// The reverse.
 #[inline(always)]
-pub(super) unsafe fn store_4(m: LaneMask, to: *mut i32, from: *const i32) {
-    for j in 0..WIDTH / 16 {
+pub(super) unsafe fn store_4(lanes: usize, m: LaneMask, to: *mut i32, from: *const i32) {
+    for j in 0..lanes / 16 {
         let m = (m >> (16 * j)) as u16;
         // SAFETY: as the module requires.
         unsafe { _mm512_mask_storeu_epi32(to.wrapping_add(16 * j), m, _mm512_loadu_epi32(from.add(16 * j))) };
@@ -107,8 +107,8 @@ unsafe fn quarter(m: LaneMask, j: usize) -> __m256i {
 
 /// Words of 8 bytes side by side; zeros in the other lanes.
 #[inline(always)]
-pub(super) unsafe fn load_8_avx2(m: LaneMask, from: *const i64, to: *mut i64) {
-    for j in 0..WIDTH / 4 {
+pub(super) unsafe fn load_8_avx2(lanes: usize, m: LaneMask, from: *const i64, to: *mut i64) {
+    for j in 0..lanes / 4 {
         // SAFETY: as the module requires.
         unsafe {
             let words = _mm256_maskload_epi64(from.wrapping_add(4 * j), quarter(m, j));
@@ -119,8 +119,8 @@ pub(super) unsafe fn load_8_avx2(m: LaneMask, from: *const i64, to: *mut i64) {
 
 /// The reverse.
 #[inline(always)]
-pub(super) unsafe fn store_8_avx2(m: LaneMask, to: *mut i64, from: *const i64) {
-    for j in 0..WIDTH / 4 {
+pub(super) unsafe fn store_8_avx2(lanes: usize, m: LaneMask, to: *mut i64, from: *const i64) {
+    for j in 0..lanes / 4 {
         // SAFETY: as the module requires.
         unsafe {
             let words = _mm256_loadu_si256(from.add(4 * j).cast());

@@ -18,7 +18,7 @@ use rev_core::ir::{
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
-use super::lanes::{is_laned, passes, Lane, Varying};
+use super::lanes::{is_laned, passes, width, Lane, Varying};
 use super::names::ident;
 use super::types::{is_fixed, is_scalar};
 
@@ -292,13 +292,14 @@ impl Body<'_> {
         if body.iter().any(|s| passes(s, &other)) {
             return TokenStream::new();
         }
+        let width = ident(width(self.function, &varying, body));
         let shared = |(_, role): &&(VarId, Role)| matches!(role, Role::Shared { .. } | Role::Element { .. });
         let shared = roles.iter().filter(shared).map(|(var, _)| *var).collect();
         let name = self.name(var);
         let copies = self.holding(reprs, |b| b.copies(roles));
         let statements = self.holding(reprs, |b| b.laned(var, body, Lane::whole(varying, shared)));
         quote! {
-            let (__groups, __visits) = #p::lanes::split(__cx, __fixed, __visits);
+            let (__groups, __visits) = #p::lanes::split::<{ #p::lanes::#width }, _, _>(__cx, __fixed, __visits);
             let __laned = #p::lanes::vectorize!(__groups, |__s, __groups| {
                 #copies
                 for #name in __groups { #statements }

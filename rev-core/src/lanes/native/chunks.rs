@@ -2,18 +2,18 @@
 
 use crate::lanes::Vector;
 
-/// The block for each register of a vector. Written out for up to eight, because a loop would keep the
+/// The block for each register of the lanes that run. Written out for up to eight, because a loop would keep the
 /// vectors in memory; only scalars have more.
 macro_rules! chunks {
-    ($registers:ty, $chunk:ident => $body:block) => {{
-        if <$registers as $crate::lanes::Registers>::CHUNKS > 8 {
-            for $chunk in 0..<$registers as $crate::lanes::Registers>::CHUNKS $body
+    ($s:ident $registers:ident, $chunk:ident => $body:block) => {{
+        if $s::LANES / <$s::$registers as $crate::lanes::Registers>::LANES > 8 {
+            for $chunk in 0..$s::LANES / <$s::$registers as $crate::lanes::Registers>::LANES $body
         } else {
-            chunks!(@each $registers, $chunk => $body; 0 1 2 3 4 5 6 7)
+            chunks!(@each $s $registers, $chunk => $body; 0 1 2 3 4 5 6 7)
         }
     }};
-    (@each $registers:ty, $chunk:ident => $body:block; $($k:literal)*) => {{
-        $(if <$registers as $crate::lanes::Registers>::CHUNKS > $k {
+    (@each $s:ident $registers:ident, $chunk:ident => $body:block; $($k:literal)*) => {{
+        $(if $s::LANES / <$s::$registers as $crate::lanes::Registers>::LANES > $k {
             let $chunk = $k as usize;
             $body
         })*

@@ -18,7 +18,7 @@ macro_rules! in_registers {
         fn $name<S: Isa>(s: S, $first: Pack<$t>, $($arg: Pack<$t>),*) -> Pack<$t> {
             let $m = &mut s.$machine();
             let mut result = $first.0;
-            chunks!(S::$registers, chunk => {
+            chunks!(S $registers, chunk => {
                 let $first = &$m.load(&$first.0, chunk);
                 $(let $arg = &$m.load(&$arg.0, chunk);)*
                 let value = $value;
@@ -34,7 +34,7 @@ macro_rules! elementary {
     ($t:ident $machine:ident; $($name:ident($($arg:ident)*))*) => {$(
         #[inline(always)]
         fn $name<S: Isa>(s: S, $($arg: Pack<$t>),*) -> Pack<$t> {
-            Pack(s.$machine().$name($(&$arg.0),*))
+            Pack(s.$machine().$name(S::LANES, $(&$arg.0),*))
         }
     )*};
 }
@@ -46,7 +46,7 @@ macro_rules! comparisons {
         fn $name<S: Isa>(s: S, $a: Pack<$t>, $b: Pack<$t>) -> Pack<bool> {
             let $m = &mut s.$machine();
             let mut bits = 0;
-            chunks!(S::$registers, chunk => {
+            chunks!(S $registers, chunk => {
                 let $a = &$m.load(&$a.0, chunk);
                 let $b = &$m.load(&$b.0, chunk);
                 let value = $value;
@@ -81,7 +81,7 @@ macro_rules! floats {
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let mut result = b.0;
-                chunks!(S::$registers, chunk => {
+                chunks!(S $registers, chunk => {
                     let (a, b) = (m.load(&a.0, chunk), m.load(&b.0, chunk));
                     let here = m.mask(mask, chunk);
                     let value = m.select(&here, &a, &b);
@@ -186,11 +186,11 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn sum<S: Isa>(s: S, a: Pack<$t>) -> $t {
-                s.$machine().sum(&a.0)
+                s.$machine().sum(S::LANES, &a.0)
             }
             #[inline(always)]
             fn sum_product<S: Isa>(s: S, v: Pack<$t>, c: Pack<$t>) -> $t {
-                s.$machine().sum_product(&v.0, &c.0)
+                s.$machine().sum_product(S::LANES, &v.0, &c.0)
             }
             #[inline(always)]
             fn scale_constant<S: Isa>(s: S, a: Pack<$t>, c: f64) -> Pack<$t> {
@@ -268,23 +268,25 @@ macro_rules! float_rows {
         #[inline(always)]
         fn powi<S: Isa>(s: S, x: Pack<f64>, n: impl Each<i32>) -> Pack<f64> {
             let Some(n) = n.uniform() else {
-                return Pack(s.double().powi(&x.0, &s.int_to_long(&n.pack().0)));
+                return Pack(s.double().powi(S::LANES, &x.0, &s.int_to_long(&n.pack().0)));
             };
             match small_power(s, x, n) {
                 Some(power) => power,
-                None => crate::lanes::pack::collect(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
+                None => crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
             }
         }
         #[inline(always)]
         fn polygamma<S: Isa>(s: S, order: impl Each<i32>, x: Pack<f64>) -> Pack<f64> {
             let Some(order) = order.uniform() else {
-                return crate::lanes::pack::collect(|k| crate::scalar::rt::polygamma(order.at(k), x.0 .0[k]));
+                return crate::lanes::pack::collect::<S, _>(|k| {
+                    crate::scalar::rt::polygamma(order.at(k), x.0 .0[k])
+                });
             };
-            Pack(s.double().polygamma(order, &x.0))
+            Pack(s.double().polygamma(S::LANES, order, &x.0))
         }
         #[inline(always)]
         fn ln_gamma<S: Isa>(s: S, x: Pack<f64>) -> Pack<f64> {
-            Pack(s.double().ln_gamma(&x.0))
+            Pack(s.double().ln_gamma(S::LANES, &x.0))
         }
     };
     (f32) => {
@@ -304,11 +306,11 @@ macro_rules! float_rows {
         #[inline(always)]
         fn powi<S: Isa>(s: S, x: Pack<f32>, n: impl Each<i32>) -> Pack<f32> {
             let Some(n) = n.uniform() else {
-                return crate::lanes::pack::collect(|k| crate::scalar::rt::powi(x.0 .0[k], n.at(k)));
+                return crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n.at(k)));
             };
             match small_power(s, x, n) {
                 Some(power) => power,
-                None => crate::lanes::pack::collect(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
+                None => crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
             }
         }
         #[inline(always)]

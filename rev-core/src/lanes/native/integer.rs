@@ -17,7 +17,7 @@ macro_rules! in_registers {
         fn $name<S: Isa>(s: S, $first: Pack<$t>, $($arg: Pack<$t>),*) -> Pack<$t> {
             let $m = &mut s.$machine();
             let mut result = *view::<$t, $lane>(&$first.0);
-            chunks!(S::$registers, chunk => {
+            chunks!(S $registers, chunk => {
                 let $first = &$m.load_int(view(&$first.0), chunk);
                 $(let $arg = &$m.load_int(view(&$arg.0), chunk);)*
                 let value = $value;
@@ -35,7 +35,7 @@ macro_rules! comparisons {
         fn $name<S: Isa>(s: S, $a: Pack<$t>, $b: Pack<$t>) -> Pack<bool> {
             let $m = &mut s.$machine();
             let mut bits = 0;
-            chunks!(S::$registers, chunk => {
+            chunks!(S $registers, chunk => {
                 let $a = &$m.load_int(view(&$a.0), chunk);
                 let $b = &$m.load_int(view(&$b.0), chunk);
                 let value = $value;
@@ -103,7 +103,7 @@ macro_rules! integers {
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let mut result = *view::<$t, $lane>(&b.0);
-                chunks!(S::$registers, chunk => {
+                chunks!(S $registers, chunk => {
                     let (a, b) = (m.load_int(view(&a.0), chunk), m.load_int(view(&b.0), chunk));
                     let here = m.mask(mask, chunk);
                     let value = m.select_int(&here, &a, &b);
@@ -178,7 +178,7 @@ macro_rules! integers {
                 let m = &mut s.$machine();
                 let counts = integers!(@counts $width s n);
                 let mut result = *view::<$t, $lane>(&a.0);
-                chunks!(S::$registers, chunk => {
+                chunks!(S $registers, chunk => {
                     let (a, n) = (m.load_int(view(&a.0), chunk), m.load_int(&counts, chunk));
                     let (inside, n) = in_range(m, &n);
                     let shifted = m.shl_by(&a, &n);
@@ -193,7 +193,7 @@ macro_rules! integers {
                 let m = &mut s.$machine();
                 let counts = integers!(@counts $width s n);
                 let mut result = *view::<$t, $lane>(&a.0);
-                chunks!(S::$registers, chunk => {
+                chunks!(S $registers, chunk => {
                     let (a, n) = (m.load_int(view(&a.0), chunk), m.load_int(&counts, chunk));
                     let (inside, n) = in_range(m, &n);
                     let shifted = if $signed { shift_signed(m, &a, &n) } else { m.shr_by(&a, &n) };

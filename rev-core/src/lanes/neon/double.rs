@@ -125,14 +125,14 @@ impl Registers for Double128 {
         (bits as LaneMask) << (2 * chunk)
     }
     #[inline(always)]
-    fn sum(&mut self, v: &Vector<f64>) -> f64 {
-        let v = folded(self, v);
+    fn sum(&mut self, count: usize, v: &Vector<f64>) -> f64 {
+        let v = folded(self, count, v);
         // SAFETY: the token says that the processor has the instruction.
         unsafe { vaddvq_f64(v) }
     }
     #[inline(always)]
-    fn sum_product(&mut self, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
-        let v = folded_product(self, a, b);
+    fn sum_product(&mut self, count: usize, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
+        let v = folded_product(self, count, a, b);
         // SAFETY: the token says that the processor has the instruction.
         unsafe { vaddvq_f64(v) }
     }

@@ -6,6 +6,7 @@ mod double;
 mod single;
 
 use super::intrinsics::in_registers;
+use super::WIDTH;
 use std::arch::aarch64::*;
 
 pub use double::Double128;
@@ -13,9 +14,9 @@ pub use single::Single128;
 
 /// NEON, which has fused multiplication and addition.
 #[derive(Clone, Copy, Debug)]
-pub struct Neon(());
+pub struct Neon<const LANES: usize = WIDTH>(());
 
-impl Neon {
+impl<const LANES: usize> Neon<LANES> {
     /// The token, if the processor has the instructions.
     #[inline]
     pub fn detect() -> Option<Self> {
@@ -23,19 +24,20 @@ impl Neon {
     }
 }
 
-impl super::Isa for Neon {
+impl<const LANES: usize> super::Isa for Neon<LANES> {
     const NAME: &'static str = "NEON";
     const LEVEL: super::Level = super::Level::Neon;
+    const LANES: usize = LANES;
     type Double = Double128;
     type Single = Single128;
 
     #[inline(always)]
     fn double(self) -> Double128 {
-        Double128(self)
+        Double128(Neon(()))
     }
     #[inline(always)]
     fn single(self) -> Single128 {
-        Single128(self)
+        Single128(Neon(()))
     }
     // conversions to integers give the nearest integer there is, and 0 for NaN, as Rust's do
     in_registers! {

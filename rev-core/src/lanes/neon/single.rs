@@ -118,13 +118,13 @@ impl Registers for Single128 {
         bits << (4 * chunk)
     }
     #[inline(always)]
-    fn sum(&mut self, v: &Vector<f32>) -> f32 {
-        let v = folded(self, v);
+    fn sum(&mut self, count: usize, v: &Vector<f32>) -> f32 {
+        let v = folded(self, count, v);
         self.within(v)
     }
     #[inline(always)]
-    fn sum_product(&mut self, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
-        let v = folded_product(self, a, b);
+    fn sum_product(&mut self, count: usize, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
+        let v = folded_product(self, count, a, b);
         self.within(v)
     }
 }

@@ -1,7 +1,7 @@
 //! Every row on every instruction set of this processor: the same bits as the scalar function, in each
 //! lane, on special and on random values. A NaN is any NaN.
 
-use crate::lanes::{self, get, Isa, LaneMask, Laned, Pack, Portable, WIDTH};
+use crate::lanes::{self, get, Isa, LaneMask, Laned, Pack, Portable, NARROW, WIDTH};
 use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{rt, Batch, Complex, ComplexShadow, Linear};
 use std::fmt::Debug;
@@ -97,28 +97,32 @@ pub(in crate::lanes) fn draw<T: Sample>(r: &mut Random) -> [T; WIDTH] {
 }
 
 pub(in crate::lanes) fn pack<T: Laned>(lanes: &[T; WIDTH]) -> Pack<T> {
-    lanes::pack::collect(|k| lanes[k].clone())
+    lanes::pack::collect::<Portable, _>(|k| lanes[k].clone())
 }
 
-/// A test of something generic over the instruction set.
+/// A test of something generic over the instruction set, with all lanes and with half of them.
 macro_rules! on_each_isa {
+    (@ $run:ident $lanes:ident) => {
+        $run(Portable::<$lanes>);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(s) = lanes::Avx2::<$lanes>::detect() {
+            $run(s);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(s) = lanes::Avx512::<$lanes>::detect() {
+            $run(s);
+        }
+        #[cfg(target_arch = "aarch64")]
+        if let Some(s) = lanes::Neon::<$lanes>::detect() {
+            $run(s);
+        }
+    };
     ($(fn $name:ident($s:ident) $body:block)*) => {$(
         #[test]
         fn $name() {
             fn run<S: Isa>($s: S) $body
-            run(Portable);
-            #[cfg(target_arch = "x86_64")]
-            if let Some(s) = lanes::Avx2::detect() {
-                run(s);
-            }
-            #[cfg(target_arch = "x86_64")]
-            if let Some(s) = lanes::Avx512::detect() {
-                run(s);
-            }
-            #[cfg(target_arch = "aarch64")]
-            if let Some(s) = lanes::Neon::detect() {
-                run(s);
-            }
+            on_each_isa!(@ run WIDTH);
+            on_each_isa!(@ run NARROW);
         }
     )*};
 }
@@ -132,7 +136,7 @@ macro_rules! compare {
         for _ in 0..60 {
             $(let $arg: [$t; WIDTH] = draw(&mut r);)*
             let found = lanes::$name($s, $(pack(&$arg)),*);
-            for k in 0..WIDTH {
+            for k in 0..S::LANES {
                 let expected = rt::$name($($arg[k]),*);
                 assert!(
                     get(&found, k).same(&expected),
@@ -226,7 +230,7 @@ on_each_isa! {
                 for _ in 0..60 {
                     let (c, a, b): ([bool; WIDTH], [$t; WIDTH], [$t; WIDTH]) = (draw(&mut r), draw(&mut r), draw(&mut r));
                     let found = lanes::select(s, pack(&c), pack(&a), pack(&b));
-                    for k in 0..WIDTH {
+                    for k in 0..S::LANES {
                         assert!(get(&found, k).same(&rt::select(c[k], a[k], b[k])), "{} on {}", stringify!($t), S::NAME);
                     }
                 }
@@ -243,7 +247,7 @@ on_each_isa! {
                     let n: [i32; WIDTH] = std::array::from_fn(|_| (r.next() % 140) as i32 - 5);
                     let (left, right) = (lanes::shl(s, pack(&a), pack(&n)), lanes::shr(s, pack(&a), pack(&n)));
                     let (l, w) = (lanes::shl(s, pack(&a), round - 5), lanes::shr(s, pack(&a), round - 5));
-                    for k in 0..WIDTH {
+                    for k in 0..S::LANES {
                         let about = format!("{} {} {} on {}", stringify!($t), a[k], n[k], S::NAME);
                         assert_eq!(get(&left, k), rt::shl(a[k], n[k]), "{about}");
                         assert_eq!(get(&right, k), rt::shr(a[k], n[k]), "{about}");
@@ -266,7 +270,7 @@ on_each_isa! {
                     let each = lanes::powi(s, pack(&x), pack(&n));
                     let derivative = lanes::powi_derivative(s, pack(&x), round, 2);
                     let derivatives = lanes::powi_derivative(s, pack(&x), pack(&n), 1);
-                    for k in 0..WIDTH {
+                    for k in 0..S::LANES {
                         let about = format!("{} {:?} {} {} on {}", stringify!($t), x[k], round, n[k], S::NAME);
                         assert!(get(&same, k).same(&rt::powi(x[k], round)), "{about}");
                         assert!(get(&each, k).same(&rt::powi(x[k], n[k])), "{about}");
@@ -286,7 +290,7 @@ on_each_isa! {
                     let x: [$t; WIDTH] = draw(&mut r);
                     let found = lanes::polygamma(s, order, pack(&x));
                     let orders = lanes::polygamma(s, pack(&[order; WIDTH]), pack(&x));
-                    for k in 0..WIDTH {
+                    for k in 0..S::LANES {
                         let expected = rt::polygamma(order, x[k]);
                         assert!(get(&found, k).same(&expected), "{order} {} on {}", x[k], S::NAME);
                         assert!(get(&orders, k).same(&expected), "{order} {} on {}", x[k], S::NAME);
@@ -301,7 +305,7 @@ on_each_isa! {
         b[3] = 0;
         let all_but_3 = Pack(!(1 << 3));
         assert!(lanes::quotient(s, lanes::All, pack(&a), pack(&b)).is_none());
-        assert!(lanes::remainder(s, lanes::everywhere(), pack(&a), pack(&b)).is_none());
+        assert!(lanes::remainder(s, lanes::All, pack(&a), pack(&b)).is_none());
         assert_eq!(lanes::quotient(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Some(3));
         assert_eq!(lanes::remainder(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Some(1));
     }
@@ -313,7 +317,7 @@ on_each_isa! {
                 for _ in 0..40 {
                     let x: [$a; WIDTH] = draw(&mut r);
                     let found: Pack<$b> = lanes::cast(s, pack(&x));
-                    for k in 0..WIDTH {
+                    for k in 0..S::LANES {
                         let expected: $b = rt::cast(x[k]);
                         assert!(
                             get(&found, k).same(&expected),
@@ -367,6 +371,7 @@ impl<A: Sample, B: Sample> Sample for (A, B) {
 /// Changes a place in the lanes of a random mask, and compares with the scalar change.
 #[inline(never)]
 fn changes<P: Sample, Q: Sample>(
+    lanes_run: usize,
     lanes: impl Fn(Pack<bool>, &mut Pack<P>, Pack<Q>) -> Result<(), InstrError>,
     scalar: impl Fn(&mut P, Q) -> Result<(), InstrError>,
 ) {
@@ -375,15 +380,16 @@ fn changes<P: Sample, Q: Sample>(
         let (mask, a, b): ([bool; WIDTH], [P; WIDTH], [Q; WIDTH]) =
             (draw(&mut r), draw(&mut r), draw(&mut r));
         let mut found = pack(&a);
-        let done = lanes(pack(&mask), &mut found, pack(&b));
+        let here = Pack(pack(&mask).0 & LaneMask::MAX >> (WIDTH - lanes_run));
+        let done = lanes(here, &mut found, pack(&b));
         let mut expected = a.clone();
         let mut expected_done = Ok(());
-        for k in (0..WIDTH).filter(|k| mask[*k]) {
+        for k in (0..lanes_run).filter(|k| mask[*k]) {
             expected_done = expected_done.and(scalar(&mut expected[k], b[k].clone()));
         }
         assert_eq!(done, expected_done);
         let expected = if done.is_ok() { expected } else { a };
-        for (k, expected) in expected.iter().enumerate() {
+        for (k, expected) in expected.iter().enumerate().take(lanes_run) {
             assert!(get(&found, k).same(expected), "{:?} instead of {expected:?}", get(&found, k));
         }
     }
@@ -394,18 +400,22 @@ on_each_isa! {
         macro_rules! each {
             ($($t:ty)*) => {$(
                 changes::<$t, $t>(
+                    S::LANES,
                     |m, p, e| { lanes::update::add(s, m, p, e); Ok(()) },
                     |p, e| { rt::update::add(p, e); Ok(()) },
                 );
                 changes::<$t, $t>(
+                    S::LANES,
                     |m, p, e| { lanes::update::sub(s, &m, p, e); Ok(()) },
                     |p, e| { rt::update::sub(p, e); Ok(()) },
                 );
                 changes::<$t, bool>(
+                    S::LANES,
                     |m, p, _| { lanes::instr::neg(s, m, p); Ok(()) },
                     |p, _| { rt::instr::neg(p); Ok(()) },
                 );
                 changes::<($t, $t), bool>(
+                    S::LANES,
                     |m, p, _| { lanes::instr::swap(s, m, &mut p.0 .0, &mut p.0 .1); Ok(()) },
                     |p, _| { std::mem::swap(&mut p.0, &mut p.1); Ok(()) },
                 );
@@ -413,6 +423,7 @@ on_each_isa! {
         }
         each!(f64 f32 i64 i8 Complex<f64> Batch<f64, 1> Batch<f64, 3> ComplexShadow<Batch<f64, 2>> [f64; 3] (f64, i32));
         changes::<u64, u64>(
+            S::LANES,
             |m, p, e| { lanes::update::xor(s, m, p, e); Ok(()) },
             |p, e| { rt::update::xor(p, e); Ok(()) },
         );
@@ -421,34 +432,42 @@ on_each_isa! {
         macro_rules! each {
             ($($t:ty, $over:ty;)*) => {$(
                 changes::<$t, $over>(
+                    S::LANES,
                     |m, p, c| { *p = lanes::select(s, m, lanes::scale(s, p.clone(), c), p.clone()); Ok(()) },
                     |p, c| { *p = rt::scale(p.clone(), c); Ok(()) },
                 );
                 changes::<$t, $over>(
+                    S::LANES,
                     |m, p, c| { *p = lanes::select(s, m, lanes::absorb(s, p.clone(), c), p.clone()); Ok(()) },
                     |p, c| { *p = rt::absorb(p.clone(), c); Ok(()) },
                 );
                 changes::<$t, $over>(
+                    S::LANES,
                     |m, p, c| { lanes::update::add_product(s, m, p, p.clone(), c); Ok(()) },
                     |p, c| { rt::update::add_product(p, p.clone(), c); Ok(()) },
                 );
                 changes::<$t, $over>(
+                    S::LANES,
                     |m, p, c| { lanes::update::sub_product(s, m, p, p.clone(), c); Ok(()) },
                     |p, c| { rt::update::sub_product(p, p.clone(), c); Ok(()) },
                 );
                 changes::<$t, $over>(
+                    S::LANES,
                     |m, p, c| lanes::instr::scale_by(s, m, p, c),
                     |p, c| rt::instr::scale_by(p, c),
                 );
                 changes::<$t, i64>(
+                    S::LANES,
                     |m, p, c| lanes::instr::mul_int(s, m, p, c),
                     |p, c| rt::instr::mul_int(p, c),
                 );
                 changes::<$t, i64>(
+                    S::LANES,
                     |m, p, _| lanes::instr::div_int(s, m, p, 3i64),
                     |p, _| rt::instr::div_int(p, 3),
                 );
                 changes::<$t, bool>(
+                    S::LANES,
                     |m, p, _| { lanes::instr::conj(s, m, p); Ok(()) },
                     |p, _| { rt::instr::conj(p); Ok(()) },
                 );
@@ -459,21 +478,23 @@ on_each_isa! {
             ComplexShadow<Batch<f64, 2>>, Complex<f64>;
         }
         changes::<(Batch<f64, 1>, Batch<f64, 1>), f64>(
+            S::LANES,
             |m, p, angle| { lanes::instr::rot(s, m, &mut p.0 .0, &mut p.0 .1, angle); Ok(()) },
             |p, angle| { rt::instr::rot(&mut p.0, &mut p.1, angle); Ok(()) },
         );
         changes::<(Complex<f64>, Complex<f64>), bool>(
+            S::LANES,
             |m, p, _| { lanes::instr::hadamard(s, m, &mut p.0 .0, &mut p.0 .1); Ok(()) },
             |p, _| { rt::instr::hadamard(&mut p.0, &mut p.1); Ok(()) },
         );
     }
     fn sums(s) {
-        const ENDS: LaneMask = 1 | 1 << (WIDTH - 1);
+        let ends: LaneMask = 1 | 1 << (S::LANES - 1);
         let mut r = Random::new();
         let lane: [[f64; 2]; WIDTH] = std::array::from_fn(|_| [r.unit(), r.unit()]);
-        for m in [LaneMask::MAX, ENDS, 0x0ff0, 0] {
+        for m in [S::ALL, ends, 0x0ff0, 0] {
             let mut tree: Vec<[f64; 2]> =
-                (0..WIDTH).map(|k| if m >> k & 1 == 1 { lane[k] } else { [0.0; 2] }).collect();
+                (0..S::LANES).map(|k| if m >> k & 1 == 1 { lane[k] } else { [0.0; 2] }).collect();
             while tree.len() > 1 {
                 let upper = tree.split_off(tree.len() / 2);
                 tree.iter_mut().zip(&upper).for_each(|(a, b)| a.accumulate(b));
@@ -481,12 +502,15 @@ on_each_isa! {
             let mask: Pack<bool> = Pack(m);
             let found = lanes::sum(s, mask, &pack(&lane));
             assert!(found.same(&tree[0]), "{found:?} instead of {:?} on {}", tree[0], S::NAME);
-            let (bits, expected) = ([3u64, 5].repeat(WIDTH / 2), if m == ENDS { 3 ^ 5 } else { 0 });
-            assert_eq!(lanes::parity(s, mask, &lanes::pack::collect(|k| bits[k])), expected);
-            let single = lanes::pack::collect(|k| lane[k][0] as f32);
-            let doubled = lanes::pack::collect(|k| Batch([lane[k][0]]));
+            let (bits, expected) = ([3u64, 5].repeat(WIDTH / 2), if m == ends { 3 ^ 5 } else { 0 });
+            assert_eq!(lanes::parity(s, mask, &lanes::pack::collect::<Portable, _>(|k| bits[k])), expected);
+            let single = lanes::pack::collect::<Portable, _>(|k| lane[k][0] as f32);
+            let doubled = lanes::pack::collect::<Portable, _>(|k| Batch([lane[k][0]]));
             assert_eq!(lanes::sum(s, mask, &doubled).0[0], tree[0][0]);
-            let same = lanes::sum(Portable, mask, &single);
+            let same = match S::LANES {
+                WIDTH => lanes::sum(Portable::<WIDTH>, mask, &single),
+                _ => lanes::sum(Portable::<NARROW>, mask, &single),
+            };
             assert_eq!(lanes::sum(s, mask, &single), same);
         }
     }

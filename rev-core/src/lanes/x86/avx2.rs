@@ -116,13 +116,13 @@ impl Registers for Double256 {
         (unsafe { _mm256_movemask_pd(*m) } as LaneMask) << (4 * chunk)
     }
     #[inline(always)]
-    fn sum(&mut self, v: &Vector<f64>) -> f64 {
-        let v = folded(self, v);
+    fn sum(&mut self, count: usize, v: &Vector<f64>) -> f64 {
+        let v = folded(self, count, v);
         self.within(v)
     }
     #[inline(always)]
-    fn sum_product(&mut self, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
-        let v = folded_product(self, a, b);
+    fn sum_product(&mut self, count: usize, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
+        let v = folded_product(self, count, a, b);
         self.within(v)
     }
 }
@@ -220,14 +220,14 @@ impl Registers for Single256 {
         (unsafe { _mm256_movemask_ps(*m) } as LaneMask) << (8 * chunk)
     }
     #[inline(always)]
-    fn sum(&mut self, v: &Vector<f32>) -> f32 {
-        let v = folded(self, v);
+    fn sum(&mut self, count: usize, v: &Vector<f32>) -> f32 {
+        let v = folded(self, count, v);
         // SAFETY: the token says that the processor has the instructions.
         unsafe { sum_of_eight(v) }
     }
     #[inline(always)]
-    fn sum_product(&mut self, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
-        let v = folded_product(self, a, b);
+    fn sum_product(&mut self, count: usize, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
+        let v = folded_product(self, count, a, b);
         // SAFETY: the token says that the processor has the instructions.
         unsafe { sum_of_eight(v) }
     }

@@ -99,13 +99,13 @@ impl Registers for Double512 {
         LaneMask::from(*m) << (8 * chunk)
     }
     #[inline(always)]
-    fn sum(&mut self, v: &Vector<f64>) -> f64 {
-        let v = folded(self, v);
+    fn sum(&mut self, count: usize, v: &Vector<f64>) -> f64 {
+        let v = folded(self, count, v);
         self.within(v)
     }
     #[inline(always)]
-    fn sum_product(&mut self, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
-        let v = folded_product(self, a, b);
+    fn sum_product(&mut self, count: usize, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
+        let v = folded_product(self, count, a, b);
         self.within(v)
     }
 }
@@ -198,13 +198,13 @@ impl Registers for Single512 {
         LaneMask::from(*m) << (16 * chunk)
     }
     #[inline(always)]
-    fn sum(&mut self, v: &Vector<f32>) -> f32 {
-        let v = folded(self, v);
+    fn sum(&mut self, count: usize, v: &Vector<f32>) -> f32 {
+        let v = folded(self, count, v);
         self.within(v)
     }
     #[inline(always)]
-    fn sum_product(&mut self, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
-        let v = folded_product(self, a, b);
+    fn sum_product(&mut self, count: usize, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
+        let v = folded_product(self, count, a, b);
         self.within(v)
     }
 }

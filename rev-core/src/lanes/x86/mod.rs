@@ -8,6 +8,7 @@ mod avx512;
 mod convert;
 
 use super::intrinsics::in_registers;
+use super::WIDTH;
 pub use avx2::{Double256, Single256};
 pub use avx512::{Double512, Single512};
 use std::arch::x86_64::*;
@@ -17,9 +18,9 @@ macro_rules! isa {
     ($(#[$doc:meta])* $isa:ident $name:literal [$($feature:tt)*] $double:ident $single:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
-        pub struct $isa(());
+        pub struct $isa<const LANES: usize = WIDTH>(());
 
-        impl $isa {
+        impl<const LANES: usize> $isa<LANES> {
             /// The token, if the processor has the instructions.
             #[inline]
             pub fn detect() -> Option<Self> {
@@ -28,19 +29,20 @@ macro_rules! isa {
             }
         }
 
-        impl super::Isa for $isa {
+        impl<const LANES: usize> super::Isa for $isa<LANES> {
             const NAME: &'static str = $name;
             const LEVEL: super::Level = super::Level::$isa;
+            const LANES: usize = LANES;
             type Double = $double;
             type Single = $single;
 
             #[inline(always)]
             fn double(self) -> $double {
-                $double(self)
+                $double($isa(()))
             }
             #[inline(always)]
             fn single(self) -> $single {
-                $single(self)
+                $single($isa(()))
             }
             convert::conversions!($isa);
         }

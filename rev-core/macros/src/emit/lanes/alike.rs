@@ -101,7 +101,7 @@ impl Body<'_> {
             before.extend(quote!(
                 let #left = &mut #name;
                 let mut #name = #p::lanes::get(
-                    &::core::clone::Clone::clone(&*#left), #p::lanes::first_active(#outside)
+                    &::core::clone::Clone::clone(&*#left), #p::lanes::first_active(__s, #outside)
                 );
             ));
             if *changed {

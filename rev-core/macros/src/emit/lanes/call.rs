@@ -97,7 +97,7 @@ impl Body<'_> {
             match __all {
                 ::core::option::Option::Some(__all) => __all,
                 ::core::option::Option::None => (|| -> ::core::result::Result<(), #p::Error> {
-                    for __k in #p::lanes::active(#mask) {
+                    for __k in #p::lanes::active(__s, #mask) {
                         #taken
                         #path::#program #generics (#cx, #width #(#one_by_one),*)?;
                         #back

@@ -9,6 +9,7 @@
 //! The functions that a laned loop calls are emitted for lanes too, with packs as arguments
 //! ([`program`]). Those that can't be (and everything else that has no lanes) run lane by lane.
 //! Variables that are alike in all lanes that a loop still has are plain values in it ([`mod@alike`]).
+//! How many lanes run at once is each loop's own ([`mod@width`]).
 //! Nothing here depends on the instruction set: every function of the runtime takes it as its first
 //! argument, `__s`.
 
@@ -19,6 +20,7 @@ mod place;
 mod program;
 mod stmt;
 mod vary;
+mod width;
 
 use std::collections::BTreeSet;
 
@@ -30,6 +32,7 @@ use super::body::Body;
 use super::names::ident;
 pub use program::program;
 pub use vary::{is_laned, passes, Varying};
+pub use width::width;
 
 /// What the emitter knows while it emits statements for lanes.
 pub struct Lane {
@@ -93,7 +96,7 @@ impl Body<'_> {
         let (p, name) = (self.p, self.name(var));
         let failing = self.lane.as_ref().and_then(|lane| lane.failing.clone());
         let active = self.mask();
-        let lane = failing.unwrap_or_else(|| quote!(#p::lanes::first_active(#active)));
+        let lane = failing.unwrap_or_else(|| quote!(#p::lanes::first_active(__s, #active)));
         match self.kind(var) {
             Kind::Uniform => quote!(#name),
             Kind::Linear => quote!(#name.at(#lane)),

@@ -190,7 +190,7 @@ fn one_by_one(
         }
     }
     quote! {
-        for __k in #p::lanes::active(__m) {
+        for __k in #p::lanes::active(__s, __m) {
             #taken
             Self::#program::<#generics _ #wide>(__cx, #width #(#given),*)?;
             #back

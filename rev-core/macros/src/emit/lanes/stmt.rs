@@ -118,7 +118,7 @@ impl Body<'_> {
                 let (target, mask, name) = (self.place(place, Reach::Write), self.mask(), update_name(op));
                 quote!({
                     let __v = #value;
-                    #p::lanes::in_order(#mask, |__k| {
+                    #p::lanes::in_order(__s, #mask, |__k| {
                         #p::rt::update::#name(&mut #target, #p::lanes::get(&__v, __k))
                     });
                 })
@@ -346,7 +346,7 @@ impl Body<'_> {
         quote!({
             let (__start, __end, __step) = (#start, #end, #step);
             let #trips = #p::lanes::Trips #of::new(
-                #outside, &__start, &__end, &__step, [#inclusive, #from_end, #reversed]
+                __s, #outside, &__start, &__end, &__step, [#inclusive, #from_end, #reversed]
             );
             let #trips = match #trips {
                 ::core::result::Result::Ok(__trips) => __trips,

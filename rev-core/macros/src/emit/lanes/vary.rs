@@ -307,7 +307,7 @@ fn chooses(varying: &Varying, step: &Step) -> bool {
 }
 
 /// Whether a place is an array of run-time shape, or a part of one.
-fn is_whole_array(function: &Function, q: &Place) -> bool {
+pub fn is_whole_array(function: &Function, q: &Place) -> bool {
     match q.path.last() {
         None => is_array_type(&function.var(q.var).ty),
         Some(step) => matches!(step, Step::Range(..)),
