@@ -37,8 +37,7 @@ pub fn value(device: &(impl Device + ?Sized), i: &Instance) -> Result<f64, Error
     Ok(loss)
 }
 
-/// The objective and its gradient by the parameters. (Each program's own `gradient` has those by the points and the prior
-/// as well.)
+/// The objective and its gradient by the parameters.
 ///
 /// # Errors
 ///

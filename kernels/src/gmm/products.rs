@@ -18,7 +18,7 @@ const GROUP: usize = 32;
 /// of its adjoint, which computes that product again instead of keeping it. Faster than
 /// [`objective`](fn@super::objective) from about D = 64 on. Memory of a block: `K + 2 D` numbers for each of its
 /// points and D (D + 1) for the component at hand.
-#[reversible]
+#[reversible(constant(points, gamma))]
 pub fn objective_by_products<T: Real>(
     loss: &mut T,
     alphas: &[T],

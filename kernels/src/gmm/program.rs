@@ -10,7 +10,7 @@ use crate::log_sum_exp::log_sum_exp;
 /// What doesn't depend on a point is computed once, outside of the loop over the points. Memory of
 /// an iteration: the point, `Q_k (x - μ_k)` and the term of each component, D + K (D + 1) numbers, so
 /// that the adjoint doesn't multiply by `Q` twice; and K indices.
-#[reversible]
+#[reversible(constant(points, gamma))]
 pub fn objective<T: Real>(
     loss: &mut T,
     alphas: &[T],
@@ -72,7 +72,7 @@ pub fn objective<T: Real>(
 
 /// `loss +=` what doesn't depend on the points: the weights' normalisation for `n` points, and the
 /// prior of the covariances, of which `exp_q` holds `exp(q)`.
-#[reversible]
+#[reversible(constant(gamma))]
 pub fn prior<T: Real>(
     loss: &mut T,
     alphas: &[T],
