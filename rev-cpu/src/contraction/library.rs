@@ -137,6 +137,7 @@ unsafe impl<R: Send> Send for Matrix<R> {}
 
 impl<R> Matrix<R> {
     /// The same with rows as columns.
+    #[cfg(target_arch = "x86_64")]
     pub fn transposed(self) -> Self {
         Matrix { row: self.column, column: self.row, part: self.part.transposed(), ..self }
     }
