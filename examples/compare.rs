@@ -1,4 +1,4 @@
-//! Value and gradient of a program on two devices: how far they are apart, and where.
+//! Value and gradient of a program on several devices: how far they are apart, and where.
 
 // Options and times are for the measuring programs.
 #[allow(dead_code, unused_imports)]
@@ -17,7 +17,7 @@ use rev::{Comparison, Outputs};
 use serde::Serialize;
 use support::{finish, positive, DeviceName, Failure, Outcome};
 
-/// Value and gradient of a program on two devices. Exit status 1 where they are further apart than
+/// Value and gradient of a program on several devices. Exit status 1 where any is further from the first than
 /// the tolerance, or, with --deterministic, where any number differs.
 #[derive(Parser)]
 #[command(version)]
@@ -31,7 +31,7 @@ struct Options {
     /// Size of the generated instance: 1 is for the emulator, 100 for real devices
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     size: usize,
-    /// The two devices; cpu and cuda where there is one, else cpu and emulator
+    /// Two devices or more, each compared with the first; cpu and cuda where there is one, else cpu and emulator
     #[arg(long, value_enum, value_delimiter = ',', num_args = 1..)]
     devices: Vec<DeviceName>,
     /// The scalar
@@ -44,7 +44,7 @@ struct Options {
     /// where not given
     #[arg(long, value_name = "T")]
     tolerance: Option<f64>,
-    /// Where they are too far apart: run both statement by statement, and name the first that differs
+    /// Where two are too far apart: run both statement by statement, and name the first that differs
     #[arg(long)]
     locate: bool,
     /// Write the outcome to this file
@@ -183,32 +183,34 @@ impl Options {
         })
     }
 
-    /// The two devices.
-    fn devices(&self) -> Result<[Box<dyn Device>; 2], Failure> {
+    /// The device that the others are compared with, and these.
+    fn devices(&self) -> Result<(Box<dyn Device>, Vec<Box<dyn Device>>), Failure> {
         let options =
             RunOptions { checks: false, deterministic: self.deterministic, ..RunOptions::default() };
         let open = |name: DeviceName| name.open(options.clone());
         match self.devices.as_slice() {
-            [a, b] => Ok([open(*a)?, open(*b)?]),
             [] => {
                 let other = open(DeviceName::Cuda).or_else(|e| {
                     println!("{e}\ncomparing with the emulator instead");
                     open(DeviceName::Emulator)
                 })?;
-                Ok([open(DeviceName::Cpu)?, other])
+                Ok((open(DeviceName::Cpu)?, vec![other]))
             }
-            some => Err(Failure::Sizes(format!("two devices are needed, not {}", some.len()))),
+            [_] => Err(Failure::Sizes("one device can't be compared: name two or more".into())),
+            [first, others @ ..] => {
+                Ok((open(*first)?, others.iter().map(|d| open(*d)).collect::<Result<_, _>>()?))
+            }
         }
     }
 }
 
-/// What `--out` writes.
+/// What `--out` writes, for each device that is compared with the first.
 #[derive(Serialize)]
-struct Record<'a> {
+struct Record {
     program: Program,
     scalar: Scalar,
     deterministic: bool,
-    devices: &'a [String; 2],
+    devices: [String; 2],
     seconds: [f64; 2],
     identical: bool,
     tolerance: f64,
@@ -253,8 +255,23 @@ fn rows(outcome: &Comparison) -> Vec<Row> {
 
 fn run(options: &Options) -> Result<Outcome, Failure> {
     let run = options.run()?;
-    let [a, b] = options.devices()?;
-    let outcome = rev::compare([&*a, &*b], |device| (run.call)(device))?;
+    let (first, others) = options.devices()?;
+    let mut records = Vec::new();
+    for other in &others {
+        records.push(compare(options, &run, [&*first, &**other])?);
+    }
+    if let Some(file) = &options.out {
+        write_whole(file, |out| {
+            serde_json::to_writer_pretty(&mut *out, &records).map_err(std::io::Error::from)?;
+            writeln!(out)
+        })?;
+    }
+    Ok(if records.iter().all(|r| r.passed) { Outcome::Good } else { Outcome::CheckFailed })
+}
+
+/// Compares two devices, and prints how far they are apart.
+fn compare(options: &Options, run: &Run, devices: [&dyn Device; 2]) -> Result<Record, Failure> {
+    let outcome = rev::compare(devices, |device| (run.call)(device))?;
     print!("{outcome}");
     let tolerance = options.tolerance.unwrap_or(match options.scalar {
         _ if options.deterministic => 0.0,
@@ -265,31 +282,24 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let verdict = if passed { "within" } else { "beyond" };
     println!("{verdict} the tolerance of {tolerance:e}");
     let search = match options.locate && !passed {
-        true => Some(rev::verify::locate([&*a, &*b], |device| (run.call)(device))?),
+        true => Some(rev::verify::locate(devices, |device| (run.call)(device))?),
         false => None,
     };
     if let Some(search) = &search {
         println!("{search}");
     }
-    if let Some(file) = &options.out {
-        let record = Record {
-            program: options.program,
-            scalar: options.scalar,
-            deterministic: options.deterministic,
-            devices: &outcome.devices,
-            seconds: outcome.times.map(|t| t.as_secs_f64()),
-            identical: outcome.identical(),
-            tolerance,
-            passed,
-            values: rows(&outcome),
-            first_difference: search.map(|search| search.to_string()),
-        };
-        write_whole(file, |out| {
-            serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
-    }
-    Ok(if passed { Outcome::Good } else { Outcome::CheckFailed })
+    Ok(Record {
+        program: options.program,
+        scalar: options.scalar,
+        deterministic: options.deterministic,
+        seconds: outcome.times.map(|t| t.as_secs_f64()),
+        identical: outcome.identical(),
+        tolerance,
+        passed,
+        values: rows(&outcome),
+        devices: outcome.devices,
+        first_difference: search.map(|search| search.to_string()),
+    })
 }
 
 fn main() -> ExitCode {
