@@ -76,6 +76,9 @@ enum Scalar {
 /// Runs on a device.
 type Call = Box<dyn Fn(&dyn Device) -> Result<Outputs, rev::Error>>;
 
+/// A device of any kind.
+type AnyDevice = Box<dyn Device>;
+
 /// Something to run, and how many terms its longest sum has.
 struct Run {
     call: Call,
@@ -184,7 +187,7 @@ impl Options {
     }
 
     /// The device that the others are compared with, and these.
-    fn devices(&self) -> Result<(Box<dyn Device>, Vec<Box<dyn Device>>), Failure> {
+    fn devices(&self) -> Result<(AnyDevice, Vec<AnyDevice>), Failure> {
         let options =
             RunOptions { checks: false, deterministic: self.deterministic, ..RunOptions::default() };
         let open = |name: DeviceName| name.open(options.clone());

@@ -243,7 +243,7 @@ impl<'a, D: Driver> Bench<'a, D> {
         let operations = 3 * n * k * d * (d + 1);
         let mut rows = vec![row("", gmm::objective::ir(), operations, self.operations_per_second)];
         if d >= PRODUCTS_FROM {
-            let (module, rate) = (gmm::objective_by_products::ir(), self.matrix_operations_per_second);
+            let (module, rate) = (gmm::objective_by_matrices::ir(), self.matrix_operations_per_second);
             rows.push(row(" by products of matrices", module, 8 * n * k * d * d, rate));
         }
         rows

@@ -172,10 +172,16 @@ fn gmm_by_products_is_the_same_function() {
         let a = gmm::objective::gradient(&device, &i.alphas, means, icf, points, i.gamma, i.m).unwrap();
         let b = gmm::objective_by_products::gradient(&device, &i.alphas, means, icf, points, i.gamma, i.m)
             .unwrap();
-        close(a.value, b.value);
-        a.alphas.iter().zip(&b.alphas).for_each(|(a, b)| close(*a, *b));
-        a.means.iter().zip(&b.means).for_each(|(a, b)| close(*a, *b));
-        a.icf.iter().zip(&b.icf).for_each(|(a, b)| close(*a, *b));
+        let c = gmm::objective_by_matrices::gradient(&device, &i.alphas, means, icf, points, i.gamma, i.m)
+            .unwrap();
+        for (value, alphas, means, icf) in
+            [(b.value, &b.alphas, &b.means, &b.icf), (c.value, &c.alphas, &c.means, &c.icf)]
+        {
+            close(a.value, value);
+            a.alphas.iter().zip(alphas).for_each(|(a, b)| close(*a, *b));
+            a.means.iter().zip(means).for_each(|(a, b)| close(*a, *b));
+            a.icf.iter().zip(icf).for_each(|(a, b)| close(*a, *b));
+        }
     }
 }
 

@@ -11,12 +11,14 @@
 
 mod evaluate;
 mod instance;
+mod matrices;
 pub mod plain;
 mod products;
 mod program;
 
 pub use evaluate::{gradient, value, PRODUCTS_FROM};
 pub use instance::Instance;
+pub use matrices::objective_by_matrices;
 pub use products::objective_by_products;
 pub use program::{objective, prior, wishart_constant};
 
