@@ -5,7 +5,8 @@
 //! stored, once for each group of points. That is what a few dimensions need. With D² parameters for
 //! each component those loads and stores are most of the work, and [`objective_by_products`] keeps the sums of many points
 //! in registers instead, which takes an order of loops that differs: block, component, product. A program says its
-//! order of loops, so there are two.
+//! order of loops, so there are two. (A GPU has a third, [`objective_by_matrices`](super::objective_by_matrices), whose
+//! products its library can run; it isn't chosen here.)
 
 use rev_core::device::{Backend, Device};
 use rev_core::error::Error;

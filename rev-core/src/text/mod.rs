@@ -39,6 +39,7 @@
 //! | generics | `T: Real`, `const N: usize`, `F: fn(&mut T, [T])` |
 //! | updates, instructions | `y += e`, `swap(a, b)`, `rot(a, b, θ)` |
 //! | scopes | `let n: T = e { … }`, `anc a: T = e { … }` (checked), `managed anc …`, `dropped anc …` |
+//! | functions | `unchecked fn f(y: &mut T, x: T, c: [T]) constant(c) { … }` |
 //! | control | `if c { … } else { … } post q`, `while c post q { … }`, `for i in (a..b).step_by(k).rev() { … }`, `par for i in a..b injective(idx) disjoint(y) { … }` |
 //! | calls | `call f(&mut y, &x, n + 1)`, `uncall f(…)`, `call adjoint f(…)`, `uncall adjoint^2 f(…)` |
 //! | blocks | `compute { … } do { … }`, `inverse { … }`, `unchecked { … }`, `external "…"` |
