@@ -345,7 +345,7 @@ impl Arbitrary {
             generics: self.generics(),
             vars: self.vars(),
             params: self.many(3, Self::var),
-            constants: std::collections::BTreeSet::new(),
+            constants: self.many(2, Self::var).into_iter().collect(),
             body: self.block(4),
             checks: self.random.chance(70),
             file: if self.random.chance(50) { self.name() } else { String::new() },
