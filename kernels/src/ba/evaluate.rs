@@ -69,6 +69,7 @@ pub struct Blocks {
     cameras: Vec<[f64; CAMERA]>,
     points: Vec<[f64; 3]>,
     seeds: Vec<[Batch<f64, 2>; 2]>,
+    /// Left alone: features are constants.
     by_feature: Vec<[Batch<f64, 2>; 2]>,
 }
 
@@ -110,7 +111,7 @@ pub fn jacobian(
     zeroed(&mut b.by_camera, count, <[_]>::as_flattened_mut);
     zeroed(&mut b.by_point, count, <[_]>::as_flattened_mut);
     zeroed(&mut b.by_weight, count, |weights| weights);
-    zeroed(&mut b.by_feature, count, <[_]>::as_flattened_mut);
+    b.by_feature.resize(count, Zero::zero());
     b.seeds.resize(count, [Batch([1.0, 0.0]), Batch([0.0, 1.0])]);
     residuals_apart::adjoint(
         device,

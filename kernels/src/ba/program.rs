@@ -1,4 +1,4 @@
-//! Residuals and objective as reversible programs.
+//! Residuals and objective as reversible programs, to be differentiated by all but the features, which are data.
 
 use rev_cpu::prelude::*;
 
@@ -6,7 +6,7 @@ use super::CAMERA;
 use crate::rotation::rotate;
 
 /// `e += w (project(camera, point) - feature)`.
-#[reversible]
+#[reversible(constant(feature))]
 pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], weight: T, feature: &[T; 2]) {
     let r = [camera[0], camera[1], camera[2]];
     let centred = [point[0] - camera[3], point[1] - camera[4], point[2] - camera[5]];
@@ -29,7 +29,7 @@ pub fn weight_errors<T: Real>(errors: &mut [T], weights: &[T]) {
 }
 
 /// Adds the residual of each observation, and the error `1 - w²` of each weight.
-#[reversible]
+#[reversible(constant(features))]
 pub fn errors<T: Real>(
     residuals: &mut [[T; 2]],
     weight_errors: &mut [T],
@@ -48,7 +48,7 @@ pub fn errors<T: Real>(
 
 /// Adds the residual of each observation, where every observation has a camera and a point of its
 /// own: the cotangents of camera, point and weight are then the observation's Jacobian block.
-#[reversible]
+#[reversible(constant(features))]
 pub fn residuals_apart<T: Real>(
     residuals: &mut [[T; 2]],
     cameras: &[[T; CAMERA]],
@@ -62,7 +62,7 @@ pub fn residuals_apart<T: Real>(
 }
 
 /// `loss += ½ (Σ |residual|² + Σ (1 - w²)²)`.
-#[reversible]
+#[reversible(constant(features))]
 pub fn objective<T: Real>(
     loss: &mut T,
     cameras: &[[T; CAMERA]],

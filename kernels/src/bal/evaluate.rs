@@ -35,6 +35,7 @@ pub struct Blocks {
     cameras: Vec<[f64; CAMERA]>,
     points: Vec<[f64; 3]>,
     seeds: Vec<[Batch<f64, 2>; 2]>,
+    /// Left alone: features are constants.
     by_feature: Vec<[Batch<f64, 2>; 2]>,
 }
 
@@ -74,7 +75,7 @@ pub fn jacobian(
     zeroed(&mut b.residuals, count, [0.0; 2]);
     zeroed(&mut b.by_camera, count, [Batch::zero(); CAMERA]);
     zeroed(&mut b.by_point, count, [Batch::zero(); 3]);
-    zeroed(&mut b.by_feature, count, [Batch::zero(); 2]);
+    b.by_feature.resize(count, [Batch::zero(); 2]);
     b.seeds.resize(count, [Batch([1.0, 0.0]), Batch([0.0, 1.0])]);
     residuals_apart::adjoint(
         device,

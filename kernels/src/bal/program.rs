@@ -1,4 +1,4 @@
-//! Residuals and objective as reversible programs.
+//! Residuals and objective as reversible programs, to be differentiated by all but the features, which are data.
 
 use rev_cpu::prelude::*;
 
@@ -6,7 +6,7 @@ use super::CAMERA;
 use crate::rotation::rotate;
 
 /// `e += project(camera, point) - feature`.
-#[reversible]
+#[reversible(constant(feature))]
 pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], feature: &[T; 2]) {
     let r = [camera[0], camera[1], camera[2]];
     let mut seen = [T::zero(); 3];
@@ -20,7 +20,7 @@ pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], f
 }
 
 /// Adds the residual of each observation.
-#[reversible]
+#[reversible(constant(features))]
 pub fn errors<T: Real>(
     residuals: &mut [[T; 2]],
     cameras: &[[T; CAMERA]],
@@ -36,7 +36,7 @@ pub fn errors<T: Real>(
 
 /// Adds the residual of each observation, where every observation has a camera and a point of its
 /// own: the cotangents of camera and point are then the observation's Jacobian block.
-#[reversible]
+#[reversible(constant(features))]
 pub fn residuals_apart<T: Real>(
     residuals: &mut [[T; 2]],
     cameras: &[[T; CAMERA]],
@@ -49,7 +49,7 @@ pub fn residuals_apart<T: Real>(
 }
 
 /// `loss += ½ Σ |residual|²`.
-#[reversible]
+#[reversible(constant(features))]
 pub fn objective<T: Real>(
     loss: &mut T,
     cameras: &[[T; CAMERA]],

@@ -2,6 +2,7 @@
 
 use super::pullback::{elements_used, shadow_scope, Cotangent};
 use super::Builder;
+use crate::check::type_of;
 use crate::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Parallel, Place, Range, Release, Stmt,
     StmtKind, Type, UpdateOp, VarId, VarKind,
@@ -306,7 +307,8 @@ impl Builder {
         }
     }
 
-    /// The shadow that is passed for a place.
+    /// The shadow that is passed for a place. In place of a constant's own, which nobody reads, a call to be run
+    /// is given one to drop, where making it is cheaper than a way to memory and back.
     fn arg_shadow(
         &mut self,
         place: &Place,
@@ -322,6 +324,9 @@ impl Builder {
                 return self.temporary_shadow(place, scopes);
             }
         };
+        if self.form.elide_zero && self.out.constants.contains(&place.var) && self.is_held(place) {
+            return self.temporary_shadow(place, scopes);
+        }
         self.zero.remove(&shadow.var);
         if mode == Mode::Read && shared {
             let temporary = self.temporary_shadow(place, scopes);
@@ -329,6 +334,21 @@ impl Builder {
             return temporary;
         }
         shadow
+    }
+
+    /// Whether a place holds a value of known size.
+    fn is_held(&self, place: &Place) -> bool {
+        fn held(ty: &Type) -> bool {
+            match ty {
+                Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) => true,
+                Type::Fixed(t, _) | Type::Shadow(t) => held(t),
+                Type::Tuple(types) => types.iter().all(held),
+                Type::Array(..) | Type::Stack(_) | Type::Struct(..) | Type::Function(_) | Type::Unknown => {
+                    false
+                }
+            }
+        }
+        held(&type_of(&self.out, &Expr::read(place.clone())))
     }
 
     fn temporary_shadow(&mut self, place: &Place, scopes: &mut Vec<Scope>) -> Place {
