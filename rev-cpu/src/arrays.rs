@@ -5,7 +5,7 @@ use rev_core::scalar::{Linear, Mismatch, Primal};
 use crate::checks::Held;
 use crate::context::Context;
 use crate::scratch::Scratch;
-use crate::view::{Cells, Dynamic, Exclusive, Extents, Slice, Strided, Whole};
+use crate::view::{Cells, Dynamic, Exclusive, Extents, Raw, Slice, Strided, Whole};
 
 /// Two arrays that should have the same shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,25 @@ impl<E> Own<E, 1> {
     /// A handle to it.
     pub fn handle(&mut self) -> Slice<'_, E, Exclusive> {
         self.elements.handle()
+    }
+}
+
+impl<E, const R: usize> Own<E, R> {
+    /// An array that `write` fills. `None` when there is no memory for it.
+    ///
+    /// # Safety
+    ///
+    /// `write` reads none of its elements before it has written it, and has written all when it succeeds.
+    pub(crate) unsafe fn written<F>(
+        shape: [usize; R],
+        write: impl FnOnce(Raw<'_, E>) -> Result<(), F>,
+    ) -> Option<Result<Self, F>> {
+        let mut elements = Scratch::with_capacity(product(&shape)?)?;
+        Some(write(Raw::row_major(elements.start(), shape)).map(|()| {
+            // SAFETY: as required of the caller.
+            unsafe { elements.complete() };
+            Own { elements, shape }
+        }))
     }
 }
 

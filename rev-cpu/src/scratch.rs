@@ -117,8 +117,17 @@ impl<E> Scratch<E> {
         Some(scratch)
     }
 
+    /// Declares that there are as many elements as there is room for.
+    ///
+    /// # Safety
+    ///
+    /// All of them have been written.
+    pub(crate) unsafe fn complete(&mut self) {
+        self.len = self.capacity;
+    }
+
     /// Where the elements start: aligned for E even where there is no buffer.
-    fn start(&mut self) -> *mut E {
+    pub(crate) fn start(&mut self) -> *mut E {
         self.buffer.as_mut_ptr().cast()
     }
 

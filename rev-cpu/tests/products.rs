@@ -66,6 +66,23 @@ fn sums<T: Ring>(
     }
 }
 
+#[reversible]
+fn started<T: Ring>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T>, s: T) {
+    let mut whole: Array2<T> = zeros((a.nrows(), b.ncols()));
+    whole += matmul(a, b);
+    let mut turned: Array2<T> = zeros((b.ncols(), a.nrows()));
+    turned -= s * matmul(b.t(), a.t());
+    let mut corner: Array2<T> = zeros((a.nrows(), b.ncols()));
+    corner += matmul(lower(a), b);
+    let mut half: Array2<T> = zeros((a.nrows(), b.ncols()));
+    strict_lower(half) += matmul(a, b);
+    for i in 0..c.nrows() {
+        for j in 0..c.ncols() {
+            c[[i, j]] += whole[[i, j]] * turned[[j, i]] + corner[[i, j]] * half[[i, j]];
+        }
+    }
+}
+
 fn number(k: usize) -> f64 {
     ((k * 7 + 3) % 11) as f64 / 4.0 - 1.25
 }
@@ -135,6 +152,62 @@ fn products_of_every_shape() {
             product::run(&*device, part.view_mut(), a.view(), bt.t()).unwrap();
             close(&part.to_owned(), &expected);
         }
+    }
+}
+
+/// An array of zeros whose first update is a product is written by the product. What its memory held before, here
+/// NaN of the run before, doesn't count.
+#[test]
+fn arrays_that_start_as_products() {
+    let sizes = [
+        (1, 1, 1),
+        (7, 1, 9),
+        (5, 0, 4),
+        (33, 65, 17),
+        (64, 64, 100),
+        (130, 20, 70),
+        (9, 300, 8),
+        (40, 520, 24),
+    ];
+    for (n, k, m) in sizes {
+        let (a, b, c) = (matrix(n, k, 1), matrix(k, m, 2), matrix(n, m, 3));
+        let below = Array2::from_shape_fn((n, k), |(i, j)| if i >= j { a[[i, j]] } else { 0.0 });
+        let (whole, corner) = (by_hand(&a, &b), by_hand(&below, &b));
+        let expected = Array2::from_shape_fn((n, m), |(i, j)| {
+            let half = if i > j { whole[[i, j]] } else { 0.0 };
+            c[[i, j]] - 0.5 * whole[[i, j]] * whole[[i, j]] + corner[[i, j]] * half
+        });
+        for device in devices().iter().take(if n * k * m > 1000 { 3 } else { 4 }) {
+            let mut out = c.clone();
+            let nan = Array2::from_elem((n, k), f64::NAN);
+            // it ends in an error where checks find the NaN
+            let _ = started::run(&**device, out.view_mut(), nan.view(), b.view(), 0.5);
+            for b in [b.view(), b.t().as_standard_layout().t()] {
+                let mut out = c.clone();
+                started::run(&**device, out.view_mut(), a.view(), b, 0.5).unwrap();
+                close(&out, &expected);
+            }
+        }
+        let single = |x: &Array2<f64>| x.mapv(|x| x as f32);
+        let (mut out, a, b) = (single(&c), single(&a), single(&b));
+        started::run(&Cpu::new().checks(false), out.view_mut(), a.view(), b.view(), 0.5).unwrap();
+        out.iter()
+            .zip(&expected)
+            .for_each(|(x, y)| assert!((f64::from(*x) - y).abs() <= 1e-4 * (1.0 + y.abs())));
+    }
+    let (a, b, c) = (matrix(4, 3, 1), matrix(3, 5, 2), matrix(4, 5, 3));
+    verify!(started, c.view(), a.view(), b.view(), 0.75);
+    verify!(
+        started,
+        complex(4, 5, 3).view(),
+        complex(4, 3, 1).view(),
+        complex(3, 5, 2).view(),
+        Complex::new(0.5, 1.0)
+    );
+    for device in devices() {
+        let error =
+            started::run(&*device, c.clone().view_mut(), a.view(), matrix(2, 5, 2).view(), 0.5).unwrap_err();
+        assert!(error.to_string().contains("[2, 5]"), "{error}");
     }
 }
 

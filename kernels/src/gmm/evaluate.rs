@@ -15,7 +15,7 @@ use super::plain::Gradient;
 use super::{objective, objective_by_products, Instance};
 
 /// The number of dimensions from which on products of matrices are faster on a CPU.
-pub const PRODUCTS_FROM: usize = 64;
+pub const PRODUCTS_FROM: usize = 32;
 
 /// Whether products of matrices are the faster way.
 fn by_products(device: &(impl Device + ?Sized), i: &Instance) -> bool {

@@ -16,7 +16,7 @@ const GROUP: usize = 32;
 ///
 /// For each component `Q_k (x_n - μ_k)` of a block of points is one product of matrices, and so is each part
 /// of its adjoint, which computes that product again instead of keeping it. Faster than
-/// [`objective`](fn@super::objective) from about D = 64 on. Memory of a block: `K + 2 D` numbers for each of its
+/// [`objective`](fn@super::objective) from about D = 32 on. Memory of a block: `K + 2 D` numbers for each of its
 /// points and D (D + 1) for the component at hand.
 #[reversible(constant(points, gamma))]
 pub fn objective_by_products<T: Real>(

@@ -24,7 +24,8 @@ const SQUARE: usize = 64;
 /// Products of fewer multiplications are faster in plain loops, and so are products with a vector.
 const LEAST_WORK: usize = 8 * 8 * 8;
 
-/// Runs a product; false where it isn't one of matrices, or not worth it.
+/// Runs a product; false where it isn't one of matrices, or not worth it, or where it is to replace its target
+/// and consists of several products.
 pub(super) fn run<S, C>(cx: Context<'_, C>, sums: &Sums<'_, S>) -> bool
 where
     S: Linear + Send + Sync,
@@ -63,12 +64,20 @@ trait Kernel:
     ///
     /// The matrices' elements may be read, `C`'s written.
     unsafe fn product(size: Size, alpha: Self, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>);
-    /// The same for parts of matrices, where [`vectors`](super::vectors) has a kernel for it; else false.
+    /// The same for parts of matrices, and with `start` for a `C` that is to be replaced, where
+    /// [`vectors`](super::vectors) has a kernel for it; else false.
     ///
     /// # Safety
     ///
     /// As for `product`.
-    unsafe fn in_vectors(size: Size, alpha: Self, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>) -> bool;
+    unsafe fn in_vectors(
+        size: Size,
+        alpha: Self,
+        a: Matrix<Self>,
+        b: Matrix<Self>,
+        c: Matrix<Self>,
+        start: bool,
+    ) -> bool;
 }
 
 macro_rules! kernel {
@@ -92,9 +101,10 @@ macro_rules! kernel {
                 a: Matrix<Self>,
                 b: Matrix<Self>,
                 c: Matrix<Self>,
+                start: bool,
             ) -> bool {
                 // SAFETY: as required of the caller.
-                unsafe { super::vectors::run(size, alpha, a, b, c) }
+                unsafe { super::vectors::run(size, alpha, a, b, c, start) }
             }
             #[cfg(not(target_arch = "x86_64"))]
             unsafe fn in_vectors(
@@ -103,6 +113,7 @@ macro_rules! kernel {
                 _: Matrix<Self>,
                 _: Matrix<Self>,
                 _: Matrix<Self>,
+                _: bool,
             ) -> bool {
                 false
             }
@@ -211,6 +222,9 @@ where
         return false;
     }
     let scale = scale::<R, S>(sums, parts, &shape);
+    if sums.start && (parts > 1 || width > 1 || shape.batch.is_some() || scale[0] == R::ZERO) {
+        return false;
+    }
     for batch in 0..extent(shape.batch) {
         for lane in 0..width {
             for (pa, pb) in (0..parts).flat_map(|pa| (0..parts).map(move |pb| (pa, pb))) {
@@ -232,7 +246,7 @@ where
                     let alpha = if negative { -alpha } else { alpha };
                     if alpha != R::ZERO {
                         let c = planes.matrix::<R, S>(sums, 0, pc, lane, [shape.rows, shape.columns]);
-                        on_threads(cx, size, alpha, a, b, c);
+                        on_threads(cx, size, alpha, a, b, c, sums.start);
                     }
                 }
             }
@@ -307,26 +321,27 @@ fn on_threads<R: Kernel, C: Checks>(
     a: Matrix<R>,
     b: Matrix<R>,
     c: Matrix<R>,
+    start: bool,
 ) {
     let work = size.m.saturating_mul(size.n).saturating_mul(size.k);
     let workers = if work < cx.parallel_from() { 1 } else { cx.workers() };
     let whole = |m: &Matrix<R>| m.part == Part::Whole;
     let (rows, columns) = (whole(&a) && whole(&c), whole(&b) && whole(&c));
     if workers < 2 || !(rows || columns) {
-        return product(size, alpha, a, b, c);
+        return product(size, alpha, a, b, c, start);
     }
     let by_rows = rows && (!columns || size.m >= size.n);
     let length = if by_rows { size.m } else { size.n };
     let part = length.div_ceil(workers);
     cx.install(|| {
         rayon::scope(|s| {
-            for start in (0..length).step_by(part) {
+            for from in (0..length).step_by(part) {
                 s.spawn(move |_| {
-                    let n = part.min(length - start);
+                    let n = part.min(length - from);
                     if by_rows {
-                        product(Size { m: n, ..size }, alpha, a.from(start, 0), b, c.from(start, 0));
+                        product(Size { m: n, ..size }, alpha, a.from(from, 0), b, c.from(from, 0), start);
                     } else {
-                        product(Size { n, ..size }, alpha, a, b.from(0, start), c.from(0, start));
+                        product(Size { n, ..size }, alpha, a, b.from(0, from), c.from(0, from), start);
                     }
                 });
             }
@@ -334,30 +349,42 @@ fn on_threads<R: Kernel, C: Checks>(
     });
 }
 
-/// `C += alpha·A·B`, each with the part of it that counts.
-fn product<R: Kernel>(size: Size, alpha: R, a: Matrix<R>, b: Matrix<R>, c: Matrix<R>) {
+/// `C += alpha·A·B`, each with the part of it that counts, or with `start` `C = alpha·A·B`.
+fn product<R: Kernel>(size: Size, alpha: R, a: Matrix<R>, b: Matrix<R>, c: Matrix<R>, start: bool) {
     let Size { m, k, n } = size;
     // SAFETY: the sizes are those of the arrays, whose elements may be used so (see `Sums`).
-    if m == 0 || n == 0 || k == 0 || unsafe { R::in_vectors(size, alpha, a, b, c) } {
+    if m == 0 || n == 0 || k > 0 && unsafe { R::in_vectors(size, alpha, a, b, c, start) } {
+        return;
+    }
+    if start {
+        for (i, j) in indices(Part::Whole, m, n) {
+            // SAFETY: the index is in range, and the element is the target's.
+            unsafe { c.from(i, j).ptr.write(R::ZERO) }
+        }
+        return product(size, alpha, a, b, c, false);
+    }
+    if k == 0 {
         return;
     }
     if a.part != Part::Whole {
         quadrants(a, m, k, &mut |r, s, rows, inner, a| match a {
             Triangle::Of(a) => {
                 let size = Size { m: rows, k: inner, n };
-                product(size, alpha, a, b.from(s, 0), c.from(r, 0));
+                product(size, alpha, a, b.from(s, 0), c.from(r, 0), false);
             }
             Triangle::Small(square) => {
                 let size = Size { m: rows, k: inner, n };
-                product(size, alpha, square.matrix(), b.from(s, 0), c.from(r, 0));
+                product(size, alpha, square.matrix(), b.from(s, 0), c.from(r, 0), false);
             }
         });
     } else if b.part != Part::Whole {
         quadrants(b, k, n, &mut |r, s, inner, columns, b| {
             let size = Size { m, k: inner, n: columns };
             match b {
-                Triangle::Of(b) => product(size, alpha, a.from(0, r), b, c.from(0, s)),
-                Triangle::Small(square) => product(size, alpha, a.from(0, r), square.matrix(), c.from(0, s)),
+                Triangle::Of(b) => product(size, alpha, a.from(0, r), b, c.from(0, s), false),
+                Triangle::Small(square) => {
+                    product(size, alpha, a.from(0, r), square.matrix(), c.from(0, s), false)
+                }
             }
         });
     } else if c.part != Part::Whole {
@@ -365,10 +392,10 @@ fn product<R: Kernel>(size: Size, alpha: R, a: Matrix<R>, b: Matrix<R>, c: Matri
             let size = Size { m: rows, k, n: columns };
             let (a, b) = (a.from(r, 0), b.from(0, s));
             match part {
-                Triangle::Of(c) => product(size, alpha, a, b, c),
+                Triangle::Of(c) => product(size, alpha, a, b, c, false),
                 Triangle::Small(square) => {
                     square.numbers = [R::ZERO; SQUARE * SQUARE];
-                    product(size, alpha, a, b, square.matrix());
+                    product(size, alpha, a, b, square.matrix(), false);
                     square.add_to(c.from(r, s), rows, columns);
                 }
             }
@@ -423,6 +450,9 @@ type Visit<'a, R> = dyn FnMut(usize, usize, usize, usize, Triangle<'_, R>) + 'a;
 
 /// Cuts a triangle of a matrix into pieces.
 fn quadrants<R: Kernel>(m: Matrix<R>, rows: usize, columns: usize, f: &mut Visit<'_, R>) {
+    if rows == 0 || columns == 0 {
+        return;
+    }
     if rows <= SQUARE && columns <= SQUARE {
         return f(0, 0, rows, columns, Triangle::Small(&mut Square::copy_of(m, rows, columns)));
     }

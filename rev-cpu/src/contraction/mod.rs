@@ -23,6 +23,7 @@ use rev_core::error::Cause;
 use rev_core::ops::{Part, Space, MAX_FACTORS, MAX_LETTERS};
 use rev_core::scalar::{Linear, Ring};
 
+use crate::arrays::Own;
 use crate::context::{Checks, Context};
 
 /// Elements of the operands of one term: the target's offset, then the factors'.
@@ -39,6 +40,8 @@ pub(crate) struct Sums<'a, S: Linear> {
     add: bool,
     /// Whether an operand has a part that doesn't count.
     parts: bool,
+    /// Whether the target's elements are to be replaced, whatever they are: only for a [`library`] that can.
+    start: bool,
 }
 
 // SAFETY: it stands for shared references to the factors, and for an exclusive one to the target, of
@@ -71,16 +74,46 @@ where
     S::Over: Ring,
     C: Checks,
 {
-    let sums = prepare(add, formula, names, Some(target), lead, rest)?;
-    if sums.space.work() == 0 {
-        return Ok(());
-    }
-    if cx.deterministic() {
-        sums.ordered(cx);
-    } else if !library::run(cx, &sums) {
-        sums.plain();
-    }
+    prepare(add, formula, names, Some(target), lead, rest)?.run(cx);
     Ok(())
+}
+
+/// The array that a first `target += product`, or `-=`, makes of one filled with `zero`: what it holds before isn't
+/// written where the product's kernel can do without. `None` when there is no memory for it.
+///
+/// # Errors
+///
+/// When the shapes don't fit each other.
+// what the statement and the declaration of its target consist of
+#[allow(clippy::too_many_arguments)]
+pub fn start<'a, S, C, const R: usize, const K: usize>(
+    cx: Context<'_, C>,
+    add: bool,
+    formula: &Contraction,
+    names: &[&'static str],
+    shape: [usize; R],
+    zero: S,
+    lead: Raw<'a, S>,
+    rest: [Raw<'a, S::Over>; K],
+) -> Option<Result<Own<S, R>, Box<Cause>>>
+where
+    S: Linear + Send + Sync,
+    S::Over: Ring,
+    C: Checks,
+{
+    let write = |target: Raw<'_, S>| {
+        let (first, count) = (target.ptr(), shape.iter().product());
+        let sums = prepare(add, formula, names, Some(target), lead, rest)?;
+        let kernel = !cx.deterministic() && library::run(cx, &Sums { start: true, ..sums });
+        if !kernel {
+            // SAFETY: the target has so many elements, one after the other.
+            (0..count).for_each(|k| unsafe { first.add(k).write(zero.clone()) });
+            sums.run(cx);
+        }
+        Ok(())
+    };
+    // SAFETY: a kernel that starts a target replaces all of its elements; without one they are zeros first.
+    unsafe { Own::written(shape, write) }
 }
 
 /// The product whose target is a scalar.
@@ -137,13 +170,38 @@ fn prepare<'a, S: Linear, const K: usize>(
     let operands = std::iter::once(&formula.target).chain(formula.factors());
     let parts = operands.into_iter().any(|o| o.part != Part::Whole);
     let target = target.map_or(std::ptr::null_mut(), |t| t.ptr());
-    Ok(Sums { formula, space, target, lead: lead.ptr().cast_const(), rest: pointers, steps, add, parts })
+    Ok(Sums {
+        formula,
+        space,
+        target,
+        lead: lead.ptr().cast_const(),
+        rest: pointers,
+        steps,
+        add,
+        parts,
+        start: false,
+    })
 }
 
 impl<S: Linear> Sums<'_, S>
 where
     S::Over: Ring,
 {
+    /// Runs the product in the way that suits it.
+    fn run<C: Checks>(&self, cx: Context<'_, C>)
+    where
+        S: Send + Sync,
+    {
+        if self.space.work() == 0 {
+            return;
+        }
+        if cx.deterministic() {
+            self.ordered(cx);
+        } else if !library::run(cx, self) {
+            self.plain();
+        }
+    }
+
     /// One step of a letter.
     #[inline(always)]
     fn step(&self, at: &mut Offsets, letter: usize, by: isize) {

@@ -5,7 +5,7 @@
 //!
 //! * [`Kernels::rows`], for `B` and `C` with neighbouring columns: eight rows by three vectors of `C`. Only `A` is
 //!   copied, scaled, by eight rows; of a triangle the columns that a tile has, with zeros in its corner.
-//! * [`Kernels::dots`], for `A` and `B` with neighbouring summed elements: three rows by eight columns, each a
+//! * [`Kernels::dots`], for `A` and `B` with neighbouring summed elements: four rows by six columns, each a
 //!   vector of partial sums that are added up at the end. Tiles outside of `C`'s triangle are left out.
 //!
 //! Each sum is formed whole before it is added to `C`, so what is used of a factor at a time has to fit
@@ -28,20 +28,28 @@ const VECTORS: usize = 3;
 const LONGEST: usize = 256;
 
 /// The rows of a tile of `dots`.
-const DOT_ROWS: usize = 3;
+const DOT_ROWS: usize = 4;
 /// The columns of it.
-const DOT_COLUMNS: usize = 8;
+const DOT_COLUMNS: usize = 6;
 /// The longest sums of `dots`.
 const LONGEST_DOT: usize = 512;
 
 /// A type of numbers with kernels.
 pub(super) trait Kernels: Copy {
-    /// `C += alpha·A·B` for whole `B`, `C` with neighbouring columns. False when out of memory.
+    /// `C += alpha·A·B`, with `start` `C = alpha·A·B`, for whole `B`, `C` with neighbouring columns. False when out
+    /// of memory.
     ///
     /// # Safety
     ///
     /// The processor has AVX-512; the matrices' elements may be read, `C`'s written.
-    unsafe fn rows(size: Size, alpha: Self, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>) -> bool;
+    unsafe fn rows(
+        size: Size,
+        alpha: Self,
+        a: Matrix<Self>,
+        b: Matrix<Self>,
+        c: Matrix<Self>,
+        start: bool,
+    ) -> bool;
 
     /// `C += alpha·A·B` for whole `A`, of neighbouring columns, and `B`, of neighbouring rows.
     ///
@@ -51,12 +59,19 @@ pub(super) trait Kernels: Copy {
     unsafe fn dots(size: Size, alpha: Self, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>);
 }
 
-/// Runs a product; false where it isn't one for these kernels.
+/// Runs a product, with `start` one that replaces its target; false where it isn't one for these kernels.
 ///
 /// # Safety
 ///
 /// The matrices' elements may be read, `c`'s written.
-pub(super) unsafe fn run<R: Kernels>(size: Size, alpha: R, a: Matrix<R>, b: Matrix<R>, c: Matrix<R>) -> bool {
+pub(super) unsafe fn run<R: Kernels>(
+    size: Size,
+    alpha: R,
+    a: Matrix<R>,
+    b: Matrix<R>,
+    c: Matrix<R>,
+    start: bool,
+) -> bool {
     if <Avx512>::detect().is_none() {
         return false;
     }
@@ -65,13 +80,13 @@ pub(super) unsafe fn run<R: Kernels>(size: Size, alpha: R, a: Matrix<R>, b: Matr
     // SAFETY: as required of the caller.
     unsafe {
         if k <= LONGEST && whole(c) && whole(b) && b.column == 1 && c.column == 1 {
-            return R::rows(size, alpha, a, b, c);
+            return R::rows(size, alpha, a, b, c, start);
         }
         if k <= LONGEST && whole(c) && whole(a) && a.row == 1 && c.row == 1 {
             let size = Size { m: n, k, n: m };
-            return R::rows(size, alpha, b.transposed(), a.transposed(), c.transposed());
+            return R::rows(size, alpha, b.transposed(), a.transposed(), c.transposed(), start);
         }
-        let fits = k <= LONGEST_DOT && whole(a) && whole(b) && a.column == 1 && b.row == 1;
+        let fits = !start && k <= LONGEST_DOT && whole(a) && whole(b) && a.column == 1 && b.row == 1;
         if fits {
             R::dots(size, alpha, a, b, c);
         }
@@ -131,9 +146,22 @@ macro_rules! kernels {
     ($module:ident $t:ident $mask:ident $width:literal $feature:literal;
      $zero:ident $set:ident $load:ident $load_some:ident $store:ident $store_some:ident $fma:ident $add:ident $sums:ident) => {
         impl Kernels for $t {
-            unsafe fn rows(size: Size, alpha: $t, a: Matrix<$t>, b: Matrix<$t>, c: Matrix<$t>) -> bool {
+            unsafe fn rows(
+                size: Size,
+                alpha: $t,
+                a: Matrix<$t>,
+                b: Matrix<$t>,
+                c: Matrix<$t>,
+                start: bool,
+            ) -> bool {
                 // SAFETY: as required of the caller.
-                unsafe { $module::rows(size, alpha, a, b, c) }
+                unsafe {
+                    if start {
+                        $module::rows::<true>(size, alpha, a, b, c)
+                    } else {
+                        $module::rows::<false>(size, alpha, a, b, c)
+                    }
+                }
             }
             unsafe fn dots(size: Size, alpha: $t, a: Matrix<$t>, b: Matrix<$t>, c: Matrix<$t>) {
                 // SAFETY: as required of the caller.
@@ -160,7 +188,13 @@ macro_rules! kernels {
             }
 
             #[target_feature(enable = $feature)]
-            pub unsafe fn rows(size: Size, alpha: $t, a: Matrix<$t>, b: Matrix<$t>, c: Matrix<$t>) -> bool {
+            pub unsafe fn rows<const START: bool>(
+                size: Size,
+                alpha: $t,
+                a: Matrix<$t>,
+                b: Matrix<$t>,
+                c: Matrix<$t>,
+            ) -> bool {
                 // SAFETY: as required of the caller.
                 let Some(mut panels) = (unsafe { panels(size, alpha, a, 0.0) }) else { return false };
                 for j in tiles(size.n, VECTORS * W) {
@@ -172,9 +206,9 @@ macro_rules! kernels {
                         // SAFETY: the tile is in range.
                         unsafe {
                             if j.len() == VECTORS * W {
-                                row_tile::<true>(own, b, c, r.len(), j.len());
+                                row_tile::<true, START>(own, b, c, r.len(), j.len());
                             } else {
-                                row_tile::<false>(own, b, c, r.len(), j.len());
+                                row_tile::<false, START>(own, b, c, r.len(), j.len());
                             }
                         }
                         panel = rest;
@@ -187,7 +221,7 @@ macro_rules! kernels {
             /// tiles do without.
             #[inline]
             #[target_feature(enable = $feature)]
-            unsafe fn row_tile<const WHOLE: bool>(
+            unsafe fn row_tile<const WHOLE: bool, const START: bool>(
                 panel: &[$t],
                 b: Matrix<$t>,
                 c: Matrix<$t>,
@@ -228,10 +262,16 @@ macro_rules! kernels {
                             let row = c.from(i, 0).ptr;
                             for v in 0..VECTORS {
                                 let p = row.wrapping_add(v * W);
+                                let before = match (START, WHOLE) {
+                                    (true, _) => $zero(),
+                                    (false, true) => $load(p),
+                                    (false, false) => $load_some(masks[v], p),
+                                };
+                                let after = $add(before, sums[i][v]);
                                 if WHOLE {
-                                    $store(p, $add($load(p), sums[i][v]));
+                                    $store(p, after);
                                 } else {
-                                    $store_some(p, masks[v], $add($load_some(masks[v], p), sums[i][v]));
+                                    $store_some(p, masks[v], after);
                                 }
                             }
                         }
@@ -300,7 +340,17 @@ macro_rules! kernels {
                             }
                         }
                     }
-                    [$sums(sums[0]), $sums(sums[1]), $sums(sums[2])]
+                    let all = sums.as_flattened();
+                    let mut totals = [[0.0; DOT_COLUMNS]; DOT_ROWS];
+                    for (eight, totals) in
+                        all.chunks_exact(8).zip(totals.as_flattened_mut().chunks_exact_mut(8))
+                    {
+                        totals.copy_from_slice(&$sums(std::array::from_fn(
+                            #[inline(always)]
+                            |k| eight[k],
+                        )));
+                    }
+                    totals
                 }
             }
         }
@@ -320,7 +370,7 @@ kernels! {
 /// The sum of each vector's lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn sums_of_doubles(v: [__m512d; DOT_COLUMNS]) -> [f64; DOT_COLUMNS] {
+unsafe fn sums_of_doubles(v: [__m512d; 8]) -> [f64; 8] {
     // neighbouring lanes of two vectors
     let two = |a, b| _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
     // every other quarter
@@ -331,7 +381,7 @@ unsafe fn sums_of_doubles(v: [__m512d; DOT_COLUMNS]) -> [f64; DOT_COLUMNS] {
     };
     let low = half(two(v[0], v[1]), two(v[2], v[3]));
     let high = half(two(v[4], v[5]), two(v[6], v[7]));
-    let mut sums = [0.0; DOT_COLUMNS];
+    let mut sums = [0.0; 8];
     // SAFETY: the array has room for a vector.
     unsafe { _mm512_storeu_pd(sums.as_mut_ptr(), half(low, high)) };
     sums
@@ -340,7 +390,7 @@ unsafe fn sums_of_doubles(v: [__m512d; DOT_COLUMNS]) -> [f64; DOT_COLUMNS] {
 /// The sum of each vector's lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn sums_of_singles(v: [__m512; DOT_COLUMNS]) -> [f32; DOT_COLUMNS] {
+unsafe fn sums_of_singles(v: [__m512; 8]) -> [f32; 8] {
     v.map(
         #[inline(always)]
         |v| _mm512_reduce_add_ps(v),

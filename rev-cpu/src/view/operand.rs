@@ -34,6 +34,17 @@ impl<'a, E> Raw<'a, E> {
         Raw { ptr, shape, strides, rank, borrow: PhantomData }
     }
 
+    /// Elements in row-major order, which needn't be initialised to be written.
+    pub(crate) fn row_major<const R: usize>(ptr: *mut E, extents: [usize; R]) -> Self {
+        let (mut shape, mut strides) = ([1; MAX_AXES], [0; MAX_AXES]);
+        let mut stride = 1usize;
+        for axis in (0..R).rev() {
+            (shape[axis], strides[axis]) = (extents[axis], stride as isize);
+            stride = stride.wrapping_mul(extents[axis]);
+        }
+        Raw::new(ptr, shape, strides, R)
+    }
+
     fn line(ptr: *mut E, len: usize) -> Self {
         let (mut shape, mut strides) = ([1; MAX_AXES], [0; MAX_AXES]);
         (shape[0], strides[0]) = (len, 1);

@@ -67,6 +67,8 @@ pub struct Body<'a> {
     pub loops: Vec<Around>,
     /// Ancillas whose largest magnitude is recorded for their release.
     pub held: BTreeSet<VarId>,
+    /// Ancillas that start as the product with which they are updated first.
+    pub started: BTreeSet<VarId>,
     /// Arrays that several tasks add to at once.
     pub atomic: BTreeSet<VarId>,
     /// Elements that have handles of their own: inside a loop all of whose iterations accumulate
@@ -98,6 +100,7 @@ impl<'a> Body<'a> {
             checked: function.checks,
             loops: Vec::new(),
             held: BTreeSet::new(),
+            started: BTreeSet::new(),
             atomic: BTreeSet::new(),
             lent: Vec::new(),
             claimed: Vec::new(),

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Expr, ExprKind, Place, UpdateOp};
+use rev_core::ir::{Expr, ExprKind, Place, Span, Stmt, StmtKind, UpdateOp, VarId};
 use rev_core::ops::Contraction;
 
 use super::body::Body;
@@ -17,6 +17,40 @@ struct Factors {
     rest: Vec<TokenStream>,
     /// As messages show them.
     shown: Vec<String>,
+}
+
+/// The update with which an ancilla starts.
+pub struct First<'f> {
+    span: Span,
+    op: UpdateOp,
+    place: &'f Place,
+    formula: &'f Contraction,
+    factors: &'f [Expr],
+}
+
+impl<'f> First<'f> {
+    /// The update of an ancilla by a product of arrays that is the first thing that happens in its scope, but for
+    /// shadows of zeros that are made before it.
+    pub fn of(var: VarId, body: &'f [Stmt]) -> Option<First<'f>> {
+        let stmt = body.first()?;
+        match &stmt.kind {
+            StmtKind::Ancilla {
+                init: Expr { kind: ExprKind::ZeroShadow(_), .. }, var: shadow, body, ..
+            } => First::of(var, body).filter(|first| !first.reads(*shadow)),
+            StmtKind::Update { op: op @ (UpdateOp::Add | UpdateOp::Sub), place, expr } => match &expr.kind {
+                ExprKind::Contract(formula, factors) if place.var == var && place.path.is_empty() => {
+                    let first = First { span: stmt.span, op: *op, place, formula, factors };
+                    (!first.reads(var)).then_some(first)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn reads(&self, var: VarId) -> bool {
+        self.factors.iter().any(|e| e.mentions(var))
+    }
 }
 
 impl Body<'_> {
@@ -47,6 +81,34 @@ impl Body<'_> {
                 #p::contraction::Operand::raw(#target), #lead, [#(#rest),*],
             ) {
                 #failure
+            }
+        })
+    }
+
+    /// The array that an update makes of an ancilla of zeros that nobody reads before it.
+    pub fn contraction_start(
+        &mut self,
+        first: &First<'_>,
+        zero: &TokenStream,
+        shape: &[TokenStream],
+    ) -> TokenStream {
+        let p = self.p;
+        let declared = self.standing();
+        self.stand_at(first.span);
+        let Factors { lets, lead, rest, shown } = self.factors(first.formula, first.factors);
+        let shown_target = self.show(first.place);
+        let (add, formula) = (first.op == UpdateOp::Add, constant(p, first.formula));
+        let failure = self.fail(|at| quote!(#p::fail::misfit(#at, __e)));
+        self.stand_at(declared);
+        self.started.insert(first.place.var);
+        quote!({
+            #lets
+            match #p::contraction::start(
+                __cx, #add, #formula, &[#shown_target, #(#shown),*], [#(#shape),*], #zero, #lead, [#(#rest),*],
+            ) {
+                ::core::option::Option::Some(::core::result::Result::Ok(__a)) => ::core::option::Option::Some(__a),
+                ::core::option::Option::Some(::core::result::Result::Err(__e)) => #failure,
+                ::core::option::Option::None => ::core::option::Option::None,
             }
         })
     }

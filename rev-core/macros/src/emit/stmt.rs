@@ -8,6 +8,7 @@ use rev_core::ops::{Instr, InstrAdjoint};
 use rev_core::pass::inverse_block;
 
 use super::body::{Around, Body, Repr};
+use super::contraction::First;
 use super::expr::Reach;
 use super::names::ident;
 use super::types::{is_exact, is_scalar, number_type, rust_type, storage, Storage};
@@ -67,6 +68,9 @@ impl Body<'_> {
     fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
         if let ExprKind::Contract(formula, factors) = &expr.kind {
             if !formula.target.is_scalar() {
+                if self.started.remove(&place.var) {
+                    return TokenStream::new();
+                }
                 let aliases = self.alias_checks(place, expr);
                 let update = self.contraction_update(op, place, formula, factors);
                 return quote!({ #aliases #update });
@@ -310,7 +314,8 @@ impl Body<'_> {
 
     fn ancilla(&mut self, var: VarId, init: &Expr, release: Release, body: &Block) -> TokenStream {
         let released = self.checked && release != Release::Dropped;
-        if let Some((first, owner)) = self.array_start(var, init) {
+        let start = (!released && self.lane.is_none()).then(|| First::of(var, body)).flatten();
+        if let Some((first, owner)) = self.array_start(var, init, start) {
             return self.array_ancilla(var, first, owner, released, body);
         }
         let value = self.expr(init);
@@ -329,23 +334,37 @@ impl Body<'_> {
         quote!({ let mut #name #ty = #value; #keep #watch #body #check })
     }
 
-    /// The element and the array that an ancilla of run-time shape starts with.
-    fn array_start(&mut self, var: VarId, init: &Expr) -> Option<(TokenStream, TokenStream)> {
+    /// The element and the array that an ancilla of run-time shape starts with, or that a first product makes of
+    /// it.
+    fn array_start(
+        &mut self,
+        var: VarId,
+        init: &Expr,
+        start: Option<First<'_>>,
+    ) -> Option<(TokenStream, TokenStream)> {
         let p = self.p;
         match &init.kind {
             ExprKind::Fill(e, shape) => {
+                let zero = e.is_number(0);
                 let (e, shape) = (self.expr(e), self.exprs(shape));
                 let element = match &self.function.var(var).ty {
                     rev_core::ir::Type::Array(t, _) => super::types::rust_type(t, p),
                     _ => None,
                 };
                 let element = element.map(|t| quote!(: #t));
-                let dynamic = match storage(&self.function.var(var).ty) {
-                    Storage::Array(rev_core::ir::Rank::Dynamic) => quote!(dynamic),
-                    _ => quote!(filled),
-                };
+                let dynamic = matches!(
+                    storage(&self.function.var(var).ty),
+                    Storage::Array(rev_core::ir::Rank::Dynamic)
+                );
                 let first = self.companion("first", var);
-                Some((quote!(let #first #element = #e;), quote!(#p::arrays::#dynamic([#(#shape),*], #first))))
+                let array = match start {
+                    Some(start) if zero && !dynamic => {
+                        self.contraction_start(&start, &quote!(#first), &shape)
+                    }
+                    _ if dynamic => quote!(#p::arrays::dynamic([#(#shape),*], #first)),
+                    _ => quote!(#p::arrays::filled([#(#shape),*], #first)),
+                };
+                Some((quote!(let #first #element = #e;), array))
             }
             ExprKind::ZeroShadow(q) if self.is_array(q) => {
                 let like = self.place(q, Reach::Read);
