@@ -2,31 +2,24 @@
 
 use rev_cpu::prelude::*;
 
-/// `y += exp(x)`: terms are added until one isn't larger than `tolerance`, or than the rounding that
-/// came with it.
+/// `y += exp(x)`: terms are added until one isn't larger than `tolerance`.
 ///
-/// Multiplication and division undo each other but for rounding, so the last term and the product
-/// on the way to the next one are taken back by arithmetic inside the loop; what rounding leaves is
-/// uncomputed with the loop. It grows as the terms shrink, so that the sum is good to about
-/// `√ε max|s|` for the largest term `s` and the scalar's precision `ε`.
+/// A term is multiplied by `x` and divided by `n`, which the opposite takes back up to the rounding of the
+/// last bit, so that nothing is kept for the way back (the papers' programs go by the approximate
+/// multiplier, [`approximate_multiply`](fn@crate::multiplier::approximate_multiply)).
 #[reversible]
 pub fn exponential<T: Real>(y: &mut T, x: T, tolerance: T) {
     let mut n: usize = 0;
     let mut term = T::zero();
-    let mut product = T::zero();
-    let mut next = T::zero();
     let mut sum = T::zero();
     term += T::one();
     sum += T::one();
     #[post(n > 0)]
-    while x != T::zero() && term.abs() > tolerance && product.abs() + next.abs() < term.abs() {
+    while x != T::zero() && term.abs() > tolerance {
         inc(n);
-        product += term * x;
-        next += product / T::from_usize(n);
-        sum += next;
-        term -= product / x;
-        product -= next * T::from_usize(n);
-        swap(term, next);
+        scale_by(term, x);
+        unscale_by(term, T::from_usize(n));
+        sum += term;
     }
     *y += sum;
 }

@@ -15,6 +15,7 @@ use rev_core::facts::{classify, classify_whole, trips, Accumulated, ParallelFact
 use rev_core::ir::{
     Block, Callee, Expr, ExprKind, Parallel, Place, Range, Step, Stmt, StmtKind, Type, VarId,
 };
+use rev_core::ops::Func;
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -500,8 +501,24 @@ fn element_type(ty: &Type) -> &Type {
 
 /// Whether a statement has a product that is rounded together with a sum.
 fn has_fused_product(stmt: &Stmt) -> bool {
-    let here = matches!(&stmt.kind, StmtKind::Update { expr, .. } if expr.fused_factors().is_some());
-    here || stmt.blocks().into_iter().flatten().any(has_fused_product)
+    names_fused_product(stmt) || stmt.blocks().into_iter().flatten().any(has_fused_product)
+}
+
+/// Whether a statement has such a product outside of parallel loops, which see to their own.
+pub fn has_fused_product_outside(stmt: &Stmt) -> bool {
+    let own = !matches!(&stmt.kind, StmtKind::For { parallel: Some(_), .. });
+    own && (names_fused_product(stmt) || stmt.blocks().into_iter().flatten().any(has_fused_product_outside))
+}
+
+fn names_fused_product(stmt: &Stmt) -> bool {
+    fn names(e: &Expr) -> bool {
+        let mut found = matches!(&e.kind, ExprKind::Func(Func::Fused | Func::MulAdd, _));
+        e.each_child(&mut |child| found |= names(child));
+        found
+    }
+    let mut found = false;
+    stmt.each_expr(&mut |e| found |= names(e));
+    found
 }
 
 /// The places whose shadows an expression is shaped after.

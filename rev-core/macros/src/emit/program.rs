@@ -10,6 +10,7 @@ use rev_core::pass::{erase, fuse, Erased, Wanted};
 use super::body::{Body, Repr, Scope};
 use super::call::program_name;
 use super::names::ident;
+use super::parallel::has_fused_product_outside;
 use super::signature::{Passed, Shape, Signature};
 use super::types::is_scalar;
 use crate::model::Source;
@@ -110,7 +111,17 @@ fn statements(scope: &Scope, function: &Function, passed: &[Passed], erased: Opt
         body.set(var, if copied { Repr::Value } else { param.repr() });
     }
     let statements = body.finish(&function.body);
-    quote!(#entry #statements)
+    if !function.body.iter().any(has_fused_product_outside) {
+        return quote!(#entry #statements);
+    }
+    let p = scope.p;
+    quote! {
+        #p::lanes::fused_loop!({
+            #entry
+            #statements
+            ::core::result::Result::<(), #p::Error>::Ok(())
+        })?;
+    }
 }
 
 /// How the parameters of a program are passed: each, or each with its shadow.
