@@ -25,6 +25,8 @@ pub struct Fake {
     pub loads: Mutex<usize>,
     /// Allocations beyond this many bytes in all fail.
     pub capacity: Option<usize>,
+    /// Its name, where it isn't `fake`.
+    pub label: Option<&'static str>,
 }
 
 impl Fake {
@@ -62,7 +64,7 @@ fn slice(memory: &mut Memory, at: u64, bytes: usize) -> &mut [u8] {
 
 impl Driver for Fake {
     fn name(&self) -> &str {
-        "fake"
+        self.label.unwrap_or("fake")
     }
     fn target(&self) -> Target {
         Target(70)

@@ -158,16 +158,49 @@ fn arrays_stay_on_the_device() {
     let message = |args: &[&DeviceArray<Fake>]| prepared.run(args).unwrap_err().to_string();
     assert_eq!(message(&[&on_device]), "`axpy` takes 3 arguments, not 1");
     assert!(message(&[&on_device, &on_device, &factor]).starts_with("`y` and `x` are the same"));
-    assert!(message(&[&on_device, &factor, &factor]).starts_with("argument `x`: expected Array("));
-    let elsewhere = Gpu::with_generator(driver(), plan);
-    let foreign = elsewhere.prepare(&axpy(), Direction::FORWARD, &[&y, &x, &3i64]).unwrap();
-    let foreign = foreign.upload(1, &x).unwrap();
     assert_eq!(
-        message(&[&on_device, &foreign, &factor]),
-        "fake: `x`, passed as `x`, is an array of another device"
+        message(&[&on_device, &factor, &factor]),
+        "argument `x`: expected an array of f64 with 1 axes, found i64"
     );
-    assert!(on_device.download(&mut vec![0.0; 3]).is_err());
-    assert!(factor.replace(&vec![1.0]).is_err());
+    let mut other_size = vec![0.5; 3];
+    let error = on_device.download(&mut other_size).unwrap_err();
+    assert_eq!(error.to_string(), "`y` must have the shape [3] and has [2]");
+    assert_eq!(other_size, [0.5; 3]);
+    let error = factor.replace(&vec![1.0]).unwrap_err();
+    assert_eq!(error.to_string(), "argument `k`: expected i64, found an array of shape [1]");
     factor.clear().unwrap();
     assert_eq!(message(&[&on_device, &other, &factor]), "an integer is divided by zero");
+}
+
+#[test]
+fn an_array_of_another_device_is_an_error_that_names_both() {
+    let on = |label| {
+        let mut driver = driver();
+        driver.label = label;
+        Gpu::with_generator(driver, plan)
+    };
+    let (own, other, same) = (on(None), on(Some("fake:1 (model)")), on(None));
+    let (y, x, k) = (vec![1.0, 2.0], vec![3.0, 4.0], 5i64);
+    let prepare = |gpu: &Gpu<Fake>| gpu.prepare(&axpy(), Direction::FORWARD, &[&y, &x, &k]).unwrap();
+    let program = prepare(&own);
+    let here = [program.upload(0, &y).unwrap(), program.upload(1, &x).unwrap()];
+    let factor = program.upload(2, &k).unwrap();
+    for (gpu, place) in [(&other, "`fake:1 (model)`"), (&same, "another handle of `fake`")] {
+        let there = [prepare(gpu).upload(0, &y).unwrap(), prepare(gpu).upload(1, &x).unwrap()];
+        for (args, what) in [
+            ([&here[0], &there[1], &factor], "`x` of shape [2] (128 bytes), passed as `x`"),
+            ([&there[1], &here[1], &factor], "`x` of shape [2] (128 bytes), passed as `y`"),
+        ] {
+            assert_eq!(
+                program.run(&args).unwrap_err().to_string(),
+                format!("fake: {what}, is an array of another device: it lies on {place}")
+            );
+        }
+        for (array, value) in here.iter().zip([&y, &x]).chain(there.iter().zip([&y, &x])) {
+            let mut back = vec![0.0; 2];
+            array.download(&mut back).unwrap();
+            assert_eq!(back, *value);
+        }
+    }
+    assert_eq!((y, x), (vec![1.0, 2.0], vec![3.0, 4.0]));
 }

@@ -198,7 +198,7 @@ pub fn mismatch(data: &Data, ty: &ArgumentType) -> Error {
 }
 
 /// What a type is, for messages.
-fn describe(ty: &ArgumentType) -> String {
+pub fn describe(ty: &ArgumentType) -> String {
     match ty {
         ArgumentType::Scalar(t) => t.name().into(),
         ArgumentType::Complex(t) => format!("Complex<{}>", t.name()),

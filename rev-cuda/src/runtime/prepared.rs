@@ -2,7 +2,7 @@
 
 use super::cache::{Compiled, Given};
 use super::gpu::{check_shapes, Shared};
-use super::marshal::{value_bytes, Packed};
+use super::marshal::{describe, value_bytes, Packed};
 use super::order::Content;
 use super::room::Room;
 use super::survey::{Known, Survey};
@@ -53,8 +53,9 @@ impl<D: Driver> Prepared<D> {
             return Err(self.arguments(k + 1));
         };
         let mut packed = Packed::default();
-        stage(value, &Sample::of(value), ty, self.compiled.key.options.stack_capacity, &mut packed)?;
         let name = self.compiled.name(k);
+        stage(value, &Sample::of(value), ty, self.compiled.key.options.stack_capacity, &mut packed)
+            .map_err(|e| about(&name, e))?;
         let room = Room::new(&self.shared.driver, &name, packed.bytes.len())?;
         self.shared.driver.upload(room.address(), &packed.bytes)?;
         let integer = packed.integer(ty);
@@ -75,8 +76,9 @@ impl<D: Driver> Prepared<D> {
     ///
     /// # Errors
     ///
-    /// A wrong number of arguments, an array of another type, shape or device, or twice the same; what
-    /// a kernel found wrong. The arrays' content is unspecified after the latter.
+    /// A wrong number of arguments, an array of another type, shape or device, or twice the same, all
+    /// found before anything runs; what a kernel found wrong. The arrays' content is unspecified after
+    /// the latter. Arrays of other kinds of devices (`Emulator` for `Cuda`) are of another Rust type.
     pub fn run(&self, args: &[&DeviceArray<D>]) -> Result<(), Error> {
         let key = &self.compiled.key;
         if args.len() != key.types.len() {
@@ -85,15 +87,12 @@ impl<D: Driver> Prepared<D> {
         let names: Vec<String> = (0..args.len()).map(|k| self.compiled.name(k)).collect();
         for ((arg, ty), name) in args.iter().zip(&key.types).zip(&names) {
             if !Arc::ptr_eq(&arg.shared, &self.shared) {
-                let reason = format!("`{}`, passed as `{name}`, is an array of another device", arg.name);
-                let device = self.shared.driver.name().to_string().into();
-                return Err(Cause::Device { device, reason }.into());
+                return Err(self.foreign(arg, name));
             }
             if arg.ty != *ty {
-                let (expected, found) = (format!("{ty:?}").into(), format!("{:?}", arg.ty));
-                return Err(
-                    Cause::Type { operation: format!("argument `{name}`").into(), expected, found }.into()
-                );
+                let operation = format!("argument `{name}`").into();
+                let (expected, found) = (describe(ty).into(), describe(&arg.ty));
+                return Err(Cause::Type { operation, expected, found }.into());
             }
         }
         let shapes: Vec<&[usize]> = args.iter().map(|a| a.shape.as_slice()).collect();
@@ -145,6 +144,18 @@ impl<D: Driver> Prepared<D> {
         self.shared.compile(&self.compiled.module, self.compiled.key.clone(), &self.survey, &known)
     }
 
+    /// An array that another handle uploaded, passed for the argument `name`.
+    fn foreign(&self, arg: &DeviceArray<D>, name: &str) -> Error {
+        let (own, other) = (self.shared.driver.name(), arg.shared.driver.name());
+        let place = if own == other { format!("another handle of `{own}`") } else { format!("`{other}`") };
+        let (array, shape, bytes) = (&arg.name, &arg.shape, arg.bytes());
+        let reason = format!(
+            "`{array}` of shape {shape:?} ({bytes} bytes), passed as `{name}`, is an array of another \
+             device: it lies on {place}"
+        );
+        Cause::Device { device: own.to_string().into(), reason }.into()
+    }
+
     fn arguments(&self, found: usize) -> Error {
         let state = self.compiled.lock();
         let function = state.loaded.program().name.clone();
@@ -192,7 +203,7 @@ impl<D: Driver> DeviceArray<D> {
     pub fn download(&self, into: &mut dyn DynArg) -> Result<(), Error> {
         let mut packed = Packed { shape: self.shape.clone(), bytes: vec![0; self.bytes()] };
         self.shared.driver.download(self.room.address(), &mut packed.bytes)?;
-        unstage(&packed, &self.ty, into)
+        unstage(&packed, &self.ty, into).map_err(|e| about(&self.name, e))
     }
 
     /// Replaces its content.
@@ -203,7 +214,7 @@ impl<D: Driver> DeviceArray<D> {
     pub fn replace(&mut self, value: &dyn DynArg) -> Result<(), Error> {
         let mut packed = Packed::default();
         let room = self.shape.first().copied().unwrap_or(0);
-        stage(value, &Sample::of(value), &self.ty, room, &mut packed)?;
+        stage(value, &Sample::of(value), &self.ty, room, &mut packed).map_err(|e| about(&self.name, e))?;
         if packed.shape != self.shape {
             return Err(Cause::Shape {
                 place: self.name.clone().into(),
@@ -228,6 +239,19 @@ impl<D: Driver> DeviceArray<D> {
         self.integer = self.integer.map(|_| 0);
         self.forget_content();
         Ok(())
+    }
+}
+
+/// What is wrong with a value of the host, as an error that names the array.
+fn about(name: &str, error: Error) -> Error {
+    match error.into_failure().cause {
+        Cause::Type { operation: _, expected, found } => {
+            Cause::Type { operation: format!("argument `{name}`").into(), expected, found }.into()
+        }
+        Cause::Shape { place: _, expected, found } => {
+            Cause::Shape { place: name.to_string().into(), expected, found }.into()
+        }
+        other => other.into(),
     }
 }
 
