@@ -123,13 +123,8 @@ fn options() -> LowerOptions {
 }
 
 fn module(text: &str) -> Module {
-    let mut module = rev_core::text::parse_module(text).unwrap();
-    for f in module.functions.values_mut() {
-        *f = rev_core::check::check(f.clone())
-            .unwrap_or_else(|d| panic!("{}", d.render(&f.name, "")))
-            .into_inner();
-    }
-    module
+    let module = rev_core::text::parse_module(text).unwrap();
+    rev_core::check::check_module(module).unwrap_or_else(|d| panic!("{}", d.render("", "")))
 }
 
 /// Arrays of each iteration, shared sums, a stack, a value that the host reads back.

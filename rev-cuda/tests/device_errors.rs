@@ -15,7 +15,7 @@ const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
 
 /// `y[i] += a·x[i]²`, by an array of as many elements as `room` says.
 fn squares() -> Module {
-    let mut module = rev_core::text::parse_module(
+    let module = rev_core::text::parse_module(
         "module squares
          fn squares<T: Real>(y: &mut [T], a: T, x: [T], room: usize) {
              anc t: [T] = fill(0, room) {
@@ -25,11 +25,7 @@ fn squares() -> Module {
          }",
     )
     .unwrap();
-    for f in module.functions.values_mut() {
-        *f =
-            rev_core::check::check(f.clone()).unwrap_or_else(|d| panic!("{}", d.render("", ""))).into_inner();
-    }
-    module
+    rev_core::check::check_module(module).unwrap_or_else(|d| panic!("{}", d.render("", "")))
 }
 
 fn of_bytes(bytes: usize) -> Emulator {

@@ -31,13 +31,8 @@ impl DynArg for Held {
 }
 
 fn module(text: &str) -> Module {
-    let mut module = rev_core::text::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"));
-    for f in module.functions.values_mut() {
-        *f = rev_core::check::check(f.clone())
-            .unwrap_or_else(|d| panic!("{}", d.render(&f.name, "")))
-            .into_inner();
-    }
-    module
+    let module = rev_core::text::parse_module(text).unwrap();
+    rev_core::check::check_module(module).unwrap_or_else(|d| panic!("{}", d.render("", "")))
 }
 
 fn run<D: Driver>(gpu: &Gpu<D>, m: &Module, direction: Direction, args: &[Data]) -> Result<Vec<Data>, Error> {

@@ -18,6 +18,7 @@
 //! | `slices` | parts of slices |
 //! | `contractions` | products and sums of whole arrays |
 //! | `products` | products that are rounded with a sum |
+//! | `constants` | parameters without derivatives, and what calls pass for them |
 //! | `parallel` | P1 to P3: the iterations of a parallel loop |
 //! | `pure` | pure functions |
 //!
@@ -30,6 +31,7 @@ mod arguments;
 mod bindings;
 mod branches;
 mod checked;
+mod constants;
 mod context;
 mod contractions;
 mod loops;
@@ -46,11 +48,12 @@ pub mod overlap;
 pub mod types;
 
 pub use checked::Checked;
+pub(crate) use constants::lost as lost_to_constants;
 pub use pure::check_pure;
 pub use types::{infer, infer_module, infer_pure, type_of, Types};
 
 use crate::diag::Diagnostics;
-use crate::ir::Function;
+use crate::ir::{Function, Module};
 use context::Context;
 
 /// The rules, each of which looks at the whole function.
@@ -67,6 +70,7 @@ const RULES: &[fn(&Context, &mut Diagnostics)] = &[
     contractions::check,
     products::check,
     parallel::check,
+    constants::check,
 ];
 
 /// Checks every static rule, completes types, and makes automatic uncomputation explicit.
@@ -82,4 +86,34 @@ pub fn check(mut function: Function) -> Result<Checked, Diagnostics> {
     drop(cx);
     found.append(crate::pass::uncompute(&mut function));
     found.or(Checked::trust(function))
+}
+
+/// Checks every function and pure function of a module, and what only the module tells: that nothing
+/// which carries a derivative is passed for a parameter that the callee declares constant.
+///
+/// ```
+/// let text = "module fit
+///     fn loss<T: Real>(y: &mut T, w: T, x: T) constant(x) { y += w * x }
+///     fn fit<T: Real>(y: &mut T, w: T, x: T) { call loss(&mut y, w, x) }";
+/// let wrong = rev_core::check::check_module(rev_core::text::parse_module(text)?).unwrap_err();
+/// assert_eq!(wrong.0[0].message, "`x` carries a derivative, but `loss` declares `x` constant");
+///
+/// let text = text.replace("x: T) { call", "x: T) constant(x) { call");
+/// assert!(rev_core::check::check_module(rev_core::text::parse_module(&text)?).is_ok());
+/// # Ok::<(), rev_core::text::ParseError>(())
+/// ```
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn check_module(mut module: Module) -> Result<Module, Diagnostics> {
+    let mut found = Diagnostics::default();
+    module.pures.values().filter_map(|pure| check_pure(pure).err()).for_each(|d| found.append(d));
+    for function in module.functions.values_mut() {
+        match check(function.clone()) {
+            Ok(checked) => *function = checked.into_inner(),
+            Err(wrong) => found.append(wrong),
+        }
+    }
+    module.functions.values().for_each(|f| found.append(lost_to_constants(&module, f)));
+    found.or(module)
 }

@@ -286,9 +286,11 @@ codes! {
              of the adjoint."
             "Write `y += fused(a * b)`; inside an expression `mul_add(a, b, c)` is `a * b + c` rounded once."
         ConstantParameter R0419 "`constant` names something that can't be without a derivative"
-            "`#[reversible(constant(x))]` names parameters that the function only reads."
-            "Nothing is computed for the derivative by such a parameter; that by one that is written is part of what the function does."
-            "Name a parameter that is passed by value or by `&`, or leave it out."
+            "`#[reversible(constant(x))]` names parameters that the function only reads, and for which its callers pass nothing \
+             that carries a derivative."
+            "Nothing is computed for the derivative by such a parameter; that by one that is written is part of what the function \
+             does, and that by what a caller passes would be lost."
+            "Name a parameter that is passed by value or by `&`, or leave it out; declare what a caller passes constant there too."
     }
     "Parallel loops" {
         RacingWrites R0501 "iterations of a parallel loop write the same place"

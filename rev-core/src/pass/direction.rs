@@ -1,5 +1,7 @@
 //! The program that a direction names of a function: what an interpreter or a backend runs.
 
+use crate::check::lost_to_constants;
+use crate::diag::Diagnostics;
 use crate::error::{Cause, Error};
 use crate::ir::{Block, Direction, Function, Module, Release, StmtKind};
 
@@ -12,12 +14,16 @@ use super::{adjoint_function, inverse_function, uncompute, Adjoint};
 ///
 /// # Errors
 ///
-/// A function that the module doesn't have, or that isn't reversible.
+/// A function that the module doesn't have, or that isn't reversible; for an adjoint, one that passes what
+/// carries a derivative for a parameter that another declares constant.
 pub fn directed(module: &Module, name: &str, direction: Direction) -> Result<Function, Error> {
     let Some(source) = module.functions.get(name) else {
         return Err(Cause::Missing { kind: "function".into(), name: name.to_string() }.into());
     };
     let mut function = explicit(source)?;
+    if direction.adjoint > 0 {
+        accepted(&lost_to_constants(module, source))?;
+    }
     if direction.inverse {
         function = inverse_function(&function);
     }
@@ -34,9 +40,13 @@ fn explicit(source: &Function) -> Result<Function, Error> {
     if is_explicit(&source.body) {
         return Ok(function);
     }
-    let diagnostics = uncompute(&mut function);
+    accepted(&uncompute(&mut function))?;
+    Ok(function)
+}
+
+fn accepted(diagnostics: &Diagnostics) -> Result<(), Error> {
     match diagnostics.iter().next() {
-        None => Ok(function),
+        None => Ok(()),
         Some(first) => Err(Cause::Rejected(first.message.clone()).into()),
     }
 }

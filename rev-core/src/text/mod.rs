@@ -54,7 +54,7 @@ mod parse;
 mod print;
 mod token;
 
-pub use parse::{parse_function, parse_located, parse_module, ParseError};
+pub use parse::{parse_function, parse_located, parse_located_module, parse_module, ParseError};
 pub use print::{encode_function, encode_module, headline, print_function, show, Printable, Shown};
 
 #[cfg(test)]

@@ -44,6 +44,14 @@ pub fn parse_located(text: &str) -> Result<Function, ParseError> {
     Ok(f)
 }
 
+/// The module that a text says, with positions as in [`parse_located`].
+pub fn parse_located_module(text: &str) -> Result<Module, ParseError> {
+    let mut p = Parser { located: true, ..Parser::new(text)? };
+    let m = p.module()?;
+    p.end()?;
+    Ok(m)
+}
+
 /// The module that a text says, in the clean or the encoded form.
 pub fn parse_module(text: &str) -> Result<Module, ParseError> {
     let mut p = Parser::new(text)?;
