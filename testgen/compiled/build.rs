@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use rev_core::ir::{GenericKind, Mode};
 use rev_core::value::Data;
-use rev_testgen::{rust_prelude, Param, Program, Size, What};
+use rev_testgen::{rust_prelude, Param, Program, What};
 
 /// The test targets: `tests/part_0.rs` and so on.
 const PARTS: u64 = 4;
@@ -39,7 +39,7 @@ fn programs(seeds: impl Iterator<Item = u64>) -> Result<String, std::fmt::Error>
     let (mut out, mut cases) = (String::new(), String::new());
     for seed in seeds {
         let name = format!("program_{seed}");
-        let program = Program::sized(seed, &name, Size::Small);
+        let program = Program::compiled(seed, &name);
         write!(
             out,
             "mod {name}_ {{\n#![allow(unused_imports, clippy::all)]\nuse rev_testgen_compiled::prelude::*;\n{}{}}}\n",

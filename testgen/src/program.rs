@@ -1,6 +1,7 @@
 //! Whole programs: a few functions that call each other, with arguments for the last of them.
 
-use rev_core::check::check;
+use rev_core::check::check_module;
+use rev_core::facts::passed_with_derivatives;
 use rev_core::ir::*;
 use rev_core::text::ParseError;
 
@@ -60,6 +61,38 @@ impl Program {
         program
     }
 
+    /// The program with some of the parameters that its functions read declared constant, as far as no
+    /// caller passes for them what carries a derivative. The statements are the same.
+    pub fn with_constants(mut self) -> Program {
+        let mut dice = Dice::new(self.seed.wrapping_add(1 << 32));
+        for k in (0..self.functions.len()).rev() {
+            let (callees, callers) = self.functions.split_at_mut(k + 1);
+            let Some(function) = callees.last_mut() else { continue };
+            let passed: Vec<usize> = callers
+                .iter()
+                .flat_map(passed_with_derivatives)
+                .filter(|p| p.callee.split("::<").next() == Some(&function.name))
+                .map(|p| p.argument)
+                .collect();
+            for (at, var) in function.params.iter().enumerate() {
+                let read = function.var(*var).kind == VarKind::Param(Mode::Read);
+                if dice.chance(50) && read && !passed.contains(&at) {
+                    function.constants.insert(*var);
+                }
+            }
+        }
+        self
+    }
+
+    /// The program of a seed as it is compiled: small, every second pair of seeds with constants.
+    pub fn compiled(seed: u64, name: &str) -> Program {
+        let program = Program::sized(seed, name, Size::Small);
+        match seed / 2 % 2 {
+            0 => program.with_constants(),
+            _ => program,
+        }
+    }
+
     /// The function that the program is about.
     pub fn entry(&self) -> &Function {
         &self.functions[self.functions.len() - 1]
@@ -81,11 +114,7 @@ impl Program {
     ///
     /// What the static rules have against it: nothing, if the generator is right.
     pub fn checked_module(&self) -> Result<Module, Box<dyn std::error::Error>> {
-        let mut module = self.module()?;
-        for f in module.functions.values_mut() {
-            *f = check(f.clone()).map_err(|d| d.render(&f.name, ""))?.into_inner();
-        }
-        Ok(module)
+        Ok(check_module(self.module()?).map_err(|d| d.render(&self.entry().name, ""))?)
     }
 
     /// The program with the prelude, as the generator made it: managed ancillas are not explicit yet.

@@ -41,9 +41,14 @@ fn function(f: &Function, signature: &Signature) -> String {
         .iter()
         .map(|q| format!("{}: {}", q.name, parameter_type(&q.what, q.mode == Mode::Write, q.by_reference)))
         .collect();
+    let constants: Vec<&str> = f.constants.iter().map(|v| f.var(*v).name.as_str()).collect();
+    let options = match constants.is_empty() {
+        true => String::new(),
+        false => format!("(constant({}))", constants.join(", ")),
+    };
     let _ = writeln!(
         p.out,
-        "/// Generated.\n#[reversible]\npub fn {}<{}>({}) {{",
+        "/// Generated.\n#[reversible{options}]\npub fn {}<{}>({}) {{",
         f.name,
         generics.join(", "),
         params.join(", ")

@@ -26,6 +26,20 @@ fn add(place: Place, expr: Expr) -> StmtKind {
     StmtKind::Update { op: UpdateOp::Add, place, expr }
 }
 
+/// Products of real and complex numbers that get a name, and some numbers as products, marked as to be
+/// rounded with what they are added to. Without a throw of the dice.
+fn rounded_with_its_sums(expr: Expr, what: &What, var: VarId) -> Expr {
+    let fused = |product| Expr::func(Func::Fused, vec![product]);
+    match &expr.kind {
+        ExprKind::Func(Func::Mul, _) if matches!(what, What::Real | What::Complex) => fused(expr),
+        _ if *what == What::Real && var.0.is_multiple_of(3) => {
+            let factor = literal(Number::Float(0.75), Type::Generic("T".into()));
+            fused(Expr::func(Func::Mul, vec![expr, factor]))
+        }
+        _ => expr,
+    }
+}
+
 /// Whether elements chosen by a table are those of one place of it, a loop's.
 fn looked_up_at(body: &[Stmt], table: VarId, var: VarId) -> bool {
     let own = Expr::read(Place::var(table).with(Step::Index(vec![Expr::read(Place::var(var))])));
@@ -300,6 +314,7 @@ impl Generator<'_> {
             return None;
         }
         let var = self.declare("n", what.clone(), VarKind::Binding);
+        let expr = rounded_with_its_sums(expr, &what, var);
         let reads = self.reads(&[&expr]);
         let body = self.within(Why::Declaration, reads.clone(), |g| {
             g.know(var, what, Permission::Read, small).sources = reads;

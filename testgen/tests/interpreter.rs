@@ -185,6 +185,36 @@ fn adjoints_agree_with_finite_differences() {
     assert!(rough.len() as u64 * 10 < seeds().end - seeds().start, "too few programs can be told: {rough:?}");
 }
 
+/// Nothing but the cotangents of constants is left out.
+#[test]
+fn constants_change_no_other_derivative() {
+    let (mut with, mut total) = (0, 0);
+    for seed in seeds() {
+        let s = Subject::new(seed);
+        let program = s.program.clone().with_constants();
+        let module = program.checked_module().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let fewer = Subject { seed, program, module };
+        total += 1;
+        with += usize::from(fewer.program.functions.iter().any(|f| !f.constants.is_empty()));
+        let mut dice = Dice::new(seed);
+        let after = s.must_run(Direction::FORWARD, s.args::<f64>());
+        assert_eq!(after, fewer.must_run(Direction::FORWARD, s.args::<f64>()), "seed {seed}");
+        let seeds: Vec<Data> = after.iter().map(|d| cotangent(d, &mut dice)).collect();
+        let start = interleave(&after, &seeds);
+        let adjoint = Direction { adjoint: 1, inverse: false };
+        let (values, mut expected) = apart(&s.must_run(adjoint, start.clone()));
+        let (found_values, found) = apart(&fewer.must_run(adjoint, start));
+        let entry = fewer.program.entry();
+        for (k, var) in entry.params.iter().enumerate().filter(|(_, v)| entry.constants.contains(v)) {
+            assert_eq!(found[k], seeds[k], "seed {seed}, {}", entry.var(*var).name);
+            expected[k] = seeds[k].clone();
+        }
+        assert_eq!(values, found_values, "seed {seed}\n{}", fewer.text());
+        assert!(difference(&expected, &found) < 1e-12, "seed {seed}\n{}", fewer.text());
+    }
+    assert!(with * 3 > total * 2, "{with} of {total} have constants");
+}
+
 #[test]
 fn the_inverse_of_the_adjoint_gives_the_cotangents_back() {
     for seed in seeds() {

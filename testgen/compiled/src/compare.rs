@@ -6,7 +6,7 @@ use rev_core::ir::{Direction, Module};
 use rev_core::value::Data;
 use rev_cpu::prelude::Cpu;
 use rev_testgen::reals::{cotangent, difference};
-use rev_testgen::{Dice, Program, Size};
+use rev_testgen::{Dice, Program};
 
 /// One of the programs of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ const TOLERANCE: f64 = 1e-9;
 pub fn compare(cases: &[(u64, Case)]) -> Result<usize, String> {
     let (mut runs, mut failures) = (0, Vec::new());
     for (seed, case) in cases {
-        let program = Program::sized(*seed, "program", Size::Small);
+        let program = Program::compiled(*seed, "program");
         let module = program.checked_module().map_err(|e| format!("seed {seed}: {e}"))?;
         for k in 0..ARGUMENTS {
             let found = on_arguments(*case, &program, &module, k, &mut runs);
