@@ -2,16 +2,21 @@
 //! declaration is an error wherever it could make two threads use one element, checks on or off.
 
 use rev_core::error::Cause;
+use rev_core::interp::Interpreter;
+use rev_core::tolerance::Options;
 use rev_cpu::prelude::*;
 
 /// Every way to run a loop: whether a false declaration is found is the second part.
-fn cpus() -> [(Cpu, bool); 4] {
+fn devices() -> [(Box<dyn Device>, bool); 6] {
     let several = || Cpu::with_threads(3).parallel_from(0);
+    let interpreter = |checks| Interpreter::with_options(Options { checks, ..Options::default() });
     [
-        (Cpu::with_threads(1), true),
-        (Cpu::with_threads(1).checks(false), false),
-        (several(), true),
-        (several().checks(false), true),
+        (Box::new(Cpu::with_threads(1)), true),
+        (Box::new(Cpu::with_threads(1).checks(false)), false),
+        (Box::new(several()), true),
+        (Box::new(several().checks(false)), true),
+        (Box::new(interpreter(true)), true),
+        (Box::new(interpreter(false)), false),
     ]
 }
 
@@ -26,25 +31,27 @@ fn shifted<T: Real>(a: &mut [T], x: &[T], step: usize) {
 
 #[test]
 fn elements_that_are_declared_disjoint() {
-    for (cpu, _) in cpus() {
+    for (device, _) in devices() {
+        let device = &*device;
         let mut a = [0.0; 6];
-        shifted::run(&cpu, &mut a, &[1.0, 2.0, 3.0], 2).unwrap();
+        shifted::run(device, &mut a, &[1.0, 2.0, 3.0], 2).unwrap();
         assert_eq!(a, [1.0, 2.0, 2.0, 4.0, 3.0, 6.0]);
-        let v = shifted::vjp(&cpu, &[1.0; 6], &[0.0; 6], &[1.0, 2.0, 3.0], 2).unwrap();
+        let v = shifted::vjp(device, &[1.0; 6], &[0.0; 6], &[1.0, 2.0, 3.0], 2).unwrap();
         assert_eq!((v.a_bar, v.x_bar), (vec![3.0, 1.0, 3.0, 1.0, 3.0, 1.0], vec![3.0; 3]));
-        shifted::run_inverse(&cpu, &mut a, &[1.0, 2.0, 3.0], 2).unwrap();
+        shifted::run_inverse(device, &mut a, &[1.0, 2.0, 3.0], 2).unwrap();
         assert_eq!(a, [0.0; 6]);
     }
 }
 
 #[test]
 fn elements_that_are_not() {
-    for (cpu, found) in cpus() {
-        let outcome = shifted::run(&cpu, &mut [0.0; 6], &[1.0, 2.0, 3.0], 1);
-        let inverse = shifted::run_inverse(&cpu, &mut [0.0; 6], &[1.0, 2.0, 3.0], 1);
-        let adjoint = shifted::vjp(&cpu, &[1.0; 6], &[0.0; 6], &[1.0, 2.0, 3.0], 1).map(|_| ());
+    for (device, found) in devices() {
+        let device = &*device;
+        let outcome = shifted::run(device, &mut [0.0; 6], &[1.0, 2.0, 3.0], 1);
+        let inverse = shifted::run_inverse(device, &mut [0.0; 6], &[1.0, 2.0, 3.0], 1);
+        let adjoint = shifted::vjp(device, &[1.0; 6], &[0.0; 6], &[1.0, 2.0, 3.0], 1).map(|_| ());
         for outcome in [outcome, inverse, adjoint] {
-            assert_eq!(outcome.is_err(), found, "{cpu:?}: {outcome:?}");
+            assert_eq!(outcome.is_err(), found, "{}: {outcome:?}", device.name());
             if let Err(e) = outcome {
                 assert!(matches!(e.cause(), Cause::Alias { .. }), "{e}");
             }
@@ -69,14 +76,15 @@ fn pieces(a: &mut [f64], starts: &[usize]) {
 
 #[test]
 fn slices_that_are_declared_disjoint() {
-    for (cpu, found) in cpus() {
+    for (device, found) in devices() {
+        let device = &*device;
         let mut a = [0.0; 6];
-        pieces::run(&cpu, &mut a, &[0, 2, 2, 5]).unwrap();
+        pieces::run(device, &mut a, &[0, 2, 2, 5]).unwrap();
         assert_eq!(a, [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]);
-        assert!(pieces::run(&cpu, &mut a, &[0, 0, 3, 0, 4]).is_err(), "not a slice");
+        assert!(pieces::run(device, &mut a, &[0, 0, 3, 0, 4]).is_err(), "not a slice");
         let overlapping = Overlapping { from: vec![0, 2, 1], to: vec![2, 4, 3] };
-        let outcome = windows::run(&cpu, &mut a, &overlapping.from, &overlapping.to);
-        assert_eq!(outcome.is_err(), found, "{cpu:?}");
+        let outcome = windows::run(device, &mut a, &overlapping.from, &overlapping.to);
+        assert_eq!(outcome.is_err(), found, "{}", device.name());
     }
 }
 
@@ -103,12 +111,13 @@ fn negated(a: &mut [f64], idx: &[usize]) {
 
 #[test]
 fn an_index_array_is_checked_on_several_threads_in_any_case() {
-    for (cpu, found) in cpus() {
+    for (device, found) in devices() {
+        let device = &*device;
         let mut a = [1.0, 2.0, 3.0];
-        negated::run(&cpu, &mut a, &[2, 0]).unwrap();
+        negated::run(device, &mut a, &[2, 0]).unwrap();
         assert_eq!(a, [-1.0, 2.0, -3.0]);
-        let outcome = negated::run(&cpu, &mut a, &[1, 0, 1]);
-        assert_eq!(outcome.is_err(), found, "{cpu:?}");
+        let outcome = negated::run(device, &mut a, &[1, 0, 1]);
+        assert_eq!(outcome.is_err(), found, "{}", device.name());
     }
 }
 
@@ -132,13 +141,14 @@ fn parts_of_structs<T: Real>(frame: &mut Frame<T>, z: &mut [Complex<T>], x: &[T;
 
 #[test]
 fn parts_of_structs_and_elements() {
-    for (cpu, _) in cpus() {
+    for (device, _) in devices() {
+        let device = &*device;
         let mut frame = Frame { base: 1.0, arms: [0.0; 3] };
         let mut z = [Complex::new(0.0, 0.0); 3];
-        parts_of_structs::run(&cpu, &mut frame, &mut z, &[1.0, 2.0, 3.0]).unwrap();
+        parts_of_structs::run(device, &mut frame, &mut z, &[1.0, 2.0, 3.0]).unwrap();
         assert_eq!(frame, Frame { base: 1.0, arms: [1.0, 4.0, 9.0] });
         assert_eq!(z, [Complex::new(1.0, 0.0), Complex::new(2.0, 2.0), Complex::new(0.0, 4.0)]);
-        let report = parts_of_structs::check_gradient(&cpu, &frame, &z, &[1.0, 2.0, 3.0]).unwrap();
+        let report = parts_of_structs::check_gradient(device, &frame, &z, &[1.0, 2.0, 3.0]).unwrap();
         assert!(report.passed(), "{report}");
     }
 }

@@ -69,6 +69,8 @@ pub(super) struct ParallelLoop {
     pub statement: Stmt,
     /// What its iterations add to: a variable, or some places of it (none: all).
     pub sums: Vec<(VarId, Vec<Place>)>,
+    /// The variables of which each iteration touches elements of its own, by declaration.
+    pub disjoint: Vec<VarId>,
 }
 
 impl ParallelLoop {
@@ -86,7 +88,9 @@ impl ParallelLoop {
                 _ => {}
             }
         }
-        ParallelLoop { declared: declared.clone(), statement: stmt.clone(), sums }
+        let owned = facts.classes.iter().filter(|(_, class)| **class == PlaceClass::Owned { declared: true });
+        let disjoint = owned.map(|(var, _)| *var).collect();
+        ParallelLoop { declared: declared.clone(), statement: stmt.clone(), sums, disjoint }
     }
 }
 

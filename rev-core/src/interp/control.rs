@@ -1,6 +1,7 @@
 //! Branches and loops, in either direction. From behind, each operation does what it does in the
 //! inverse program: condition and postcondition have changed places.
 
+use super::claims::Claims;
 use super::eval::Watch;
 use super::frame::{Loop, TreeSum, Visits};
 use super::machine::Machine;
@@ -130,7 +131,14 @@ impl Machine<'_> {
     fn iterate(&mut self, enter: bool, first: i128, inside: usize, past: usize) -> Result<(), Cause> {
         if enter {
             let visits = Visits::default();
-            self.frame_mut()?.loops.push(Loop { var: None, value: first, visits, k: 0, sums: Vec::new() });
+            self.frame_mut()?.loops.push(Loop {
+                var: None,
+                value: first,
+                visits,
+                k: 0,
+                sums: Vec::new(),
+                claims: None,
+            });
         }
         self.set_pc(if enter { inside } else { past });
         Ok(())
@@ -191,6 +199,11 @@ impl Machine<'_> {
                 self.assert_injective(parallel)?;
             }
             let entered = self.enter_loop(var, range, true)?;
+            if let Some(parallel) = parallel.filter(|p| entered && checked && !p.disjoint.is_empty()) {
+                if let Some(l) = self.frame_mut()?.loops.last_mut() {
+                    l.claims = Some(Claims::new(&parallel.disjoint));
+                }
+            }
             if let Some(parallel) = parallel.filter(|_| entered && self.options.deterministic) {
                 self.open_sums(parallel)?;
             }
@@ -246,7 +259,14 @@ impl Machine<'_> {
         let literal = Data::Literal(crate::ir::Number::Int(value));
         let data = frame.generics.settle(self.globals.module, &ty, literal);
         self.open(var, data)?;
-        self.frame_mut()?.loops.push(Loop { var: Some(var), value, visits, k, sums: Vec::new() });
+        self.frame_mut()?.loops.push(Loop {
+            var: Some(var),
+            value,
+            visits,
+            k,
+            sums: Vec::new(),
+            claims: None,
+        });
         Ok(true)
     }
 

@@ -1,6 +1,7 @@
 //! Expressions: their values, and the places that were read on the way.
 
 use super::contraction::{contract, Factor};
+use super::frame::Loop;
 use super::func::apply;
 use super::generics::Generics;
 use super::memory::{step_into, CellId, Location, Memory, StepError};
@@ -79,6 +80,8 @@ pub(super) struct Evaluator<'a> {
     pub watch: Watch,
     /// Whether sums have the order of [`crate::tree`].
     pub deterministic: bool,
+    /// The loops that the statement is in.
+    pub loops: &'a [Loop],
     /// The places read, as far as they are watched.
     pub reads: Vec<(Location, Place)>,
     locals: Vec<(VarId, Data)>,
@@ -92,6 +95,7 @@ impl<'a> Evaluator<'a> {
             scope,
             watch: Watch::Nothing,
             deterministic: false,
+            loops: &[],
             reads: Vec::new(),
             locals: Vec::new(),
         }
@@ -275,12 +279,31 @@ impl<'a> Evaluator<'a> {
 
     /// Where a place is, with another location for its variable.
     pub fn locate_from(&mut self, root: Location, place: &Place) -> Result<Location, Cause> {
-        let mut at = root;
+        let mut at = root.clone();
         for step in &place.path {
             let indices = self.indices(step)?;
             at = self.memory.step(&at, step, &indices).map_err(|e: StepError| e.cause(self.text(place)))?;
         }
+        self.claim(&root, &at, place)?;
         Ok(at)
+    }
+
+    /// Claims elements for the iteration, where the program declares what can't be proven.
+    fn claim(&self, root: &Location, at: &Location, place: &Place) -> Result<(), Cause> {
+        let claiming = || self.loops.iter().filter_map(|l| Some((l.claims.as_ref()?, l.value)));
+        if claiming().next().is_none()
+            || !matches!(place.path.first(), Some(Step::Index(_) | Step::Range(..)))
+        {
+            return Ok(());
+        }
+        let elements = at.elements_of(root).unwrap_or_default();
+        match claiming().all(|(claims, iteration)| claims.take(place.var, elements.clone(), iteration)) {
+            true => Ok(()),
+            false => Err(Cause::Alias {
+                first: self.text(place).into(),
+                second: "an element that another iteration uses".into(),
+            }),
+        }
     }
 
     /// Where a variable is.

@@ -1,5 +1,6 @@
 //! A function's activation: where it is, where its variables are, and which loops it is in.
 
+use super::claims::Claims;
 use super::code::Program;
 use super::generics::Generics;
 use super::memory::{CellId, Location};
@@ -37,6 +38,9 @@ pub(super) struct Loop {
     pub k: i128,
     /// The sums of a parallel loop in the deterministic mode.
     pub sums: Vec<TreeSum>,
+    /// What the iterations of a parallel loop have touched, where it is declared and checked that they
+    /// touch different elements.
+    pub claims: Option<Claims>,
 }
 
 /// The values that a counted loop visits.

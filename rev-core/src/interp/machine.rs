@@ -349,6 +349,7 @@ impl<'m> Machine<'m> {
         };
         let mut evaluator = Evaluator::new(&self.globals, &self.memory, scope).watching(watch);
         evaluator.deterministic = self.options.deterministic;
+        evaluator.loops = &frame.loops;
         Ok(evaluator)
     }
 

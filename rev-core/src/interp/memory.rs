@@ -8,6 +8,7 @@ use crate::ir::Step;
 use crate::scalar::Num;
 use crate::value::{Array, Data, Value};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The number of a cell.
 pub(super) type CellId = usize;
@@ -34,6 +35,16 @@ enum Key {
 impl Location {
     fn new(cell: CellId) -> Location {
         Location { cell, path: Vec::new() }
+    }
+
+    /// The elements of the array at `root` in which this location lies, or which it consists of.
+    pub fn elements_of(&self, root: &Location) -> Option<Range<usize>> {
+        let slice = matches!(root.path.last(), Some(Key::Slice(..)));
+        match *self.path.get(root.path.len() - usize::from(slice))? {
+            Key::Child(k) => Some(k..k + 1),
+            Key::Slice(i, j) => Some(i..j),
+            Key::Re | Key::Im => None,
+        }
     }
 
     /// Whether the two have anything in common.

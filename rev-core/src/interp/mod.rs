@@ -11,6 +11,7 @@
 //! Types are found at run time: a literal, and a variable that holds nothing else yet, takes the
 //! type of the value that it meets. External code isn't run: it doesn't change the state.
 
+mod claims;
 mod code;
 mod contraction;
 mod control;
