@@ -5,6 +5,7 @@ use super::eval::{Evaluator, Globals, Scope, Watch};
 use super::frame::Frame;
 use super::generics::Generics;
 use super::memory::{Location, Memory};
+use super::update::Holds;
 use crate::error::{Cause, Error, Site};
 use crate::ir::{Direction, Module, Type, VarKind};
 use crate::tolerance::Options;
@@ -354,11 +355,16 @@ impl<'m> Machine<'m> {
     }
 
     /// Whether a variable is the shadow of another.
-    pub(super) fn is_shadow(&self, var: crate::ir::VarId) -> bool {
-        self.frames.last().is_some_and(|f| {
+    pub(super) fn holds(&self, var: crate::ir::VarId) -> Holds {
+        let shadow = self.frames.last().is_some_and(|f| {
             let var = f.program.function.var(var);
             matches!(var.ty, Type::Shadow(_)) && var.kind != VarKind::Index
-        })
+        });
+        if shadow {
+            Holds::Shadows
+        } else {
+            Holds::Values
+        }
     }
 }
 

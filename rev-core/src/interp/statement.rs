@@ -33,7 +33,8 @@ impl Machine<'_> {
                 Some((func, a, b)) => {
                     let (a, b) = (eval.eval(a)?, eval.eval(b)?);
                     check_alias(&eval, &at, place)?;
-                    let new = add_product(op, &self.memory.read(&at), func, [a, b])?;
+                    let old = (&*self.memory.read(&at), self.holds(place.var));
+                    let new = add_product(op, old, func, [a, b])?;
                     self.memory.write(&at, new);
                     return Ok(());
                 }
@@ -71,8 +72,7 @@ impl Machine<'_> {
             }
         }
         let values: Vec<Data> = at.iter().map(|at| self.memory.read(at).into_owned()).collect();
-        let shadows = places.first().is_some_and(|p| self.is_shadow(p.var));
-        let holds = if shadows { Holds::Shadows } else { Holds::Values };
+        let holds = places.first().map_or(Holds::Values, |p| self.holds(p.var));
         let new = instruct(instr, &values, &operands, holds).map_err(|failure| match failure {
             InstrFailure::Type(cause) => cause,
             InstrFailure::Value(reason) => Cause::Instruction {

@@ -32,8 +32,14 @@ pub(super) fn update(op: UpdateOp, place: &Data, value: &Data) -> Result<Data, C
 
 /// The value of a place after `place ±= a·b`, rounded once where emitted code does it: for numbers, and
 /// for the cotangents of real ones.
-pub(super) fn add_product(op: UpdateOp, place: &Data, func: Func, [a, b]: [Data; 2]) -> Result<Data, Cause> {
+pub(super) fn add_product(
+    op: UpdateOp,
+    (place, holds): (&Data, Holds),
+    func: Func,
+    [a, b]: [Data; 2],
+) -> Result<Data, Cause> {
     let fused = match place {
+        Data::Scalar(y) if holds == Holds::Shadows && y.parts().is_some() => None,
         Data::Scalar(y) => rounded_once(op, *y, &a, &b).map(Data::Scalar),
         Data::Lanes(lanes) if lanes.iter().all(|y| y.parts().is_none()) => {
             let each = lanes.iter().enumerate();

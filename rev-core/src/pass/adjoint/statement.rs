@@ -317,10 +317,11 @@ impl Builder {
         scopes: &mut Vec<Scope>,
         after: &mut Vec<(VarId, Target)>,
     ) -> Place {
+        let constant = self.out.constants.contains(&place.var);
         let shadow = match self.shadows.get(&place.var) {
-            Some(&s) => place.rooted_at(s),
-            None => {
-                // no shadow: the place carries no derivative, and what the callee finds is dropped
+            Some(&s) if !constant => place.rooted_at(s),
+            Some(_) | None => {
+                // the place carries no derivative, and what the callee finds is dropped
                 return self.temporary_shadow(place, scopes);
             }
         };
