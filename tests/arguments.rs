@@ -479,6 +479,23 @@ fn scaled_misfit<T: Real>(loss: &mut T, w: &[T], data: ArrayView2<T>, scale: T) 
     *loss += scale * unscaled;
 }
 
+/// The same, by a function that would find a derivative by the data.
+#[reversible(constant(data))]
+fn misfit_by_rows<T: Real>(loss: &mut T, w: &[T], data: ArrayView2<T>) {
+    for i in par(0..data.nrows()) {
+        let mut r = T::zero();
+        row(&mut r, w, data, i);
+        *loss += r * r;
+    }
+}
+
+#[reversible]
+fn row<T: Real>(r: &mut T, w: &[T], data: ArrayView2<T>, i: usize) {
+    for j in 0..w.len() {
+        *r += w[j] * data[[i, j]].sin();
+    }
+}
+
 #[reversible]
 fn misfit_with_all<T: Real>(loss: &mut T, w: &[T], data: ArrayView2<T>) {
     for i in par(0..data.nrows()) {
@@ -518,9 +535,13 @@ fn constants_have_no_gradient_and_change_no_other() {
         let scaled = scaled_misfit::gradient(device, &w, data.view(), seed).unwrap();
         close(&scaled.w, &v.w_bar);
         assert_eq!((scaled.data, scaled.scale), ((), ()));
+        let by_rows = misfit_by_rows::gradient(device, &w, data.view()).unwrap();
+        close(&by_rows.w, &g.w);
+        assert_eq!(by_rows.data, ());
     }
     verify!(misfit, &1.0, &w, data.view());
     verify!(scaled_misfit, &1.0, &w, data.view(), seed);
+    verify!(misfit_by_rows, &1.0, &w, data.view());
     let batch = misfit::vjp_batch::<f64, 2>(&Cpu::new(), Batch([1.0, 2.0]), &0.0, &w, data.view()).unwrap();
     assert_eq!(batch.data_bar, ());
     let some = misfit::gradient_wrt(&Cpu::new(), misfit::W, &w, data.view()).unwrap();
@@ -534,13 +555,21 @@ fn a_constant_s_cotangents_are_left_alone() {
     for device in devices() {
         let mut loss = 0.0;
         misfit::run(&*device, &mut loss, &w, data.view()).unwrap();
-        let mut loss_bar = Batch([1.0]);
-        let mut w_bar = [Batch::<f64, 1>::zero(); 2];
-        let mut data_bar = Array::from_elem((40, 2), Batch([7.0]));
-        misfit::adjoint(&*device, &mut loss, &mut loss_bar, &w, &mut w_bar, data.view(), data_bar.view_mut())
-            .unwrap();
-        assert!(data_bar.iter().all(|b| *b == Batch([7.0])));
-        assert!(w_bar.iter().all(|b| *b != Batch::zero()));
+        let after = loss;
+        for by_rows in [false, true] {
+            let mut loss_bar = Batch([1.0]);
+            let mut w_bar = [Batch::<f64, 1>::zero(); 2];
+            let mut data_bar = Array::from_elem((40, 2), Batch([7.0]));
+            let (d, bar) = (data.view(), data_bar.view_mut());
+            loss = after;
+            if by_rows {
+                misfit_by_rows::adjoint(&*device, &mut loss, &mut loss_bar, &w, &mut w_bar, d, bar).unwrap();
+            } else {
+                misfit::adjoint(&*device, &mut loss, &mut loss_bar, &w, &mut w_bar, d, bar).unwrap();
+            }
+            assert!(data_bar.iter().all(|b| *b == Batch([7.0])));
+            assert!(w_bar.iter().all(|b| *b != Batch::zero()));
+        }
     }
     let adjoint = misfit::ir().adjoint().to_string();
     assert!(adjoint.contains("constant(data)") && !adjoint.contains("data_bar["), "{adjoint}");

@@ -51,6 +51,7 @@ pub(crate) fn adjoint_function(function: &Function, form: Adjoint) -> Function {
     let mut builder = Builder::new(function, form);
     let params = function.params.iter().flat_map(|&p| [p, builder.param_shadow(p)]).collect();
     let body = builder.block(&function.body);
+    let body = builder.with_spares(body);
     Function { name: format!("{}{SUFFIX}", function.name), params, body, ..builder.out }
 }
 
@@ -62,6 +63,8 @@ struct Builder {
     shadows: BTreeMap<VarId, VarId>,
     /// Source variables that carry a derivative.
     active: BTreeSet<VarId>,
+    /// Shadows of arrays that are constants, for calls to leave what they find in.
+    spares: BTreeMap<VarId, VarId>,
     /// Shadows that are surely zero where the code being made will stand.
     zero: BTreeSet<VarId>,
     form: Adjoint,
@@ -75,6 +78,7 @@ impl Builder {
             out: Function { body: Vec::new(), ..function.clone() },
             shadows: BTreeMap::new(),
             active: crate::facts::active_vars(function),
+            spares: BTreeMap::new(),
             zero: BTreeSet::new(),
             form,
             complex: may_be_complex(function),

@@ -307,8 +307,8 @@ impl Builder {
         }
     }
 
-    /// The shadow that is passed for a place. In place of a constant's own, which nobody reads, a call to be run
-    /// is given one to drop, where making it is cheaper than a way to memory and back.
+    /// The shadow that is passed for a place. In place of a constant's own, which stays as it is, a call is given
+    /// one to drop.
     fn arg_shadow(
         &mut self,
         place: &Place,
@@ -317,17 +317,14 @@ impl Builder {
         scopes: &mut Vec<Scope>,
         after: &mut Vec<(VarId, Target)>,
     ) -> Place {
-        let constant = self.out.constants.contains(&place.var);
         let shadow = match self.shadows.get(&place.var) {
-            Some(&s) if !constant => place.rooted_at(s),
-            Some(_) | None => {
-                // the place carries no derivative, and what the callee finds is dropped
-                return self.temporary_shadow(place, scopes);
+            Some(_) if self.out.constants.contains(&place.var) && !self.is_held(place) => {
+                place.rooted_at(self.spare_shadow(place.var))
             }
+            Some(&s) if !self.out.constants.contains(&place.var) => place.rooted_at(s),
+            // the place carries no derivative, and what the callee finds is dropped
+            Some(_) | None => return self.temporary_shadow(place, scopes),
         };
-        if self.form.elide_zero && self.out.constants.contains(&place.var) && self.is_held(place) {
-            return self.temporary_shadow(place, scopes);
-        }
         self.zero.remove(&shadow.var);
         if mode == Mode::Read && shared {
             let temporary = self.temporary_shadow(place, scopes);
@@ -335,6 +332,27 @@ impl Builder {
             return temporary;
         }
         shadow
+    }
+
+    /// A shadow of a constant array, in scope everywhere, for what calls find for it: one for all of them, as
+    /// they may be made in a loop.
+    fn spare_shadow(&mut self, constant: VarId) -> VarId {
+        if let Some(&spare) = self.spares.get(&constant) {
+            return spare;
+        }
+        let ty = Type::Shadow(Box::new(self.out.var(constant).ty.clone()));
+        let spare = self.new_binding("arg_bar", ty);
+        self.out.vars[spare.0 as usize].kind = VarKind::Ancilla;
+        self.spares.insert(constant, spare);
+        spare
+    }
+
+    /// A program's statements in the scope of the shadows of its constants.
+    pub(super) fn with_spares(&mut self, body: Block) -> Block {
+        std::mem::take(&mut self.spares).into_iter().fold(body, |body, (constant, shadow)| {
+            let value = Expr::new(ExprKind::ZeroShadow(Place::var(constant)));
+            Scope { var: shadow, value, shadow }.around(body)
+        })
     }
 
     /// Whether a place holds a value of known size.
