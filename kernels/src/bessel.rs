@@ -49,8 +49,10 @@ pub fn bessel_j<T: Real>(out: &mut T, nu: usize, z: T, tolerance: T) {
     #[post(k > 0)]
     while fourth * square > T::zero() && (power * weight).abs() > bound {
         k += 2;
-        let (odd, even) = ((k - 1) * (k - 1 + nu as i64), k * (k + nu as i64));
-        unscale_by(weight, (odd * even) as T);
+        // (k - 1) (k - 1 + ν) from k (k + ν), as in lanes a product of 64-bit integers takes three steps
+        let even = k * (k + nu as i64);
+        let odd = even - (2 * k + nu as i64 - 1);
+        unscale_by(weight, (odd as T) * (even as T));
         sum += power * weight * (square - even as T);
         scale_by(power, fourth);
     }
