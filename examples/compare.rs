@@ -44,7 +44,7 @@ struct Options {
     /// where not given
     #[arg(long, value_name = "T")]
     tolerance: Option<f64>,
-    /// Where two are too far apart: run both statement by statement, and name the first that differs
+    /// Where two differ in any bit: run both statement by statement, and name the first that differs
     #[arg(long)]
     locate: bool,
     /// Write the outcome to this file
@@ -284,7 +284,7 @@ fn compare(options: &Options, run: &Run, devices: [&dyn Device; 2]) -> Result<Re
     let passed = if tolerance > 0.0 { outcome.within(tolerance) } else { outcome.identical() };
     let verdict = if passed { "within" } else { "beyond" };
     println!("{verdict} the tolerance of {tolerance:e}");
-    let search = match options.locate && !passed {
+    let search = match options.locate && !outcome.identical() {
         true => Some(rev::verify::locate(devices, |device| (run.call)(device))?),
         false => None,
     };

@@ -298,6 +298,81 @@ fn the_interpreter_agrees() {
 }
 
 #[test]
+fn without_a_gpu_the_programs_say_so() {
+    if rev::Cuda::new(0).is_ok() {
+        return eprintln!("skipped: there is a GPU");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let on_cuda = ["--device", "cuda", "--out", out.to_str().unwrap()];
+    let compared = ["--program", "gmm", "--devices", "cpu,cuda", "--out", out.to_str().unwrap()];
+    let programs = ["gmm", "ba", "bessel", "gpu_report"].map(|name| (name, &on_cuda[..]));
+    for (name, args) in programs.into_iter().chain([("compare", &compared[..])]) {
+        let output = run(name, args);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), message.lines().count()), (Some(1), 1), "{name}: {message}");
+        assert!(message.starts_with("error: cuda: no CUDA driver found: "), "{name}: {message}");
+        assert!(!out.exists() && output.stdout.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn the_report_of_a_gpu_on_the_emulator() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let text = good("gpu_report", &["--device", "emulator", "--quick", "--out", out]);
+    assert_eq!(fs::read_to_string(folder.path().join("gpu.md")).unwrap(), text);
+    let file = fs::read(folder.path().join("gpu.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&file).unwrap();
+    assert_eq!((&record["device"], &record["quick"]), (&"emulator".into(), &true.into()));
+    let rows = |of: &str| record[of].as_array().unwrap().clone();
+    let on_gpu = rev_kernels::suite::SAMPLES.iter().filter(|s| s.on_gpu).count();
+    assert_eq!((rows("suite").len(), rows("agreements").len()), (on_gpu, 4));
+    for row in rows("suite").iter().chain(&rows("agreements")) {
+        let differing = row["differing"]["Ok"].as_array().unwrap_or_else(|| panic!("{row}"));
+        assert!(differing[0] == 0 && differing[1].as_u64().unwrap() > 0, "{row}");
+        assert!(text.contains(&format!("| {} | 0 | {} |", row["name"].as_str().unwrap(), differing[1])));
+    }
+    for program in ["GMM gradient, d", "GMM gradient by products", "BA Jacobian", "BA gradient", "Bessel"] {
+        let named = |row: &serde_json::Value| row["name"].as_str().unwrap().starts_with(program);
+        let row = rows("times").into_iter().find(named).unwrap_or_else(|| panic!("{program}"));
+        assert!(row["milliseconds"]["Ok"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["memory_milliseconds"].as_f64().unwrap() > 0.0, "{row}");
+    }
+}
+
+#[test]
+fn devices_are_compared_and_the_first_difference_is_located() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (input, out) = (file("gmm.txt"), file("compare.json"));
+    rev_kernels::io::write_gmm(Path::new(&input), &rev_kernels::gmm::Instance::random(2, 2, 40, 1)).unwrap();
+    let compare = |more: &[&str]| {
+        let common = ["--program", "gmm", "--input", &input, "--devices", "cpu,emulator", "--locate"];
+        let output = run("compare", &[&common[..], &["--out", &out], more].concat());
+        let record: serde_json::Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), record[0].clone())
+    };
+    let (code, text, record) = compare(&["--deterministic"]);
+    assert!(code == Some(0) && text.contains("within the tolerance of 0e0"), "{text}");
+    assert!(record["identical"] == true && record["first_difference"].is_null(), "{record}");
+    // in any order the sums differ by rounding: small enough, or too much if nothing is allowed
+    for (tolerance, expected) in [("1e-12", 0), ("1e-300", 1)] {
+        let (code, text, record) = compare(&["--tolerance", tolerance]);
+        assert_eq!(code, Some(expected), "{text}");
+        assert_eq!(record["passed"], expected == 0);
+        let first = record["first_difference"].as_str().unwrap();
+        assert!(first.contains("kernels/src/gmm/program.rs:") && first.contains("`par for i in"), "{first}");
+        assert!(text.contains(first), "{text}");
+        let worst = &record["values"][1]["relative"];
+        assert!(
+            worst["size"].as_f64().unwrap() > 0.0 && worst["place"].as_str().unwrap().len() > 2,
+            "{record}"
+        );
+    }
+}
+
+#[test]
 fn the_quickstart_runs() {
     let text = good("quickstart", &[]);
     assert!(text.contains("gradient"), "{text}");
