@@ -3,7 +3,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use allocation_counter::measure;
+use rev::cuda::driver::{Driver, ModuleHandle, Target};
+use rev::cuda::Gpu;
 use rev::kernels::gmm::{objective, Instance};
 use rev::prelude::*;
 
@@ -102,4 +106,90 @@ fn a_gradient_holds_less_than_the_formula_of_the_paper() {
         let most = 32.0 * own;
         assert!((in_lanes.bytes_max as f64) < 8.0 * most, "d = {d}, k = {k}: {in_lanes:?}");
     }
+}
+
+/// A GPU that does nothing, and counts what is allocated on it: what is left is the host's part of a call.
+struct Idle(AtomicU64);
+
+impl Driver for Idle {
+    fn name(&self) -> &str {
+        "idle"
+    }
+    fn target(&self) -> Target {
+        Target(70)
+    }
+    fn load(&self, _: &str) -> Result<ModuleHandle, Error> {
+        Ok(ModuleHandle(0))
+    }
+    fn allocate(&self, _: &str, _: usize) -> Result<u64, Error> {
+        Ok(4096 * (1 + self.0.fetch_add(1, Ordering::Relaxed)))
+    }
+    fn free(&self, _: u64) {}
+    fn upload(&self, _: u64, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+    fn download(&self, _: u64, _: &mut [u8]) -> Result<(), Error> {
+        Ok(())
+    }
+    fn clear(&self, _: u64, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+    fn copy(&self, _: u64, _: u64, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+    fn launch(&self, _: ModuleHandle, _: &str, _: u32, _: u32, _: &[Vec<u8>]) -> Result<(), Error> {
+        Ok(())
+    }
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Owned elements, a shared factor and a scattered sum.
+#[reversible]
+fn spread<T: Real>(y: &mut [T], bins: &mut [T], a: T, x: &[T], to: &[usize]) {
+    for i in par(0..x.len()) {
+        y[i] += a * x[i].sin();
+        bins[to[i]] += x[i] * x[i];
+    }
+}
+
+/// On the device nothing is allocated; on the host a few lists whose length is that of the signature
+/// and of the program, whatever the sizes of the arrays, and a copy of what orders sums.
+#[test]
+fn a_second_call_on_a_gpu_allocates_no_arrays() {
+    let bytes = |n: usize| {
+        let gpu = Gpu::over(Idle(AtomicU64::new(0)));
+        let (mut y, mut bins, x) = (vec![0.5; n], vec![0.25; n], vec![1.5; n]);
+        let to: Vec<usize> = (0..n).map(|i| i % 7).collect();
+        let (mut y_bar, mut bins_bar, mut x_bar) =
+            (y.zero_shadow::<1>(), bins.zero_shadow(), x.zero_shadow());
+        let (mut a_bar, mut to_bar) = (1.5f64.zero_shadow::<1>(), to.zero_shadow::<1>());
+        let mut both = || {
+            spread::run(&gpu, &mut y, &mut bins, 1.5, &x, &to).unwrap();
+            spread::adjoint(
+                &gpu,
+                &mut y,
+                &mut y_bar,
+                &mut bins,
+                &mut bins_bar,
+                1.5,
+                &mut a_bar,
+                &x,
+                &mut x_bar,
+                &to,
+                &mut to_bar,
+            )
+            .unwrap();
+        };
+        both();
+        let (rooms, programs) = (gpu.driver().0.load(Ordering::Relaxed), gpu.compiled());
+        let memory = measure(&mut both);
+        assert_eq!((gpu.driver().0.load(Ordering::Relaxed), gpu.compiled()), (rooms, programs));
+        memory.bytes_total
+    };
+    // the index array is copied, to be compared with the one that sums were ordered for
+    let index = |n: usize| (n * size_of::<usize>()) as u64;
+    let (small, large) = (bytes(1000) - index(1000), bytes(100_000) - index(100_000));
+    assert!(small < 65_536 && large < 65_536, "{small} and {large} bytes");
 }
