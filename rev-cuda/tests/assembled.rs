@@ -14,17 +14,31 @@ use rev_core::scalar::{Batch, Fixed43};
 use rev_cuda::driver::Target;
 use rev_cuda::emulator;
 use rev_cuda::ptxas::{Assembler, Usage};
-use rev_cuda::Gpu;
+use rev_cuda::{Emulator, Gpu};
 use rev_kernels::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+#[path = "assembled/kernels.rs"]
+mod kernels;
+
 const TARGETS: [u32; 5] = [60, 70, 75, 80, 90];
 
-type Call = Box<dyn Fn(&dyn Device) -> Result<(), Error>>;
+/// Machine instructions of the Jacobian's kernel written by hand in CUDA C, by target.
+const BY_HAND: [(u32, u32); 2] = [(70, 656), (90, 704)];
 
+/// Texts, each with what it is.
+type Texts = Vec<(&'static str, String)>;
+type Call = Box<dyn Fn(&Emulator) -> Result<Texts, Error>>;
+
+/// Those of the programs that a call runs.
 fn call(f: impl Fn(&dyn Device) -> Result<(), Error> + 'static) -> Call {
-    Box::new(f)
+    Box::new(move |gpu| {
+        let texts = gpu.ptx_of(|d| f(d))?;
+        let parts = if texts.len() > 1 { [" 1", " 2", " 3", " 4"] } else { [""; 4] };
+        assert!(texts.len() <= parts.len());
+        Ok(parts.into_iter().zip(texts).collect())
+    })
 }
 
 /// The programs over a real scalar.
@@ -253,7 +267,17 @@ fn all() -> Vec<(String, Call)> {
         ),
     ];
     all.extend(others.into_iter().map(|(name, call)| (name.to_string(), call)));
+    all.extend(kernels::all());
     all
+}
+
+/// An instruction that no kernel may have: traps, calls (of `malloc`), and what isn't rounded exactly.
+fn forbidden(text: &str) -> Option<&str> {
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or(line));
+    code.flat_map(|line| line.split([' ', '\t', ';'])).find(|word| {
+        let head = word.split('.').next().unwrap_or(word);
+        ["trap", "brkpt", "call", "malloc", "alloca"].contains(&head) || word.contains(".approx")
+    })
 }
 
 /// A row of the table: the usages on all targets.
@@ -316,7 +340,7 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
     for (name, call) in all() {
         for target in TARGETS {
             let gpu = Gpu::over(emulator::Emulator::new().with_target(Target(target)));
-            let texts = match gpu.ptx_of(|d| call(d)) {
+            let texts = match call(&gpu) {
                 Ok(texts) => texts,
                 Err(e) if e.to_string().contains("can't be run on a GPU") => {
                     unsupported.insert(name.clone(), e.cause().to_string());
@@ -324,12 +348,12 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
                 }
                 Err(e) => panic!("{name}: {e}"),
             };
-            for (k, text) in texts.iter().enumerate().filter(|(_, t)| t.contains(".entry")) {
+            for (part, text) in texts.iter().filter(|(_, t)| t.contains(".entry")) {
+                assert_eq!(forbidden(text), None, "{name}");
                 let usages = assembler
                     .assemble(text, Target(target))
                     .unwrap_or_else(|e| panic!("{name} for sm_{target}: {e}\n{text}"));
                 for usage in usages {
-                    let part = if texts.len() > 1 { format!(" {}", k + 1) } else { String::new() };
                     rows.entry(format!("{name}{part}: {}", usage.kernel)).or_default().push(usage);
                 }
             }
@@ -340,6 +364,13 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
     for (title, usages) in jacobian {
         for usage in usages {
             assert_eq!((usage.stack, usage.spill_stores, usage.spill_loads), (0, 0, 0), "{title}");
+        }
+        if title.starts_with("ba jacobian (f64)") {
+            for (target, by_hand) in BY_HAND {
+                let at = TARGETS.iter().position(|t| *t == target).unwrap();
+                let count = usages[at].instructions;
+                assert!(4 * count <= 5 * by_hand, "sm_{target}: {count} instructions, by hand {by_hand}");
+            }
         }
     }
     let table: Vec<String> = rows.iter().map(|(title, usages)| row(title, usages)).collect();
