@@ -90,8 +90,8 @@ fn one_kernel_passes_once_over_the_observations() {
     let emulator = gpu.driver();
     assert_eq!(emulator.launches(), 1);
     // residuals and their seeds, camera, point, weight and feature are read; the residuals, and two
-    // numbers for each of the others, are written
-    let (read, written) = (2 + 4 + 11 + 3 + 1 + 2, 2 + 2 * (11 + 3 + 1 + 2));
+    // numbers for each of the others but the feature, are written
+    let (read, written) = (2 + 4 + 11 + 3 + 1 + 2, 2 + 2 * (11 + 3 + 1));
     let bytes = |numbers: usize| (numbers * OBSERVATIONS * 8) as u64;
     let sectors = |numbers: usize| bytes(numbers) / Traffic::SECTOR;
     let expected = Traffic {
