@@ -205,15 +205,22 @@ array_target!(Dynamic<'a, E, Exclusive>);
 
 /// Runs a loop: `body` for parts of the range, on one thread or several.
 ///
-/// `weight` is a rough count of the operations in one iteration. The body gets the context of its
-/// task, the values to visit in order, and the targets to accumulate into.
+/// `weight` is a rough count of the operations in one iteration, `group` how many iterations run at once in
+/// lanes, 1 where none do. The body gets the context of its task, the values to visit in order, and the targets
+/// to accumulate into.
 ///
 /// # Errors
 ///
 /// The error of the first failing iteration in its leaf, of the leaf that comes first in the range;
 /// or that there is no memory for copies.
 #[inline]
-pub fn run<V, A, C, F>(cx: Context<'_, C>, steps: V, weight: usize, targets: A, body: F) -> Result<(), Error>
+pub fn run<V, A, C, F>(
+    cx: Context<'_, C>,
+    steps: V,
+    [weight, group]: [usize; 2],
+    targets: A,
+    body: F,
+) -> Result<(), Error>
 where
     V: Visits,
     A: Target,
@@ -227,7 +234,7 @@ where
         return body(cx, steps, targets);
     }
     if !fixed {
-        return schedule::share(cx, steps, weight, workers, targets, &body);
+        return schedule::share(cx, steps, [weight, group], workers, targets, &body);
     }
     let inner = cx.with_workers(cx.workers() / workers.max(1));
     let root = Tree { cx: inner, parallel: workers > 1, targets, body: &body };

@@ -10,7 +10,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use rev_core::error::Error;
-use rev_core::lanes::WIDTH;
 
 use crate::context::{Checks, Context};
 use crate::fail;
@@ -32,12 +31,9 @@ const OPERATION: f64 = 0.5;
 /// The part of the iterations that is timed first, as a divisor.
 const FIRST: usize = 64;
 
-/// From how many groups of lanes for each thread on a loop is cut between groups only. (Iterations that make no
-/// group run one after the other, each for the price of many; whether the loop runs in lanes at all isn't known
-/// here.)
-const GROUPS: usize = 8;
-
-/// Runs a loop of iterations of about `weight` operations on up to `workers` threads.
+/// Runs a loop of iterations of about `weight` operations, `group` of them at once where it runs in lanes, on up
+/// to `workers` threads. It is cut between groups: iterations that make none run one after the other, each for
+/// the price of many.
 ///
 /// # Errors
 ///
@@ -45,7 +41,7 @@ const GROUPS: usize = 8;
 pub(crate) fn share<V, A, C, F>(
     cx: Context<'_, C>,
     visits: V,
-    weight: usize,
+    [weight, group]: [usize; 2],
     workers: usize,
     targets: A,
     body: &F,
@@ -58,7 +54,7 @@ where
 {
     let (count, cells) = (visits.count(), targets.cells() as f64);
     let forced = cx.parallel_from() == 0;
-    let least = if count >= GROUPS * WIDTH * workers { WIDTH } else { 1 };
+    let group = if count < 2 * group { 1 } else { group };
     // a loop of a few iterations can't spare one to be timed
     let guess = worthwhile((count as f64) * (weight as f64) * OPERATION, cells, workers);
     let (rest, workers, part) = if forced {
@@ -66,7 +62,7 @@ where
     } else if count < FIRST && guess > 1 {
         (visits, guess, 1)
     } else {
-        let (first, rest) = visits.split_at(whole_groups(count / FIRST).max(least));
+        let (first, rest) = visits.split_at(whole_groups(count / FIRST, group).max(group));
         let start = Instant::now();
         body(cx, first, targets)?;
         let each = start.elapsed().as_nanos() as f64 / first.count() as f64;
@@ -77,10 +73,18 @@ where
         return body(cx, rest, targets);
     }
     let cx = cx.with_workers(cx.workers() / workers);
-    let least = if forced { 1 } else { least };
-    let part = whole_groups(part.min(rest.count() / workers)).max(least);
-    let loop_ =
-        Shared { cx, visits: rest, part, workers, next: AtomicUsize::new(0), failed: Mutex::new(None), body };
+    let group = if forced { 1 } else { group };
+    let part = whole_groups(part.min(rest.count() / workers), group).max(group);
+    let loop_ = Shared {
+        cx,
+        visits: rest,
+        group,
+        part,
+        workers,
+        next: AtomicUsize::new(0),
+        failed: Mutex::new(None),
+        body,
+    };
     cx.install(|| loop_.fan(workers, targets));
     let failed = loop_.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     failed.map_or(Ok(()), |(_, error)| Err(error))
@@ -97,12 +101,12 @@ fn worthwhile(work: f64, cells: f64, most: usize) -> usize {
     }
 }
 
-/// A number of iterations as groups of lanes, where it makes any; at least one.
-fn whole_groups(iterations: usize) -> usize {
-    match iterations {
-        0 => 1,
-        1..WIDTH => iterations,
-        _ => iterations / WIDTH * WIDTH,
+/// A number of iterations as whole groups, where it makes any; at least one.
+fn whole_groups(iterations: usize, group: usize) -> usize {
+    if iterations < group {
+        iterations.max(1)
+    } else {
+        iterations / group * group
     }
 }
 
@@ -110,6 +114,7 @@ fn whole_groups(iterations: usize) -> usize {
 struct Shared<'a, V, C, F> {
     cx: Context<'a, C>,
     visits: V,
+    group: usize,
     /// The smallest number of iterations to take.
     part: usize,
     workers: usize,
@@ -166,7 +171,7 @@ impl<V: Visits, C: Checks, F> Shared<'_, V, C, F> {
         let count = self.visits.count();
         let size = |start: usize| {
             let left = count - start;
-            whole_groups(left / (2 * self.workers)).max(self.part).min(left)
+            whole_groups(left / (2 * self.workers), self.group).max(self.part).min(left)
         };
         let after = |start| (start < count).then(|| start + size(start));
         let start = self.next.fetch_update(Relaxed, Relaxed, after).ok()?;
@@ -207,7 +212,8 @@ mod tests {
     fn every_iteration_is_run_once_and_the_first_failure_reported() {
         for cpu in [Cpu::with_threads(3), Cpu::with_threads(4).parallel_from(0)] {
             let run = Run::new(cpu.options());
-            for count in [2usize, 3, 50, 1000, 100_003] {
+            let counts = [2usize, 3, 50, 1000, 100_003];
+            for (count, group) in counts.into_iter().flat_map(|c| [1, 16, 32].map(|group| (c, group))) {
                 let mut total = 0u64;
                 let target = By(Sum, Single::new(&mut total));
                 let body =
@@ -215,14 +221,14 @@ mod tests {
                         visits.into_iter().for_each(|i| *sum.get() += i as u64 + 1);
                         Ok(())
                     };
-                share(run.context(), Up::new(0, count), 100, 4, target, &body).unwrap();
+                share(run.context(), Up::new(0, count), [100, group], 4, target, &body).unwrap();
                 assert_eq!(total, (count * (count + 1) / 2) as u64);
             }
             let failing = |_: Context<'_, Unchecked>, visits: Up<usize>, (): ()| {
                 let failed = visits.into_iter().find(|i| i % 1000 == 999);
                 failed.map_or(Ok(()), |i| Err(Error::new(Cause::Step { found: i as i128 })))
             };
-            let error = share(run.context(), Up::new(0, 10_000), 100, 4, (), &failing).unwrap_err();
+            let error = share(run.context(), Up::new(0, 10_000), [100, 1], 4, (), &failing).unwrap_err();
             assert!(matches!(error.cause(), Cause::Step { found: 999 }), "{error}");
         }
     }

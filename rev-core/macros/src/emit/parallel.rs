@@ -239,7 +239,8 @@ impl Body<'_> {
             self.claimed.push((claimed, claims, var));
         }
         let name = self.name(var);
-        let laned = self.lanes(var, body, roles, &frame.reprs);
+        let (group, laned) =
+            self.lanes(var, body, roles, &frame.reprs).unwrap_or((quote!(1), TokenStream::new()));
         let copies = self.holding(&frame.reprs, |b| b.copies(roles));
         let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
         self.lent.truncate(lent_outside);
@@ -258,7 +259,7 @@ impl Body<'_> {
         let (given, taken) = nested(&targets);
         quote!({
             #before
-            #p::parallel::run(__cx, __visits, #weight, #given, move |__cx, __visits, __targets| {
+            #p::parallel::run(__cx, __visits, [#weight, #group], #given, move |__cx, __visits, __targets| {
                 let __fixed = #p::parallel::is_fixed(__cx, &__targets);
                 let #taken = __targets;
                 #head
@@ -269,20 +270,20 @@ impl Body<'_> {
         })
     }
 
-    /// The groups of iterations that run in lanes, where the loop has no checks; the others are left
-    /// to come after them.
+    /// How many iterations run at once in lanes, and the code that runs all groups of them, where the loop has
+    /// no checks; the others are left to come after them.
     fn lanes(
         &mut self,
         var: VarId,
         body: &Block,
         roles: &[(VarId, Role)],
         reprs: &[(VarId, Repr)],
-    ) -> TokenStream {
+    ) -> Option<(TokenStream, TokenStream)> {
         let p = self.p;
         let varying = Varying::of_loop(var, body);
         let declared = roles.iter().any(|(_, role)| matches!(role, Role::Owned { declared: true }));
         if self.checked || declared || self.lane.is_some() || !is_laned(self.function, &varying, body) {
-            return TokenStream::new();
+            return None;
         }
         // what a call leaves in a place that starts at zero is added
         let other = |(_, role): &&(VarId, Role)| match role {
@@ -291,7 +292,7 @@ impl Body<'_> {
         };
         let other: BTreeSet<VarId> = roles.iter().filter(other).map(|(var, _)| *var).collect();
         if body.iter().any(|s| passes(s, &other)) {
-            return TokenStream::new();
+            return None;
         }
         let width = ident(width(self.function, &varying, body));
         let shared = |(_, role): &&(VarId, Role)| matches!(role, Role::Shared { .. } | Role::Element { .. });
@@ -299,8 +300,9 @@ impl Body<'_> {
         let name = self.name(var);
         let copies = self.holding(reprs, |b| b.copies(roles));
         let statements = self.holding(reprs, |b| b.laned(var, body, Lane::whole(varying, shared)));
-        quote! {
-            let (__groups, __visits) = #p::lanes::split::<{ #p::lanes::#width }, _, _>(__cx, __fixed, __visits);
+        let group = quote!({ #p::lanes::#width });
+        let code = quote! {
+            let (__groups, __visits) = #p::lanes::split::<#group, _, _>(__cx, __fixed, __visits);
             let __laned = #p::lanes::vectorize!(__groups, |__s, __groups| {
                 #copies
                 for #name in __groups { #statements }
@@ -309,7 +311,8 @@ impl Body<'_> {
             if let ::core::result::Result::Err(__e) = __laned {
                 return ::core::result::Result::Err(__e);
             }
-        }
+        };
+        Some((group, code))
     }
 
     /// Copies of the handles and numbers that a closure took along. The compiler keeps what is local in
