@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use super::programs::{Memory, Row};
 use super::support::Failure;
 
-const COLOURS: [RGBColor; 7] = [
+const COLOURS: [RGBColor; 8] = [
     BLACK,
     RGBColor(120, 120, 120),
     BLUE,
@@ -13,6 +13,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 140, 60),
     RED,
     RGBColor(230, 140, 0),
+    RGBColor(140, 60, 180),
 ];
 
 /// Points of one line.
@@ -81,7 +82,13 @@ fn draw(
             .label(line.name)
             .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour));
     }
-    chart.configure_series_labels().border_style(BLACK).background_style(WHITE).draw()?;
+    // the lines rise, so that this corner is free
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .border_style(BLACK)
+        .background_style(WHITE)
+        .draw()?;
     root.present()?;
     Ok(())
 }
