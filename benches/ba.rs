@@ -1,5 +1,8 @@
 //! Bundle adjustment with random cameras and points: the reversible programs beside their plain twin.
 
+use std::hint::black_box;
+use std::ops::Range;
+
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
 use rev::kernels::ba::{self, plain, Blocks, Instance};
 use rev::prelude::*;
@@ -8,7 +11,14 @@ use rev::prelude::*;
 const SIZES: [[usize; 3]; 2] = [[49, 7776, 31_843], [161, 48_126, 182_072]];
 
 /// Observations whose Jacobian blocks are held at a time.
-const CHUNK: usize = 1 << 12;
+const CHUNK: usize = 1 << 9;
+
+/// What is done with Jacobian blocks.
+#[allow(clippy::unnecessary_wraps)]
+fn seen(_: Range<usize>, blocks: &Blocks) -> Result<(), Error> {
+    black_box(blocks);
+    Ok(())
+}
 
 fn ba(criterion: &mut Criterion) {
     for [n, m, p] in SIZES {
@@ -28,6 +38,7 @@ fn ba(criterion: &mut Criterion) {
                 for start in (0..p).step_by(CHUNK) {
                     blocks.clear();
                     blocks.extend((start..p.min(start + CHUNK)).map(block));
+                    black_box(&mut blocks);
                 }
             });
         });
@@ -37,13 +48,9 @@ fn ba(criterion: &mut Criterion) {
             group.bench_function(name(&format!("errors, {what}")), |b| b.iter(|| ba::values(&device, &i)));
         }
         for (what, device) in devices {
-            let mut blocks = Blocks::default();
+            let mut blocks = Vec::new();
             group.bench_function(name(&format!("Jacobian, {what}")), |b| {
-                b.iter(|| {
-                    (0..p).step_by(CHUNK).try_for_each(|start| {
-                        ba::jacobian(&device, &i, start..p.min(start + CHUNK), &mut blocks)
-                    })
-                });
+                b.iter(|| ba::each_jacobian(&device, &i, CHUNK, &mut blocks, seen));
             });
             group
                 .bench_function(name(&format!("gradient, {what}")), |b| b.iter(|| ba::gradient(&device, &i)));

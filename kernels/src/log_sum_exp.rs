@@ -15,7 +15,7 @@ pub fn log_sum_exp<T: Real>(out: &mut T, x: &[T]) {
     }
     let max = x[best[n - 1]];
     let mut sum = T::zero();
-    for i in 0..n {
+    for i in par(0..n) {
         sum += (x[i] - max).exp();
     }
     *out += max + sum.ln();

@@ -1,6 +1,9 @@
 //! GMM and bundle adjustment: values, inverses and gradients against the plain twins.
 #![allow(clippy::unwrap_used)]
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use rev_cpu::prelude::*;
 use rev_kernels::{ba, bal, gmm, rotation};
 
@@ -223,21 +226,35 @@ fn adjustment() -> ba::Instance {
 #[test]
 fn ba_blocks() {
     let i = adjustment();
+    let compare = |range: Range<usize>, blocks: &ba::Blocks| {
+        assert_eq!(blocks.residuals.len(), range.len());
+        for (at, j) in range.enumerate() {
+            let (camera, point) = (&i.cameras[i.camera_of[j]], &i.points[i.point_of[j]]);
+            let (value, rows) = ba::plain::residual_jacobian(camera, point, i.weights[j], &i.features[j]);
+            let got = blocks.rows(at);
+            for row in 0..2 {
+                close(blocks.residuals[at][row], value[row]);
+                (0..ba::COLUMNS).for_each(|c| close(got[row][c], rows[row][c]));
+            }
+        }
+    };
     for device in [Cpu::with_threads(1), Cpu::with_threads(4), Cpu::new().checks(false)] {
         let mut blocks = ba::Blocks::default();
         for range in [0..4000, 17..18, 5..90] {
             ba::jacobian(&device, &i, range.clone(), &mut blocks).unwrap();
-            assert_eq!(blocks.residuals.len(), range.len());
-            for (at, j) in range.enumerate() {
-                let (camera, point) = (&i.cameras[i.camera_of[j]], &i.points[i.point_of[j]]);
-                let (value, rows) = ba::plain::residual_jacobian(camera, point, i.weights[j], &i.features[j]);
-                let got = blocks.rows(at);
-                for row in 0..2 {
-                    close(blocks.residuals[at][row], value[row]);
-                    (0..ba::COLUMNS).for_each(|c| close(got[row][c], rows[row][c]));
-                }
-            }
+            compare(range, &blocks);
         }
+        let seen = AtomicUsize::new(0);
+        let mut memory = Vec::new();
+        for size in [300, 5000] {
+            let take = |range: Range<usize>, blocks: &ba::Blocks| {
+                seen.fetch_add(range.len(), Relaxed);
+                compare(range, blocks);
+                Ok::<(), Error>(())
+            };
+            ba::each_jacobian(&device, &i, size, &mut memory, take).unwrap();
+        }
+        assert_eq!(seen.into_inner(), 8000);
     }
     let by_weight = ba::weight_jacobian(&Cpu::new(), &i).unwrap();
     by_weight.iter().zip(&i.weights).for_each(|(d, w)| close(*d, ba::plain::weight_jacobian(*w)));
@@ -262,6 +279,13 @@ fn bal_blocks_and_gradient() {
     i.cameras[2][..3].fill(0.0);
     let mut blocks = bal::Blocks::default();
     bal::jacobian(&Cpu::new(), &i, 100..1000, &mut blocks).unwrap();
+    let mut memory = Vec::new();
+    bal::each_jacobian(&Cpu::with_threads(3), &i, 90, &mut memory, |range, part| {
+        let whole = range.filter(|j| (100..1000).contains(j)).map(|j| (j % 90, j - 100));
+        whole.for_each(|(k, at)| assert_eq!(part.rows(k), blocks.rows(at)));
+        Ok::<(), Error>(())
+    })
+    .unwrap();
     for at in 0..900 {
         let j = at + 100;
         let (camera, point) = (&i.cameras[i.camera_of[j]], &i.points[i.point_of[j]]);

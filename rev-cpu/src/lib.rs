@@ -6,6 +6,7 @@
 //! | [`arrays`], [`scratch`] | arrays of a program's own, and their memory |
 //! | [`steps`], [`parallel`] | the values of a loop; parallel loops on rayon |
 //! | [`lanes`] | several iterations of a parallel loop at once |
+//! | [`parts`] | many calls at once, each on one thread |
 //! | [`atomic`] | sums into elements that several threads reach |
 //! | [`claims`] | the accesses of loops that are declared disjoint |
 //! | [`contraction`] | products and sums of whole arrays |
@@ -31,6 +32,7 @@ pub mod function;
 pub mod gradient;
 pub mod lanes;
 pub mod parallel;
+pub mod parts;
 mod pass;
 mod schedule;
 pub mod scratch;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rev_core::device::Device;
 use rev_core::error::Error;
 use rev_core::scalar::{Batch, Zero};
+use rev_cpu::parts::each_part;
 
 use super::plain::Gradient;
 use super::{errors, objective, residuals_apart, weight_errors, Instance, CAMERA, COLUMNS};
@@ -128,6 +129,26 @@ pub fn jacobian(
     )?;
     b.residuals.iter_mut().flatten().for_each(|e| *e = -*e);
     Ok(())
+}
+
+/// Computes residuals and Jacobian blocks of all observations, `size` at a time, and hands them to `take` with
+/// the range that they are of. A CPU with several threads computes and hands over several ranges at once
+/// ([`each_part`]); the memory for each thread's is kept in `blocks`.
+///
+/// # Errors
+///
+/// What the device or `take` reports, for the first range of those that failed.
+pub fn each_jacobian<E: From<Error> + Send>(
+    device: &(impl Device + ?Sized),
+    instance: &Instance,
+    size: usize,
+    blocks: &mut Vec<Blocks>,
+    take: impl Fn(Range<usize>, &Blocks) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    each_part(device, instance.features.len(), size, blocks, |device, blocks, range| {
+        jacobian(device, instance, range.clone(), blocks)?;
+        take(range, blocks)
+    })
 }
 
 /// Resizes a vector of cotangents and zeroes them. The numbers are named where they are zeroed, which the

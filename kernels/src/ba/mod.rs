@@ -13,7 +13,7 @@ mod instance;
 pub mod plain;
 mod program;
 
-pub use evaluate::{gradient, jacobian, values, weight_jacobian, Blocks, Values};
+pub use evaluate::{each_jacobian, gradient, jacobian, values, weight_jacobian, Blocks, Values};
 pub use instance::Instance;
 pub use program::{errors, objective, residual, residuals_apart, weight_errors};
 

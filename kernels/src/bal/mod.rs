@@ -12,7 +12,7 @@ mod instance;
 pub mod plain;
 mod program;
 
-pub use evaluate::{gradient, jacobian, values, Blocks};
+pub use evaluate::{each_jacobian, gradient, jacobian, values, Blocks};
 pub use instance::Instance;
 pub use program::{errors, objective, residual, residuals_apart};
 

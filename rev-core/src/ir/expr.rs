@@ -85,7 +85,8 @@ impl Expr {
         self.without_spans() == other.without_spans()
     }
 
-    fn without_spans(&self) -> Expr {
+    /// The same expression without source positions.
+    pub(crate) fn without_spans(&self) -> Expr {
         let mut e = self.clone();
         e.strip_spans();
         e

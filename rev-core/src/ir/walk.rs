@@ -217,6 +217,34 @@ impl Stmt {
         }
     }
 
+    /// The same with mutable access.
+    pub fn each_expr_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            StmtKind::Update { expr, .. } | StmtKind::Let { expr, .. } => f(expr),
+            StmtKind::Instr { operands, .. } => operands.iter_mut().for_each(f),
+            StmtKind::Ancilla { init, .. } => f(init),
+            StmtKind::If { cond, post, .. } => {
+                f(cond);
+                post.iter_mut().for_each(f)
+            }
+            StmtKind::While { cond, post, .. } => [cond, post].into_iter().for_each(f),
+            StmtKind::For { range, .. } => {
+                [&mut range.start, &mut range.end].into_iter().chain(&mut range.step).for_each(f)
+            }
+            StmtKind::Call { args, .. } => args.iter_mut().for_each(|a| match &mut a.value {
+                ArgValue::Expr(e) => f(e),
+                ArgValue::Place(_) => {}
+            }),
+            StmtKind::Release { value, .. } => f(value),
+            StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
+        }
+    }
+
     /// Calls `f` on each place that the statement itself names as a target or argument.
     pub fn each_place<'a>(&'a self, f: &mut dyn FnMut(&'a Place, Access)) {
         match &self.kind {

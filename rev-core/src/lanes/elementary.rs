@@ -25,6 +25,8 @@ macro_rules! declarations {
                 #[doc = concat!("[`math::", stringify!($name), "`] in each lane.")]
                 fn $name(self, count: usize, $($arg: &Vector<Self::Float>),*) -> Vector<Self::Float>;
             )*
+            /// [`math::sin_cos`] in each lane.
+            fn sin_cos(self, count: usize, x: &Vector<Self::Float>) -> (Vector<Self::Float>, Vector<Self::Float>);
         }
     };
 }
@@ -42,7 +44,7 @@ pub trait Special: Elementary {
 
 /// The values of so many lanes.
 #[inline]
-fn first<T: Copy + Default>(count: usize, value: impl Fn(usize) -> T) -> Vector<T> {
+fn first<T: Copy + Default>(count: usize, mut value: impl FnMut(usize) -> T) -> Vector<T> {
     let mut result = Vector([T::default(); WIDTH]);
     for (k, lane) in result.0.iter_mut().enumerate().take(count) {
         *lane = value(k);
@@ -60,6 +62,16 @@ macro_rules! by_scalars {
                     first(count, |k| $functions::$name($($arg.0[k]),*))
                 }
             )*
+            #[inline]
+            fn sin_cos(self, count: usize, x: &Vector<$t>) -> (Vector<$t>, Vector<$t>) {
+                let mut cosines = Vector([0.0; WIDTH]);
+                let sines = first(count, |k| {
+                    let (sine, cosine) = $functions::sin_cos(x.0[k]);
+                    cosines.0[k] = cosine;
+                    sine
+                });
+                (sines, cosines)
+            }
         }
     };
 }
@@ -81,34 +93,44 @@ impl Special for Native<f64> {
     }
 }
 
-/// A function compiled for the instructions of a machine, for one register after the other.
+/// So many results of a function, compiled for the instructions of a machine, for one register after the other.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! compiled {
+    ($features:literal $machine:ident $t:ident $results:literal; $self:ident $count:ident $m:ident $(, $number:ident: $n:ty)*; $($arg:ident: $load:ident $of:ty),* => $values:expr) => {{
+        // with the number of registers known, the compiler computes them side by side
+        macro_rules! apart {
+            ($lanes:expr) => {{
+                #[target_feature(enable = $features)]
+                fn apart(mut machine: $machine $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> [Vector<$t>; $results] {
+                    let $m = &mut machine;
+                    let mut results = [Vector([0.0; WIDTH]); $results];
+                    for chunk in 0..$lanes / $machine::LANES {
+                        $(let $arg = &$m.$load($arg, chunk);)*
+                        let values = $values;
+                        values.iter().zip(&mut results).for_each(|(value, result)| $m.store(value, result, chunk));
+                    }
+                    results
+                }
+                // SAFETY: the machine has a token, which says that the processor has the instructions.
+                unsafe { apart($self $(, $number)* $(, $arg)*) }
+            }};
+        }
+        match $count {
+            NARROW => apart!(NARROW),
+            _ => apart!(WIDTH),
+        }
+    }};
+}
+/// A method with one such result.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! method {
     ($features:literal $machine:ident $t:ident; $name:ident($m:ident $(, $number:ident: $n:ty)*)($($arg:ident: $load:ident $of:ty),*) => $value:expr) => {
         #[inline(always)]
         fn $name(self, count: usize $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
-            // with the number of registers known, the compiler computes them side by side
-            macro_rules! apart {
-                ($lanes:expr) => {{
-                    #[target_feature(enable = $features)]
-                    fn apart(mut machine: $machine $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
-                        let $m = &mut machine;
-                        let mut result = Vector([0.0; WIDTH]);
-                        for chunk in 0..$lanes / $machine::LANES {
-                            $(let $arg = &$m.$load($arg, chunk);)*
-                            let value = $value;
-                            $m.store(&value, &mut result, chunk);
-                        }
-                        result
-                    }
-                    // SAFETY: the machine has a token, which says that the processor has the instructions.
-                    unsafe { apart(self $(, $number)* $(, $arg)*) }
-                }};
-            }
-            match count {
-                NARROW => apart!(NARROW),
-                _ => apart!(WIDTH),
-            }
+            let [result] = compiled! {
+                $features $machine $t 1; self count $m $(, $number: $n)*; $($arg: $load $of),* => [$value]
+            };
+            result
         }
     };
 }
@@ -116,7 +138,17 @@ macro_rules! compiled {
 macro_rules! by_registers {
     (($features:literal $machine:ident $t:ident) $($name:ident($($arg:ident)*))*) => {
         impl Elementary for $machine {
-            $(compiled! { $features $machine $t; $name(m)($($arg: load $t),*) => math::$name(m, $($arg),*) })*
+            $(method! { $features $machine $t; $name(m)($($arg: load $t),*) => math::$name(m, $($arg),*) })*
+            #[inline(always)]
+            fn sin_cos(self, count: usize, x: &Vector<$t>) -> (Vector<$t>, Vector<$t>) {
+                let [sine, cosine] = compiled! {
+                    $features $machine $t 2; self count m; x: load $t => {
+                        let (sine, cosine) = math::sin_cos(m, x);
+                        [sine, cosine]
+                    }
+                };
+                (sine, cosine)
+            }
         }
     };
 }
@@ -129,9 +161,9 @@ macro_rules! on_registers {
         elementary!(by_registers! ($features $single f32));
 
         impl Special for $double {
-            compiled! { $features $double f64; powi(m)(x: load f64, n: load_int i64) => math::powi(m, x, n) }
-            compiled! { $features $double f64; ln_gamma(m)(x: load f64) => math::ln_gamma(m, x) }
-            compiled! { $features $double f64; polygamma(m, order: i32)(x: load f64) => math::polygamma(m, order, x) }
+            method! { $features $double f64; powi(m)(x: load f64, n: load_int i64) => math::powi(m, x, n) }
+            method! { $features $double f64; ln_gamma(m)(x: load f64) => math::ln_gamma(m, x) }
+            method! { $features $double f64; polygamma(m, order: i32)(x: load f64) => math::polygamma(m, order, x) }
         }
     };
 }

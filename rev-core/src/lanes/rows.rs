@@ -98,6 +98,14 @@ pub trait Rows<T: Laned> {
         let _ = s;
         collect::<S, _>(|k| rt::shr(T::lane(&a, k), n.at(k)))
     }
+    /// [`rt::sin_cos`] in each lane.
+    #[inline(always)]
+    fn sin_cos<S: Isa>(s: S, x: Pack<T>) -> (Pack<T>, Pack<T>)
+    where
+        T: Field,
+    {
+        (Self::sin(s, x.clone()), Self::cos(s, x))
+    }
     /// `rt::powi` in each lane.
     #[inline(always)]
     fn powi<S: Isa>(s: S, x: Pack<T>, n: impl Each<i32>) -> Pack<T>
@@ -238,6 +246,12 @@ pub fn remainder<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>)
 #[inline(always)]
 fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> bool {
     eq(s, divisor.clone(), T::splat(T::zero())).0 & m.bits(s) == 0
+}
+
+/// [`rt::sin_cos`] in each lane.
+#[inline(always)]
+pub fn sin_cos<S: Isa, T: Field>(s: S, x: Pack<T>) -> (Pack<T>, Pack<T>) {
+    T::Rows::sin_cos(s, x)
 }
 
 /// `rt::powi` in each lane.

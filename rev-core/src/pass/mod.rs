@@ -10,6 +10,7 @@ mod fuse;
 mod inverse;
 mod partials;
 mod rename;
+mod share;
 mod uncompute;
 
 use crate::check::Checked;

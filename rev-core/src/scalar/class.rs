@@ -128,6 +128,11 @@ pub trait Field:
     fn sin(self) -> Self;
     /// The cosine.
     fn cos(self) -> Self;
+    /// The sine and the cosine: with the bits of both, and in the time of little more than one where they share work.
+    #[inline(always)]
+    fn sin_cos(self) -> (Self, Self) {
+        (self.clone().sin(), self.cos())
+    }
     /// The tangent.
     fn tan(self) -> Self;
     /// The hyperbolic sine.

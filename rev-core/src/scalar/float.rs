@@ -167,6 +167,10 @@ macro_rules! floats {
                 $functions::cos(self)
             }
             #[inline(always)]
+            fn sin_cos(self) -> (Self, Self) {
+                $functions::sin_cos(self)
+            }
+            #[inline(always)]
             fn tan(self) -> Self {
                 $functions::tan(self)
             }

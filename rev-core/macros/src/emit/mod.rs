@@ -25,6 +25,7 @@ mod expr;
 mod lanes;
 mod loops;
 mod names;
+mod pair;
 mod parallel;
 mod program;
 mod pure;

@@ -33,7 +33,7 @@ pub fn program(
 /// calls no other programs than those that every function has, also for lanes.
 pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option<TokenStream> {
     let functions = signature.params.iter().any(|x| x.shape == Shape::Function);
-    let fused = fuse(function).filter(|f| !functions && f.is_plain())?;
+    let fused = fuse(function).filter(|f| !functions && f.is_plain())?.shared();
     let passed = passed_params(signature, true, scope.p);
     let statements = statements(scope, &fused, &passed, None);
     Some(around(scope, signature, &fused, &ident("__fused"), true, &statements))
@@ -82,6 +82,7 @@ fn variants(scope: &Scope, function: &Checked, passed: &[Passed], shadowed: bool
     let of = |function: &Function, erased| statements(scope, function, passed, erased);
     let erased = erase(function, Wanted::All);
     let shadows = shadowed.then(|| erase(function, Wanted::Shadows)).filter(|s| *s != erased);
+    let (erased, shadows) = (erased.shared(), shadows.map(Erased::shared));
     let unchecked = of(&erased, Some(&erased));
     let unchecked = match &shadows {
         Some(shadows) => {

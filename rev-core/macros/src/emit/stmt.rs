@@ -11,6 +11,7 @@ use super::body::{Around, Body, Repr};
 use super::contraction::First;
 use super::expr::Reach;
 use super::names::ident;
+use super::pair::SineCosine;
 use super::types::{is_exact, is_scalar, number_type, rust_type, storage, Storage};
 
 impl Body<'_> {
@@ -300,6 +301,13 @@ impl Body<'_> {
     }
 
     fn binding(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
+        if let Some(both) = SineCosine::of(var, expr, body) {
+            let (p, x) = (self.p, self.expr(both.argument));
+            let (sine, cosine) = (self.name(both.sine), self.name(both.cosine));
+            [both.sine, both.cosine].into_iter().for_each(|v| self.set(v, Repr::Value));
+            let body = self.block(both.body);
+            return quote!({ let (#sine, #cosine) = #p::rt::sin_cos(#x); #body });
+        }
         let value = self.expr(expr);
         let (name, ty) = (self.name(var), self.annotation(var));
         let repr = match &expr.kind {

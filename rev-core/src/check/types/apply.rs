@@ -111,36 +111,9 @@ pub(super) fn each_expr(block: &Block, f: &mut dyn FnMut(&Expr)) {
 /// The same in the same order, to change them.
 pub(super) fn each_expr_mut(block: &mut Block, f: &mut dyn FnMut(&mut Expr)) {
     for stmt in block {
-        own_exprs_mut(stmt, f);
+        stmt.each_expr_mut(f);
         own_places_mut(stmt, &mut |p| p.each_index_mut(f));
         stmt.blocks_mut().into_iter().for_each(|b| each_expr_mut(b, f));
-    }
-}
-
-fn own_exprs_mut(stmt: &mut Stmt, f: &mut dyn FnMut(&mut Expr)) {
-    match &mut stmt.kind {
-        StmtKind::Update { expr, .. } | StmtKind::Let { expr, .. } => f(expr),
-        StmtKind::Instr { operands, .. } => operands.iter_mut().for_each(f),
-        StmtKind::Ancilla { init, .. } => f(init),
-        StmtKind::If { cond, post, .. } => {
-            f(cond);
-            post.iter_mut().for_each(f)
-        }
-        StmtKind::While { cond, post, .. } => [cond, post].into_iter().for_each(f),
-        StmtKind::For { range, .. } => {
-            [&mut range.start, &mut range.end].into_iter().chain(&mut range.step).for_each(f)
-        }
-        StmtKind::Call { args, .. } => args.iter_mut().for_each(|a| match &mut a.value {
-            ArgValue::Expr(e) => f(e),
-            ArgValue::Place(_) => {}
-        }),
-        StmtKind::Release { value, .. } => f(value),
-        StmtKind::Compute { .. }
-        | StmtKind::Push { .. }
-        | StmtKind::Pop { .. }
-        | StmtKind::External { .. }
-        | StmtKind::Unchecked { .. }
-        | StmtKind::Inverse { .. } => {}
     }
 }
 

@@ -144,6 +144,11 @@ macro_rules! floats {
                 exp(x) expm1(x) ln(x) log2(x) log10(x) log1p(x) sin(x) cos(x) tan(x) sinh(x) cosh(x) tanh(x)
                 asin(x) acos(x) atan(x) atan2(y x) hypot(x y) powf(x y)
             }
+            #[inline(always)]
+            fn sin_cos<S: Isa>(s: S, x: Pack<$t>) -> (Pack<$t>, Pack<$t>) {
+                let (sine, cosine) = s.$machine().sin_cos(S::LANES, &x.0);
+                (Pack(sine), Pack(cosine))
+            }
             comparisons! { $t $machine $registers m;
                 eq(a b) => m.eq(a, b);
                 ne(a b) => {

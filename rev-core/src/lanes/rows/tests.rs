@@ -282,6 +282,26 @@ on_each_isa! {
         }
         each!(f64 f32 Complex<f64>);
     }
+    fn sine_and_cosine(s) {
+        macro_rules! each {
+            ($($t:ty)*) => {$({
+                let mut r = Random::new();
+                for _ in 0..100 {
+                    let x: [$t; WIDTH] = draw(&mut r);
+                    let (sines, cosines) = lanes::sin_cos(s, pack(&x));
+                    for k in 0..S::LANES {
+                        let (found, scalars) = ([get(&sines, k), get(&cosines, k)], rt::sin_cos(x[k]));
+                        let expected = [rt::sin(x[k]), rt::cos(x[k])];
+                        let all = found.iter().zip(&expected).chain([(&scalars.0, &expected[0]), (&scalars.1, &expected[1])]);
+                        all.into_iter().for_each(|(f, e)| {
+                            assert!(f.same(e), "{} {:?} on {}: {f:?} instead of {e:?}", stringify!($t), x[k], S::NAME);
+                        });
+                    }
+                }
+            })*};
+        }
+        each!(f64 f32 Complex<f64>);
+    }
     fn polygamma(s) {
         macro_rules! each {
             ($($t:ty)*) => {$({

@@ -37,7 +37,7 @@ pub enum Wanted {
 /// A program without its dead code. It can be run forward without checks, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Erased {
-    function: Function,
+    pub(super) function: Function,
     forgetful: BTreeSet<Span>,
 }
 

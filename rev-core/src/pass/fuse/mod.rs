@@ -46,7 +46,7 @@ pub const SHADOWS: &str = "::shadows";
 /// A program with its adjoint. It can be run forward without checks, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fused {
-    function: Function,
+    pub(super) function: Function,
     /// The callees whose fused programs it calls.
     pub fuses: BTreeSet<String>,
     /// What callees must only accumulate into, for the program to be right.

@@ -102,6 +102,12 @@ by_method! { Field:
     arg_gradient = arg_gradient(z);
 }
 
+/// [`sin`] and [`cos`] at once.
+#[inline(always)]
+pub fn sin_cos<T: Field>(x: T) -> (T, T) {
+    x.sin_cos()
+}
+
 by_method! { Real:
     /// The largest integer not above.
     floor = floor(x);

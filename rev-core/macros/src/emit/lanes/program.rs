@@ -11,7 +11,7 @@ use quote::quote;
 use rev_core::check::Checked;
 use rev_core::facts::accumulated_by;
 use rev_core::ir::{Arg, ArgValue, Class, Direction, Function, Mode, Stmt, StmtKind, Type, VarId};
-use rev_core::pass::{erase, Erased, Wanted};
+use rev_core::pass::{erase, Wanted};
 
 use super::super::body::{Body, Repr, Scope};
 use super::super::call::program_name;
@@ -119,7 +119,7 @@ fn statements(
     wanted: Wanted,
     uniform: &BTreeSet<VarId>,
 ) -> Option<TokenStream> {
-    let erased: Erased = erase(function, wanted);
+    let erased = erase(function, wanted).shared();
     let function: &Function = &erased;
     let params = || function.params.iter().copied().zip(passed);
     let values = params().filter(|(_, x)| x.shape == Shape::Value).map(|(var, _)| var);

@@ -10,6 +10,7 @@ use rev_core::pass::inverse_block;
 use super::super::body::{Around, Body, Repr};
 use super::super::expr::Reach;
 use super::super::names::ident;
+use super::super::pair::SineCosine;
 use super::super::types::{rust_type, storage, Storage};
 use super::alike::Alike;
 use super::place::Spot;
@@ -219,6 +220,13 @@ impl Body<'_> {
     }
 
     fn lane_let(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
+        if let Some(both) = SineCosine::of(var, expr, body).filter(|_| self.kind(var) == Kind::Pack) {
+            let (p, x) = (self.p, self.pack(both.argument));
+            let (sine, cosine) = (self.name(both.sine), self.name(both.cosine));
+            [both.sine, both.cosine].into_iter().for_each(|v| self.set(v, Repr::Value));
+            let body = self.block(both.body);
+            return quote!({ let (#sine, #cosine) = #p::lanes::sin_cos(__s, #x); #body });
+        }
         let value = match self.kind(var) {
             Kind::Pack => self.pack(expr),
             Kind::Uniform | Kind::Linear => self.lane_expr(expr).0,
