@@ -178,15 +178,24 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Option<Single<'_, P>>> {
 
 macro_rules! array_target {
     ($handle:ty $(, const $r:ident: usize)?) => {
-impl<'a, E: Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target for By<O, $handle> {
+impl<'a, E: Clone + Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target for By<O, $handle> {
     const SHARED: bool = true;
     type Copy = Scratch<E>;
     fn cells(self) -> usize {
         scalars::<E>(self.1.count())
     }
     fn neutral(self) -> Option<Self::Copy> {
+        let mut elements = self.1.elements_in_order();
+        // what owns nothing has its whole shape in its type
+        if !std::mem::needs_drop::<E>() {
+            let first = elements.next().map(O::neutral);
+            return match first {
+                Some(neutral) => Scratch::filled(self.1.count(), neutral),
+                None => Scratch::with_capacity(0),
+            };
+        }
         let mut copy = Scratch::with_capacity(self.1.count())?;
-        self.1.elements_in_order().for_each(|like| copy.push(O::neutral(like)));
+        elements.for_each(|like| copy.push(O::neutral(like)));
         Some(copy)
     }
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
@@ -194,7 +203,10 @@ impl<'a, E: Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target for By<
         unsafe { self.1.over(copy.elements()) }.map(|h| By(self.0, h))
     }
     fn merge(self, copy: &mut Self::Copy) {
-        self.1.cells_in_order().zip(copy.elements()).for_each(|(a, b)| O::combine(a, b));
+        match self.1.contiguous_cells() {
+            Some(cells) => cells.iter_mut().zip(copy.elements()).for_each(|(a, b)| O::combine(a, b)),
+            None => self.1.cells_in_order().zip(copy.elements()).for_each(|(a, b)| O::combine(a, b)),
+        }
     }
 }
     };

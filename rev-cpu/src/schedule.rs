@@ -31,6 +31,9 @@ const OPERATION: f64 = 0.5;
 /// The part of the iterations that is timed first, as a divisor.
 const FIRST: usize = 64;
 
+/// About how long to time them where that part is longer, in nanoseconds: no other thread works meanwhile.
+const TIMED: f64 = 4e4;
+
 /// Runs a loop of iterations of about `weight` operations, `group` of them at once where it runs in lanes, on up
 /// to `workers` threads. It is cut between groups: iterations that make none run one after the other, each for
 /// the price of many.
@@ -62,7 +65,9 @@ where
     } else if count < FIRST && guess > 1 {
         (visits, guess, 1)
     } else {
-        let (first, rest) = visits.split_at(whole_groups(count / FIRST, group).max(group));
+        let enough = (TIMED / (weight as f64 * OPERATION)) as usize;
+        let timed = (count / FIRST).min(enough.max(1));
+        let (first, rest) = visits.split_at(whole_groups(timed, group).max(group));
         let start = Instant::now();
         body(cx, first, targets)?;
         let each = start.elapsed().as_nanos() as f64 / first.count() as f64;

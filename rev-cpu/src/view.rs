@@ -195,6 +195,12 @@ impl<'a, E> Slice<'a, E, Exclusive> {
         // SAFETY: i is in range of memory borrowed for 'a; disjointness as the module says.
         (i < self.len).then(|| unsafe { &mut *self.ptr.add(i) })
     }
+
+    /// All elements for writing.
+    fn cells(self) -> &'a mut [E] {
+        // SAFETY: ptr and len come from memory borrowed for 'a; disjointness as the module says.
+        unsafe { std::slice::from_raw_parts_mut(self.ptr, self.len) }
+    }
 }
 
 macro_rules! cells {
@@ -458,6 +464,8 @@ pub trait Whole<'a>: Extents + Copy + Send + Sync {
 pub trait Cells<'a>: Whole<'a> {
     /// Its elements in row-major order, for writing.
     fn cells_in_order(self) -> impl Iterator<Item = &'a mut Self::Element>;
+    /// The same as a slice, if they lie one after the other in memory.
+    fn contiguous_cells(self) -> Option<&'a mut [Self::Element]>;
     /// A handle of this type and shape to contiguous elements, as many as this one has.
     ///
     /// # Safety
@@ -475,7 +483,10 @@ impl<'a, E: Send + Sync + 'a, M: Send + Sync> Whole<'a> for Slice<'a, E, M> {
 
 impl<'a, E: Send + Sync + 'a> Cells<'a> for Slice<'a, E, Exclusive> {
     fn cells_in_order(self) -> impl Iterator<Item = &'a mut E> {
-        (0..self.len).filter_map(move |k| self.wr([k]))
+        self.cells().iter_mut()
+    }
+    fn contiguous_cells(self) -> Option<&'a mut [E]> {
+        Some(self.cells())
     }
     unsafe fn over(self, elements: &mut [E]) -> Option<Self> {
         (elements.len() == self.len).then_some(Slice { ptr: elements.as_mut_ptr(), ..self })
@@ -499,6 +510,15 @@ impl<'a, E: Send + Sync + 'a, const R: usize> Cells<'a> for Strided<'a, E, R, Ex
     fn cells_in_order(self) -> impl Iterator<Item = &'a mut E> {
         self.walk()
     }
+    fn contiguous_cells(self) -> Option<&'a mut [E]> {
+        let count = self.shape.iter().product();
+        let all = Slice { ptr: self.ptr, len: count, borrow: PhantomData };
+        let in_order = Strided::row_major(all, self.shape).strides;
+        let mut axes = self.shape.iter().zip(self.strides.iter().zip(in_order));
+        // where an axis has no second element, its stride doesn't matter
+        let same = axes.all(|(extent, (stride, expected))| *extent < 2 || *stride == expected);
+        (same && count > 0).then(|| all.cells())
+    }
     unsafe fn over(self, elements: &mut [E]) -> Option<Self> {
         let count: usize = self.shape.iter().product();
         let all = Slice { ptr: elements.as_mut_ptr(), len: elements.len(), borrow: PhantomData };
@@ -516,6 +536,9 @@ impl<'a, E: Send + Sync + 'a, M: Send + Sync> Whole<'a> for Dynamic<'a, E, M> {
 impl<'a, E: Send + Sync + 'a> Cells<'a> for Dynamic<'a, E, Exclusive> {
     fn cells_in_order(self) -> impl Iterator<Item = &'a mut E> {
         self.all.walk()
+    }
+    fn contiguous_cells(self) -> Option<&'a mut [E]> {
+        self.all.contiguous_cells()
     }
     unsafe fn over(self, elements: &mut [E]) -> Option<Self> {
         // SAFETY: as required of the caller.
