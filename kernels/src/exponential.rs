@@ -4,9 +4,9 @@ use rev_cpu::prelude::*;
 
 /// `y += exp(x)`: terms are added until one isn't larger than `tolerance`.
 ///
-/// A term is multiplied by `x` and divided by `n`, which the opposite takes back up to the rounding of the
-/// last bit, so that nothing is kept for the way back (the papers' programs go by the approximate
-/// multiplier, [`approximate_multiply`](fn@crate::multiplier::approximate_multiply)).
+/// A term is scaled by `x/n`, which the opposite takes back up to the rounding of the last bit, so that nothing is
+/// kept for the way back (the papers' programs go by the approximate multiplier,
+/// [`approximate_multiply`](fn@crate::multiplier::approximate_multiply)). No division waits for the term before.
 #[reversible]
 pub fn exponential<T: Real>(y: &mut T, x: T, tolerance: T) {
     let mut n: usize = 0;
@@ -17,8 +17,7 @@ pub fn exponential<T: Real>(y: &mut T, x: T, tolerance: T) {
     #[post(n > 0)]
     while x != T::zero() && term.abs() > tolerance {
         inc(n);
-        scale_by(term, x);
-        unscale_by(term, T::from_usize(n));
+        scale_by(term, x / T::from_usize(n));
         sum += term;
     }
     *y += sum;
