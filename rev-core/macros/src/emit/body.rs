@@ -9,6 +9,7 @@ use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::ir::{Block, Direction, Function, Place, Span, Type, VarId};
 use rev_core::pass::Erased;
 
+use super::by_value::Recursion;
 use super::lanes::Lane;
 use super::names::{ident, ident_at};
 use super::sites::{Quotes, Sites};
@@ -79,6 +80,8 @@ pub struct Body<'a> {
     pub claimed: Vec<(VarId, Ident, VarId)>,
     /// What is known about the lanes, where statements are emitted for several iterations at once.
     pub lane: Option<Lane>,
+    /// What is found out about the program, where it is emitted by value.
+    pub recursion: Option<Recursion<'a>>,
     /// Calls of adjoints whose restored state nobody reads.
     pub forgetful: Option<&'a Erased>,
     /// What may overlap at run time.
@@ -105,6 +108,7 @@ impl<'a> Body<'a> {
             lent: Vec::new(),
             claimed: Vec::new(),
             lane: None,
+            recursion: None,
             forgetful: None,
             values: rev_core::check::overlap::Values::of(function),
             quotes: scope.quotes,
@@ -203,6 +207,7 @@ impl<'a> Body<'a> {
 
     /// Leaves the program with an error, made by `make` from where the program stands.
     pub fn fail(&mut self, make: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
+        self.only_by_reference();
         if self.pure {
             return quote!(return ::core::option::Option::None);
         }

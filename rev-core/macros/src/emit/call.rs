@@ -13,6 +13,9 @@ impl Body<'_> {
     /// A call of one of a function's programs.
     pub fn call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> TokenStream {
         let checks = self.overlap_checks(args);
+        if let Some(call) = self.call_by_value(callee, direction, args) {
+            return quote!({ #checks #call });
+        }
         let handled = self.arrays_used_twice(args);
         let wraps: TokenStream = handled
             .iter()
@@ -188,19 +191,26 @@ impl Body<'_> {
 
     /// The path of a function's type, and the generic arguments that the call gives.
     pub fn callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
+        let (path, given) = self.callee_generics(text);
+        let width = (direction.adjoint > 0).then(|| quote!(, __N));
+        (path, given.map(|args| quote!(::<#args _ #width>)).unwrap_or_default())
+    }
+
+    /// The path of a function's type, and the source's generic arguments as they stand: `T, K,`.
+    pub fn callee_generics(&self, text: &str) -> (TokenStream, Option<TokenStream>) {
         let Some(path) = self.source.callees.get(text) else {
-            return (text.parse().unwrap_or_default(), TokenStream::new());
+            return (text.parse().unwrap_or_default(), None);
         };
         let mut bare = path.clone();
         let given = bare.segments.last_mut().map(|s| std::mem::take(&mut s.arguments));
-        match given {
+        let given = match given {
             Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {
                 let args = a.args.iter();
-                let width = (direction.adjoint > 0).then(|| quote!(, __N));
-                (quote!(#bare), quote!(::<#(#args,)* _ #width>))
+                Some(quote!(#(#args,)*))
             }
-            _ => (quote!(#bare), TokenStream::new()),
-        }
+            _ => None,
+        };
+        (quote!(#bare), given)
     }
 
     /// Records what a call left in an ancilla.

@@ -19,6 +19,7 @@
 
 mod api;
 mod body;
+mod by_value;
 mod call;
 mod contraction;
 mod expr;
@@ -43,6 +44,7 @@ use rev_core::pass::{adjoint, inverse, Adjoint};
 use crate::model::Model;
 use api::{Api, Entry};
 use body::Scope;
+use by_value::ByValue;
 pub use pure::pure;
 use signature::Signature;
 use sites::Quotes;
@@ -54,8 +56,9 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let scope = Scope { p, source: &model.source, quotes: &quotes };
     let signature = Signature::of(p, model);
     let backward = inverse(program);
+    let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, program, &backward);
     let of = |function: &Checked, adjoint, inverse| {
-        program::program(&scope, &signature, function, Direction { adjoint, inverse })
+        program::program(&scope, &signature, function, Direction { adjoint, inverse }, &by_value)
     };
     let laned = |function: &Checked, adjoint, inverse| {
         lanes::program(&scope, &signature, function, Direction { adjoint, inverse })
@@ -72,6 +75,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         laned(&forward, 1, false),
         laned(&reverse, 1, true),
     ];
+    let by_value = &by_value.functions;
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;
     let entry = Entry { p, model, signature: &signature, fused: fused.is_some() };
@@ -96,6 +100,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         impl #name {
             #(#programs)*
             #fused
+            #by_value
             #accumulates
             #constant
             #functions

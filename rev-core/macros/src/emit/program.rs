@@ -8,6 +8,7 @@ use rev_core::ir::{Direction, Function};
 use rev_core::pass::{erase, fuse, Erased, Wanted};
 
 use super::body::{Body, Repr, Scope};
+use super::by_value::ByValue;
 use super::call::program_name;
 use super::names::ident;
 use super::parallel::has_fused_product_outside;
@@ -22,10 +23,11 @@ pub fn program(
     signature: &Signature,
     function: &Checked,
     direction: Direction,
+    by_value: &ByValue,
 ) -> TokenStream {
     let shadowed = direction.adjoint > 0;
     let passed = passed_params(signature, shadowed, scope.p);
-    let statements = variants(scope, function, &passed, shadowed);
+    let statements = variants(scope, function, &passed, shadowed, by_value.statements(direction));
     around(scope, signature, function, &program_name(direction), shadowed, &statements)
 }
 
@@ -78,24 +80,38 @@ fn around(
 }
 
 /// The statements of a program: with checks, and those that are left without.
-fn variants(scope: &Scope, function: &Checked, passed: &[Passed], shadowed: bool) -> TokenStream {
-    let of = |function: &Function, erased| statements(scope, function, passed, erased);
-    let erased = erase(function, Wanted::All);
-    let shadows = shadowed.then(|| erase(function, Wanted::Shadows)).filter(|s| *s != erased);
-    let (erased, shadows) = (erased.shared(), shadows.map(Erased::shared));
-    let unchecked = of(&erased, Some(&erased));
-    let unchecked = match &shadows {
-        Some(shadows) => {
-            let shadows = of(shadows, Some(shadows));
-            quote!(if __C::RESTORES { #unchecked } else { #shadows })
-        }
-        None => unchecked,
+fn variants(
+    scope: &Scope,
+    function: &Checked,
+    passed: &[Passed],
+    shadowed: bool,
+    by_value: Option<&TokenStream>,
+) -> TokenStream {
+    let unchecked = match by_value {
+        Some(call) => call.clone(),
+        None => without_checks(scope, function, passed, shadowed),
     };
     if !function.checks {
         return unchecked;
     }
-    let checked = of(function, None);
+    let checked = statements(scope, function, passed, None);
     quote!(if __C::ON { #checked } else { #unchecked })
+}
+
+/// The statements that are left without checks; of an adjoint, with and without the state that it restores.
+fn without_checks(scope: &Scope, function: &Checked, passed: &[Passed], shadowed: bool) -> TokenStream {
+    let of = |erased: &Erased| statements(scope, erased, passed, Some(erased));
+    let erased = erase(function, Wanted::All);
+    let shadows = shadowed.then(|| erase(function, Wanted::Shadows)).filter(|s| *s != erased);
+    let (erased, shadows) = (erased.shared(), shadows.map(Erased::shared));
+    let unchecked = of(&erased);
+    match &shadows {
+        Some(shadows) => {
+            let shadows = of(shadows);
+            quote!(if __C::RESTORES { #unchecked } else { #shadows })
+        }
+        None => unchecked,
+    }
 }
 
 /// The statements of one variant.

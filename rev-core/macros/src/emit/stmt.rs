@@ -39,7 +39,10 @@ impl Body<'_> {
             StmtKind::If { cond, post, then, otherwise } => self.branch(cond, post.as_ref(), then, otherwise),
             StmtKind::While { cond, post, body } => self.while_loop(cond, post, body),
             StmtKind::For { var, range, parallel, body } => match parallel {
-                Some(declared) => self.parallel_loop(stmt, *var, range, declared, body),
+                Some(declared) => {
+                    self.only_by_reference();
+                    self.parallel_loop(stmt, *var, range, declared, body)
+                }
                 None => self.for_loop(*var, range, body),
             },
             StmtKind::Call { callee, direction, args } => self.call(callee, *direction, args),
@@ -479,7 +482,7 @@ impl Body<'_> {
     fn branch(&mut self, cond: &Expr, post: Option<&Expr>, then: &Block, otherwise: &Block) -> TokenStream {
         let p = self.p;
         let taken = self.expr(cond);
-        let check = match post {
+        let check = match post.filter(|_| self.checked) {
             Some(post) => {
                 let (value, shown) = (self.expr(post), self.quote(post.span));
                 let failure = self.fail(|at| quote!(#p::fail::after_branch(#at, #shown, __taken)));
@@ -499,6 +502,9 @@ impl Body<'_> {
         let p = self.p;
         let shown = self.quote(post.span);
         let check = |body: &mut Self, expected: bool| {
+            if !body.checked {
+                return TokenStream::new();
+            }
             let value = body.expr(post);
             let failure = body.fail(|at| quote!(#p::fail::around_iteration(#at, #shown, #expected)));
             body.if_checked(quote!(if (#value) != #expected { #failure }))
@@ -557,6 +563,7 @@ impl Body<'_> {
     /// have in the source, but can't change them: arguments by reference are shared references, other
     /// scalars are copies. Arrays are handles.
     fn external(&mut self, code: &str, span: rev_core::ir::Span) -> TokenStream {
+        self.only_by_reference();
         let Some(external) = self.source.external(code, span) else {
             let tokens: TokenStream = code.parse().unwrap_or_default();
             return quote!({ #tokens });

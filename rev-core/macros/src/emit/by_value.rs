@@ -1,0 +1,212 @@
+//! Recursion by value: programs without references and errors, for functions that need neither.
+//!
+//! A program takes what it writes by reference and says whether it failed, so that a recursion keeps its
+//! sums in memory and tests something after each call. Where all parameters are scalars and nothing can
+//! fail without checks, the forward program and the inverse have a second form, which takes values and
+//! returns those that are written. It calls nothing but itself and the other one of the two; the program
+//! without checks is then a call of it.
+//!
+//! Whether something can fail isn't decided by a second set of rules: the statements are emitted, and a
+//! form that asked for an error, for the context or for code of another kind is dropped.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use rev_core::check::Checked;
+use rev_core::ir::{Arg, ArgValue, Callee, Direction, Function, Mode};
+use rev_core::pass::{erase, Wanted};
+use syn::Path;
+
+use super::body::{Body, Repr, Scope};
+use super::expr::Reach;
+use super::names::ident;
+use super::parallel::has_fused_product_outside;
+use super::signature::{Shape, Signature};
+use super::types::is_scalar;
+
+/// The programs of a function by value.
+#[derive(Default)]
+pub struct ByValue {
+    /// The associated functions.
+    pub functions: TokenStream,
+    forward: Option<TokenStream>,
+    inverse: Option<TokenStream>,
+}
+
+/// A program that is being emitted by value.
+pub struct Recursion<'a> {
+    name: &'a Ident,
+    params: &'a [Mode],
+    calls_forward: bool,
+    calls_inverse: bool,
+    impossible: bool,
+}
+
+/// One program by value: its function, the statements that call it, what it calls.
+struct Emitted {
+    function: TokenStream,
+    statements: TokenStream,
+    calls_itself: bool,
+    calls_other: bool,
+}
+
+impl ByValue {
+    /// The programs by value of a function of a name, from its forward program and its inverse.
+    pub fn of(
+        scope: &Scope,
+        signature: &Signature,
+        name: &Ident,
+        forward: &Checked,
+        inverse: &Checked,
+    ) -> ByValue {
+        let scalar = |(k, param)| {
+            let ty = &forward.var(param).ty;
+            signature.params.get::<usize>(k).is_some_and(|x| x.shape == Shape::Value) && is_scalar(ty)
+        };
+        if !forward.params.iter().copied().enumerate().all(scalar) {
+            return ByValue::default();
+        }
+        let of =
+            |function, direction| emitted(scope, signature, name, &erase(function, Wanted::All).shared(), direction);
+        let (forward, inverse) = (of(forward, Direction::FORWARD), of(inverse, Direction::INVERSE));
+        let recursive = |x: &Option<Emitted>| x.as_ref().is_some_and(|x| x.calls_itself || x.calls_other);
+        if !recursive(&forward) && !recursive(&inverse) {
+            return ByValue::default();
+        }
+        let both = forward.is_some() && inverse.is_some();
+        let stands =
+            |x: Option<Emitted>| x.filter(|x| both || !x.calls_other).map(|x| (x.function, x.statements));
+        let (forward, inverse) = (stands(forward).unzip(), stands(inverse).unzip());
+        let functions = forward.0.into_iter().chain(inverse.0).collect();
+        ByValue { functions, forward: forward.1, inverse: inverse.1 }
+    }
+
+    /// The statements of a direction's program without checks, where they are a call by value.
+    pub fn statements(&self, direction: Direction) -> Option<&TokenStream> {
+        match direction {
+            Direction::FORWARD => self.forward.as_ref(),
+            Direction::INVERSE => self.inverse.as_ref(),
+            Direction { .. } => None,
+        }
+    }
+}
+
+/// A program by value, `None` where something in it can fail.
+fn emitted(
+    scope: &Scope,
+    signature: &Signature,
+    name: &Ident,
+    function: &Function,
+    direction: Direction,
+) -> Option<Emitted> {
+    let params: Vec<Mode> = signature.params.iter().map(|x| x.mode).collect();
+    let mut body = Body::new(scope, function);
+    body.recursion = Some(Recursion {
+        name,
+        params: &params,
+        calls_forward: false,
+        calls_inverse: false,
+        impossible: function.body.iter().any(has_fused_product_outside),
+    });
+    let mut inputs = Vec::new();
+    let (mut types, mut written, mut targets, mut values) = (vec![], vec![], vec![], vec![]);
+    for (&var, param) in function.params.iter().zip(&signature.params) {
+        let (name, ty) = (body.name(var), &param.ty);
+        values.push(quote!(*#name));
+        if param.mode == Mode::Read {
+            body.set(var, Repr::Value);
+            inputs.push(quote!(#name: #ty));
+        } else {
+            body.set(var, Repr::Owned);
+            inputs.push(quote!(mut #name: #ty));
+            targets.push(quote!(*#name));
+            types.push(quote!(#ty));
+            written.push(quote!(#name));
+        }
+    }
+    let statements = body.block(&function.body);
+    let found = body.recursion.filter(|found| !found.impossible)?;
+    let (p, program) = (scope.p, program_name(direction));
+    let (declared, conditions, given) = (signature.declared(), signature.conditions(), signature.given());
+    let (types, written, targets) = (several(&types), several(&written), several(&targets));
+    let (calls_itself, calls_other) = match direction.inverse {
+        false => (found.calls_forward, found.calls_inverse),
+        true => (found.calls_inverse, found.calls_forward),
+    };
+    Some(Emitted {
+        function: quote! {
+            fn #program<#declared>(#(#inputs),*) -> #types #conditions {
+                use #p::{Elements as _, Extents as _};
+                #statements
+                #written
+            }
+        },
+        statements: quote!(#targets = Self::#program::<#given>(#(#values),*);),
+        calls_itself,
+        calls_other,
+    })
+}
+
+impl Body<'_> {
+    /// A call where the program is emitted by value, `None` where it isn't.
+    pub fn call_by_value(
+        &mut self,
+        callee: &Callee,
+        direction: Direction,
+        args: &[Arg],
+    ) -> Option<TokenStream> {
+        let recursion = self.recursion.as_mut()?;
+        let Callee::Path(text) = callee else { return None };
+        let modes = || args.iter().map(|a| a.mode == Mode::Read);
+        let known = self.source.callees.get(text).is_some_and(|path| names(path, recursion.name));
+        if !known || direction.adjoint > 0 || !modes().eq(recursion.params.iter().map(|m| *m == Mode::Read)) {
+            return None;
+        }
+        match direction.inverse {
+            false => recursion.calls_forward = true,
+            true => recursion.calls_inverse = true,
+        }
+        let values: Vec<_> = args
+            .iter()
+            .map(|arg| match &arg.value {
+                ArgValue::Place(place) => self.value(place),
+                ArgValue::Expr(e) => self.expr(e),
+            })
+            .collect();
+        let targets: Vec<_> = args
+            .iter()
+            .filter(|arg| arg.mode != Mode::Read)
+            .filter_map(|arg| match &arg.value {
+                ArgValue::Place(place) => Some(self.place(place, Reach::Write)),
+                ArgValue::Expr(_) => None,
+            })
+            .collect();
+        let (program, targets) = (program_name(direction), several(&targets));
+        let (path, given) = self.callee_generics(text);
+        let given = given.map(|args| quote!(::<#args>));
+        Some(quote!(#targets = #path::#program #given (#(#values),*);))
+    }
+
+    /// What stands here has no place in a program by value.
+    pub fn only_by_reference(&mut self) {
+        if let Some(recursion) = &mut self.recursion {
+            recursion.impossible = true;
+        }
+    }
+}
+
+/// Whether a path is a function's own name, with or without generic arguments.
+fn names(path: &Path, name: &Ident) -> bool {
+    path.leading_colon.is_none() && path.segments.len() == 1 && path.segments[0].ident == *name
+}
+
+fn program_name(direction: Direction) -> Ident {
+    ident(if direction.inverse { "__inverse_by_value" } else { "__forward_by_value" })
+}
+
+/// One thing or a tuple of several.
+fn several(things: &[TokenStream]) -> TokenStream {
+    match things {
+        [one] => one.clone(),
+        several => quote!((#(#several),*)),
+    }
+}
