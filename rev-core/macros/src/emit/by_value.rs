@@ -133,6 +133,7 @@ fn emitted(
         true => (found.calls_inverse, found.calls_forward),
     };
     Some(Emitted {
+        // not `#[inline]`, as all others are: a recursion needn't be compiled in every crate that calls it
         function: quote! {
             fn #program<#declared>(#(#inputs),*) -> #types #conditions {
                 use #p::{Elements as _, Extents as _};
