@@ -8,8 +8,8 @@
 //! * [`Kernels::dots`], for `A` and `B` with neighbouring summed elements: four rows by six columns, each a
 //!   vector of partial sums that are added up at the end. Tiles outside of `C`'s triangle are left out.
 //!
-//! Each sum is formed whole before it is added to `C`, so what is used of a factor at a time has to fit
-//! into the first cache, which limits the length of the sums.
+//! What is used of a factor at a time has to fit into the first cache, which limits the length of the sums: those
+//! of `rows` are formed whole before they are added to `C`, longer ones of `dots` in parts.
 
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -31,7 +31,7 @@ const LONGEST: usize = 256;
 const DOT_ROWS: usize = 4;
 /// The columns of it.
 const DOT_COLUMNS: usize = 6;
-/// The longest sums of `dots`.
+/// The longest sums of `dots`; longer ones are formed in parts.
 const LONGEST_DOT: usize = 512;
 
 /// A type of numbers with kernels.
@@ -86,9 +86,12 @@ pub(super) unsafe fn run<R: Kernels>(
             let size = Size { m: n, k, n: m };
             return R::rows(size, alpha, b.transposed(), a.transposed(), c.transposed(), start);
         }
-        let fits = !start && k <= LONGEST_DOT && whole(a) && whole(b) && a.column == 1 && b.row == 1;
+        let fits = !start && whole(a) && whole(b) && a.column == 1 && b.row == 1;
         if fits {
-            R::dots(size, alpha, a, b, c);
+            let parts = k.div_ceil(LONGEST_DOT).max(1);
+            for p in tiles(k, k.div_ceil(parts).next_multiple_of(ROWS)) {
+                R::dots(Size { k: p.len(), ..size }, alpha, a.from(0, p.start), b.from(p.start, 0), c);
+            }
         }
         fits
     }
