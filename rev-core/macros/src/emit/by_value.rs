@@ -65,8 +65,9 @@ impl ByValue {
         if !forward.params.iter().copied().enumerate().all(scalar) {
             return ByValue::default();
         }
-        let of =
-            |function, direction| emitted(scope, signature, name, &erase(function, Wanted::All).shared(), direction);
+        let of = |function, direction| {
+            emitted(scope, signature, name, &erase(function, Wanted::All).shared(), direction)
+        };
         let (forward, inverse) = (of(forward, Direction::FORWARD), of(inverse, Direction::INVERSE));
         let recursive = |x: &Option<Emitted>| x.as_ref().is_some_and(|x| x.calls_itself || x.calls_other);
         if !recursive(&forward) && !recursive(&inverse) {
