@@ -50,7 +50,9 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let memory = programs::gmm_memory(&sizes)?;
     let levels = level::levels()?;
     drop(race);
-    let page = tables::page(&sizes, &bessel, &gmm, &ba, &memory, &levels)?;
+    let quick = if options.quick { "--quick " } else { "" };
+    let given = format!("{quick}--points {} --rounds {rounds}", sizes.points);
+    let page = tables::page(&given, &sizes, &bessel, &gmm, &ba, &memory, &levels)?;
     std::fs::create_dir_all(&options.out)?;
     let write =
         |name: &str, text: &str| write_whole(&options.out.join(name), |out| out.write_all(text.as_bytes()));

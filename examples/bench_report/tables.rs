@@ -7,8 +7,9 @@ use super::peers::{self, Published};
 use super::programs::{Memory, Row, Sizes};
 use super::support::{Failure, Report};
 
-/// `docs/benchmarks.md`; the tables are printed too.
+/// `docs/benchmarks.md`, written with these options; the tables are printed too.
 pub fn page(
+    options: &str,
     sizes: &Sizes,
     bessel: &Row,
     gmm: &[Row],
@@ -18,11 +19,10 @@ pub fn page(
 ) -> Result<String, Failure> {
     let mut page = String::from("# Benchmarks\n\n");
     page += &format!(
-        "Written by `cargo run --release --example bench_report -- --points {}`. One thread, `f64`; the shortest of several\n\
+        "Written by `cargo run --release --example bench_report -- {options}`. One thread, `f64`; the shortest of several\n\
          times (the thread's own, of the processor) taken in turns; **F** is the plain Rust twin's forward run in the same run, and ratios are to it.\n\
          Checks are off except where it says so. Published ratios are from arXiv:2003.04617 (tables 3, 5, 6), each over\n\
-         the plain program of its own system; they are not of this machine, and instances are generated alike, not the same.\n\n",
-        sizes.points
+         the plain program of its own system; they are not of this machine, and instances are generated alike, not the same.\n\n"
     );
     table(&mut page, "Bessel function J2(1.0)", &["", "time", "/ F"], bessel_rows(bessel))?;
     let columns = [
