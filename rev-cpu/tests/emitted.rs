@@ -228,3 +228,31 @@ fn fused_products_have_the_bits_of_the_processor() {
         assert!((v.g_bar - g_bar).abs() < 1e-14 * g_bar.abs());
     }
 }
+
+/// The sine and the cosine of a number whose type only their names tell.
+#[reversible]
+fn typed_by_names(y: &mut [f32], x: &[f32]) {
+    for i in par(0..x.len()) {
+        let angle = 0.5;
+        let s: f32 = sin(angle);
+        let c: f32 = cos(angle);
+        y[i] += if s < c { x[i] } else { -x[i] };
+        let cosine = x[i].cos();
+        let sine = x[i].sin();
+        y[i] += sine - 2.0 * cosine;
+    }
+}
+
+#[test]
+fn sine_and_cosine_at_once() {
+    let x: Vec<f32> = (0..50).map(|i| i as f32 * 0.37 - 5.0).collect();
+    let expected: Vec<f32> = x.iter().map(|x| x + (x.sin() - 2.0 * x.cos())).collect();
+    for cpu in cpus().into_iter().chain(cpus().map(|cpu| cpu.checks(false))) {
+        let mut y = vec![0.0; 50];
+        typed_by_names::run(&cpu, &mut y, &x).unwrap();
+        y.iter().zip(&expected).for_each(|(y, e)| assert!((y - e).abs() <= 1e-5, "{y} instead of {e}"));
+        let g = typed_by_names::vjp(&cpu, &[1.0; 50], &[0.0; 50], &x).unwrap();
+        let slopes = x.iter().map(|x| 1.0 + x.cos() + 2.0 * x.sin());
+        g.x_bar.iter().zip(slopes).for_each(|(g, e)| assert!((g - e).abs() <= 1e-5, "{g} instead of {e}"));
+    }
+}

@@ -306,10 +306,14 @@ impl Body<'_> {
     fn binding(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
         if let Some(both) = SineCosine::of(var, expr, body) {
             let (p, x) = (self.p, self.expr(both.argument));
-            let (sine, cosine) = (self.name(both.sine), self.name(both.cosine));
-            [both.sine, both.cosine].into_iter().for_each(|v| self.set(v, Repr::Value));
+            let named = [both.sine, both.cosine].map(|v| {
+                let (name, ty) = (self.name(v), self.annotation(v));
+                self.set(v, Repr::Value);
+                quote!(#name #ty)
+            });
             let body = self.block(both.body);
-            return quote!({ let (#sine, #cosine) = #p::rt::sin_cos(#x); #body });
+            let [sine, cosine] = named;
+            return quote!({ let __both = #p::rt::sin_cos(#x); let #sine = __both.0; let #cosine = __both.1; #body });
         }
         let value = self.expr(expr);
         let (name, ty) = (self.name(var), self.annotation(var));

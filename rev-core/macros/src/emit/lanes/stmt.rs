@@ -222,10 +222,19 @@ impl Body<'_> {
     fn lane_let(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
         if let Some(both) = SineCosine::of(var, expr, body).filter(|_| self.kind(var) == Kind::Pack) {
             let (p, x) = (self.p, self.pack(both.argument));
-            let (sine, cosine) = (self.name(both.sine), self.name(both.cosine));
-            [both.sine, both.cosine].into_iter().for_each(|v| self.set(v, Repr::Value));
+            let named = [both.sine, both.cosine].map(|v| {
+                let (name, ty) = (self.name(v), self.lane_annotation(v));
+                self.set(v, Repr::Value);
+                quote!(#name #ty)
+            });
             let body = self.block(both.body);
-            return quote!({ let (#sine, #cosine) = #p::lanes::sin_cos(__s, #x); #body });
+            let [sine, cosine] = named;
+            return quote!({
+                let __both = #p::lanes::sin_cos(__s, #x);
+                let #sine = __both.0;
+                let #cosine = __both.1;
+                #body
+            });
         }
         let value = match self.kind(var) {
             Kind::Pack => self.pack(expr),
