@@ -131,7 +131,7 @@ pub trait Field:
     /// The sine and the cosine: with the bits of both, and in the time of little more than one where they share work.
     #[inline(always)]
     fn sin_cos(self) -> (Self, Self) {
-        (self.clone().sin(), self.cos())
+        (self.sin(), self.cos())
     }
     /// The tangent.
     fn tan(self) -> Self;
