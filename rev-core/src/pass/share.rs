@@ -5,7 +5,8 @@
 //! its own where it is computed first, and is read from there on. The bits are the same.
 //!
 //! A function is shared within a block, where it stands at least twice and is surely evaluated the first time:
-//! nothing is computed that wasn't before. The sine and the cosine of a number count as one, which has one
+//! nothing is computed that wasn't before. Arguments are compared as they are written, so that an element which two
+//! names stand for counts as two. The sine and the cosine of a number count as one, which has one
 //! reduction of the argument for both; their names are bound one right after the other, for backends to see.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -327,7 +328,9 @@ mod tests {
     #[test]
     fn a_fused_program_computes_once_there_and_back() {
         let source = "fn f(y: &mut f64, x: [f64]) {
-            par for i in 0..len(x) { managed anc s: f64 = 0.0 { s += exp(x[i]) / x[i]; y += s * s } }
+            par for i in 0..len(x) {
+                let v: f64 = x[i] { managed anc s: f64 = 0.0 { s += exp(v) / v; y += s * s } }
+            }
         }";
         let fused = fuse(&checked(source)).unwrap();
         let (x, x_bar) = (vec![0.3, 1.7], vec![bar(0.0), bar(0.5)]);
