@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use rev::kernels::ba::{self, Blocks};
+use rev::kernels::ba;
 use rev::kernels::bessel::{self, bessel_j};
 use rev::kernels::gmm::{self, parameter_count};
 use rev::prelude::*;
