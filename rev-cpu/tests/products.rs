@@ -132,8 +132,17 @@ fn close(a: &Array2<f64>, b: &Array2<f64>) {
 
 #[test]
 fn products_of_every_shape() {
-    let sizes =
-        [(1, 1, 1), (2, 3, 4), (7, 1, 9), (1, 300, 5), (40, 3, 1), (33, 65, 17), (130, 20, 70), (9, 200, 8)];
+    let sizes = [
+        (1, 1, 1),
+        (2, 3, 4),
+        (7, 1, 9),
+        (1, 300, 5),
+        (40, 3, 1),
+        (33, 65, 17),
+        (130, 20, 70),
+        (9, 200, 8),
+        (9, 1037, 8),
+    ];
     for (n, k, m) in sizes {
         let (a, b, c) = (matrix(n, k, 1), matrix(k, m, 2), matrix(n, m, 3));
         let expected = &c + &by_hand(&a, &b);
@@ -214,7 +223,7 @@ fn arrays_that_start_as_products() {
 /// The numbers are quarters, so that every sum is exact in single precision too.
 #[test]
 fn products_in_single_precision() {
-    for (n, k, m) in [(16, 32, 48), (33, 65, 17), (9, 300, 50)] {
+    for (n, k, m) in [(16, 32, 48), (33, 65, 17), (9, 300, 50), (6, 1037, 10)] {
         let (a, b) = (matrix(n, k, 1), matrix(k, m, 2));
         let expected = by_hand(&a, &b).mapv(|x| x as f32);
         let [a, b] = [a, b].map(|x| x.mapv(|x| x as f32));
