@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rayon::ThreadPool;
+use rayon::{Scope, ThreadPool};
 use rev_core::lanes::Level;
 use rev_core::tolerance::{Lanes, Options, Tolerances};
 
@@ -57,9 +57,10 @@ pub struct Run<'o> {
 }
 
 impl<'o> Run<'o> {
-    /// A run with options. Without a number of threads it uses rayon's global pool; with one, a
-    /// pool of that many threads, which all runs with this number share. When the system can't
-    /// start the threads the run uses the calling thread alone.
+    /// A run with options. Without a number of threads it has as many as rayon has for the calling thread: those of
+    /// the pool that this belongs to, else of the global one (`RAYON_NUM_THREADS`). A thread that belongs to none
+    /// works together with a pool of one thread less, which all runs with this number share. When the
+    /// system can't start the threads the run uses the calling thread alone.
     #[inline]
     pub fn new(options: &'o Options) -> Run<'o> {
         Run { options, pool: OnceLock::new() }
@@ -73,19 +74,27 @@ impl<'o> Run<'o> {
 
     fn workers(&self) -> usize {
         match self.options.threads {
-            None => rayon::current_num_threads(),
-            Some(0 | 1) => 1,
-            Some(n) => self.pool().map_or(1, |_| n),
+            None if rayon::current_thread_index().is_some() => rayon::current_num_threads(),
+            _ => self.pool().map_or(1, |pool| pool.current_num_threads() + 1),
         }
     }
 
+    /// The threads beside the calling one, where they aren't those of its own pool.
     fn pool(&self) -> Option<&Arc<ThreadPool>> {
-        self.pool.get_or_init(|| self.options.threads.filter(|n| *n > 1).and_then(pool)).as_ref()
+        let own = || match self.options.threads {
+            None if rayon::current_thread_index().is_some() => None,
+            None => pool(rayon::current_num_threads().saturating_sub(1)),
+            Some(n) => pool(n.saturating_sub(1)),
+        };
+        self.pool.get_or_init(own).as_ref()
     }
 }
 
-/// The pool of `n` threads. Threads are costly to start, so pools are kept.
+/// The pool of `n` threads, if that are any. Threads are costly to start, so pools are kept.
 fn pool(n: usize) -> Option<Arc<ThreadPool>> {
+    if n == 0 {
+        return None;
+    }
     static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = pools.get(&n) {
@@ -163,11 +172,36 @@ impl<'a, C> Context<'a, C> {
         &self.run.options.tolerances
     }
 
-    /// Runs `f` on the run's threads.
-    pub fn install<R: Send>(self, f: impl FnOnce() -> R + Send) -> R {
+    /// Calls both at once: the first on the calling thread, the second on another one of the run's.
+    pub fn join(self, here: impl FnOnce(), there: impl FnOnce() + Send) {
+        self.beside(here, Some(there));
+    }
+
+    /// Makes all calls at once: the first on the calling thread, the others on others of the run's.
+    pub fn at_once<F: FnOnce() + Send>(self, calls: impl IntoIterator<Item = F>) {
+        let mut calls = calls.into_iter();
+        match (calls.next(), calls.next()) {
+            (Some(first), None) => first(),
+            (Some(first), second) => self.beside(first, second.into_iter().chain(calls)),
+            (None, _) => {}
+        }
+    }
+
+    /// The calling thread does its part itself: it needn't be woken for that, and what it has in its caches is
+    /// of use.
+    fn beside<F: FnOnce() + Send>(self, here: impl FnOnce(), others: impl IntoIterator<Item = F>) {
+        fn spawned<'s, F: FnOnce() + Send + 's>(
+            here: impl FnOnce(),
+            others: impl IntoIterator<Item = F>,
+        ) -> impl FnOnce(&Scope<'s>) {
+            move |scope| {
+                others.into_iter().for_each(|other| scope.spawn(|_| other()));
+                here();
+            }
+        }
         match self.run.pool() {
-            Some(pool) => pool.install(f),
-            None => f(),
+            Some(pool) => pool.in_place_scope(spawned(here, others)),
+            None => rayon::in_place_scope(spawned(here, others)),
         }
     }
 }

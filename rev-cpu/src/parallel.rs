@@ -32,6 +32,9 @@ use crate::view::{Cells, Dynamic, Exclusive, Extents, Single, Slice, Strided, Wh
 /// The operations of an iteration from which on atomic additions in it are a small part of its work.
 const ATOMICS_FROM: usize = 64;
 
+/// The scalars of a copy from which on several threads add it up.
+const COMBINED: usize = 1 << 15;
+
 /// A variable that the iterations of a loop accumulate into: a handle, or several as nested pairs.
 pub trait Target: Copy + Send + Sync {
     /// A copy's storage.
@@ -40,8 +43,12 @@ pub trait Target: Copy + Send + Sync {
     const SHARED: bool;
     /// How many scalars it has, about.
     fn cells(self) -> usize;
-    /// A copy that starts at the neutral element. `None` when out of memory.
-    fn neutral(self) -> Option<Self::Copy>;
+    /// Room for a copy, of which as much is there as has to be looked up in the target. `None` when out of
+    /// memory.
+    fn reserve(self) -> Option<Self::Copy>;
+    /// Makes the copy whole: it starts at the neutral element. Doesn't touch the target, so that the thread that
+    /// needs the copy can do it while others use the target.
+    fn complete(copy: &mut Self::Copy);
     /// The handle of a copy, to be used only while the copy lives.
     ///
     /// `None` when the copy doesn't have the target's shape, which it always has.
@@ -50,8 +57,8 @@ pub trait Target: Copy + Send + Sync {
     ///
     /// The handle must not be used after `copy` is dropped or moved.
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self>;
-    /// Adds up: `self ⊕= copy`.
-    fn merge(self, copy: &mut Self::Copy);
+    /// Adds up, on the threads of the context: `self ⊕= copy`.
+    fn merge<C: Checks>(self, cx: Context<'_, C>, copy: &mut Self::Copy);
 }
 
 impl Target for () {
@@ -60,13 +67,14 @@ impl Target for () {
     fn cells(self) -> usize {
         0
     }
-    fn neutral(self) -> Option<()> {
+    fn reserve(self) -> Option<()> {
         Some(())
     }
+    fn complete((): &mut ()) {}
     unsafe fn of(self, (): &mut ()) -> Option<()> {
         Some(())
     }
-    fn merge(self, (): &mut ()) {}
+    fn merge<C: Checks>(self, _: Context<'_, C>, (): &mut ()) {}
 }
 
 impl<A: Target, B: Target> Target for (A, B) {
@@ -75,16 +83,20 @@ impl<A: Target, B: Target> Target for (A, B) {
     fn cells(self) -> usize {
         self.0.cells().saturating_add(self.1.cells())
     }
-    fn neutral(self) -> Option<Self::Copy> {
-        Some((self.0.neutral()?, self.1.neutral()?))
+    fn reserve(self) -> Option<Self::Copy> {
+        Some((self.0.reserve()?, self.1.reserve()?))
+    }
+    fn complete(copy: &mut Self::Copy) {
+        A::complete(&mut copy.0);
+        B::complete(&mut copy.1);
     }
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
         // SAFETY: as required of the caller.
         unsafe { Some((self.0.of(&mut copy.0)?, self.1.of(&mut copy.1)?)) }
     }
-    fn merge(self, copy: &mut Self::Copy) {
-        self.0.merge(&mut copy.0);
-        self.1.merge(&mut copy.1);
+    fn merge<C: Checks>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
+        self.0.merge(cx, &mut copy.0);
+        self.1.merge(cx, &mut copy.1);
     }
 }
 
@@ -136,20 +148,31 @@ fn scalars<E>(n: usize) -> usize {
     n.saturating_mul(std::mem::size_of::<E>().div_ceil(8))
 }
 
+/// `a ⊕= b` for each element, on as many threads as there are.
+fn combine_all<E: Send + Sync, O: Combine<E>, C: Checks>(cx: Context<'_, C>, a: &mut [E], b: &[E]) {
+    let one_by_one = |a: &mut [E], b: &[E]| a.iter_mut().zip(b).for_each(|(a, b)| O::combine(a, b));
+    if cx.workers() < 2 || scalars::<E>(a.len()) < COMBINED {
+        return one_by_one(a, b);
+    }
+    let part = a.len().div_ceil(cx.workers());
+    cx.at_once(a.chunks_mut(part).zip(b.chunks(part)).map(|(a, b)| move || one_by_one(a, b)));
+}
+
 impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
     const SHARED: bool = true;
     type Copy = P;
     fn cells(self) -> usize {
         scalars::<P>(1)
     }
-    fn neutral(self) -> Option<P> {
+    fn reserve(self) -> Option<P> {
         Some(O::neutral(self.1.look()))
     }
+    fn complete(_: &mut P) {}
     unsafe fn of(self, copy: &mut P) -> Option<Self> {
         // SAFETY: as required of the caller.
         Some(By(self.0, unsafe { self.1.over(copy) }))
     }
-    fn merge(self, copy: &mut P) {
+    fn merge<C: Checks>(self, _: Context<'_, C>, copy: &mut P) {
         O::combine(self.1.get(), copy);
     }
 }
@@ -162,14 +185,15 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Option<Single<'_, P>>> {
     fn cells(self) -> usize {
         scalars::<P>(1)
     }
-    fn neutral(self) -> Option<Option<P>> {
+    fn reserve(self) -> Option<Option<P>> {
         Some(self.1.map(|element| O::neutral(element.look())))
     }
+    fn complete(_: &mut Option<P>) {}
     unsafe fn of(self, copy: &mut Option<P>) -> Option<Self> {
         // SAFETY: as required of the caller.
         Some(By(self.0, self.1.zip(copy.as_mut()).map(|(element, copy)| unsafe { element.over(copy) })))
     }
-    fn merge(self, copy: &mut Option<P>) {
+    fn merge<C: Checks>(self, _: Context<'_, C>, copy: &mut Option<P>) {
         if let (Some(element), Some(copy)) = (self.1, copy) {
             O::combine(element.get(), copy);
         }
@@ -184,27 +208,23 @@ impl<'a, E: Clone + Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target
     fn cells(self) -> usize {
         scalars::<E>(self.1.count())
     }
-    fn neutral(self) -> Option<Self::Copy> {
-        let mut elements = self.1.elements_in_order();
-        // what owns nothing has its whole shape in its type
-        if !std::mem::needs_drop::<E>() {
-            let first = elements.next().map(O::neutral);
-            return match first {
-                Some(neutral) => Scratch::filled(self.1.count(), neutral),
-                None => Scratch::with_capacity(0),
-            };
-        }
+    fn reserve(self) -> Option<Self::Copy> {
         let mut copy = Scratch::with_capacity(self.1.count())?;
-        elements.for_each(|like| copy.push(O::neutral(like)));
+        // what owns nothing has its whole shape in its type, and is like the first
+        let looked_up = if std::mem::needs_drop::<E>() { usize::MAX } else { 1 };
+        self.1.elements_in_order().take(looked_up).for_each(|like| copy.push(O::neutral(like)));
         Some(copy)
+    }
+    fn complete(copy: &mut Self::Copy) {
+        copy.fill_up();
     }
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
         // SAFETY: as required of the caller.
         unsafe { self.1.over(copy.elements()) }.map(|h| By(self.0, h))
     }
-    fn merge(self, copy: &mut Self::Copy) {
+    fn merge<C: Checks>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
         match self.1.contiguous_cells() {
-            Some(cells) => cells.iter_mut().zip(copy.elements()).for_each(|(a, b)| O::combine(a, b)),
+            Some(cells) => combine_all::<E, O, C>(cx, cells, copy.elements()),
             None => self.1.cells_in_order().zip(copy.elements()).for_each(|(a, b)| O::combine(a, b)),
         }
     }
@@ -250,8 +270,8 @@ where
     }
     let inner = cx.with_workers(cx.workers() / workers.max(1));
     let root = Tree { cx: inner, parallel: workers > 1, targets, body: &body };
-    let mut total = cx.install(|| root.grow(steps))?;
-    targets.merge(&mut total);
+    let mut total = root.grow(steps)?;
+    targets.merge(cx, &mut total);
     Ok(())
 }
 
@@ -319,16 +339,17 @@ impl<C: Checks, A: Target, F> Tree<'_, C, A, F> {
             return self.run_leaf(steps);
         }
         let (left, right) = steps.split_at(leaves.next_power_of_two() / 2 * tree::BLOCK);
-        let (left, right) = if self.parallel {
-            rayon::join(|| self.grow(left), || self.grow(right))
+        let (mut left, mut right) = if self.parallel {
+            let (mut first, mut second) = (None, None);
+            self.cx.join(|| first = Some(self.grow(left)), || second = Some(self.grow(right)));
+            let done = |part: Option<_>| part.unwrap_or_else(|| Err(fail::no_copy()));
+            (done(first)?, done(second)?)
         } else {
-            let left = self.grow(left)?;
-            (Ok(left), self.grow(right))
+            (self.grow(left)?, self.grow(right)?)
         };
-        let (mut left, mut right) = (left?, right?);
         // SAFETY: the handle is used for this call only.
         let sum = unsafe { self.targets.of(&mut left) };
-        sum.ok_or_else(fail::no_copy)?.merge(&mut right);
+        sum.ok_or_else(fail::no_copy)?.merge(self.cx, &mut right);
         Ok(left)
     }
 
@@ -336,7 +357,8 @@ impl<C: Checks, A: Target, F> Tree<'_, C, A, F> {
     where
         F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
     {
-        let mut copy = self.targets.neutral().ok_or_else(fail::no_copy)?;
+        let mut copy = self.targets.reserve().ok_or_else(fail::no_copy)?;
+        A::complete(&mut copy);
         // SAFETY: the copy lives until the body has returned, and the body keeps no handle.
         let target = unsafe { self.targets.of(&mut copy) };
         (self.body)(self.cx, steps, target.ok_or_else(fail::no_copy)?)?;

@@ -59,9 +59,7 @@ where
         }
     };
     let work = &work;
-    cx.install(|| {
-        rayon::scope(|scope| states.iter_mut().for_each(|state| scope.spawn(move |_| work(state))))
-    });
+    cx.at_once(states.iter_mut().map(|state| move || work(state)));
     failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
 }
 

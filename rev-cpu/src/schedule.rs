@@ -90,7 +90,7 @@ where
         failed: Mutex::new(None),
         body,
     };
-    cx.install(|| loop_.fan(workers, targets));
+    loop_.fan(workers, targets);
     let failed = loop_.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     failed.map_or(Ok(()), |(_, error)| Err(error))
 }
@@ -132,7 +132,8 @@ struct Shared<'a, V, C, F> {
 
 impl<V: Visits, C: Checks, F> Shared<'_, V, C, F> {
     /// Runs parts of the loop on some threads, of which the calling one is the first and has the target.
-    /// The copies are made and given back by the thread that needs another one. Whether anything was done.
+    /// The copies' memory is taken and given back by the thread that needs another one, and filled by the
+    /// other. Whether anything was done.
     fn fan<A: Target>(&self, threads: usize, target: A) -> bool
     where
         F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
@@ -141,16 +142,25 @@ impl<V: Visits, C: Checks, F> Shared<'_, V, C, F> {
             return self.work(target);
         }
         let others = threads / 2;
-        let mut copy = target.neutral();
-        // SAFETY: the copy lives until both have returned, and no handle is kept.
-        let private = copy.as_mut().and_then(|copy| unsafe { target.of(copy) });
-        let Some(private) = private else {
+        let Some(mut copy) = target.reserve() else {
             self.fail(0, fail::no_copy());
             return false;
         };
-        let (here, there) = rayon::join(|| self.fan(threads - others, target), || self.fan(others, private));
-        if let (true, Some(copy)) = (there, &mut copy) {
-            target.merge(copy);
+        let (mut here, mut there) = (false, false);
+        let with_copy = || {
+            if self.next.load(Relaxed) >= self.visits.count() {
+                return;
+            }
+            A::complete(&mut copy);
+            // SAFETY: the copy lives until both have returned, and no handle is kept.
+            match unsafe { target.of(&mut copy) } {
+                Some(private) => there = self.fan(others, private),
+                None => self.fail(0, fail::no_copy()),
+            }
+        };
+        self.cx.join(|| here = self.fan(threads - others, target), with_copy);
+        if there {
+            target.merge(self.cx.with_workers(threads), &mut copy);
         }
         here || there
     }

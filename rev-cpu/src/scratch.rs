@@ -101,20 +101,30 @@ impl<E> Scratch<E> {
             return Self::from_fn(len, |_| value.clone());
         }
         let mut scratch = Scratch::with_capacity(len)?;
-        if len > 0 {
-            scratch.push(value);
-            let start = scratch.start();
-            // what is copied stays in the first cache
-            let near = (COPIED / size_of::<E>().max(1)).max(1);
-            while scratch.len < len {
-                let more = scratch.len.min(len - scratch.len).min(near);
-                // SAFETY: there is room for `len` elements, the first `more` of which are initialised. What
-                // has nothing to drop owns nothing, so its bits are a value again.
-                unsafe { start.copy_to_nonoverlapping(start.add(scratch.len), more) };
-                scratch.len += more;
-            }
-        }
+        scratch.push(value);
+        scratch.fill_up();
         Some(scratch)
+    }
+
+    /// Fills the room that is left with what is there already, again and again. What is to be dropped
+    /// can't be copied so: nothing happens then.
+    pub fn fill_up(&mut self)
+    where
+        E: Clone,
+    {
+        if std::mem::needs_drop::<E>() || self.len == 0 {
+            return;
+        }
+        let start = self.start();
+        // what is copied stays in the first cache
+        let near = (COPIED / size_of::<E>().max(1)).max(1);
+        while self.len < self.capacity {
+            let more = self.len.min(self.capacity - self.len).min(near);
+            // SAFETY: there is room for `capacity` elements, the first `more` of which are initialised. What
+            // has nothing to drop owns nothing, so its bits are a value again.
+            unsafe { start.copy_to_nonoverlapping(start.add(self.len), more) };
+            self.len += more;
+        }
     }
 
     /// Declares that there are as many elements as there is room for.

@@ -333,20 +333,15 @@ fn on_threads<R: Kernel, C: Checks>(
     let by_rows = rows && (!columns || size.m >= size.n);
     let length = if by_rows { size.m } else { size.n };
     let part = length.div_ceil(workers);
-    cx.install(|| {
-        rayon::scope(|s| {
-            for from in (0..length).step_by(part) {
-                s.spawn(move |_| {
-                    let n = part.min(length - from);
-                    if by_rows {
-                        product(Size { m: n, ..size }, alpha, a.from(from, 0), b, c.from(from, 0), start);
-                    } else {
-                        product(Size { n, ..size }, alpha, a, b.from(0, from), c.from(0, from), start);
-                    }
-                });
-            }
-        });
-    });
+    let from = move |from: usize| {
+        let n = part.min(length - from);
+        if by_rows {
+            product(Size { m: n, ..size }, alpha, a.from(from, 0), b, c.from(from, 0), start);
+        } else {
+            product(Size { n, ..size }, alpha, a, b.from(0, from), c.from(0, from), start);
+        }
+    };
+    cx.at_once((0..length).step_by(part).map(|k| move || from(k)));
 }
 
 /// `C += alpha·A·B`, each with the part of it that counts, or with `start` `C = alpha·A·B`.

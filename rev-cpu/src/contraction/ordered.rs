@@ -1,6 +1,7 @@
 //! Sums in the order that the language fixes: the same bits on any number of threads and every device.
 
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use rev_core::ops::{Part, MAX_FACTORS, MAX_LETTERS};
 use rev_core::scalar::{Linear, Ring};
 use rev_core::tree;
@@ -28,7 +29,9 @@ where
         };
         // rows of a target without repeated letters are separate, and no other has its own letter
         if cx.workers() > 1 && self.space.work() >= cx.parallel_from() {
-            cx.install(|| (0..first).into_par_iter().for_each(row));
+            let next = AtomicUsize::new(0);
+            let rows = || std::iter::repeat_with(|| next.fetch_add(1, Relaxed)).take_while(|k| *k < first);
+            cx.at_once((0..cx.workers()).map(|_| || rows().for_each(row)));
         } else {
             (0..first).for_each(row);
         }
@@ -113,11 +116,14 @@ where
             }
             total
         };
-        let blocks: Vec<S> = if cx.workers() > 1 && self.space.work() >= cx.parallel_from() {
-            cx.install(|| (0..tree::blocks(n)).into_par_iter().map(block).collect())
-        } else {
-            (0..tree::blocks(n)).map(block).collect()
+        let count = tree::blocks(n);
+        let parts = if self.space.work() >= cx.parallel_from() { cx.workers() } else { 1 };
+        let size = count.div_ceil(parts.max(1)).max(1);
+        let mut blocks = vec![S::zero(); count];
+        let part = |(from, sums): (usize, &mut [S])| {
+            sums.iter_mut().zip(from * size..).for_each(|(sum, b)| *sum = block(b));
         };
+        cx.at_once(blocks.chunks_mut(size).enumerate().map(|sums| || part(sums)));
         tree::pairwise(blocks, |a, b| a.accumulate(b)).unwrap_or_else(S::zero)
     }
 }
