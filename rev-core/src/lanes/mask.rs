@@ -1,7 +1,7 @@
 //! Truth values in lanes, and which lanes are active.
 
 use super::rows::Rows;
-use super::{Isa, LaneMask, Laned, Pack};
+use super::{Isa, LaneMask, Laned, Pack, WIDTH};
 use crate::scalar::Linear;
 
 impl Laned for bool {
@@ -80,6 +80,12 @@ impl Mask for &Pack<bool> {
     fn bits<S: Isa>(self, _: S) -> LaneMask {
         self.0
     }
+}
+
+/// The first `n` lanes.
+#[inline(always)]
+pub fn first(n: usize) -> Pack<bool> {
+    Pack(if n < WIDTH { (1 << n) - 1 } else { LaneMask::MAX })
 }
 
 /// Whether it holds in some lane.

@@ -1,9 +1,9 @@
 //! A loop's values in groups of one for each lane, and the code that runs them on the instruction set
 //! at hand.
 
-use rev_core::lanes::Level;
 #[cfg(target_arch = "aarch64")]
 use rev_core::lanes::Neon;
+use rev_core::lanes::{self, Level, Pack};
 #[cfg(target_arch = "x86_64")]
 use rev_core::lanes::{Avx2, Avx512};
 use rev_core::scalar::{Integer, Ring};
@@ -12,17 +12,26 @@ use super::index::Lin;
 use crate::context::Context;
 use crate::steps::Visits;
 
-/// The full groups of a loop, each as its values in the lanes that run.
+/// What an iteration takes by itself, of the time of a group: what is left over runs in the lanes of a
+/// group from as many iterations on as that makes worth their while.
+const ONE_OF_GROUP: usize = 8;
+
+/// The groups of a loop, each as its values in the lanes that run.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<V: Visits, const LANES: usize> {
     next: Lin<V::Item>,
     advance: V::Item,
+    /// How many full groups there are.
     left: usize,
+    /// The values of the last group, which isn't full.
+    part: Lin<V::Item>,
+    /// How many these are.
+    parts: usize,
     level: Level,
 }
 
-/// The values of a loop that run in so many lanes, and those that are left over for one after the other: all
-/// of them where the order of sums is `fixed`, or where lanes are turned off.
+/// The values of a loop that run in so many lanes, and those that are left over for one after the other: a few, or
+/// all of them where the order of sums is `fixed`, or where lanes are turned off.
 #[inline(always)]
 pub fn split<const LANES: usize, V: Visits, C>(
     cx: Context<'_, C>,
@@ -30,10 +39,26 @@ pub fn split<const LANES: usize, V: Visits, C>(
     visits: V,
 ) -> (Groups<V, LANES>, V) {
     let level = if fixed { None } else { cx.lanes() };
-    let count = level.map_or(0, |_| visits.count() / LANES);
-    let (grouped, rest) = visits.split_at(count * LANES);
-    let (next, advance) = grouped.group(LANES);
-    (Groups { next, advance, left: count, level: level.unwrap_or(Level::Portable) }, rest)
+    let left = level.map_or(0, |_| visits.count() / LANES);
+    let (grouped, over) = visits.split_at(left * LANES);
+    let parts = level.map_or(0, |_| over.count());
+    let parts = if parts * ONE_OF_GROUP < LANES { 0 } else { parts };
+    let (grouped_in_part, rest) = over.split_at(parts);
+    let ((next, advance), (part, _)) = (grouped.group(LANES), grouped_in_part.group(parts));
+    (Groups { next, advance, left, part, parts, level: level.unwrap_or(Level::Portable) }, rest)
+}
+
+impl<V: Visits, const LANES: usize> Groups<V, LANES> {
+    /// The group that isn't full, if there is one, with the mask of its lanes.
+    #[inline(always)]
+    pub fn part(self) -> Option<(Pack<bool>, Lin<V::Item>)> {
+        (self.parts > 0).then_some((lanes::first(self.parts), self.part))
+    }
+
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.left + self.parts == 0
+    }
 }
 
 impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES> {
@@ -71,7 +96,7 @@ macro_rules! with {
         #[inline(always)]
         pub fn $name<V: Visits, const LANES: usize>(groups: &Groups<V, LANES>) -> Option<$token<LANES>> {
             match groups.level {
-                Level::$token if groups.left > 0 => $token::detect(),
+                Level::$token if !groups.is_empty() => $token::detect(),
                 _ => None,
             }
         }
@@ -130,7 +155,7 @@ pub unsafe fn run_fused<R>(body: impl FnOnce() -> R) -> R {
 pub fn portable<V: Visits, const LANES: usize>(
     groups: &Groups<V, LANES>,
 ) -> Option<rev_core::lanes::Portable<LANES>> {
-    (groups.left > 0).then_some(rev_core::lanes::Portable::<LANES>)
+    (!groups.is_empty()).then_some(rev_core::lanes::Portable::<LANES>)
 }
 
 /// `fused_loop!(body)`: the value of the body, a `Result<(), _>`, in which products are rounded together with

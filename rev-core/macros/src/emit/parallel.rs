@@ -299,13 +299,17 @@ impl Body<'_> {
         let shared = roles.iter().filter(shared).map(|(var, _)| *var).collect();
         let name = self.name(var);
         let copies = self.holding(reprs, |b| b.copies(roles));
-        let statements = self.holding(reprs, |b| b.laned(var, body, Lane::whole(varying, shared)));
+        let all = Lane::whole(varying.clone(), BTreeSet::clone(&shared));
+        let some = Lane::under(varying, shared, ident("__m"));
+        let [full, part] = [all, some].map(|lane| self.holding(reprs, |b| b.laned(var, body, lane)));
         let group = quote!({ #p::lanes::#width });
         let code = quote! {
             let (__groups, __visits) = #p::lanes::split::<#group, _, _>(__cx, __fixed, __visits);
             let __laned = #p::lanes::vectorize!(__groups, |__s, __groups| {
                 #copies
-                for #name in __groups { #statements }
+                let __part = __groups.part();
+                for #name in __groups { #full }
+                if let ::core::option::Option::Some((__m, #name)) = __part { #part }
                 ::core::result::Result::Ok::<(), #p::Error>(())
             });
             if let ::core::result::Result::Err(__e) = __laned {

@@ -56,8 +56,8 @@ impl Lane {
         Lane { varying, shared, alike: BTreeSet::new(), mask: None, names: 0, failing: None }
     }
 
-    /// The lanes for which a function is called.
-    fn under(varying: Varying, shared: BTreeSet<VarId>, mask: Ident) -> Lane {
+    /// Some of the lanes: those of a group that isn't full, or for which a function is called.
+    pub fn under(varying: Varying, shared: BTreeSet<VarId>, mask: Ident) -> Lane {
         Lane { mask: Some(mask), ..Lane::whole(varying, shared) }
     }
 }
