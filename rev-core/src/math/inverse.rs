@@ -77,38 +77,51 @@ pub(super) fn normal_scale<A: Machine>(m: &mut A, a: &A::F) -> Pair<A> {
     (m.from_bits(&down), m.from_bits(&up))
 }
 
-/// The angle of the point `(x, y)`, in `[-π, π]`; the sign of a zero `x` or `y` counts (C99 F.9.1.4).
+/// The larger and the smaller of two sizes times a power of two, so that a quotient of theirs can be formed:
+/// 1 and 0 or 1 where one is infinite, 0 and 1 where both are 0, NaN where one is.
+#[inline(always)]
+fn moderate<A: Machine>(m: &mut A, larger: &A::F, smaller: &A::F) -> [A::F; 2] {
+    let (scale, _) = normal_scale(m, larger);
+    let large = m.mul(larger, &scale);
+    let small = m.mul(smaller, &scale);
+    // subnormals are moved up once more, so that no inverse is too large
+    let tiny = m.below(larger, A::NUMBERS.smallest_normal);
+    let shift = (1u64 << (A::NUMBERS.mantissa + 1)) as f64;
+    let large_up = m.times(shift, &large);
+    let small_up = m.times(shift, &small);
+    let large = m.select(&tiny, &large_up, &large);
+    let small = m.select(&tiny, &small_up, &small);
+    let infinite = m.equals(larger, f64::INFINITY);
+    let both = m.equals(smaller, f64::INFINITY);
+    let none = m.equals(larger, 0.0);
+    let unit = m.either(&infinite, &none);
+    let large = m.replace(&large, &unit, 1.0);
+    let small = m.replace(&small, &infinite, 0.0);
+    let small = m.replace(&small, &both, 1.0);
+    let nan_larger = m.is_nan(larger);
+    let nan_smaller = m.is_nan(smaller);
+    let nan = m.either(&nan_larger, &nan_smaller);
+    [large, m.replace(&small, &nan, f64::NAN)]
+}
+
+/// The angle of the point `(x, y)`, in `[-π, π]`; the sign of a zero `x` or `y` counts (C99 F.9.1.4). A
+/// coordinate that is 0, very large or very small is the rare case.
 #[inline(always)]
 pub fn atan2<A: Machine>(m: &mut A, y: &A::F, x: &A::F) -> A::F {
     let [half_pi, half_pi_low, _] = A::NUMBERS.half_pi;
     let ax = m.abs(x);
     let ay = m.abs(y);
     let y_larger = m.lt(&ax, &ay);
-    let largest = m.select(&y_larger, &ay, &ax);
-    let smallest = m.select(&y_larger, &ax, &ay);
-    // infinities: the larger becomes 1 and the smaller 0 or 1; zeros: 0/1
-    let infinite = m.equals(&largest, f64::INFINITY);
-    let both = m.equals(&smallest, f64::INFINITY);
-    let (scale, _) = normal_scale(m, &largest);
-    let largest_scaled = m.mul(&largest, &scale);
-    let smallest_scaled = m.mul(&smallest, &scale);
-    // and subnormals are moved up once more, so that no inverse is too large
-    let tiny = m.below(&largest, A::NUMBERS.smallest_normal);
-    let shift = (1u64 << (A::NUMBERS.mantissa + 1)) as f64;
-    let largest_up = m.times(shift, &largest_scaled);
-    let smallest_up = m.times(shift, &smallest_scaled);
-    let largest_scaled = m.select(&tiny, &largest_up, &largest_scaled);
-    let smallest_scaled = m.select(&tiny, &smallest_up, &smallest_scaled);
-    let none = m.equals(&largest, 0.0);
-    let unit = m.either(&infinite, &none);
-    let large = m.replace(&largest_scaled, &unit, 1.0);
-    let nan = m.is_nan(&smallest);
-    let finite = m.not(&nan);
-    let flat = m.both(&infinite, &finite);
-    let small = m.replace(&smallest_scaled, &flat, 0.0);
-    let small = m.replace(&small, &both, 1.0);
-    let n = m.select(&y_larger, &large, &small);
-    let d = m.select(&y_larger, &small, &large);
+    let larger = m.select(&y_larger, &ay, &ax);
+    let smaller = m.select(&y_larger, &ax, &ay);
+    // quotients and what they leave are normal numbers then, and a power of two makes no difference
+    let usual = m.is_moderate(&smaller, &larger);
+    let other = m.not(&usual);
+    let [larger, smaller] = m.rarely(&other, [larger.clone(), smaller.clone()], |m| {
+        moderate(m, &larger, &smaller)
+    });
+    let n = m.select(&y_larger, &larger, &smaller);
+    let d = m.select(&y_larger, &smaller, &larger);
     let (high, low) = atan_quotient(m, &n, &d);
     // in the left half plane π less the angle
     let sign = m.to_bits(x);
@@ -122,11 +135,7 @@ pub fn atan2<A: Machine>(m: &mut A, y: &A::F, x: &A::F) -> A::F {
     let high = m.select(&left, &left_high, &high);
     let low = m.select(&left, &left_low, &low);
     let angle = m.add(&high, &low);
-    let angle = m.copysign(&angle, y);
-    let nan_x = m.is_nan(x);
-    let nan_y = m.is_nan(y);
-    let nan = m.either(&nan_x, &nan_y);
-    m.replace(&angle, &nan, f64::NAN)
+    m.copysign(&angle, y)
 }
 
 /// The parts of the inverse sine of `|x|`: whether `|x| > 1/2`, then `s`, which is `|x|` or

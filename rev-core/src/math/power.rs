@@ -7,7 +7,8 @@ use super::logarithm::ln_pair;
 use super::machine::{Convert, Machine};
 use super::steps::Steps;
 
-/// `√(x² + y²)`, scaled by a power of two; infinite where either is, even beside NaN.
+/// `√(x² + y²)`; infinite where either is, even beside NaN. Where the larger is very large or very small, which is
+/// the rare case, both are scaled by a power of two.
 #[inline(always)]
 pub fn hypot<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     let x = m.abs(x);
@@ -15,17 +16,29 @@ pub fn hypot<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     let swap = m.lt(&x, &y);
     let large = m.select(&swap, &y, &x);
     let small = m.select(&swap, &x, &y);
-    let (down, up) = normal_scale(m, &large);
-    let a = m.mul(&large, &down);
-    let b = m.mul(&small, &down);
-    let square = m.mul(&b, &b);
-    let square = m.fma(&a, &a, &square);
-    let root = m.sqrt(&square);
-    let y_infinite = m.equals(&y, f64::INFINITY);
-    let x_infinite = m.equals(&x, f64::INFINITY);
-    let infinite = m.either(&x_infinite, &y_infinite);
-    let length = m.mul(&root, &up);
-    m.replace(&length, &infinite, f64::INFINITY)
+    let length = root_of_squares(m, &large, &small);
+    let usual = m.is_moderate(&large, &large);
+    let other = m.not(&usual);
+    let [length] = m.rarely(&other, [length], |m| {
+        let (down, up) = normal_scale(m, &large);
+        let large = m.mul(&large, &down);
+        let small = m.mul(&small, &down);
+        let root = root_of_squares(m, &large, &small);
+        let y_infinite = m.equals(&y, f64::INFINITY);
+        let x_infinite = m.equals(&x, f64::INFINITY);
+        let infinite = m.either(&x_infinite, &y_infinite);
+        let length = m.mul(&root, &up);
+        [m.replace(&length, &infinite, f64::INFINITY)]
+    });
+    length
+}
+
+/// `√(a² + b²)`, `a²` exactly.
+#[inline(always)]
+fn root_of_squares<A: Machine>(m: &mut A, a: &A::F, b: &A::F) -> A::F {
+    let square = m.mul(b, b);
+    let square = m.fma(a, a, &square);
+    m.sqrt(&square)
 }
 
 /// `y` is an integer; it is an odd one. Infinities and what is beyond the precision are even.

@@ -65,6 +65,15 @@ pub(super) trait Steps: Machine + Sized {
         let same = self.eq(a, a);
         self.not(&same)
     }
+    /// `2⁻ᵏ ≤ a` and `b ≤ 2ᵏ` for `k` a third of the largest exponent.
+    #[inline(always)]
+    fn is_moderate(&mut self, a: &Self::F, b: &Self::F) -> Self::M {
+        let limit = f64::from_bits(((1023 + Self::NUMBERS.bias / 3) as u64) << 52);
+        let (least, most) = (self.float(1.0 / limit), self.float(limit));
+        let not_small = self.le(&least, a);
+        let not_large = self.le(b, &most);
+        self.both(&not_small, &not_large)
+    }
     /// `value` where the condition holds, else `a`.
     #[inline(always)]
     fn replace(&mut self, a: &Self::F, condition: &Self::M, value: f64) -> Self::F {
