@@ -18,13 +18,13 @@
 //! ([`atomics_pay`]); else it gets fewer threads.
 
 use rev_core::error::Error;
-use rev_core::scalar::{Linear, Primal};
+use rev_core::scalar::{Linear, Num, Primal, Scalar};
 use rev_core::tree;
 
 use crate::atomic::is_atomic;
 use crate::context::{Checks, Context};
 use crate::fail;
-use crate::schedule;
+use crate::schedule::{self, MULTIPLICATION, OPERATION};
 use crate::scratch::Scratch;
 use crate::steps::Visits;
 use crate::view::{Cells, Dynamic, Exclusive, Extents, Single, Slice, Strided, Whole};
@@ -273,6 +273,24 @@ where
     let mut total = root.grow(steps)?;
     targets.merge(cx, &mut total);
     Ok(())
+}
+
+/// An integer as a number of elements or of trips: 0 where it is negative.
+#[inline(always)]
+pub fn extent<T: Scalar>(n: T) -> usize {
+    match n.to_number() {
+        Num::Int(n) => usize::try_from(n).unwrap_or(0),
+        Num::Uint(n) => usize::try_from(n).unwrap_or(usize::MAX),
+        _ => 0,
+    }
+}
+
+/// The operations that a product of arrays is worth, from how many elements its target and its factors have: the
+/// number of its multiplications is the root of their product where each index stands in two of them.
+#[inline]
+pub fn products(counts: &[usize]) -> usize {
+    let multiplications = counts.iter().map(|n| *n as f64).product::<f64>().sqrt();
+    (multiplications * MULTIPLICATION / OPERATION) as usize
 }
 
 /// Whether the sums of a loop have an order that must be kept.

@@ -26,7 +26,10 @@ const COPY: f64 = 1.0;
 const PART: f64 = 2e4;
 
 /// What an operation takes, in nanoseconds, where nothing better is known.
-const OPERATION: f64 = 0.5;
+pub(crate) const OPERATION: f64 = 0.5;
+
+/// What a multiplication takes in a product of arrays, in nanoseconds.
+pub(crate) const MULTIPLICATION: f64 = 0.05;
 
 /// The part of the iterations that is timed first, as a divisor.
 const FIRST: usize = 64;
@@ -97,7 +100,7 @@ where
 
 /// How many threads to use, up to `most`, for work of so many nanoseconds on one thread and targets of so
 /// many scalars. Each thread but one has a copy.
-fn worthwhile(work: f64, cells: f64, most: usize) -> usize {
+pub(crate) fn worthwhile(work: f64, cells: f64, most: usize) -> usize {
     let time = |n: f64| if n > 1.0 { START + work / n + (n - 1.0) * cells * COPY } else { work };
     let best = (work / (cells * COPY)).sqrt().floor().clamp(1.0, most as f64);
     match time(best) < 0.9 * work {

@@ -416,6 +416,10 @@ fn visited<const LANES: usize, V: rev_cpu::steps::Visits<Item = usize>>(
     let run = Run::new(cpu.options());
     let (groups, rest) = lanes::split::<LANES, _, _>(run.context::<Unchecked>(), fixed, visits);
     let mut all: Vec<usize> = groups.flat_map(|i| (0..LANES).map(move |k| i.at(k))).collect();
+    if let Some((m, i)) = groups.part() {
+        assert!(active(m).eq(0..active(m).count()) && active(m).count() < LANES);
+        all.extend(active(m).map(|k| i.at(k)));
+    }
     let grouped = all.len();
     all.extend(rest);
     all.sort_unstable();
@@ -423,25 +427,36 @@ fn visited<const LANES: usize, V: rev_cpu::steps::Visits<Item = usize>>(
 }
 
 #[test]
-fn groups_and_their_rest_visit_every_value_once() {
-    groups_and_their_rest::<WIDTH>();
-    groups_and_their_rest::<NARROW>();
+fn groups_and_what_is_left_over_visit_every_value_once() {
+    groups_and_what_is_left_over::<WIDTH>();
+    groups_and_what_is_left_over::<NARROW>();
 }
 
-fn groups_and_their_rest<const LANES: usize>() {
+fn groups_and_what_is_left_over<const LANES: usize>() {
     use rev_cpu::steps::{Down, Steps, Visits};
     for cpu in cpus().iter().chain([&Cpu::new().lanes(false)]) {
         let lanes = *cpu != Cpu::new().lanes(false);
-        for n in [0usize, 1, 16, 31, 32, 33, 64, 200] {
-            let full = if lanes { n / LANES * LANES } else { 0 };
-            assert_eq!(visited::<LANES, _>(cpu, false, Up::new(3, 3 + n)), ((3..3 + n).collect(), full));
-            assert_eq!(visited::<LANES, _>(cpu, false, Down::new(3, 3 + n)), ((3..3 + n).collect(), full));
+        // a few that are left over run one by one, more in lanes of their own
+        let grouped = |n: usize| match n % LANES {
+            _ if !lanes => 0,
+            over if over * 8 < LANES => n - over,
+            _ => n,
+        };
+        for n in [0usize, 1, 2, 3, 4, 5, 16, 31, 32, 33, 36, 64, 67, 200] {
+            assert_eq!(
+                visited::<LANES, _>(cpu, false, Up::new(3, 3 + n)),
+                ((3..3 + n).collect(), grouped(n))
+            );
+            assert_eq!(
+                visited::<LANES, _>(cpu, false, Down::new(3, 3 + n)),
+                ((3..3 + n).collect(), grouped(n))
+            );
             assert_eq!(visited::<LANES, _>(cpu, true, Up::new(3, 3 + n)), ((3..3 + n).collect(), 0));
             for (step, reversed) in [(1, true), (1, false), (3, true), (3, false)] {
                 let steps = Steps::new(0usize, n, false, step, false, reversed).unwrap();
                 let expected: Vec<usize> = (0..n).step_by(step).collect();
-                let full = if lanes { Visits::count(steps) / LANES * LANES } else { 0 };
-                assert_eq!(visited::<LANES, _>(cpu, false, steps), (expected, full));
+                let count = grouped(Visits::count(steps));
+                assert_eq!(visited::<LANES, _>(cpu, false, steps), (expected, count));
             }
         }
     }

@@ -231,3 +231,38 @@ fn a_sum_with_ancillas_inside() {
         close(unchecked.value, one.value);
     }
 }
+
+/// Copies that are so large that all threads add them up.
+#[test]
+fn sums_into_large_copies() {
+    let (n, m) = (600_000, 40_000);
+    let x = numbers(n, 14);
+    let idx: Vec<usize> = numbers(n, 15).iter().map(|v| ((v + 0.5) * m as f64) as usize % m).collect();
+    let mut expected = vec![0.0; m];
+    idx.iter().zip(&x).for_each(|(&i, x)| expected[i] += x * x);
+    for threads in [2, 3, 8] {
+        for deterministic in [false, true] {
+            let cpu = Cpu::with_threads(threads).checks(false).deterministic(deterministic);
+            let mut y = vec![0.0; m];
+            scatter::run(&cpu, &mut y, &x, &idx).unwrap();
+            y.iter().zip(&expected).for_each(|(a, b)| close(*a, *b));
+        }
+    }
+}
+
+/// Threads of a pool of the caller's run programs, each with threads of its own or those of the pool.
+#[test]
+fn inside_the_callers_pool() {
+    let n = 300_000;
+    let (x, seed, alpha) = (numbers(n, 16), numbers(n, 17), 0.75);
+    let expected: f64 = x.iter().zip(&seed).map(|(x, s)| x * s).sum();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    for cpu in [Cpu::new(), Cpu::with_threads(2), Cpu::with_threads(1), Cpu::new().deterministic(true)] {
+        let call = || {
+            let g = axpy::vjp(&cpu, &seed, &vec![0.0; n], alpha, &x).unwrap();
+            close(g.alpha_bar, expected);
+        };
+        call();
+        pool.install(|| rayon::join(call, call));
+    }
+}

@@ -117,9 +117,8 @@ pub fn atan2<A: Machine>(m: &mut A, y: &A::F, x: &A::F) -> A::F {
     // quotients and what they leave are normal numbers then, and a power of two makes no difference
     let usual = m.is_moderate(&smaller, &larger);
     let other = m.not(&usual);
-    let [larger, smaller] = m.rarely(&other, [larger.clone(), smaller.clone()], |m| {
-        moderate(m, &larger, &smaller)
-    });
+    let [larger, smaller] =
+        m.rarely(&other, [larger.clone(), smaller.clone()], |m| moderate(m, &larger, &smaller));
     let n = m.select(&y_larger, &larger, &smaller);
     let d = m.select(&y_larger, &smaller, &larger);
     let (high, low) = atan_quotient(m, &n, &d);

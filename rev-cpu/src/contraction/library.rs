@@ -15,6 +15,7 @@ use rev_core::ops::Part;
 use rev_core::scalar::{Complex, Linear, Ring};
 
 use crate::context::{Checks, Context};
+use crate::schedule::{worthwhile, MULTIPLICATION};
 
 use super::Sums;
 
@@ -324,7 +325,11 @@ fn on_threads<R: Kernel, C: Checks>(
     start: bool,
 ) {
     let work = size.m.saturating_mul(size.n).saturating_mul(size.k);
-    let workers = if work < cx.parallel_from() { 1 } else { cx.workers() };
+    let workers = match cx.parallel_from() {
+        0 => cx.workers(),
+        least if work < least => 1,
+        _ => worthwhile(work as f64 * MULTIPLICATION, 0.0, cx.workers()),
+    };
     let whole = |m: &Matrix<R>| m.part == Part::Whole;
     let (rows, columns) = (whole(&a) && whole(&c), whole(&b) && whole(&c));
     if workers < 2 || !(rows || columns) {

@@ -34,6 +34,7 @@ mod signature;
 mod sites;
 mod stmt;
 mod types;
+mod weight;
 
 use proc_macro2::TokenStream;
 use quote::quote;

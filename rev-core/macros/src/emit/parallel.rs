@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::facts::{classify, classify_whole, trips, Accumulated, ParallelFacts, PlaceClass, Site, Sum};
+use rev_core::facts::{classify, classify_whole, Accumulated, ParallelFacts, PlaceClass, Site, Sum};
 use rev_core::ir::{
     Block, Callee, Expr, ExprKind, Parallel, Place, Range, Step, Stmt, StmtKind, Type, VarId,
 };
@@ -183,8 +183,8 @@ impl Body<'_> {
     ) -> TokenStream {
         let p = self.p;
         let visits = self.visits(var, range);
-        let weight = self.weight(body);
-        let checks = self.injective_checks(declared, weight);
+        let weight = self.weight(var, body);
+        let checks = self.injective_checks(declared);
         let scattered = |(var, role): &(VarId, Role)| match role {
             Role::Shared { scattered: true, .. } => Some(*var),
             Role::Shared { .. } | Role::Element { .. } | Role::Read | Role::Owned { .. } => None,
@@ -192,16 +192,16 @@ impl Body<'_> {
         // a loop inside one that adds atomically does so too
         let scattered: Vec<VarId> =
             roles.iter().filter_map(scattered).filter(|v| !self.atomic.contains(v)).collect();
-        let run = self.run(var, body, roles, weight);
+        let run = self.run(var, body, roles);
         let run = if scattered.is_empty() {
             run
         } else {
             let names = scattered.iter().map(|&v| self.name(v));
-            let conditions = names.map(|n| quote!(#p::parallel::atomics_pay(__cx, __visits, #weight, #n)));
+            let conditions = names.map(|n| quote!(#p::parallel::atomics_pay(__cx, __visits, __weight, #n)));
             let conditions = quote!(true #(&& #conditions)*);
             let outside = self.atomic.clone();
             self.atomic.extend(scattered);
-            let atomic = self.run(var, body, roles, weight);
+            let atomic = self.run(var, body, roles);
             self.atomic = outside;
             quote!(if #conditions { #atomic } else { #run })
         };
@@ -210,6 +210,7 @@ impl Body<'_> {
         quote!({
             {
                 let __visits = #visits;
+                let __weight: usize = #weight;
                 #checks
                 let __loop = #run;
                 if let ::core::result::Result::Err(__e) = __loop {
@@ -221,13 +222,13 @@ impl Body<'_> {
     }
 
     /// The loop with one way to accumulate: [`Body::atomic`] variables in place, others in copies.
-    fn run(&mut self, var: VarId, body: &Block, roles: &[(VarId, Role)], weight: usize) -> TokenStream {
+    fn run(&mut self, var: VarId, body: &Block, roles: &[(VarId, Role)]) -> TokenStream {
         let p = self.p;
         let mut frame = Frame::default();
         for (var, role) in roles {
             self.hold(*var, role, &mut frame);
             if let Role::Owned { declared: true } = role {
-                self.hold_claims(*var, weight, &mut frame);
+                self.hold_claims(*var, &mut frame);
             }
         }
         let outside_held = std::mem::take(&mut self.held);
@@ -259,7 +260,7 @@ impl Body<'_> {
         let (given, taken) = nested(&targets);
         quote!({
             #before
-            #p::parallel::run(__cx, __visits, [#weight, #group], #given, move |__cx, __visits, __targets| {
+            #p::parallel::run(__cx, __visits, [__weight, #group], #given, move |__cx, __visits, __targets| {
                 let __fixed = #p::parallel::is_fixed(__cx, &__targets);
                 let #taken = __targets;
                 #head
@@ -345,7 +346,7 @@ impl Body<'_> {
 
     /// Index arrays that are declared to hold no value twice. On several threads that is checked
     /// with checks off too, as two iterations could write one element at once.
-    fn injective_checks(&mut self, declared: &Parallel, weight: usize) -> TokenStream {
+    fn injective_checks(&mut self, declared: &Parallel) -> TokenStream {
         if declared.injective.is_empty() {
             return TokenStream::new();
         }
@@ -359,7 +360,7 @@ impl Body<'_> {
                 if let ::core::result::Result::Err(__e) = #p::checks::injective(#array) { #failure }
             });
         }
-        quote!(if (#checked && __C::ON) || #p::parallel::on_several_threads(__cx, __visits, #weight) { #checks })
+        quote!(if (#checked && __C::ON) || #p::parallel::on_several_threads(__cx, __visits, __weight) { #checks })
     }
 
     /// How the closure takes a variable along.
@@ -410,12 +411,12 @@ impl Body<'_> {
     }
 
     /// The claims on an array's elements.
-    fn hold_claims(&mut self, var: VarId, weight: usize, frame: &mut Frame) {
+    fn hold_claims(&mut self, var: VarId, frame: &mut Frame) {
         let (p, checked) = (self.p, self.checked);
         let (array, claims) = (self.name(var), self.companion("claims", var));
         let count = quote!(#p::Extents::count(&#array));
         frame.before.extend(
-            quote!(let #claims = &#p::claims::Claims::new(__cx, #checked, __visits, #weight, #count);),
+            quote!(let #claims = &#p::claims::Claims::new(__cx, #checked, __visits, __weight, #count);),
         );
         frame.claimed.push(var);
     }
@@ -449,39 +450,6 @@ impl Body<'_> {
             }
         }
     }
-
-    /// A rough count of the operations in a block, to tell loops that are worth several threads.
-    fn weight(&self, block: &Block) -> usize {
-        block.iter().map(|s| self.weight_of(s)).fold(0, usize::saturating_add)
-    }
-
-    fn weight_of(&self, stmt: &Stmt) -> usize {
-        let mut own = 1;
-        stmt.each_expr(&mut |e| own += size(e));
-        stmt.each_place(&mut |q, _| q.indices().for_each(|e| own += size(e)));
-        let inner = stmt.blocks().into_iter().map(|b| self.weight(b)).fold(0, usize::saturating_add);
-        let times = match &stmt.kind {
-            StmtKind::For { range, .. } => {
-                trips(self.function, range).and_then(|n| usize::try_from(n).ok()).unwrap_or(UNKNOWN_TRIPS)
-            }
-            StmtKind::While { .. } => UNKNOWN_TRIPS,
-            StmtKind::Call { .. } => return own + CALL_WEIGHT,
-            _ => 1,
-        };
-        inner.saturating_mul(times).saturating_add(own)
-    }
-}
-
-/// The iterations taken for a loop whose number of them isn't known.
-const UNKNOWN_TRIPS: usize = 8;
-
-/// The operations taken for a call.
-const CALL_WEIGHT: usize = 32;
-
-fn size(e: &Expr) -> usize {
-    let mut n = 1;
-    e.each_child(&mut |c| n += size(c));
-    n
 }
 
 fn combination(sum: Sum) -> proc_macro2::Ident {
