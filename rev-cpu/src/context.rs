@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::{Scope, ThreadPool};
 use rev_core::lanes::Level;
@@ -53,7 +53,7 @@ pub struct Width<const N: usize>;
 /// The options of a run, with the pool of its threads once a parallel loop needs one.
 pub struct Run<'o> {
     options: &'o Options,
-    pool: OnceLock<Option<Arc<ThreadPool>>>,
+    pool: OnceLock<Option<&'static ThreadPool>>,
 }
 
 impl<'o> Run<'o> {
@@ -80,28 +80,29 @@ impl<'o> Run<'o> {
     }
 
     /// The threads beside the calling one, where they aren't those of its own pool.
-    fn pool(&self) -> Option<&Arc<ThreadPool>> {
+    fn pool(&self) -> Option<&'static ThreadPool> {
         let own = || match self.options.threads {
             None if rayon::current_thread_index().is_some() => None,
             None => pool(rayon::current_num_threads().saturating_sub(1)),
             Some(n) => pool(n.saturating_sub(1)),
         };
-        self.pool.get_or_init(own).as_ref()
+        *self.pool.get_or_init(own)
     }
 }
 
-/// The pool of `n` threads, if that are any. Threads are costly to start, so pools are kept.
-fn pool(n: usize) -> Option<Arc<ThreadPool>> {
+/// The pool of `n` threads, if that are any. Threads are costly to start, so pools are kept for good: a run has
+/// nothing to give back then, which a program of a few instructions would notice.
+fn pool(n: usize) -> Option<&'static ThreadPool> {
     if n == 0 {
         return None;
     }
-    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    static POOLS: Mutex<BTreeMap<usize, &'static ThreadPool>> = Mutex::new(BTreeMap::new());
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = pools.get(&n) {
-        return Some(pool.clone());
+        return Some(pool);
     }
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(n).build().ok()?);
-    pools.insert(n, pool.clone());
+    let pool = Box::leak(Box::new(rayon::ThreadPoolBuilder::new().num_threads(n).build().ok()?));
+    pools.insert(n, pool);
     Some(pool)
 }
 
