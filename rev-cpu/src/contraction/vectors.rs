@@ -33,6 +33,8 @@ const DOT_ROWS: usize = 4;
 const DOT_COLUMNS: usize = 6;
 /// The longest sums of `dots`; longer ones are formed in parts.
 const LONGEST_DOT: usize = 512;
+/// How large a whole target and its sums have to be for the library to be faster than `dots`.
+const LIBRARY_FROM: usize = 128;
 
 /// A type of numbers with kernels.
 pub(super) trait Kernels: Copy {
@@ -86,7 +88,9 @@ pub(super) unsafe fn run<R: Kernels>(
             let size = Size { m: n, k, n: m };
             return R::rows(size, alpha, b.transposed(), a.transposed(), c.transposed(), start);
         }
-        let fits = !start && whole(a) && whole(b) && a.column == 1 && b.row == 1;
+        // what is large in every direction and has no triangle is what the library is made for
+        let skinny = !whole(c) || m.min(n).min(k) < LIBRARY_FROM;
+        let fits = !start && skinny && whole(a) && whole(b) && a.column == 1 && b.row == 1;
         if fits {
             let parts = k.div_ceil(LONGEST_DOT).max(1);
             for p in tiles(k, k.div_ceil(parts).next_multiple_of(ROWS)) {
