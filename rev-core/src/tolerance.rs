@@ -86,7 +86,8 @@ pub struct Options {
     pub checks: bool,
     /// How far a checked value may be off.
     pub tolerances: Tolerances,
-    /// How many threads parallel loops use; `None` for one per processor.
+    /// How many threads parallel loops use, the calling one included. `None` for as many as rayon has for the calling
+    /// thread: those of the pool that it belongs to, else one per processor or `RAYON_NUM_THREADS`.
     pub threads: Option<usize>,
     /// Whether sums of parallel loops are added up in an order that doesn't depend on the number of
     /// threads or the device ([`crate::tree`]).

@@ -37,7 +37,7 @@ impl Cpu {
         Cpu { options }
     }
 
-    /// How many threads parallel loops use. One runs them on the calling thread.
+    /// How many threads parallel loops use, the calling one included.
     pub fn threads(mut self, threads: usize) -> Cpu {
         self.options.threads = Some(threads);
         self
