@@ -12,6 +12,9 @@ use rev::prelude::*;
 /// Elements of the arrays.
 const N: usize = 1000;
 
+/// Qubits of the state: 4096 amplitudes, 64 KiB.
+const QUBITS: usize = 12;
+
 /// The twin and the program side by side. What is timed is what a caller has behind `?`: the value.
 fn pair<A, B: Default>(
     c: &mut Criterion,
@@ -130,6 +133,61 @@ fn forward(c: &mut Criterion) {
     );
     let i = bal::Instance::random(16, 500, 2000, 0);
     pair(c, "bal", || bal::plain::residuals(&i), || bal::values(&d, &i));
+    let matrix = |n: usize, m: usize| Array2::from_shape_fn((n, m), |(i, j)| ((7 * i + 3 * j) as f64).sin());
+    let [w, v, x, y] = [matrix(64, 32), matrix(32, 8), matrix(200, 64), matrix(200, 8)];
+    let b = ndarray::Array1::from_elem(32, 0.1);
+    pair(
+        c,
+        "dense",
+        || dense::plain::value(w.view(), b.view(), v.view(), x.view(), y.view()),
+        || {
+            let mut loss = 0.0;
+            let (w, v, x, y) = (w.view(), v.view(), x.view(), y.view());
+            dense::dense::run(&d, &mut loss, w, b.as_slice().unwrap_or_default(), v, x, y).map(|()| loss)
+        },
+    );
+    quantum_gates(c, &d);
+}
+
+/// Gates on a state, each again and again.
+fn quantum_gates(c: &mut Criterion, d: &Cpu) {
+    use gates::plain;
+    let (angle, [low, high]) = (black_box(0.3f64), black_box([3, 7]));
+    let mut states = [gates::product_state(QUBITS, 0), gates::product_state(QUBITS, 0)];
+    let [plain_state, state] = &mut states;
+    pair(
+        c,
+        "rx",
+        || plain::apply(plain_state, &plain::rx(angle), low),
+        || gates::rx::run(d, state, angle, low),
+    );
+    pair(
+        c,
+        "ry",
+        || plain::apply(plain_state, &plain::ry(angle), low),
+        || gates::ry::run(d, state, angle, low),
+    );
+    pair(
+        c,
+        "rz",
+        || plain::apply(plain_state, &plain::rz(angle), low),
+        || gates::rz::run(d, state, angle, low),
+    );
+    pair(
+        c,
+        "swap_qubits",
+        || plain::swap_qubits(plain_state, low, high),
+        || gates::swap_qubits::run(d, state, low, high),
+    );
+    pair(
+        c,
+        "measure",
+        || plain::measure(plain_state, low),
+        || {
+            let mut value = 0.0;
+            gates::measure::run(d, &mut value, state, low).map(|()| value)
+        },
+    );
 }
 
 criterion_group!(benches, forward);

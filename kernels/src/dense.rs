@@ -48,6 +48,18 @@ pub mod plain {
         pub v: Array2<f64>,
     }
 
+    /// The loss.
+    pub fn value(
+        w: ArrayView2<f64>,
+        b: ArrayView1<f64>,
+        v: ArrayView2<f64>,
+        x: ArrayView2<f64>,
+        y: ArrayView2<f64>,
+    ) -> f64 {
+        let h = (x.dot(&w) + b).mapv(f64::tanh);
+        (h.dot(&v) - y).iter().map(|r| r * r).sum()
+    }
+
     /// The loss and its gradient, by the formulas at the head of [`super`].
     pub fn gradient(
         w: ArrayView2<f64>,
@@ -79,6 +91,8 @@ mod tests {
             let (w, v) = (matrix(p, q, 0.1), matrix(q, m, 0.2));
             let (x, y, b) = (matrix(n, p, 0.3), matrix(n, m, 0.4), Array1::linspace(-0.5, 0.5, q));
             let by_hand = plain::gradient(w.view(), b.view(), v.view(), x.view(), y.view());
+            let value = plain::value(w.view(), b.view(), v.view(), x.view(), y.view());
+            assert!((value - by_hand.value).abs() < 1e-12 * value);
             let flat = b.as_slice().unwrap();
             for device in [Cpu::new(), Cpu::new().checks(false), Cpu::new().deterministic(true)] {
                 let g = dense::gradient(&device, w.view(), flat, v.view(), x.view(), y.view()).unwrap();

@@ -9,19 +9,20 @@
 
 use rev_cpu::prelude::*;
 
-/// The `k`-th number whose bit `qubit` is 0.
+/// The `k`-th number in which a bit is 0: the bits of `k` from that one on, which is a power of two, moved up.
 #[pure]
-fn with_zero(k: usize, qubit: usize) -> usize {
-    ((k >> qubit) << (qubit + 1)) | (k & ((1 << qubit) - 1))
+fn with_zero(k: usize, bit: usize) -> usize {
+    2 * k - (k & (bit - 1))
 }
 
 /// `Rx(θ)` on a qubit. Its pairs of amplitudes are disjoint, which can't be read off bits.
 #[reversible]
 pub fn rx<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
+    let bit = 1usize << qubit;
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
-        let i = with_zero(k, qubit);
-        let j = i + (1 << qubit);
+        let i = with_zero(k, bit);
+        let j = i + bit;
         irot(state[i].re, state[j].im, 0.5 * theta);
         rot(state[i].im, state[j].re, 0.5 * theta);
     }
@@ -30,10 +31,11 @@ pub fn rx<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 /// `Ry(θ)` on a qubit.
 #[reversible]
 pub fn ry<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
+    let bit = 1usize << qubit;
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
-        let i = with_zero(k, qubit);
-        let j = i + (1 << qubit);
+        let i = with_zero(k, bit);
+        let j = i + bit;
         rot(state[i].re, state[j].re, 0.5 * theta);
         rot(state[i].im, state[j].im, 0.5 * theta);
     }
@@ -42,10 +44,11 @@ pub fn ry<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 /// `Rz(θ)` on a qubit.
 #[reversible]
 pub fn rz<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
+    let bit = 1usize << qubit;
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
-        let i = with_zero(k, qubit);
-        let j = i + (1 << qubit);
+        let i = with_zero(k, bit);
+        let j = i + bit;
         irot(state[i].re, state[i].im, 0.5 * theta);
         rot(state[j].re, state[j].im, 0.5 * theta);
     }
@@ -54,11 +57,13 @@ pub fn rz<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 /// Exchanges two different qubits, `low` the one of the lower bit.
 #[reversible]
 pub fn swap_qubits<T: Real>(state: &mut [Complex<T>], low: usize, high: usize) {
+    let low_bit = 1usize << low;
+    let high_bit = 1usize << high;
     #[disjoint(state)]
     for k in par(0..state.len() / 4) {
-        let both = with_zero(with_zero(k, low), high);
-        let i = both + (1 << low);
-        let j = both + (1 << high);
+        let both = with_zero(with_zero(k, low_bit), high_bit);
+        let i = both + low_bit;
+        let j = both + high_bit;
         swap(state[i], state[j]);
     }
 }
@@ -66,8 +71,9 @@ pub fn swap_qubits<T: Real>(state: &mut [Complex<T>], low: usize, high: usize) {
 /// `value += ⟨ψ|Z|ψ⟩`: the probability that a qubit is 0, less that it is 1.
 #[reversible]
 pub fn measure<T: Real>(value: &mut T, state: &[Complex<T>], qubit: usize) {
+    let bit = 1usize << qubit;
     for k in par(0..state.len()) {
-        let sign = if (k >> qubit) % 2 == 0 { T::one() } else { -T::one() };
+        let sign = if k & bit == 0 { T::one() } else { -T::one() };
         *value += sign * (state[k].re * state[k].re + state[k].im * state[k].im);
     }
 }

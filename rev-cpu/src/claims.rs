@@ -36,6 +36,12 @@ impl Claims {
         Claims { owners: needed.then(|| (0..count).map(|_| AtomicU64::new(FREE)).collect()) }
     }
 
+    /// Whether elements are claimed.
+    #[inline(always)]
+    pub fn are_made(&self) -> bool {
+        self.owners.is_some()
+    }
+
     /// Claims an element for an iteration. Whether no other one has it: also where there is no such
     /// element.
     #[inline]

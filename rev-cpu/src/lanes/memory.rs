@@ -259,8 +259,11 @@ where
     }
     #[cfg(target_arch = "x86_64")]
     if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
+        // SAFETY (of both): as required of the caller; the token says that the processor has the instructions.
+        if const { !X::VARYING && size_of::<W>() == 8 } && places.step == 16 {
+            return unsafe { x86::load_every_other(S::LANES, m.bits(s), start.cast(), to.cast()) };
+        }
         let all = places.all::<S, X>(s);
-        // SAFETY: as required of the caller; the token says that the processor has the instructions.
         return unsafe {
             match const { size_of::<W>() } {
                 8 => x86::gather_8(S::LANES, m.bits(s), start, &all, to.cast()),
@@ -320,8 +323,11 @@ where
     }
     #[cfg(target_arch = "x86_64")]
     if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
+        // SAFETY (of both): as in `load`.
+        if const { !X::VARYING && size_of::<W>() == 8 } && places.step == 16 {
+            return unsafe { x86::store_every_other(S::LANES, m.bits(s), start.cast(), from.cast()) };
+        }
         let all = places.all::<S, X>(s);
-        // SAFETY: as in `load`.
         return unsafe {
             match const { size_of::<W>() } {
                 8 => x86::scatter_8(S::LANES, m.bits(s), start, &all, from.cast()),

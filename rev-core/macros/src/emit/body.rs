@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::ir::{Block, Direction, Function, Place, Span, Type, VarId};
+use rev_core::ir::{Block, Direction, Expr, Function, Place, Span, Type, VarId};
 use rev_core::pass::Erased;
 
 use super::by_value::Recursion;
@@ -78,6 +78,8 @@ pub struct Body<'a> {
     /// Arrays whose elements each iteration of a loop claims before it touches them: with the claims
     /// and the loop's variable.
     pub claimed: Vec<(VarId, Ident, VarId)>,
+    /// Angles whose sines and cosines have been computed, with their name.
+    pub angles: Vec<(Expr, Ident)>,
     /// What is known about the lanes, where statements are emitted for several iterations at once.
     pub lane: Option<Lane>,
     /// What is found out about the program, where it is emitted by value.
@@ -107,6 +109,7 @@ impl<'a> Body<'a> {
             atomic: BTreeSet::new(),
             lent: Vec::new(),
             claimed: Vec::new(),
+            angles: Vec::new(),
             lane: None,
             recursion: None,
             forgetful: None,

@@ -17,6 +17,7 @@
 //! Every program is generic over `__C: Checks`, whose constant decides whether reversibility is
 //! checked, and adjoints over the number `__N` of cotangents that are carried side by side.
 
+mod angle;
 mod api;
 mod body;
 mod by_value;

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::facts::{classify, classify_whole, Accumulated, ParallelFacts, PlaceClass, Site, Sum};
@@ -47,7 +47,7 @@ struct Frame {
     /// How the variables are held inside.
     reprs: Vec<(VarId, Repr)>,
     /// Elements behind references of their own.
-    lent: Vec<(Place, proc_macro2::Ident)>,
+    lent: Vec<(Place, Ident)>,
     /// Arrays of which the iterations claim elements.
     claimed: Vec<VarId>,
 }
@@ -244,13 +244,20 @@ impl Body<'_> {
             self.lanes(var, body, roles, &frame.reprs).unwrap_or((quote!(1), TokenStream::new()));
         let copies = self.holding(&frame.reprs, |b| b.copies(roles));
         let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
-        self.lent.truncate(lent_outside);
+        let claims: Vec<Ident> =
+            self.claimed[claimed_outside..].iter().map(|(_, claims, _)| claims.clone()).collect();
         self.claimed.truncate(claimed_outside);
+        let mut one_by_one = quote!(for #name in __visits { #statements });
+        if !claims.is_empty() {
+            // without a question at each access
+            let unclaimed = self.holding(&frame.reprs, |b| b.loop_body(var, body));
+            one_by_one = quote! {
+                if #(#claims.are_made())||* { #one_by_one } else { for #name in __visits { #unclaimed } }
+            };
+        }
+        let one_by_one = quote!(#one_by_one ::core::result::Result::Ok(()));
+        self.lent.truncate(lent_outside);
         self.held = outside_held;
-        let one_by_one = quote! {
-            for #name in __visits { #statements }
-            ::core::result::Result::Ok(())
-        };
         let one_by_one = if body.iter().any(has_fused_product) {
             quote!(#p::lanes::fused_loop!({ #copies #one_by_one }))
         } else {
@@ -452,7 +459,7 @@ impl Body<'_> {
     }
 }
 
-fn combination(sum: Sum) -> proc_macro2::Ident {
+fn combination(sum: Sum) -> Ident {
     ident(match sum {
         Sum::Add | Sum::Mul => "Sum",
         Sum::Xor => "Parity",

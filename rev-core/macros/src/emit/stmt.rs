@@ -37,14 +37,16 @@ impl Body<'_> {
             StmtKind::Let { var, expr, body } => self.binding(*var, expr, body),
             StmtKind::Ancilla { var, init, release, body } => self.ancilla(*var, init, *release, body),
             StmtKind::If { cond, post, then, otherwise } => self.branch(cond, post.as_ref(), then, otherwise),
-            StmtKind::While { cond, post, body } => self.while_loop(cond, post, body),
-            StmtKind::For { var, range, parallel, body } => match parallel {
+            StmtKind::While { cond, post, body } => {
+                self.with_angles(stmt, |this| this.while_loop(cond, post, body))
+            }
+            StmtKind::For { var, range, parallel, body } => self.with_angles(stmt, |this| match parallel {
                 Some(declared) => {
-                    self.only_by_reference();
-                    self.parallel_loop(stmt, *var, range, declared, body)
+                    this.only_by_reference();
+                    this.parallel_loop(stmt, *var, range, declared, body)
                 }
-                None => self.for_loop(*var, range, body),
-            },
+                None => this.for_loop(*var, range, body),
+            }),
             StmtKind::Call { callee, direction, args } => self.call(callee, *direction, args),
             StmtKind::Compute { compute, body } => {
                 let undo = inverse_block(compute);
@@ -227,7 +229,10 @@ impl Body<'_> {
             }
             _ => TokenStream::new(),
         };
-        let operands = self.exprs(operands);
+        let (name, operands) = match self.turn(instr, operands) {
+            Some((name, turn)) => (name, vec![quote!(#turn)]),
+            None => (name, self.exprs(operands)),
+        };
         // values are taken out and put back, so that no two references live at once
         let values: Vec<TokenStream> = places.iter().map(|q| self.value(q)).collect();
         let names: Vec<_> = (0..places.len()).map(|k| ident(&format!("__x{k}"))).collect();

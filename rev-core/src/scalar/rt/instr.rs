@@ -80,6 +80,30 @@ where
     rotate(a, b, theta.cos(), theta.sin().negated());
 }
 
+/// The sine and cosine of an angle, for [`rot_by`] and [`irot_by`].
+#[inline(always)]
+pub fn turn<T: Real>(theta: T) -> (T, T) {
+    (theta.sin(), theta.cos())
+}
+
+/// [`rot`] by an angle of which the sine and the cosine are given.
+#[inline(always)]
+pub fn rot_by<P: Linear>(a: &mut P, b: &mut P, (sine, cosine): (P::Over, P::Over))
+where
+    P::Over: Real,
+{
+    rotate(a, b, cosine, sine);
+}
+
+/// [`irot`] by an angle of which the sine and the cosine are given.
+#[inline(always)]
+pub fn irot_by<P: Linear>(a: &mut P, b: &mut P, (sine, cosine): (P::Over, P::Over))
+where
+    P::Over: Real,
+{
+    rotate(a, b, cosine, sine.negated());
+}
+
 /// `(a, b) → (a c - b s, a s + b c)`
 #[inline(always)]
 fn rotate<P: Linear>(a: &mut P, b: &mut P, c: P::Over, s: P::Over)

@@ -179,8 +179,11 @@ impl Body<'_> {
     }
 
     fn lane_instr(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {
-        let (p, name) = (self.p, ident(instr.name()));
-        let operands: Vec<TokenStream> = operands.iter().map(|e| self.pack(e)).collect();
+        let p = self.p;
+        let (name, operands) = match self.turn(instr, operands) {
+            Some((name, turn)) => (name, vec![quote!(#turn)]),
+            None => (ident(instr.name()), operands.iter().map(|e| self.pack(e)).collect()),
+        };
         let mut given = TokenStream::new();
         let mut args = Vec::new();
         for operand in operands {

@@ -1,0 +1,77 @@
+//! Rotations by an angle that a loop doesn't change: its sine and cosine are computed before the loop.
+//!
+//! Only where there are no checks; a rotation has the same bits either way.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use rev_core::ir::{Block, Expr, ExprKind, Mode, Stmt, StmtKind, VarId, VarKind};
+use rev_core::ops::{Func, Instr};
+
+use super::body::Body;
+use super::names::ident;
+
+impl Body<'_> {
+    /// Emits a loop, with the angles that it turns by bound before it.
+    pub fn with_angles(&mut self, stmt: &Stmt, emit: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
+        if self.checked || self.lane.is_some() {
+            return emit(self);
+        }
+        let mut bound = BTreeSet::new();
+        stmt.add_bound(&mut bound);
+        let outside = self.angles.len();
+        for block in stmt.blocks() {
+            self.find_angles(block, &bound);
+        }
+        let (p, found) = (self.p, self.angles[outside..].to_vec());
+        let (angles, names): (Vec<_>, Vec<_>) = found.iter().map(|(e, name)| (self.expr(e), name)).unzip();
+        let code = emit(self);
+        self.angles.truncate(outside);
+        quote!(#(let #names = #p::rt::instr::turn(#angles);)* #code)
+    }
+
+    /// The sine and cosine of an angle, where they have been computed.
+    pub fn turn(&self, instr: Instr, operands: &[Expr]) -> Option<(Ident, Ident)> {
+        let name = ident(match instr {
+            Instr::Rot => "rot_by",
+            Instr::Irot => "irot_by",
+            _ => return None,
+        });
+        let angle = operands.first()?;
+        self.angles.iter().find(|(e, _)| e.same(angle)).map(|(_, turn)| (name, turn.clone()))
+    }
+
+    fn find_angles(&mut self, block: &Block, bound: &BTreeSet<VarId>) {
+        for stmt in block {
+            if let StmtKind::Instr { instr, operands, .. } = &stmt.kind {
+                let rotates = matches!(instr, Instr::Rot | Instr::Irot);
+                let fixed = operands.iter().all(|e| self.is_unchanged(e, bound));
+                if let ([angle], true, None) = (&operands[..], rotates && fixed, self.turn(*instr, operands))
+                {
+                    let name = ident(&format!("__turn{}", self.angles.len()));
+                    self.angles.push((angle.clone(), name));
+                }
+            }
+            stmt.blocks().into_iter().for_each(|b| self.find_angles(b, bound));
+        }
+    }
+
+    /// Whether an expression has one value in a loop that declares some variables, which can be had before
+    /// the loop without a failure.
+    fn is_unchanged(&self, e: &Expr, bound: &BTreeSet<VarId>) -> bool {
+        match &e.kind {
+            ExprKind::Read(place) => {
+                let kind = self.function.var(place.var).kind;
+                let fixed = matches!(kind, VarKind::Binding | VarKind::Index | VarKind::Param(Mode::Read));
+                fixed && place.path.is_empty() && !bound.contains(&place.var)
+            }
+            ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
+            ExprKind::Cast(e, _) => self.is_unchanged(e, bound),
+            ExprKind::Func(Func::Add | Func::Sub | Func::Mul | Func::Neg, args) => {
+                args.iter().all(|e| self.is_unchanged(e, bound))
+            }
+            _ => false,
+        }
+    }
+}
