@@ -18,9 +18,9 @@ fn with_zero(k: usize, bit: usize) -> usize {
 /// `Rx(θ)` on a qubit. Its pairs of amplitudes are disjoint, which can't be read off bits.
 #[reversible]
 pub fn rx<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
-    let bit = 1usize << qubit;
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
+        let bit = 1usize << qubit;
         let i = with_zero(k, bit);
         let j = i + bit;
         irot(state[i].re, state[j].im, 0.5 * theta);
@@ -31,9 +31,9 @@ pub fn rx<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 /// `Ry(θ)` on a qubit.
 #[reversible]
 pub fn ry<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
-    let bit = 1usize << qubit;
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
+        let bit = 1usize << qubit;
         let i = with_zero(k, bit);
         let j = i + bit;
         rot(state[i].re, state[j].re, 0.5 * theta);
@@ -44,9 +44,9 @@ pub fn ry<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 /// `Rz(θ)` on a qubit.
 #[reversible]
 pub fn rz<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
-    let bit = 1usize << qubit;
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
+        let bit = 1usize << qubit;
         let i = with_zero(k, bit);
         let j = i + bit;
         irot(state[i].re, state[i].im, 0.5 * theta);
@@ -57,10 +57,10 @@ pub fn rz<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 /// Exchanges two different qubits, `low` the one of the lower bit.
 #[reversible]
 pub fn swap_qubits<T: Real>(state: &mut [Complex<T>], low: usize, high: usize) {
-    let low_bit = 1usize << low;
-    let high_bit = 1usize << high;
     #[disjoint(state)]
     for k in par(0..state.len() / 4) {
+        let low_bit = 1usize << low;
+        let high_bit = 1usize << high;
         let both = with_zero(with_zero(k, low_bit), high_bit);
         let i = both + low_bit;
         let j = both + high_bit;
@@ -71,9 +71,8 @@ pub fn swap_qubits<T: Real>(state: &mut [Complex<T>], low: usize, high: usize) {
 /// `value += ⟨ψ|Z|ψ⟩`: the probability that a qubit is 0, less that it is 1.
 #[reversible]
 pub fn measure<T: Real>(value: &mut T, state: &[Complex<T>], qubit: usize) {
-    let bit = 1usize << qubit;
     for k in par(0..state.len()) {
-        let sign = if k & bit == 0 { T::one() } else { -T::one() };
+        let sign = if k & (1 << qubit) == 0 { T::one() } else { -T::one() };
         *value += sign * (state[k].re * state[k].re + state[k].im * state[k].im);
     }
 }
