@@ -91,20 +91,6 @@ pub fn rot_by<S: Isa, M: Mask, P: Linear>(
     rotate(s, m, a, b, (super::splat(cosine), super::splat(sine)));
 }
 
-/// [`irot`] by an angle that is the same in all lanes, of which the sine and the cosine are given.
-#[inline(always)]
-pub fn irot_by<S: Isa, M: Mask, P: Linear>(
-    s: S,
-    m: M,
-    a: &mut Pack<P>,
-    b: &mut Pack<P>,
-    (sine, cosine): (P::Over, P::Over),
-) where
-    P::Over: Real,
-{
-    rotate(s, m, a, b, (super::splat(cosine), super::splat(sine.negated())));
-}
-
 /// `(a, b) → (a c - b s, a s + b c)`
 #[inline(always)]
 fn rotate<S: Isa, M: Mask, P: Linear>(

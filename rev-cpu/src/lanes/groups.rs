@@ -12,9 +12,9 @@ use super::index::Lin;
 use crate::context::Context;
 use crate::steps::Visits;
 
-/// What an iteration takes by itself, of the time of a group: what is left over runs in the lanes of a
-/// group from as many iterations on as that makes worth their while.
-const ONE_OF_GROUP: usize = 8;
+/// The part of a group, as a divisor, from which on what is left over runs in lanes: fewer iterations take less
+/// time one by one.
+const WORTH_LANES: usize = 8;
 
 /// The groups of a loop, each as its values in the lanes that run.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub fn split<const LANES: usize, V: Visits, C>(
     let left = level.map_or(0, |_| visits.count() / LANES);
     let (grouped, over) = visits.split_at(left * LANES);
     let parts = level.map_or(0, |_| over.count());
-    let parts = if parts * ONE_OF_GROUP < LANES { 0 } else { parts };
+    let parts = if parts * WORTH_LANES < LANES { 0 } else { parts };
     let (grouped_in_part, rest) = over.split_at(parts);
     let ((next, advance), (part, _)) = (grouped.group(LANES), grouped_in_part.group(parts));
     (Groups { next, advance, left, part, parts, level: level.unwrap_or(Level::Portable) }, rest)

@@ -2,8 +2,8 @@
 //!
 //! Elements that are made of equal words ([`Layout`](rev_core::lanes::Layout)) are moved word by word:
 //! all lanes' first words, then all lanes' second ones. The lanes of one word lie side by side, at a
-//! constant distance or anywhere; the first has a load of its own, the others are gathered and
-//! scattered. Other elements are cloned one by one.
+//! constant distance or anywhere; the first and every other word have loads of their own, the others are
+//! gathered and scattered. Other elements are cloned one by one.
 
 use std::mem::{size_of, MaybeUninit};
 

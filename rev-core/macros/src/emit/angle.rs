@@ -28,18 +28,28 @@ impl Body<'_> {
         let (angles, names): (Vec<_>, Vec<_>) = found.iter().map(|(e, name)| (self.expr(e), name)).unzip();
         let code = emit(self);
         self.angles.truncate(outside);
-        quote!(#(let #names = #p::rt::instr::turn(#angles);)* #code)
+        quote!(#(let #names = #p::rt::sin_cos(#angles);)* #code)
     }
 
-    /// The sine and cosine of an angle, where they have been computed.
-    pub fn turn(&self, instr: Instr, operands: &[Expr]) -> Option<(Ident, Ident)> {
-        let name = ident(match instr {
-            Instr::Rot => "rot_by",
-            Instr::Irot => "irot_by",
-            _ => return None,
-        });
-        let angle = operands.first()?;
-        self.angles.iter().find(|(e, _)| e.same(angle)).map(|(_, turn)| (name, turn.clone()))
+    /// The runtime's function for an instruction and its operands: of a rotation the sine and the cosine, where they
+    /// have been computed; of others what `emit` makes of them.
+    pub fn instr_call(
+        &mut self,
+        instr: Instr,
+        operands: &[Expr],
+        emit: impl FnOnce(&mut Self) -> Vec<TokenStream>,
+    ) -> (Ident, Vec<TokenStream>) {
+        let p = self.p;
+        match (instr, operands.first().and_then(|angle| self.turn(angle))) {
+            (Instr::Rot, Some(turn)) => (ident("rot_by"), vec![quote!(#turn)]),
+            (Instr::Irot, Some(turn)) => (ident("rot_by"), vec![quote!(#p::rt::instr::back(#turn))]),
+            _ => (ident(instr.name()), emit(self)),
+        }
+    }
+
+    /// The name of an angle's sine and cosine, where they have been computed.
+    fn turn(&self, angle: &Expr) -> Option<&Ident> {
+        self.angles.iter().find(|(e, _)| e.same(angle)).map(|(_, turn)| turn)
     }
 
     fn find_angles(&mut self, block: &Block, bound: &BTreeSet<VarId>) {
@@ -47,10 +57,11 @@ impl Body<'_> {
             if let StmtKind::Instr { instr, operands, .. } = &stmt.kind {
                 let rotates = matches!(instr, Instr::Rot | Instr::Irot);
                 let fixed = operands.iter().all(|e| self.is_unchanged(e, bound));
-                if let ([angle], true, None) = (&operands[..], rotates && fixed, self.turn(*instr, operands))
-                {
-                    let name = ident(&format!("__turn{}", self.angles.len()));
-                    self.angles.push((angle.clone(), name));
+                for angle in operands.iter().filter(|_| rotates && fixed) {
+                    if self.turn(angle).is_none() {
+                        let name = ident(&format!("__turn{}", self.angles.len()));
+                        self.angles.push((angle.clone(), name));
+                    }
                 }
             }
             stmt.blocks().into_iter().for_each(|b| self.find_angles(b, bound));

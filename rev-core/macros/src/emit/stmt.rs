@@ -222,17 +222,13 @@ impl Body<'_> {
             return self.instr_on_arrays(instr, places, operands);
         }
         let p = self.p;
-        let name = ident(instr.name());
         let aliases = match places {
             [a, b] if overlap(a, b, &self.values) == Overlap::Unknown => {
                 self.distinct(a, std::slice::from_ref(b))
             }
             _ => TokenStream::new(),
         };
-        let (name, operands) = match self.turn(instr, operands) {
-            Some((name, turn)) => (name, vec![quote!(#turn)]),
-            None => (name, self.exprs(operands)),
-        };
+        let (name, operands) = self.instr_call(instr, operands, |this| this.exprs(operands));
         // values are taken out and put back, so that no two references live at once
         let values: Vec<TokenStream> = places.iter().map(|q| self.value(q)).collect();
         let names: Vec<_> = (0..places.len()).map(|k| ident(&format!("__x{k}"))).collect();

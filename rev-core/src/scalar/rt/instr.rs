@@ -68,7 +68,7 @@ pub fn rot<P: Linear>(a: &mut P, b: &mut P, theta: P::Over)
 where
     P::Over: Real,
 {
-    rotate(a, b, theta.cos(), theta.sin());
+    rot_by(a, b, (theta.sin(), theta.cos()));
 }
 
 /// The rotation by `-θ`, which undoes [`rot`].
@@ -77,36 +77,18 @@ pub fn irot<P: Linear>(a: &mut P, b: &mut P, theta: P::Over)
 where
     P::Over: Real,
 {
-    rotate(a, b, theta.cos(), theta.sin().negated());
+    rot_by(a, b, back((theta.sin(), theta.cos())));
 }
 
-/// The sine and cosine of an angle, for [`rot_by`] and [`irot_by`].
+/// The sine and the cosine of the opposite angle.
 #[inline(always)]
-pub fn turn<T: Real>(theta: T) -> (T, T) {
-    (theta.sin(), theta.cos())
+pub fn back<T: Real>((sine, cosine): (T, T)) -> (T, T) {
+    (sine.negated(), cosine)
 }
 
-/// [`rot`] by an angle of which the sine and the cosine are given.
+/// [`rot`] by an angle of which the sine and the cosine are given: `(a, b) → (a c - b s, a s + b c)`
 #[inline(always)]
-pub fn rot_by<P: Linear>(a: &mut P, b: &mut P, (sine, cosine): (P::Over, P::Over))
-where
-    P::Over: Real,
-{
-    rotate(a, b, cosine, sine);
-}
-
-/// [`irot`] by an angle of which the sine and the cosine are given.
-#[inline(always)]
-pub fn irot_by<P: Linear>(a: &mut P, b: &mut P, (sine, cosine): (P::Over, P::Over))
-where
-    P::Over: Real,
-{
-    rotate(a, b, cosine, sine.negated());
-}
-
-/// `(a, b) → (a c - b s, a s + b c)`
-#[inline(always)]
-fn rotate<P: Linear>(a: &mut P, b: &mut P, c: P::Over, s: P::Over)
+pub fn rot_by<P: Linear>(a: &mut P, b: &mut P, (s, c): (P::Over, P::Over))
 where
     P::Over: Real,
 {

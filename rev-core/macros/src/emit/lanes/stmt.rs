@@ -180,10 +180,8 @@ impl Body<'_> {
 
     fn lane_instr(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {
         let p = self.p;
-        let (name, operands) = match self.turn(instr, operands) {
-            Some((name, turn)) => (name, vec![quote!(#turn)]),
-            None => (ident(instr.name()), operands.iter().map(|e| self.pack(e)).collect()),
-        };
+        let packs = |this: &mut Self| operands.iter().map(|e| this.pack(e)).collect();
+        let (name, operands) = self.instr_call(instr, operands, packs);
         let mut given = TokenStream::new();
         let mut args = Vec::new();
         for operand in operands {
