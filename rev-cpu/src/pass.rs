@@ -55,9 +55,10 @@ impl<'a, E, M> Pass<Dynamic<'a, E, M>> for Dynamic<'a, E, M> {
     }
 }
 
-impl<'a, E, const N: usize> Pass<&'a [E; N]> for &'a [E; N] {
+/// Whatever isn't an array, and an array where one of its size is asked for.
+impl<'a, P> Pass<&'a P> for &'a P {
     #[inline(always)]
-    fn pass(self) -> &'a [E; N] {
+    fn pass(self) -> &'a P {
         self
     }
 }
@@ -76,9 +77,9 @@ impl<'a, E, const N: usize> Pass<Strided<'a, E, 1, Shared>> for &'a [E; N] {
     }
 }
 
-impl<'a, E, const N: usize> Pass<&'a mut [E; N]> for &'a mut [E; N] {
+impl<'a, P> Pass<&'a mut P> for &'a mut P {
     #[inline(always)]
-    fn pass(self) -> &'a mut [E; N] {
+    fn pass(self) -> &'a mut P {
         self
     }
 }
@@ -93,6 +94,18 @@ impl<'a, E, const N: usize> Pass<Slice<'a, E, Exclusive>> for &'a mut [E; N] {
 impl<'a, E, const N: usize> Pass<Strided<'a, E, 1, Exclusive>> for &'a mut [E; N] {
     #[inline(always)]
     fn pass(self) -> Strided<'a, E, 1, Exclusive> {
+        Slice::exclusive(self).into()
+    }
+}
+
+impl<'a, E, const N: usize> Pass<Dynamic<'a, E, Shared>> for &'a [E; N] {
+    fn pass(self) -> Dynamic<'a, E, Shared> {
+        Slice::shared(self).into()
+    }
+}
+
+impl<'a, E, const N: usize> Pass<Dynamic<'a, E, Exclusive>> for &'a mut [E; N] {
+    fn pass(self) -> Dynamic<'a, E, Exclusive> {
         Slice::exclusive(self).into()
     }
 }

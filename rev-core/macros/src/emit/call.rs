@@ -8,6 +8,7 @@ use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place
 use super::body::{Body, Repr};
 use super::expr::Reach;
 use super::names::ident;
+use super::types::is_fixed;
 
 impl Body<'_> {
     /// A call of one of a function's programs.
@@ -79,11 +80,11 @@ impl Body<'_> {
                     let value = self.value(place);
                     before.extend(quote!(let mut #copy = #value;));
                     if arg.mode == Mode::Read {
-                        quote!(&#copy)
+                        self.reference(place, quote!(&#copy))
                     } else {
                         let target = self.place(place, Reach::Write);
                         after.extend(quote!(#target = #copy;));
-                        quote!(&mut #copy)
+                        self.reference(place, quote!(&mut #copy))
                     }
                 }
                 ArgValue::Place(place) => self.place_argument(place, arg.mode),
@@ -126,25 +127,27 @@ impl Body<'_> {
 
     pub fn place_argument(&mut self, place: &Place, mode: Mode) -> TokenStream {
         let reach = if mode == Mode::Read { Reach::Read } else { Reach::Write };
-        let (p, fixed) = (self.p, self.is_fixed(place));
+        let p = self.p;
         let reached = self.place(place, reach);
-        match (place.path.is_empty() && self.repr(place.var) == Repr::Function, reach) {
-            (true, _) => reached,
-            (false, Reach::Read) if self.is_array(place) => quote!(#p::Pass::pass(#reached.share())),
-            (false, Reach::Write | Reach::Atomic) if self.is_array(place) => quote!(#p::Pass::pass(#reached)),
-            (false, Reach::Read) if fixed => quote!(#p::Pass::pass(&#reached)),
-            (false, Reach::Write | Reach::Atomic) if fixed => quote!(#p::Pass::pass(&mut #reached)),
-            (false, Reach::Read) => quote!(&#reached),
-            (false, Reach::Write | Reach::Atomic) => quote!(&mut #reached),
+        if place.path.is_empty() && self.repr(place.var) == Repr::Function {
+            return reached;
+        }
+        match (self.is_array(place), reach) {
+            (true, Reach::Read) => quote!(#p::Pass::pass(#reached.share())),
+            (true, Reach::Write | Reach::Atomic) => quote!(#p::Pass::pass(#reached)),
+            (false, Reach::Read) => self.reference(place, quote!(&#reached)),
+            (false, Reach::Write | Reach::Atomic) => self.reference(place, quote!(&mut #reached)),
         }
     }
 
-    /// Whether a place is known to be a whole fixed-size array, or the shadow of one.
-    fn is_fixed(&self, place: &Place) -> bool {
-        match &self.function.var(place.var).ty {
-            Type::Fixed(..) => place.path.is_empty(),
-            Type::Shadow(of) => matches!(**of, Type::Fixed(..)) && place.path.is_empty(),
-            _ => false,
+    /// A reference to a value at a place as an argument: where the value may be a fixed-size array, the
+    /// parameter may be a slice or a view.
+    fn reference(&self, place: &Place, reference: TokenStream) -> TokenStream {
+        let p = self.p;
+        match self.type_of(place) {
+            Some(ty) if is_fixed(&ty) => quote!(#p::Pass::pass(#reference)),
+            None if !place.path.is_empty() => quote!(#p::Pass::pass(#reference)),
+            Some(_) | None => reference,
         }
     }
 

@@ -216,17 +216,7 @@ impl Body<'_> {
 
     /// The type of a place as far as the program says it.
     pub fn type_of(&self, place: &Place) -> Option<Type> {
-        let mut ty = self.function.var(place.var).ty.clone();
-        for step in &place.path {
-            ty = match (step, ty) {
-                (Step::Index(_), Type::Array(t, _) | Type::Fixed(t, _)) => *t,
-                (Step::Element(k), Type::Tuple(ts)) => ts.get(*k as usize)?.clone(),
-                (Step::Re | Step::Im, Type::Complex(t)) => *t,
-                (Step::Range(..), Type::Array(t, rank)) => Type::Array(t, rank),
-                _ => return None,
-            };
-        }
-        Some(ty)
+        place.path.iter().try_fold(self.function.var(place.var).ty.clone(), part_type)
     }
 
     /// The Rust place that a place is: what can stand behind `&` or `&mut`, or before `.field`. A
@@ -378,6 +368,18 @@ impl Body<'_> {
             }
         })
     }
+}
+
+/// The type of a part of a value.
+fn part_type(whole: Type, step: &Step) -> Option<Type> {
+    Some(match (step, whole) {
+        (_, Type::Shadow(t)) => Type::Shadow(Box::new(part_type(*t, step)?)),
+        (Step::Index(_), Type::Array(t, _) | Type::Fixed(t, _)) => *t,
+        (Step::Element(k), Type::Tuple(ts)) => ts.get(*k as usize)?.clone(),
+        (Step::Re | Step::Im, Type::Complex(t)) => *t,
+        (Step::Range(..), Type::Array(t, rank)) => Type::Array(t, rank),
+        _ => return None,
+    })
 }
 
 fn is_primitive_int(s: ScalarType) -> bool {

@@ -159,6 +159,7 @@ impl Body<'_> {
             let arg = self.place_argument(place, mode);
             return Passed { arg, ..Passed::default() };
         }
+        let fixed = self.type_of(place).is_some_and(|ty| is_fixed(&ty));
         let whole = place.path.is_empty() && self.kind(place.var) == Kind::Pack;
         if whole {
             let name = self.name(place.var);
@@ -167,12 +168,10 @@ impl Body<'_> {
                 Repr::Value | Repr::Owned | Repr::Handle | Repr::Function => quote!(#name),
             };
             let arg = if mode == Mode::Read { quote!(&#held) } else { quote!(&mut #held) };
-            let fixed = is_fixed(&self.function.var(place.var).ty);
             let pack = Some((held, mode != Mode::Read));
             return Passed { arg, pack, fixed, ..Passed::default() };
         }
         if mode == Mode::Read {
-            let fixed = place.path.is_empty() && is_fixed(&self.function.var(place.var).ty);
             if !fixed && matches!(self.spot(place, Reach::Read), Spot::One) {
                 let value = self.value(place);
                 return self.held_argument(value, true);
@@ -183,7 +182,6 @@ impl Body<'_> {
         let name = self.fresh("arg");
         let arg = quote!(&mut #name);
         let pack = Some((quote!(#name), true));
-        let fixed = place.path.is_empty() && is_fixed(&self.function.var(place.var).ty);
         let outside = !self.is_own(place.var);
         let one = matches!(self.spot(place, Reach::Write), Spot::One);
         if outside && (one || self.is_shared(place) || self.atomic.contains(&place.var)) {

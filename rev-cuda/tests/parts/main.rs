@@ -1,0 +1,46 @@
+//! Parts of values as arguments where a slice or a view is asked for: elements and fields that are arrays
+//! of fixed size. On the interpreter, the CPU (one thread and several, with and without checks) and the
+//! emulator, against formulas in plain Rust.
+
+#![allow(clippy::unwrap_used)]
+
+mod elements;
+
+use rev_core::device::Device;
+use rev_core::interp::Interpreter;
+use rev_cpu::prelude::*;
+use rev_cuda::emulator::Emulator;
+use rev_cuda::Gpu;
+
+/// A device, what it is, and what it looks at.
+struct Tested {
+    device: Box<dyn Device>,
+    name: String,
+    /// Whether what the program asserts is checked.
+    checks: bool,
+    /// Whether indices are.
+    bounds: bool,
+}
+
+fn devices() -> Vec<Tested> {
+    let interpreter: Box<dyn Device> = Box::new(Interpreter::new());
+    let mut all =
+        vec![Tested { device: interpreter, name: "interpreter".into(), checks: true, bounds: true }];
+    for checks in [true, false] {
+        for threads in [1, 2, 3] {
+            let cpu = Cpu::with_threads(threads).checks(checks).parallel_from(0);
+            let name = format!("cpu, {threads} threads, checks {checks}");
+            all.push(Tested { device: Box::new(cpu), name, checks, bounds: true });
+        }
+        let gpu = Gpu::over(Emulator::new()).checks(checks);
+        let name = format!("emulator, checks {checks}");
+        all.push(Tested { device: Box::new(gpu), name, checks, bounds: checks });
+    }
+    all
+}
+
+/// Whether numbers are equal but for rounding.
+fn near<'a>(a: impl IntoIterator<Item = &'a f64>, b: impl IntoIterator<Item = &'a f64>) -> bool {
+    let (a, b): (Vec<&f64>, Vec<&f64>) = (a.into_iter().collect(), b.into_iter().collect());
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (*a - b).abs() < 1e-9)
+}
