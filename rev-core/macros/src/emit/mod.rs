@@ -71,11 +71,11 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         of(program, 0, false),
         of(&backward, 0, true),
         of(&forward, 1, false),
-        of(&reverse, 1, true),
+        program::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, inverse: true }),
         laned(program, 0, false),
         laned(&backward, 0, true),
         laned(&forward, 1, false),
-        laned(&reverse, 1, true),
+        lanes::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, inverse: true }),
     ];
     let by_value = &by_value.functions;
     let name = &model.item.sig.ident;

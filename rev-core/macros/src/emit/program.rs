@@ -31,6 +31,18 @@ pub fn program(
     around(scope, signature, function, &program_name(direction), shadowed, &statements)
 }
 
+/// The adjoint of the inverse: which only calls of inverses need, where cotangents go through them. One body serves
+/// with and without checks, and nothing of it runs in lanes, so that nobody compiles much for it.
+pub fn seldom_called(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Checked,
+    direction: Direction,
+) -> TokenStream {
+    let statements = statements(scope, function, &passed_params(signature, true, scope.p), None);
+    around(scope, signature, function, &program_name(direction), true, &statements)
+}
+
 /// `__fused`: the function and its adjoint in one, without checks ([`rev_core::pass::fuse`]), where it
 /// calls no other programs than those that every function has, also for lanes.
 pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option<TokenStream> {

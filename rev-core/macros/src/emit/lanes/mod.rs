@@ -30,7 +30,7 @@ use rev_core::ir::{Block, VarId};
 
 use super::body::Body;
 use super::names::ident;
-pub use program::program;
+pub use program::{program, seldom_called};
 pub use vary::{is_laned, passes, Varying};
 pub use width::width;
 

@@ -29,6 +29,40 @@ pub fn program(
     function: &Checked,
     direction: Direction,
 ) -> TokenStream {
+    let shadowed = direction.adjoint > 0;
+    around(scope, signature, function, direction, |passed, counts| {
+        let laned = |uniform: &BTreeSet<VarId>| {
+            let all = statements(scope, function, passed, Wanted::All, uniform)?;
+            let shadows = shadowed.then(|| statements(scope, function, passed, Wanted::Shadows, uniform));
+            Some(match shadows.flatten() {
+                Some(shadows) => quote!(if __C::RESTORES { #all } else { #shadows }),
+                None => all,
+            })
+        };
+        let uniform = if counts.is_empty() { None } else { laned(counts) };
+        (laned(&BTreeSet::new()), uniform)
+    })
+}
+
+/// The same as one call for each lane: for what is [seldom called](super::super::program::seldom_called).
+pub fn seldom_called(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Checked,
+    direction: Direction,
+) -> TokenStream {
+    around(scope, signature, function, direction, |_, _| (None, None))
+}
+
+/// The hidden associated function with what `emit` gives for the parameters and those of them that count: the
+/// statements where these differ between lanes, and those where they don't. Without statements, a call for each lane.
+fn around(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Checked,
+    direction: Direction,
+    emit: impl FnOnce(&[Passed], &BTreeSet<VarId>) -> (Option<TokenStream>, Option<TokenStream>),
+) -> TokenStream {
     let p = scope.p;
     let shadowed = direction.adjoint > 0;
     let passed = passed_params(signature, shadowed, p);
@@ -48,19 +82,10 @@ pub fn program(
     } else {
         (TokenStream::new(), TokenStream::new())
     };
-    let laned = |uniform: &BTreeSet<VarId>| {
-        let all = statements(scope, function, &passed, Wanted::All, uniform)?;
-        let shadows = shadowed.then(|| statements(scope, function, &passed, Wanted::Shadows, uniform));
-        Some(match shadows.flatten() {
-            Some(shadows) => quote!(if __C::RESTORES { #all } else { #shadows }),
-            None => all,
-        })
-    };
-    let varying = laned(&BTreeSet::new())
-        .unwrap_or_else(|| one_by_one(&frame, signature, function, &passed, direction));
+    let (varying, uniform) = emit(&passed, &counts);
+    let varying = varying.unwrap_or_else(|| one_by_one(&frame, signature, function, &passed, direction));
     let names: Vec<_> = counts.iter().map(|&var| frame.name(var)).collect();
     let varying = quote!(#(let #names = &#p::lanes::Each::pack(#names);)* #varying);
-    let uniform = if counts.is_empty() { None } else { laned(&counts) };
     let statements = match uniform {
         Some(uniform) => quote! {
             if let (#(::core::option::Option::Some(#names),)*) = (#(#p::lanes::Each::uniform(&#names),)*) {
