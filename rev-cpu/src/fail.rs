@@ -19,29 +19,35 @@ pub struct Site {
     file: &'static str,
     span: Span,
     statement: &'static str,
+    loops: &'static [&'static str],
 }
 
 impl Site {
-    /// The statement at `line` and `column` (from 0) of a file.
+    /// The statement at `line` and `column` (from 0) of a file, in loops with these variables, outermost first.
     pub const fn new(
         function: &'static str,
         file: &'static str,
         line: u32,
         column: u32,
         statement: &'static str,
+        loops: &'static [&'static str],
     ) -> Site {
         let end_column = column + statement.len() as u32;
-        Site { function, file, span: Span { line, column, end_line: line, end_column }, statement }
+        Site { function, file, span: Span { line, column, end_line: line, end_column }, statement, loops }
+    }
+
+    /// The statement in a run.
+    #[inline(always)]
+    pub fn at<'a>(&'static self, iterations: &'a [i128]) -> At<'a> {
+        At { site: self, iterations }
     }
 }
 
-/// A statement in a run: its site, and the variables of the loops around it.
+/// A statement in a run: its site, and the values of the variables of the loops around it.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
-    /// The statement.
-    pub site: &'static Site,
-    /// The loops, outermost first.
-    pub loops: &'a [(&'static str, i128)],
+    site: &'static Site,
+    iterations: &'a [i128],
 }
 
 impl At<'_> {
@@ -50,14 +56,15 @@ impl At<'_> {
     }
 
     fn site(&self) -> ErrorSite {
+        let loops = self.site.loops.iter().zip(self.iterations);
         let iteration =
-            |&(variable, value): &(&'static str, i128)| Iteration { variable: variable.into(), value };
+            |(&variable, &value): (&&'static str, &i128)| Iteration { variable: variable.into(), value };
         ErrorSite {
             function: self.site.function.into(),
             file: self.site.file.into(),
             span: self.site.span,
             statement: self.site.statement.into(),
-            iterations: self.loops.iter().map(iteration).collect(),
+            iterations: loops.map(iteration).collect(),
         }
     }
 }
@@ -67,6 +74,27 @@ impl At<'_> {
 #[inline(never)]
 pub fn out_of_range(at: &At, place: &'static str, index: &[usize], shape: &[usize]) -> Error {
     index_error(at, place, index, shape.to_vec())
+}
+
+/// What an access asked for where its array has no such element: the index, and the array's sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absent<const R: usize> {
+    pub(crate) index: [usize; R],
+    pub(crate) shape: [usize; R],
+}
+
+impl<const R: usize> Absent<R> {
+    /// An index that an array doesn't have.
+    #[inline(always)]
+    pub fn of(array: &impl Extents, index: [usize; R]) -> Absent<R> {
+        Absent { index, shape: std::array::from_fn(|k| array.extent(k)) }
+    }
+
+    /// The error.
+    #[inline(always)]
+    pub fn error(self, at: &At, place: &'static str) -> Error {
+        out_of_range(at, place, &self.index, &self.shape)
+    }
 }
 
 /// A part of a slice out of range.

@@ -26,7 +26,7 @@ use rev_core::scalar::Linear;
 use rev_core::value::Stack;
 
 use crate::atomic::Cell;
-use crate::fail;
+use crate::fail::{self, Absent};
 
 /// The mark of a handle that can only read.
 #[derive(Clone, Copy, Debug)]
@@ -113,10 +113,10 @@ pub trait Extents {
 pub trait Elements: Extents {
     /// What it holds.
     type Element;
-    /// The element at an index, `None` when out of range.
-    fn rd(&self, index: [usize; 1]) -> Option<&Self::Element>;
+    /// The element at an index, where there is one.
+    fn rd(&self, index: [usize; 1]) -> Result<&Self::Element, Absent<1>>;
     /// The same for writing.
-    fn wr(&mut self, index: [usize; 1]) -> Option<&mut Self::Element>;
+    fn wr(&mut self, index: [usize; 1]) -> Result<&mut Self::Element, Absent<1>>;
     /// A handle that can only read.
     fn reader(&self) -> Slice<'_, Self::Element, Shared>;
     /// A handle that can write.
@@ -157,12 +157,12 @@ impl<T> Extents for Stack<T> {
 impl<E, const N: usize> Elements for [E; N] {
     type Element = E;
     #[inline(always)]
-    fn rd(&self, [i]: [usize; 1]) -> Option<&E> {
-        self.get(i)
+    fn rd(&self, [i]: [usize; 1]) -> Result<&E, Absent<1>> {
+        self.get(i).ok_or(Absent { index: [i], shape: [N] })
     }
     #[inline(always)]
-    fn wr(&mut self, [i]: [usize; 1]) -> Option<&mut E> {
-        self.get_mut(i)
+    fn wr(&mut self, [i]: [usize; 1]) -> Result<&mut E, Absent<1>> {
+        self.get_mut(i).ok_or(Absent { index: [i], shape: [N] })
     }
     #[inline(always)]
     fn reader(&self) -> Slice<'_, E, Shared> {
@@ -189,11 +189,15 @@ impl<'a, E> Slice<'a, E, Exclusive> {
         Slice { ptr: s.as_mut_ptr(), len: s.len(), borrow: PhantomData }
     }
 
-    /// The element at an index for writing, `None` when out of range.
+    /// The element at an index for writing.
+    ///
+    /// # Errors
+    ///
+    /// When the index is out of range.
     #[inline(always)]
-    pub fn wr(self, [i]: [usize; 1]) -> Option<&'a mut E> {
-        // SAFETY: i is in range of memory borrowed for 'a; disjointness as the module says.
-        (i < self.len).then(|| unsafe { &mut *self.ptr.add(i) })
+    pub fn wr(self, index: [usize; 1]) -> Result<&'a mut E, Absent<1>> {
+        // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
+        self.offset(index).map(|d| unsafe { &mut *self.ptr.add(d) })
     }
 
     /// All elements for writing.
@@ -204,13 +208,16 @@ impl<'a, E> Slice<'a, E, Exclusive> {
 }
 
 macro_rules! cells {
-    ($handle:ty $(, const $r:ident)?; $index:ty; |$self:ident, $i:ident| $address:expr) => {
+    ($handle:ty $(, const $r:ident)?; $rank:tt; |$self:ident, $i:ident| $address:expr) => {
         impl<'a, E: Linear, $(const $r: usize)?> $handle {
-            /// The element at an index as a cell that several threads may add to, `None` when out
-            /// of range. While the loop runs in which this is called, the array is reached in no
-            /// other way.
+            /// The element at an index as a cell that several threads may add to. While the loop runs in which
+            /// this is called, the array is reached in no other way.
+            ///
+            /// # Errors
+            ///
+            /// When the index is out of range.
             #[inline(always)]
-            pub fn at($self, $i: $index) -> Option<Cell<'a, E>> {
+            pub fn at($self, $i: [usize; $rank]) -> Result<Cell<'a, E>, Absent<$rank>> {
                 // SAFETY: the index is in range of memory borrowed for 'a; the rest as documented.
                 $address.map(|address| unsafe { Cell::new(address) })
             }
@@ -218,23 +225,40 @@ macro_rules! cells {
     };
 }
 // SAFETY (of the offsets): the index is in range.
-cells!(Slice<'a, E, Exclusive>; [usize; 1]; |self, i| (i[0] < self.len).then(|| unsafe { self.ptr.add(i[0]) }));
-cells!(Strided<'a, E, R, Exclusive>, const R; [usize; R]; |self, i| self.offset(i).map(|d| unsafe { self.ptr.offset(d) }));
+cells!(Slice<'a, E, Exclusive>; 1; |self, i| self.offset(i).map(|d| unsafe { self.ptr.add(d) }));
+cells!(Strided<'a, E, R, Exclusive>, const R; R; |self, i| self.offset(i).map(|d| unsafe { self.ptr.offset(d) }));
 
 impl<'a, E: Linear> Dynamic<'a, E, Exclusive> {
-    /// The element at an index as a cell, `None` when out of range or of another rank.
+    /// The element at an index as a cell.
+    ///
+    /// # Errors
+    ///
+    /// When the index is out of range or of another rank.
     #[inline]
-    pub fn at<const R: usize>(self, index: [usize; R]) -> Option<Cell<'a, E>> {
-        self.all.at(self.pad(index)?)
+    pub fn at<const R: usize>(self, index: [usize; R]) -> Result<Cell<'a, E>, Absent<R>> {
+        self.padded(index, |all, index| all.at(index).ok())
     }
 }
 
 impl<'a, E, M> Slice<'a, E, M> {
-    /// The element at an index, `None` when out of range.
     #[inline(always)]
-    pub fn rd(self, [i]: [usize; 1]) -> Option<&'a E> {
-        // SAFETY: i is in range of memory borrowed for 'a; disjointness as the module says.
-        (i < self.len).then(|| unsafe { &*self.ptr.add(i) })
+    fn offset(self, [i]: [usize; 1]) -> Result<usize, Absent<1>> {
+        if i < self.len {
+            Ok(i)
+        } else {
+            Err(Absent { index: [i], shape: [self.len] })
+        }
+    }
+
+    /// The element at an index.
+    ///
+    /// # Errors
+    ///
+    /// When the index is out of range.
+    #[inline(always)]
+    pub fn rd(self, index: [usize; 1]) -> Result<&'a E, Absent<1>> {
+        // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
+        self.offset(index).map(|d| unsafe { &*self.ptr.add(d) })
     }
 
     /// The elements from `i` to before `j`, `None` unless `i <= j <= len`.
@@ -335,9 +359,13 @@ impl<'a, E, const R: usize> Strided<'a, E, R, Exclusive> {
         Self::parts(ptr, v.shape(), v.strides()).ok_or_else(|| fail::rank(v.ndim(), R))
     }
 
-    /// The element at an index for writing, `None` when out of range.
+    /// The element at an index for writing.
+    ///
+    /// # Errors
+    ///
+    /// When the index is out of range.
     #[inline(always)]
-    pub fn wr(self, index: [usize; R]) -> Option<&'a mut E> {
+    pub fn wr(self, index: [usize; R]) -> Result<&'a mut E, Absent<R>> {
         // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
         self.offset(index).map(|d| unsafe { &mut *self.ptr.offset(d) })
     }
@@ -366,22 +394,26 @@ impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
 
     // a plain loop over the axes, which the compiler unrolls; iterators here weren't inlined
     #[inline(always)]
-    fn offset(self, index: [usize; R]) -> Option<isize> {
+    fn offset(self, index: [usize; R]) -> Result<isize, Absent<R>> {
         let mut offset = 0isize;
         let mut k = 0;
         while k < R {
             if index[k] >= self.shape[k] {
-                return None;
+                return Err(Absent { index, shape: self.shape });
             }
             offset = offset.wrapping_add((index[k] as isize).wrapping_mul(self.strides[k]));
             k += 1;
         }
-        Some(offset)
+        Ok(offset)
     }
 
-    /// The element at an index, `None` when out of range.
+    /// The element at an index.
+    ///
+    /// # Errors
+    ///
+    /// When the index is out of range.
     #[inline(always)]
-    pub fn rd(self, index: [usize; R]) -> Option<&'a E> {
+    pub fn rd(self, index: [usize; R]) -> Result<&'a E, Absent<R>> {
         // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
         self.offset(index).map(|d| unsafe { &*self.ptr.offset(d) })
     }
@@ -439,7 +471,7 @@ impl<'a, E, const R: usize> Iterator for Walk<'a, E, R, Shared> {
     #[inline]
     fn next(&mut self) -> Option<&'a E> {
         let index = self.step()?;
-        self.array.rd(index)
+        self.array.rd(index).ok()
     }
 }
 
@@ -448,7 +480,7 @@ impl<'a, E, const R: usize> Iterator for Walk<'a, E, R, Exclusive> {
     #[inline]
     fn next(&mut self) -> Option<&'a mut E> {
         let index = self.step()?;
-        self.array.wr(index)
+        self.array.wr(index).ok()
     }
 }
 
@@ -595,8 +627,8 @@ impl<'a, P> Single<'a, P> {
 
     /// A handle to an element of an array, `None` where the index was out of range.
     #[inline(always)]
-    pub fn of_element(element: Option<&'a mut P>) -> Option<Self> {
-        element.map(Single::new)
+    pub fn of_element<A>(element: Result<&'a mut P, A>) -> Option<Self> {
+        element.ok().map(Single::new)
     }
 
     /// The value, which tasks may look at while none of them changes it.
@@ -653,10 +685,14 @@ impl<'a, E> Dynamic<'a, E, Exclusive> {
         Self::parts(ptr, v.shape(), v.strides()).ok_or_else(|| fail::rank(v.ndim(), MAX_RANK))
     }
 
-    /// The element at an index for writing, `None` when out of range or of another rank.
+    /// The element at an index for writing.
+    ///
+    /// # Errors
+    ///
+    /// When the index is out of range or of another rank.
     #[inline]
-    pub fn wr<const R: usize>(self, index: [usize; R]) -> Option<&'a mut E> {
-        self.all.wr(self.pad(index)?)
+    pub fn wr<const R: usize>(self, index: [usize; R]) -> Result<&'a mut E, Absent<R>> {
+        self.padded(index, |all, index| all.wr(index).ok())
     }
 }
 
@@ -676,14 +712,23 @@ impl<'a, E, M> Dynamic<'a, E, M> {
     }
 
     #[inline]
-    fn pad<const R: usize>(self, index: [usize; R]) -> Option<[usize; MAX_RANK]> {
-        (R == self.rank).then(|| padded(&index, 0)).flatten()
+    fn padded<X, const R: usize>(
+        self,
+        index: [usize; R],
+        reach: impl FnOnce(Strided<'a, E, MAX_RANK, M>, [usize; MAX_RANK]) -> Option<X>,
+    ) -> Result<X, Absent<R>> {
+        let found = (R == self.rank).then(|| padded(&index, 0)).flatten().and_then(|i| reach(self.all, i));
+        found.ok_or_else(|| Absent::of(&self, index))
     }
 
-    /// The element at an index, `None` when out of range or of another rank.
+    /// The element at an index.
+    ///
+    /// # Errors
+    ///
+    /// When the index is out of range or of another rank.
     #[inline]
-    pub fn rd<const R: usize>(self, index: [usize; R]) -> Option<&'a E> {
-        self.all.rd(self.pad(index)?)
+    pub fn rd<const R: usize>(self, index: [usize; R]) -> Result<&'a E, Absent<R>> {
+        self.padded(index, |all, index| all.rd(index).ok())
     }
 
     /// The same elements, for reading only.
@@ -716,8 +761,8 @@ mod tests {
     fn slices_check_their_range_and_split() {
         let mut a = [1, 2, 3, 4];
         let v = Slice::exclusive(&mut a);
-        assert_eq!(v.rd([3]), Some(&4));
-        assert_eq!(v.rd([4]), None);
+        assert_eq!(v.rd([3]), Ok(&4));
+        assert_eq!(v.rd([4]), Err(Absent { index: [4], shape: [4] }));
         assert!(v.slice(3, 2).is_none() && v.slice(0, 5).is_none());
         let (left, right) = (v.slice(0, 2).unwrap(), v.slice(2, 4).unwrap());
         std::mem::swap(left.wr([0]).unwrap(), right.wr([1]).unwrap());
@@ -729,7 +774,8 @@ mod tests {
         let mut a = array![[1., 2., 3.], [4., 5., 6.]];
         let v = Strided::<_, 2, _>::exclusive(a.slice_mut(s![..;-1, ..;2])).unwrap();
         assert_eq!(v.shape(), [2, 2]);
-        assert_eq!((v.rd([0, 1]), v.rd([1, 0]), v.rd([0, 2])), (Some(&6.), Some(&1.), None));
+        assert_eq!((v.rd([0, 1]), v.rd([1, 0])), (Ok(&6.), Ok(&1.)));
+        assert_eq!(v.rd([0, 2]), Err(Absent { index: [0, 2], shape: [2, 2] }));
         *v.wr([1, 1]).unwrap() = 0.;
         assert_eq!(a[[0, 2]], 0.);
         assert!(Strided::<_, 3, _>::shared(a.view()).is_err());
@@ -739,7 +785,9 @@ mod tests {
     fn dynamic_views_check_their_rank() {
         let a = array![[1, 2], [3, 4]];
         let v = Dynamic::shared(a.view().into_dyn()).unwrap();
-        assert_eq!((v.rd([1, 0]), v.rd([1]), v.rd([2, 0])), (Some(&3), None, None));
+        assert_eq!(v.rd([1, 0]), Ok(&3));
+        assert_eq!(v.rd([1]), Err(Absent { index: [1], shape: [2] }));
+        assert_eq!(v.rd([2, 0]), Err(Absent { index: [2, 0], shape: [2, 2] }));
         assert_eq!((v.count(), v.extent(1), v.extent(5)), (4, 2, 1));
     }
 
@@ -752,6 +800,6 @@ mod tests {
         assert_eq!(b, [1, 4, 2, 5, 3, 6]);
         // SAFETY: b outlives the handle.
         let copy = unsafe { v.over(&mut b) }.unwrap();
-        assert_eq!((copy.shape(), copy.rd([2, 0]), copy.rd([0, 1])), ([3, 2], Some(&3), Some(&4)));
+        assert_eq!((copy.shape(), copy.rd([2, 0]), copy.rd([0, 1])), ([3, 2], Ok(&3), Ok(&4)));
     }
 }

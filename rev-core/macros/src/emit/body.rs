@@ -197,15 +197,16 @@ impl<'a> Body<'a> {
     /// Where the program stands, as an argument for the functions that make errors.
     pub fn at(&mut self) -> TokenStream {
         let p = self.p;
-        let site = self.sites.number(self.site, self.quotes, p);
-        let loops = self.loops.iter().map(|around| match around {
-            Around::For(v) => {
-                let (number, shown) = (self.lane_number(*v), &self.function.var(*v).name);
-                quote!((#shown, #p::number(#number)))
-            }
-            Around::While(count) => quote!(("while", #p::number(#count))),
+        let names = self.loops.iter().map(|around| match around {
+            Around::For(v) => self.function.var(*v).name.as_str(),
+            Around::While(_) => "while",
         });
-        quote!(&#p::At { site: &__SITES[#site], loops: &[#(#loops),*] })
+        let site = self.sites.number(self.site, names.collect(), self.quotes, p);
+        let numbers = self.loops.iter().map(|around| match around {
+            Around::For(v) => self.lane_number(*v),
+            Around::While(count) => quote!(#count),
+        });
+        quote!(&__SITES[#site].at(&[#(#p::number(#numbers)),*]))
     }
 
     /// Leaves the program with an error, made by `make` from where the program stands.

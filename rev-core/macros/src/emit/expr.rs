@@ -268,32 +268,32 @@ impl Body<'_> {
         });
         let index = self.exprs(index);
         let shown = self.show(place);
-        // The failing path makes its arrays of its own: what it takes a reference to would have to be
-        // in memory on the good path too.
-        let names: Vec<_> = (0..index.len()).map(|k| ident(&format!("__i{k}"))).collect();
-        let axes = 0..index.len();
-        let absent = self.fail(|at| {
-            let sizes = axes.map(|k| quote!(#p::Extents::extent(&#array, #k)));
-            quote!(#p::fail::out_of_range(#at, #shown, &[#(#names),*], &[#(#sizes),*]))
-        });
-        let position = {
-            let axes = 0..index.len();
-            let sizes = axes.map(|k| quote!(#p::Extents::extent(&#array, #k)));
-            quote!(#p::claims::position([#(#names),*], [#(#sizes),*]))
+        let absent = self.fail(|at| quote!(__x.error(#at, #shown)));
+        let reach_at = |index: TokenStream| {
+            quote!(match #array.#method([#index]) {
+                ::core::result::Result::Ok(__e) => __e,
+                ::core::result::Result::Err(__x) => #absent,
+            })
         };
-        let claims = self.claims(place, depth, &quote!(take), &position);
-        let found = quote!({
-            #(let #names = #index;)*
-            #claims
-            match #array.#method([#(#names),*]) {
-                ::core::option::Option::Some(__e) => __e,
-                ::core::option::Option::None => #absent,
-            }
-        });
+        let found = if self.is_claimed(place, depth) {
+            let names: Vec<_> = (0..index.len()).map(|k| ident(&format!("__i{k}"))).collect();
+            let sizes = (0..index.len()).map(|k| quote!(#p::Extents::extent(&#array, #k)));
+            let position = quote!(#p::claims::position([#(#names),*], [#(#sizes),*]));
+            let (claims, access) =
+                (self.claims(place, depth, &quote!(take), &position), reach_at(quote!(#(#names),*)));
+            quote!({ #(let #names = #index;)* #claims #access })
+        } else {
+            reach_at(quote!(#(#index),*))
+        };
         match reach {
             Reach::Read | Reach::Write => quote!((*#found)),
             Reach::Atomic => found,
         }
+    }
+
+    /// Whether iterations claim what they access there.
+    fn is_claimed(&self, place: &Place, depth: usize) -> bool {
+        depth == 0 && self.claimed.iter().any(|(var, ..)| *var == place.var)
     }
 
     /// Claims elements for the iteration, where the program declares what can't be proven.
@@ -327,11 +327,7 @@ impl Body<'_> {
     ) -> TokenStream {
         let p = self.p;
         let (index, shown) = (self.exprs(index), self.show(place));
-        let axes = 0..index.len();
-        let absent = self.fail(|at| {
-            let sizes = axes.map(|k| quote!(#p::Extents::extent(&#array, #k)));
-            quote!(#p::fail::out_of_range(#at, #shown, &[#(#index),*], &[#(#sizes),*]))
-        });
+        let absent = self.fail(|at| quote!(#p::fail::Absent::of(&#array, [#(#index),*]).error(#at, #shown)));
         quote!((*match #element {
             ::core::option::Option::Some(__e) => __e.get(),
             ::core::option::Option::None => #absent,

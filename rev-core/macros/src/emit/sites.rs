@@ -1,5 +1,7 @@
 //! The statements of a function as the errors of its programs show them.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{quote, ToTokens};
 use rev_core::ir;
@@ -97,24 +99,24 @@ fn without_attributes<'a>(mut words: &'a [&'a Word]) -> &'a [&'a Word] {
 /// The sites of one program, numbered as they come.
 #[derive(Default)]
 pub struct Sites {
-    entries: Vec<(ir::Span, TokenStream)>,
+    numbers: BTreeMap<(ir::Span, String), usize>,
+    entries: Vec<TokenStream>,
 }
 
 impl Sites {
-    /// The number of a statement's site.
-    pub fn number(&mut self, at: ir::Span, quotes: &Quotes, p: &TokenStream) -> usize {
-        if let Some(k) = self.entries.iter().position(|(span, _)| *span == at) {
-            return k;
-        }
-        let (line, column, text) = (at.line, at.column, quotes.line(at));
-        self.entries.push((at, quote!(#p::Site::new(__FUNCTION, file!(), #line, #column, #text))));
-        self.entries.len() - 1
+    /// The number of a statement's site, in loops with these variables.
+    pub fn number(&mut self, at: ir::Span, loops: Vec<&str>, quotes: &Quotes, p: &TokenStream) -> usize {
+        let entries = &mut self.entries;
+        *self.numbers.entry((at, loops.join(" "))).or_insert_with(|| {
+            let (line, column, text) = (at.line, at.column, quotes.line(at));
+            entries.push(quote!(#p::Site::new(__FUNCTION, file!(), #line, #column, #text, &[#(#loops),*])));
+            entries.len() - 1
+        })
     }
 
     /// The table that the numbers index.
     pub fn table(&self, p: &TokenStream) -> TokenStream {
-        let entries = self.entries.iter().map(|(_, e)| e);
-        let count = self.entries.len();
+        let (count, entries) = (self.entries.len(), &self.entries);
         quote!(static __SITES: [#p::Site; #count] = [#(#entries),*];)
     }
 }

@@ -122,10 +122,8 @@ impl Body<'_> {
         let (p, mask, method) = (self.p, self.mask(), ident(method));
         let (array, index, shown) = (&chosen.array, &chosen.index, self.show(place));
         let failure = self.failing_at(quote!(__lane), |at| {
-            let sizes = (0..index.len()).map(|k| quote!(#p::Extents::extent(&#array, #k)));
-            quote!(#p::fail::out_of_range(
-                #at, #shown, &[#(#p::lanes::Index::at(#index, __lane)),*], &[#(#sizes),*]
-            ))
+            let found = quote!([#(#p::lanes::Index::at(#index, __lane)),*]);
+            quote!(#p::fail::Absent::of(&#array, #found).error(#at, #shown))
         });
         quote!(match #array.#method(__s, #mask, (#(#index,)*) #value) {
             ::core::result::Result::Ok(__r) => __r,
