@@ -256,3 +256,78 @@ fn sine_and_cosine_at_once() {
         g.x_bar.iter().zip(slopes).for_each(|(g, e)| assert!((g - e).abs() <= 1e-5, "{g} instead of {e}"));
     }
 }
+
+#[reversible(constant(x))]
+fn weighted<T: Real>(y: &mut [T], a: &[T], b: &[T], x: &[T]) {
+    for i in 0..x.len() {
+        y[i] += a[i] * b[i] * x[i];
+    }
+}
+
+#[reversible(constant(x))]
+fn weighted_in_a_loop<T: Real>(y: &mut [T], z: &mut T, w: T, v: &[T], x: &[T]) {
+    let n = w;
+    for i in 0..2 {
+        weighted(&mut y, &v, &v, &x);
+        weighted(&mut y, &v, &v, &x);
+        *z -= n;
+    }
+}
+
+#[reversible(constant(x))]
+fn scaled<T: Real>(y: &mut [T], a: T, x: &[T]) {
+    for i in 0..x.len() {
+        y[i] += a * x[i];
+    }
+}
+
+#[reversible(constant(x))]
+fn scaled_in_a_branch<T: Real>(y: &mut [T], z: &mut [T], w: T, x: &[T]) {
+    let n = w;
+    for i in 0..2 {
+        if w > 0.5 {
+            scaled(&mut y, x[i].exp(), &x);
+        } else {
+            z[i] -= n;
+        }
+    }
+}
+
+/// A constant's shadow that calls in a loop leave what they find in: the loop's adjoint is made more than once.
+#[test]
+fn constants_passed_to_calls_in_loops() {
+    let interpreter = rev_core::interp::Interpreter::new();
+    let cpus = cpus().into_iter().flat_map(|cpu| [cpu.clone(), cpu.checks(false)]);
+    let mut devices: Vec<Box<dyn rev_core::device::Device>> = cpus.map(|cpu| Box::new(cpu) as _).collect();
+    devices.push(Box::new(interpreter));
+    let (y, v, x) = ([0.0; 3], [1.0, 2.0, 3.0], [0.5, 0.25, 4.0]);
+    for device in &devices {
+        let g = weighted_in_a_loop::vjp(&**device, &[1.0; 3], 1.0, &y, &0.0, 2.0, &v, &x).unwrap();
+        assert_eq!((g.v_bar, g.w_bar), (vec![4.0, 4.0, 96.0], -2.0), "{}", device.name());
+        let g = scaled_in_a_branch::vjp(&**device, &[1.0; 2], &[1.0; 2], &x[..2], &x[..2], 0.25, &x[..2]);
+        assert_eq!(g.unwrap().w_bar, -2.0, "{}", device.name());
+        let g = scaled_in_a_branch::vjp(&**device, &[1.0; 2], &[1.0; 2], &x[..2], &x[..2], 0.75, &x[..2]);
+        assert_eq!(g.unwrap().w_bar, 0.0, "{}", device.name());
+    }
+}
+
+/// The adjoint's coefficient is a choice of numbers inside a branch; on a GPU it was the constant 0.
+#[reversible]
+fn chosen_twice<T: Real>(y: &mut [T], p: &mut T, q: &mut T, x: i32) {
+    let n0 = *q;
+    let n1 = T::from_f64(0.41);
+    y[1] -= select(n1 <= y[0], if x % 2 != 0 { *p } else { n0 }, n0);
+}
+
+#[test]
+fn a_choice_inside_a_choice() {
+    let interpreter = rev_core::interp::Interpreter::new();
+    let cpu = Cpu::new().checks(false);
+    let devices: [&dyn rev_core::device::Device; 3] = [&interpreter, &Cpu::new(), &cpu];
+    for (first, x, p_bar, q_bar) in [(0.0, 1, 0.0, -0.25), (1.0, 1, -0.25, 0.0), (1.0, 2, 0.0, -0.25)] {
+        for device in devices {
+            let g = chosen_twice::vjp(device, &[0.5, 0.25], 0.0, 0.0, &[first, 2.0], &3.0, &5.0, x).unwrap();
+            assert_eq!((g.p_bar, g.q_bar), (p_bar, q_bar), "{}", device.name());
+        }
+    }
+}

@@ -289,3 +289,58 @@ fn recursion_is_refused_by_name() {
         );
     }
 }
+
+/// Adjoints that were wrong once, on the emulator; `rev-cpu/tests/emitted.rs` has them for the others.
+#[test]
+fn constants_passed_to_calls_in_loops() {
+    let m = module(
+        "module f
+         fn g<T: Real>(y: &mut [T], a: [T], b: [T], x: [T]) constant(x) {
+             for i in 0..len(x) { y[i] += a[i] * b[i] * x[i] }
+         }
+         fn f<T: Real>(y: &mut [T], z: &mut T, w: T, v: [T], x: [T]) constant(x) {
+             let n = w {
+                 for i in 0..2 {
+                     call g(&mut y, v, v, x)
+                     call g(&mut y, v, v, x)
+                     z -= n
+                 }
+             }
+         }",
+    );
+    let gpu = Gpu::over(Watched::new()).kernels(options());
+    let (mut y, mut v, mut x) = (vec![0.0; 3], vec![1.0, 2.0, 3.0], vec![0.5, 0.25, 4.0]);
+    let (mut y_bar, mut v_bar, mut x_bar, mut w_bar) = (vec![1.0; 3], vec![0.0; 3], vec![0.0; 3], 0.0);
+    gpu.execute(
+        &m,
+        ADJOINT,
+        &mut [
+            &mut y, &mut y_bar, &mut 0.0, &mut 1.0, &mut 2.0, &mut w_bar, &mut v, &mut v_bar, &mut x,
+            &mut x_bar,
+        ],
+    )
+    .unwrap();
+    assert_eq!((v_bar, x_bar, w_bar), (vec![4.0, 4.0, 96.0], vec![0.0; 3], -2.0));
+}
+
+#[test]
+fn a_choice_of_literals_inside_a_branch() {
+    let m = module(
+        "module f
+         fn f<T: Real>(y: &mut [T], p: &mut T, q: &mut T, x: i32) {
+             let n0 = q {
+                 let n1: T = 0.41 {
+                     y[1] -= select(n1 <= y[0], if x % 2 != 0 { p } else { n0 }, n0)
+                 }
+             }
+         }",
+    );
+    let gpu = Gpu::over(Watched::new()).kernels(options());
+    for (first, x, expected) in [(0.0, 1, (0.0, -0.25)), (1.0, 1, (-0.25, 0.0)), (1.0, 2, (0.0, -0.25))] {
+        let (mut y, mut y_bar, mut p_bar, mut q_bar) = (vec![first, 2.0], vec![0.5, 0.25], 0.0, 0.0);
+        let args: &mut [&mut dyn DynArg] =
+            &mut [&mut y, &mut y_bar, &mut 3.0, &mut p_bar, &mut 5.0, &mut q_bar, &mut { x }, &mut ()];
+        gpu.execute(&m, ADJOINT, args).unwrap();
+        assert_eq!((p_bar, q_bar), expected);
+    }
+}

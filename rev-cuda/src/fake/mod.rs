@@ -7,6 +7,8 @@
 mod compute;
 mod threads;
 
+pub use compute::compute;
+
 use crate::driver::{Driver, ModuleHandle, Target};
 use crate::kernel;
 use rev_core::error::{Cause, Error};

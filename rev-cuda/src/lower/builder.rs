@@ -81,6 +81,12 @@ impl Builder {
         (self.kernel, self.args, self.allocations)
     }
 
+    /// Everything that was emitted so far.
+    #[cfg(test)]
+    pub fn instructions(&self) -> Vec<Inst> {
+        self.prologue.iter().chain(self.regions.iter().flatten()).cloned().collect()
+    }
+
     /// The kernel has one thread that does anything.
     pub fn alone(&mut self) {
         self.threads = Some((Atom::index(0), Atom::index(1)));
@@ -264,6 +270,14 @@ impl Builder {
         }
         let value = self.operand(&value);
         self.emit(Inst::Op { to, op: Op::Move, args: vec![value] });
+    }
+
+    /// `to = value` after instructions that were made before. The register is no variable: what is known of
+    /// these goes by the order in which instructions are made.
+    pub fn assign_after(&mut self, insts: &mut Vec<Inst>, to: Reg, value: &Atom) {
+        debug_assert!(!self.variables.contains(&to));
+        let value = self.operand(value);
+        insts.push(Inst::Op { to, op: Op::Move, args: vec![value] });
     }
 
     /// What an instruction reads for an atom.

@@ -104,45 +104,29 @@ impl Lower<'_> {
         Ok(Num { parts, ..like.clone() })
     }
 
-    /// Two values in one type: a literal takes the other's, a real number meets a complex one.
+    /// Two values in one type.
     pub fn alike(&mut self, a: Val, b: Val) -> Outcome<(Val, Val)> {
-        Ok(match (a, b) {
-            (a @ Val::Literal(Number::Bool(_)), b) | (a, b @ Val::Literal(Number::Bool(_))) => {
-                let truth = |v: Val| match v {
-                    Val::Literal(Number::Bool(b)) => Val::bool(super::atom::Atom::bool(b)),
-                    v => v,
-                };
-                (truth(a), truth(b))
+        let own = self.toward(a.clone(), &b)?;
+        Ok((own, self.toward(b, &a)?))
+    }
+
+    /// A value in the type that it and another have in common: a literal takes the other's, a real number
+    /// meets a complex one.
+    pub fn toward(&mut self, val: Val, other: &Val) -> Outcome<Val> {
+        Ok(match (val, other) {
+            (Val::Literal(Number::Bool(b)), _) => Val::bool(super::atom::Atom::bool(b)),
+            (val, other) if val.is_literal() && !other.is_literal() => self.coerce(val, other)?,
+            (Val::Num(n), Val::Num(other)) if n.real != other.real || is_wider(other, &n) => {
+                Val::Num(self.fit(n, other)?)
             }
-            (a, b) if a.is_literal() && b.is_literal() => (a, b),
-            (a, b) if a.is_literal() => (self.coerce(a, &b)?, b),
-            (a, b) if b.is_literal() => {
-                let b = self.coerce(b, &a)?;
-                (a, b)
-            }
-            (Val::Num(a), Val::Num(b)) if (a.complex && !b.complex) || a.lanes > b.lanes => {
-                let b = self.fit(b, &a)?;
-                (Val::Num(a), Val::Num(b))
-            }
-            (Val::Num(a), Val::Num(b)) => {
-                let a = self.fit(a, &b)?;
-                (Val::Num(a), Val::Num(b))
-            }
-            (Val::Fixed(a), Val::Fixed(b)) if a.len() == b.len() => {
-                let (a, b) = self.alike_each(a, b)?;
-                (Val::Fixed(a), Val::Fixed(b))
-            }
-            (Val::Tuple(a), Val::Tuple(b)) if a.len() == b.len() => {
-                let (a, b) = self.alike_each(a, b)?;
-                (Val::Tuple(a), Val::Tuple(b))
-            }
-            other => other,
+            (Val::Fixed(a), Val::Fixed(b)) if a.len() == b.len() => Val::Fixed(self.toward_each(a, b)?),
+            (Val::Tuple(a), Val::Tuple(b)) if a.len() == b.len() => Val::Tuple(self.toward_each(a, b)?),
+            (val, _) => val,
         })
     }
 
-    fn alike_each(&mut self, a: Vec<Val>, b: Vec<Val>) -> Outcome<(Vec<Val>, Vec<Val>)> {
-        let both = a.into_iter().zip(b).map(|(a, b)| self.alike(a, b));
-        Ok(both.collect::<Outcome<Vec<_>>>()?.into_iter().unzip())
+    fn toward_each(&mut self, a: Vec<Val>, b: &[Val]) -> Outcome<Vec<Val>> {
+        a.into_iter().zip(b).map(|(a, b)| self.toward(a, b)).collect()
     }
 
     /// A value that stays as it is when the variables that it was read from change.
@@ -174,4 +158,9 @@ impl Lower<'_> {
             loc @ (Loc::Value(_) | Loc::Registers(_) | Loc::Stack(_)) => loc,
         }
     }
+}
+
+/// Whether a number has parts or lanes that another lacks.
+fn is_wider(a: &Num, b: &Num) -> bool {
+    (a.complex && !b.complex) || a.lanes > b.lanes
 }

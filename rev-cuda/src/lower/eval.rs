@@ -6,9 +6,10 @@ use rev_core::ir::{Expr, ExprKind, Number, Place, ScalarType, Type, VarId};
 use rev_core::ops::Func;
 use rev_core::pass;
 
-use crate::kernel::{Inst, Op, Ty};
+use crate::kernel::{Op, Ty};
 
 use super::atom::Atom;
+use super::choice::is_harmless;
 use super::generics::{shadow, Generics};
 use super::memory::Loc;
 use super::types::ArgumentType;
@@ -173,61 +174,6 @@ impl Lower<'_> {
         }
     }
 
-    fn choice(&mut self, cond: &Expr, a: &Expr, b: &Expr) -> Outcome<Val> {
-        let cond = self.truth(cond)?;
-        match cond.truth() {
-            Some(true) => self.eval(a),
-            Some(false) => self.eval(b),
-            None if is_harmless(a) && is_harmless(b) => {
-                let (a, b) = (self.eval(a)?, self.eval(b)?);
-                self.choose_val(&cond, &a, &b)
-            }
-            None => self.branch(&cond, a, b),
-        }
-    }
-
-    /// A value that one of two branches computes.
-    fn branch(&mut self, cond: &Atom, a: &Expr, b: &Expr) -> Outcome<Val> {
-        self.builder()?.begin();
-        let x = self.eval(a);
-        let mut then = self.builder()?.end();
-        self.builder()?.begin();
-        let y = self.eval(b);
-        let mut otherwise = self.builder()?.end();
-        let (x, y) = self.alike(x?, y?)?;
-        if x.is_literal() && y.is_literal() {
-            let (x, y) = (self.hoisted(x, &mut then)?, self.hoisted(y, &mut otherwise)?);
-            let operand = self.builder()?.operand(cond);
-            self.builder()?.emit(Inst::If { cond: operand, then, otherwise });
-            return Ok(super::place::either_literal(cond, x, y));
-        }
-        let mut regs = Vec::new();
-        for (x, y) in x.atoms().iter().zip(y.atoms()) {
-            let builder = self.builder()?;
-            let to = builder.register(x.ty(), "");
-            let (x_op, y_op) = (builder.operand(x), builder.operand(&y));
-            then.push(Inst::Op { to, op: Op::Move, args: vec![x_op] });
-            otherwise.push(Inst::Op { to, op: Op::Move, args: vec![y_op] });
-            regs.push(Atom::Reg(to, x.ty()));
-        }
-        let cond = self.builder()?.operand(cond);
-        self.builder()?.emit(Inst::If { cond, then, otherwise });
-        let mut regs = regs.into_iter();
-        Ok(x.map(&mut |old| regs.next().unwrap_or_else(|| old.clone())))
-    }
-
-    /// A choice whose conditions were computed in a block, with conditions that outlive it.
-    fn hoisted(&mut self, val: Val, insts: &mut Vec<Inst>) -> Outcome<Val> {
-        let Val::Choice(cond, a, b) = val else { return Ok(val) };
-        let kept = self.variable(&Atom::bool(false), "")?;
-        if let Atom::Reg(to, _) = kept {
-            let value = self.builder()?.operand(&cond);
-            insts.push(Inst::Op { to, op: Op::Move, args: vec![value] });
-        }
-        let (a, b) = (self.hoisted(*a, insts)?, self.hoisted(*b, insts)?);
-        Ok(Val::Choice(kept, Box::new(a), Box::new(b)))
-    }
-
     fn block_expr(&mut self, lets: &[(VarId, Expr)], value: &Expr) -> Outcome<Val> {
         for (var, e) in lets {
             let value = self.eval(e)?;
@@ -352,75 +298,4 @@ impl Lower<'_> {
         let value = self.eval(result)?;
         self.settle_as(ty, value)
     }
-}
-
-/// Whether an expression may be evaluated where its value isn't needed, at little cost.
-fn is_harmless(e: &Expr) -> bool {
-    let own = match &e.kind {
-        ExprKind::Read(place) => place.indices().next().is_none(),
-        ExprKind::Func(func, _) => matches!(
-            func,
-            Func::Add
-                | Func::Sub
-                | Func::Mul
-                | Func::Neg
-                | Func::MulAdd
-                | Func::Fused
-                | Func::Eq
-                | Func::Ne
-                | Func::Lt
-                | Func::Le
-                | Func::Gt
-                | Func::Ge
-                | Func::And
-                | Func::Or
-                | Func::Not
-                | Func::Select
-                | Func::Min
-                | Func::Max
-                | Func::Abs
-                | Func::Conj
-                | Func::Re
-                | Func::Im
-                | Func::Complex
-                | Func::Scale
-                | Func::ScaleReal
-                | Func::ShadowOf
-                | Func::ShadowConj
-                | Func::ShadowRe
-                | Func::ShadowIm
-                | Func::ShadowFromRe
-                | Func::ShadowFromIm
-                | Func::BitAnd
-                | Func::BitOr
-                | Func::BitXor
-                | Func::Div
-                | Func::Recip
-                | Func::Sqrt
-                // shared where they are met outside of branches
-                | Func::Sin
-                | Func::Cos
-        ),
-        ExprKind::Literal(..)
-        | ExprKind::Named(_)
-        | ExprKind::Const(_)
-        | ExprKind::Len(..)
-        | ExprKind::Cast(..)
-        | ExprKind::If(..)
-        | ExprKind::Block(..)
-        | ExprKind::Element(..)
-        | ExprKind::Tuple(_)
-        | ExprKind::Zero(_) => true,
-        ExprKind::Pure(..)
-        | ExprKind::Partials(..)
-        | ExprKind::Array(_)
-        | ExprKind::Repeat(..)
-        | ExprKind::Fill(..)
-        | ExprKind::ZeroShadow(_)
-        | ExprKind::EmptyStack
-        | ExprKind::Contract(..) => false,
-    };
-    let mut all = own;
-    e.each_child(&mut |child| all &= is_harmless(child));
-    all
 }

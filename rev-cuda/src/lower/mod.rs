@@ -30,6 +30,7 @@ mod atom;
 mod builder;
 mod call;
 mod checks;
+mod choice;
 mod coerce;
 mod complex;
 mod contents;

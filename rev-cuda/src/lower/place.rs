@@ -278,36 +278,6 @@ impl Lower<'_> {
         }
     }
 
-    /// One of some values of one type.
-    fn pick(&mut self, vals: &[Val], which: &Atom) -> Outcome<Val> {
-        let Some((last, before)) = vals.split_last() else {
-            return Err(self.unsupported("an element of an empty array"));
-        };
-        let mut picked = last.clone();
-        for (k, val) in before.iter().enumerate().rev() {
-            let here = self.compare(Relation::Eq, which, &Atom::index(k))?;
-            picked = self.choose_val(&here, val, &picked)?;
-        }
-        Ok(picked)
-    }
-
-    /// `a` where the condition holds, else `b`, leaf by leaf.
-    pub fn choose_val(&mut self, cond: &Atom, a: &Val, b: &Val) -> Outcome<Val> {
-        let (a, b) = self.alike(a.clone(), b.clone())?;
-        if a.is_literal() && b.is_literal() {
-            return Ok(either_literal(cond, a, b));
-        }
-        let others = b.atoms();
-        let own = a.atoms();
-        if own.len() != others.len() {
-            return Err(self.unsupported("a choice between values of different types"));
-        }
-        let chosen =
-            own.iter().zip(&others).map(|(x, y)| self.choose(cond, x, y)).collect::<Outcome<Vec<_>>>()?;
-        let mut chosen = chosen.into_iter();
-        Ok(a.map(&mut |old| chosen.next().unwrap_or_else(|| old.clone())))
-    }
-
     fn load_memory(&mut self, at: &MemLoc) -> Outcome<Val> {
         if self.measuring.as_ref().is_some_and(|m| m.writes(&at.mem)) {
             return Err(self.unsupported("a length that depends on what the loop writes"));
@@ -442,14 +412,6 @@ impl Lower<'_> {
         let cond = self.builder()?.operand(&cond?);
         self.builder()?.emit(Inst::Loop { before, cond, body });
         Ok(())
-    }
-}
-
-/// One of two numbers without a type.
-pub(super) fn either_literal(cond: &Atom, a: Val, b: Val) -> Val {
-    match (&a, &b) {
-        (Val::Literal(x), Val::Literal(y)) if x == y => a,
-        _ => Val::Choice(cond.clone(), Box::new(a), Box::new(b)),
     }
 }
 

@@ -125,3 +125,64 @@ fn conversions_between_floats_carry_it() {
     let f = module("fn f(y: &mut f64, a: f32) { y += (a * a) as f64 }");
     assert_eq!(gradient(&f, &args([&0.0, &3.0f32]), 0)[1], 6.0f32.load());
 }
+
+/// A shadow of a constant array, for calls in a loop, whose adjoint is made more than once.
+#[test]
+fn constants_passed_in_loops() {
+    let g = "fn g<T: Real>(y: &mut [T], a: [T], b: [T], x: [T]) constant(x) {
+        for i in 0..len(x) { y[i] += a[i] * b[i] * x[i] }
+    }";
+    let f = module(&format!(
+        "{g}
+        fn f<T: Real>(y: &mut [T], z: &mut T, w: T, v: [T], x: [T]) constant(x) {{
+            let n = w {{
+                for i in 0..2 {{
+                    call g(&mut y, v, v, x)
+                    call g(&mut y, v, v, x)
+                    z -= n
+                }}
+            }}
+        }}"
+    ));
+    let (y, v, x) = (vec![0.0; 3], vec![1.0, 2.0, 3.0], vec![0.5, 0.25, 4.0]);
+    let end = run(&f, ADJOINT, &args([&y, &vec![1.0; 3], &0.0, &1.0, &2.0, &0.0, &v, &vec![0.0; 3], &x, &y]));
+    let end = end.unwrap();
+    assert_eq!(end[7], vec![4.0, 4.0, 96.0].load());
+    assert_eq!((&end[5], &end[9]), (&(-2.0).load(), &y.load()));
+
+    let f = module(
+        "fn axpy<T: Real>(y: &mut [T], a: T, x: [T]) { for i in 0..len(x) { y[i] += a * x[i] } }
+        fn f<T: Real>(y: &mut [T], z: &mut [T], w: T, x: [T]) constant(x) {
+            let n = w {
+                for i in 0..2 {
+                    if w > 0.5 { call axpy(&mut y, exp(x[i]) * w, x) } else { z[i] -= n }
+                }
+            }
+        }",
+    );
+    let y_bar = vec![1.0; 2];
+    for (w, expected) in [(0.25, -2.0), (0.75, 5.0 * (2.0f64.exp() + 3.0f64.exp()))] {
+        let x = vec![2.0, 3.0];
+        let start = args([&x, &y_bar, &x, &y_bar, &w, &0.0, &x, &vec![0.0; 2]]);
+        let end = run(&f, ADJOINT, &start).unwrap();
+        let Data::Scalar(found) = &end[5] else { panic!("{}", end[5]) };
+        assert!((found.to_num().to_f64() - expected).abs() < 1e-12, "{found:?} instead of {expected}");
+        assert_eq!(end[7], vec![0.0; 2].load());
+    }
+}
+
+/// Each loop's adjoint is made again for what was found in it, not again for each attempt at the loop around
+/// it: this would never end.
+#[test]
+fn loops_inside_loops_are_not_made_over_and_over() {
+    let depth = 60;
+    let open: String =
+        (1..=depth).map(|k| format!("for i{k} in 0..1 {{ let n{k} = n{} * x {{ ", k - 1)).collect();
+    let f = module(&format!(
+        "fn f<T: Real>(y: &mut T, x: T) {{ let n0 = x {{ {open} y += n{depth} {} }} }}",
+        "} }".repeat(depth)
+    ));
+    // y = x^61
+    let end = run(&f, ADJOINT, &args([&0.0, &1.0, &1.0, &0.0])).unwrap();
+    assert_eq!(end[3], 61.0.load());
+}

@@ -20,12 +20,14 @@
 //! since the inverse runs with `s̄` shifted by a constant which the no-ops then take out again.
 
 mod pullback;
+mod repeated;
 mod statement;
 
 pub(super) use pullback::elements_used;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::repeated::Tried;
 use crate::ir::{Class, Expr, ExprKind, Function, GenericKind, Mode, Place, Stmt, Type, Var, VarId, VarKind};
 use crate::ops::Func;
 
@@ -67,6 +69,8 @@ struct Builder {
     spares: BTreeMap<VarId, VarId>,
     /// Shadows that are surely zero where the code being made will stand.
     zero: BTreeSet<VarId>,
+    /// What is known of the loops of the block being made, from when it was made before.
+    tried: Tried,
     form: Adjoint,
     /// Whether partial derivatives have to be conjugated.
     complex: bool,
@@ -80,6 +84,7 @@ impl Builder {
             active: crate::facts::active_vars(function),
             spares: BTreeMap::new(),
             zero: BTreeSet::new(),
+            tried: Tried::default(),
             form,
             complex: may_be_complex(function),
         }

@@ -217,28 +217,6 @@ impl Builder {
         })]
     }
 
-    /// The adjoint of a loop's body. A shadow is zero in all iterations if none of them changes it,
-    /// which depends on the other shadows that are: the body is made as if nothing was changed, and
-    /// again without what then was.
-    fn repeated(&mut self, body: &[Stmt]) -> Block {
-        let shadows = self.shadows.clone();
-        let mut zero = self.zero.clone();
-        let vars = self.out.vars.len();
-        loop {
-            let made = self.block(body);
-            let changed: Vec<VarId> = zero.difference(&self.zero).copied().collect();
-            if changed.is_empty() || !self.form.elide_zero {
-                return made;
-            }
-            changed.iter().for_each(|shadow| {
-                zero.remove(shadow);
-            });
-            self.zero.clone_from(&zero);
-            self.shadows.clone_from(&shadows);
-            self.out.vars.truncate(vars);
-        }
-    }
-
     /// A call: the callee's adjoint, each argument followed by its shadow. A value argument gets a
     /// name, and a shadow of its own that is then pulled back; so does a place whose variable
     /// several arguments read, since two arguments may not accumulate into one place.

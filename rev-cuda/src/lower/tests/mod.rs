@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 mod checked;
+mod choices;
 mod kernels;
 mod random;
+mod simplified;
 mod sizes;
 mod stacks;
 mod statements;
