@@ -17,7 +17,7 @@ use std::fmt;
 pub type Text = Cow<'static, str>;
 
 /// An error of a run. One pointer wide, so that `Result<(), Error>` costs nothing when all is well.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Error(Box<Failure>);
 
 /// What an [`Error`] holds.
@@ -319,6 +319,13 @@ impl fmt::Display for Error {
     }
 }
 
+/// The message too: it is what `unwrap` shows. [`Error::into_failure`] has the parts.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for Error {}
 
 #[cfg(test)]
@@ -347,6 +354,8 @@ mod tests {
              in `dot` at src/a.rs:12: `let mut p = 0.0` with i = 1, j = 3\n  \
              called in `fit` at line 12: `dot(&mut y, &x)`"
         );
+        // what `unwrap` shows
+        assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!(error.site().map(|s| s.iterations.len()), Some(2));
         assert_eq!(std::mem::size_of::<Result<(), Error>>(), std::mem::size_of::<usize>());
     }

@@ -11,15 +11,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::context::{Checks, Context};
 use crate::parallel::on_several_threads;
-use crate::steps::Visits;
+use crate::steps::{Numbering, Visits};
 
-/// An element that no iteration has claimed.
-const FREE: u64 = u64::MAX;
+/// An element that no iteration has claimed. The others belong to the iteration of the number before.
+const FREE: u64 = 0;
 
 /// The claims on the elements of an array, or on a variable as a whole.
 pub struct Claims {
     /// `None` where nothing is claimed.
     owners: Option<Vec<AtomicU64>>,
+    iterations: Numbering,
 }
 
 impl Claims {
@@ -33,7 +34,8 @@ impl Claims {
         count: usize,
     ) -> Claims {
         let needed = (checked && C::ON) || on_several_threads(cx, visits, weight);
-        Claims { owners: needed.then(|| (0..count).map(|_| AtomicU64::new(FREE)).collect()) }
+        let owners = needed.then(|| (0..count).map(|_| AtomicU64::new(FREE)).collect());
+        Claims { owners, iterations: visits.numbering() }
     }
 
     /// Whether elements are claimed.
@@ -42,29 +44,28 @@ impl Claims {
         self.owners.is_some()
     }
 
-    /// Claims an element for an iteration. Whether no other one has it: also where there is no such
-    /// element.
+    /// Claims an element for an iteration, which is told by the value of the loop's variable. Whether no
+    /// other one has it: also where there is no such element.
     #[inline]
     pub fn take(&self, element: usize, iteration: i128) -> bool {
         let owner = self.owners.as_ref().and_then(|owners| owners.get(element));
-        owner.is_none_or(|owner| claim(owner, iteration))
+        owner.is_none_or(|owner| claim(owner, self.iterations.of(iteration)))
     }
 
     /// Claims several elements.
     pub fn take_all(&self, elements: Range<usize>, iteration: i128) -> bool {
         let Some(owners) = &self.owners else { return true };
-        let end = elements.end.min(owners.len());
+        let (end, iteration) = (elements.end.min(owners.len()), self.iterations.of(iteration));
         owners.get(elements.start..end).unwrap_or_default().iter().all(|owner| claim(owner, iteration))
     }
 }
 
-/// Iterations are told apart by the low 64 bits of the loop's variable: no loop runs for so long that
-/// two have the same.
+/// Claims an element for the iteration of a number. There are fewer than 2⁶⁴: no loop runs for so long.
 #[inline]
-fn claim(owner: &AtomicU64, iteration: i128) -> bool {
-    let own = iteration as u64;
+fn claim(owner: &AtomicU64, iteration: u64) -> bool {
+    let own = iteration.wrapping_add(1);
     match owner.compare_exchange(FREE, own, Relaxed, Relaxed) {
-        Ok(_) => own != FREE,
+        Ok(_) => true,
         Err(other) => own == other,
     }
 }
@@ -86,21 +87,54 @@ pub fn position<const R: usize>(index: [usize; R], shape: [usize; R]) -> usize {
 mod tests {
     use super::*;
     use crate::context::{Run, Unchecked};
-    use crate::steps::Up;
+    use crate::steps::{Down, Steps, Up};
     use rev_core::tolerance::Options;
 
     fn claims(threads: usize) -> Claims {
+        claims_of(threads, Up::new(0usize, 10))
+    }
+
+    fn claims_of(threads: usize, visits: impl Visits) -> Claims {
         let options = Options { threads: Some(threads), parallel_from: 0, ..Options::default() };
         let run = Run::new(&options);
-        Claims::new::<_, Unchecked>(run.context(), true, Up::new(0usize, 10), 1, 6)
+        Claims::new::<_, Unchecked>(run.context(), true, visits, 1, 6)
     }
 
     #[test]
     fn an_element_belongs_to_the_first_iteration_that_takes_it() {
         let claims = claims(2);
-        assert!(claims.take(3, -1 << 40) && claims.take(3, -1 << 40) && !claims.take(3, 2));
+        assert!(claims.take(3, 9) && claims.take(3, 9) && !claims.take(3, 2));
         assert!(claims.take_all(0..3, 2) && !claims.take_all(2..5, 7) && claims.take_all(4..usize::MAX, 8));
         assert!(claims.take(6, 1) && claims.take(6, 2) && claims.take_all(8..9, 1));
+    }
+
+    /// No value of a loop's variable means that nobody has the element, and no two of them are the same.
+    #[test]
+    fn every_iteration_can_claim() {
+        let each = |claims: Claims, values: [i128; 2]| {
+            let [a, b] = values;
+            assert!(claims.take(0, a) && claims.take(0, a) && !claims.take(0, b), "{values:?}");
+            assert!(claims.take(1, b) && claims.take(1, b) && !claims.take(1, a), "{values:?}");
+        };
+        let steps = |inclusive, reversed| Steps::new(-1i64, 1, inclusive, 1i64, false, reversed).unwrap();
+        each(claims_of(2, Up::new(-1i8, 1)), [-1, 0]);
+        each(claims_of(2, Down::new(-1i32, 1)), [-1, 0]);
+        each(claims_of(2, steps(true, false)), [-1, 1]);
+        each(claims_of(2, steps(true, true)), [-1, 1]);
+        each(
+            claims_of(2, Steps::new(0, u64::MAX, true, u64::MAX, false, false).unwrap()),
+            [0, u64::MAX.into()],
+        );
+        each(
+            claims_of(2, Steps::new(i64::MIN, i64::MAX, true, u64::MAX, false, true).unwrap()),
+            [i64::MIN.into(), i64::MAX.into()],
+        );
+        // the same low 64 bits
+        each(
+            claims_of(2, Steps::new(0i128, 1 << 100, true, 1i128 << 64, false, false).unwrap()),
+            [0, 3 << 64],
+        );
+        each(claims_of(2, Steps::new(0u128, u128::MAX, true, u128::MAX, false, false).unwrap()), [0, -1]);
     }
 
     #[test]

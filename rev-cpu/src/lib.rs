@@ -66,7 +66,7 @@ pub mod __private {
     };
     pub use crate::gradient::{seed, Wrt};
     pub use crate::pass::Pass;
-    pub use crate::steps::{step_of, Down, Steps, Up};
+    pub use crate::steps::{Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
     pub use crate::{arrays, checks, claims, fail, lanes, parallel};
     pub use ndarray;
@@ -80,4 +80,33 @@ pub mod __private {
     pub use rev_core::tolerance::Tolerances;
     pub use rev_core::value::{Data, DynArg, PlaneReader, PlaneWriter, Stack};
     pub use rev_core::verify;
+
+    /// The value of a `#[pure]` function for plain Rust, of which integer division by zero is what it is there.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no value: an integer was divided by zero.
+    #[inline(always)]
+    #[track_caller]
+    pub fn plain<T>(value: Option<T>) -> T {
+        match value {
+            Some(value) => value,
+            None => divided_by_zero(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    #[allow(clippy::panic)] // as `a / 0` in the caller's own code
+    fn divided_by_zero() -> ! {
+        panic!("attempt to divide by zero")
+    }
+
+    /// The code of an external block, which nothing in it leaves early: what `return` in the expansion of a macro
+    /// would end is this closure.
+    #[inline(always)]
+    pub fn external(code: impl FnOnce()) {
+        code();
+    }
 }

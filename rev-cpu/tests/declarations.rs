@@ -59,6 +59,40 @@ fn elements_that_are_not() {
     }
 }
 
+/// Iterations of every number, the last ones of their types among them.
+macro_rules! numbered {
+    ($($name:ident $t:ident;)*) => {$(
+        #[reversible]
+        fn $name(a: &mut [f64], from: $t, to: $t, step: usize, apart: usize) {
+            #[disjoint(a)]
+            for i in par((from..=to).step_by(step)) {
+                neg(a[((i as i128) / (step as i128)) as usize * apart % 4]);
+            }
+        }
+    )*};
+}
+numbered! { of_i8 i8; of_i32 i32; of_i64 i64; of_u64 u64; of_i128 i128; of_u128 u128; }
+
+#[test]
+fn iterations_of_every_number_claim_elements() {
+    for (device, found) in devices() {
+        let device = &*device;
+        let check = |run: &dyn Fn(&mut [f64], usize) -> Result<(), Error>, count: usize| {
+            let mut a = [1.0; 4];
+            run(&mut a, 1).unwrap_or_else(|e| panic!("{}: {e}", device.name()));
+            assert_eq!(a.iter().filter(|a| **a < 0.0).count(), count);
+            assert_eq!(run(&mut a, 0).is_err(), found, "{}", device.name());
+        };
+        check(&|a, apart| of_i8::run(device, a, -1, 1, 1, apart), 3);
+        check(&|a, apart| of_i32::run(device, a, -2, 1, 1, apart), 4);
+        check(&|a, apart| of_i64::run(device, a, -1, 1, 1, apart), 3);
+        check(&|a, apart| of_u64::run(device, a, 0, u64::MAX, 1 << 63, apart), 2);
+        check(&|a, apart| of_u64::run(device, a, u64::MAX - 2, u64::MAX, 1, apart), 3);
+        check(&|a, apart| of_i128::run(device, a, -(1 << 64), 1 << 63, 1 << 63, apart), 4);
+        check(&|a, apart| of_u128::run(device, a, 0, 3 << 63, 1 << 63, apart), 4);
+    }
+}
+
 #[reversible]
 fn add_one<T: Real>(a: &mut [T]) {
     for i in 0..a.len() {

@@ -331,3 +331,284 @@ fn a_choice_inside_a_choice() {
         }
     }
 }
+
+fn all_devices() -> [Box<dyn Device>; 5] {
+    let [one, several] = cpus();
+    let interpreter = rev_core::interp::Interpreter::new();
+    [
+        Box::new(one.clone()),
+        Box::new(one.checks(false)),
+        Box::new(several.clone()),
+        Box::new(several.checks(false)),
+        Box::new(interpreter),
+    ]
+}
+
+/// Loops over each type of integer, with steps that its numbers may be too small for: what they visit, in order,
+/// and the sum of squares over parallel iterations and over lanes with steps of their own.
+macro_rules! wide_steps {
+    ($($of:ident $t:ident;)*) => {$(
+        #[allow(dead_code)] // plain calls
+        mod $of {
+            use super::*;
+
+            #[reversible]
+            pub fn order(order: &mut [i128], from: $t, to: $t, k: usize) {
+                let mut at = 0usize;
+                for i in (from..=to).step_by(k) {
+                    order[at] += i as i128;
+                    inc(at);
+                }
+                for i in (from..=to).step_by(k).rev() {
+                    order[at] += i as i128;
+                    inc(at);
+                }
+                for i in (from..to).rev().step_by(k) {
+                    order[at] += i as i128;
+                    inc(at);
+                }
+                for i in (from..to).rev().step_by(k).rev() {
+                    order[at] += i as i128;
+                    inc(at);
+                }
+            }
+
+            #[reversible]
+            pub fn sums(s: &mut i64, each: &mut [i64], from: $t, to: $t, k: usize) {
+                for i in par((from..=to).step_by(k)) {
+                    *s += (i as i64) * (i as i64) + 3 * (i as i64);
+                }
+                for i in par((from..to).rev().step_by(k)) {
+                    *s += 5 * (i as i64) + 1;
+                }
+                for j in par(0..each.len()) {
+                    for i in (from..=to).step_by(k + j).rev() {
+                        each[j] += 7 * (i as i64) + 1;
+                    }
+                }
+            }
+
+            pub fn check(device: &dyn Device, from: $t, to: $t, k: usize) {
+                let text = format!("{from}..{to} by {k} on {}", device.name());
+                let up = || (from..=to).step_by(k);
+                let down = || (from..to).rev().step_by(k);
+                let (ups, downs): (Vec<$t>, Vec<$t>) = (up().collect(), down().collect());
+                let all = ups.iter().chain(ups.iter().rev()).chain(&downs).chain(downs.iter().rev());
+                let expected: Vec<i128> = all.map(|i| *i as i128).collect();
+                let mut found = vec![0; expected.len()];
+                order::run(device, &mut found, from, to, k).unwrap();
+                assert_eq!(found, expected, "{text}");
+                order::run_inverse(device, &mut found, from, to, k).unwrap();
+                assert_eq!(found, vec![0; expected.len()], "{text}");
+
+                let sum = |values: &[$t], f: fn(i64) -> i64| values.iter().fold(0i64, |s, i| s.wrapping_add(f(*i as i64)));
+                let expected = sum(&ups, |i| i.wrapping_mul(i).wrapping_add(i.wrapping_mul(3)))
+                    .wrapping_add(sum(&downs, |i| i.wrapping_mul(5).wrapping_add(1)));
+                let of_each = |j| sum(&(from..=to).step_by(k + j).collect::<Vec<_>>(), |i| i.wrapping_mul(7).wrapping_add(1));
+                let each: Vec<i64> = (0..20).map(of_each).collect();
+                let (mut s, mut found) = (0, vec![0; 20]);
+                sums::run(device, &mut s, &mut found, from, to, k).unwrap();
+                assert_eq!((s, &found), (expected, &each), "{text}");
+                sums::run_inverse(device, &mut s, &mut found, from, to, k).unwrap();
+                assert_eq!((s, found), (0, vec![0; 20]), "{text}");
+            }
+        }
+    )*};
+}
+wide_steps! {
+    of_i8 i8; of_i16 i16; of_i32 i32; of_i64 i64; of_i128 i128; of_isize isize;
+    of_u8 u8; of_u16 u16; of_u32 u32; of_u64 u64; of_u128 u128; of_usize usize;
+}
+
+#[test]
+fn steps_wider_than_the_loop_variable() {
+    for device in all_devices() {
+        let device = &*device;
+        for k in [100, 127, 128, 200, 255, 256, 1 << 40] {
+            of_i8::check(device, i8::MIN, i8::MAX, k);
+            of_i8::check(device, -100, 100, k);
+            of_i8::check(device, 100, -100, k);
+            of_u8::check(device, 0, u8::MAX, k);
+        }
+        for k in [30_000, 40_000, 65_535, 65_536] {
+            of_i16::check(device, i16::MIN, i16::MAX, k);
+            of_u16::check(device, 0, u16::MAX, k);
+        }
+        for k in [1 << 30, (1 << 31) - 1, 3 << 30, (1 << 32) - 1, 1 << 32] {
+            of_i32::check(device, i32::MIN, i32::MAX, k);
+            of_u32::check(device, 0, u32::MAX, k);
+        }
+        for k in [1 << 62, (1 << 63) - 1, 1 << 63, 3 << 62, usize::MAX - 20] {
+            of_i64::check(device, i64::MIN, i64::MAX, k);
+            of_i64::check(device, i64::MAX, i64::MIN, k);
+            of_isize::check(device, isize::MIN, isize::MAX, k);
+            of_u64::check(device, 0, u64::MAX, k);
+            of_u64::check(device, u64::MAX, 0, k);
+            of_usize::check(device, 3, usize::MAX, k);
+            of_i128::check(device, -(1 << 64), 1 << 64, k);
+            of_i128::check(device, i128::MAX - (1 << 65), i128::MAX, k);
+            of_i128::check(device, i128::MIN, i128::MIN + (1 << 65), k);
+            of_u128::check(device, u128::MAX - (1 << 65), u128::MAX, k);
+            of_u128::check(device, u128::MAX, 0, k);
+        }
+    }
+}
+
+/// A step that is a literal has its own type too, and so has a product of steps.
+#[reversible]
+fn literal_steps(order: &mut [i64], n: u8, by: u8) {
+    let mut at = 0usize;
+    for i in (-128i8..=127).step_by(200) {
+        order[at] += i as i64;
+        inc(at);
+    }
+    for i in (-128i8..=127).rev().step_by(2 * 100) {
+        order[at] += i as i64;
+        inc(at);
+    }
+    for i in (0u8..=255).step_by(3_000_000_000) {
+        order[at] += i as i64 + 1;
+        inc(at);
+    }
+    for i in (0u8..=n).step_by(16).step_by(15) {
+        order[at] += i as i64;
+        inc(at);
+    }
+    for i in (0u64..1000).step_by(n).step_by(by) {
+        order[at] += i as i64;
+        inc(at);
+    }
+}
+
+#[test]
+fn steps_without_a_type() {
+    let mut expected: Vec<i64> = vec![-128, 72, 127, -73, 1, 0, 240];
+    expected.extend((0..1000).step_by(250).step_by(2));
+    assert_eq!(expected[7..], [0, 500]);
+    for device in all_devices() {
+        let mut order = [0; 9];
+        literal_steps::run(&*device, &mut order, 250, 2).unwrap();
+        assert_eq!(order[..], expected, "{}", device.name());
+        literal_steps::run_inverse(&*device, &mut order, 250, 2).unwrap();
+        assert_eq!(order, [0; 9], "{}", device.name());
+    }
+}
+
+/// Pivoting: exchanging an element with itself needs no branch.
+#[reversible]
+fn pivoted<T: Real>(a: &mut [[T; 2]], x: &mut [T], pivots: &[usize]) {
+    for k in 0..pivots.len() {
+        swap(a[k], a[pivots[k]]);
+        swap(a[k][0], a[pivots[k]][0]);
+        swap(x[k], x[pivots[k]]);
+    }
+}
+
+/// The middle of an odd array is exchanged with itself.
+#[reversible]
+fn mirrored<T: Real>(x: &mut [T]) {
+    let n = x.len();
+    #[disjoint(x)]
+    for i in par(0..(n + 1) / 2) {
+        swap(x[i], x[n - 1 - i]);
+    }
+}
+
+/// Elements of each iteration's own, in lanes.
+#[reversible]
+fn in_rows<T: Real>(x: &mut [[T; 3]], at: &[usize]) {
+    for i in par(0..x.len()) {
+        swap(x[i][1], x[i][at[i]]);
+    }
+}
+
+#[test]
+fn an_element_is_exchanged_with_itself() {
+    for device in all_devices() {
+        let device = &*device;
+        let start: Vec<f64> = (0..41).map(f64::from).collect();
+        let rows: Vec<[f64; 2]> = start.iter().map(|x| [*x, -x]).collect();
+        let pivots = [3, 1, 2, 3, 40];
+        let (mut a, mut x) = (rows.clone(), start.clone());
+        pivoted::run(device, &mut a, &mut x, &pivots).unwrap();
+        let mut expected = start.clone();
+        pivots.iter().enumerate().for_each(|(k, p)| expected.swap(k, *p));
+        assert_eq!(x, expected, "{}", device.name());
+        let v = pivoted::vjp(device, &rows, &start, &rows, &start, &pivots).unwrap();
+        assert_eq!(v.x, expected);
+        let mut back = start.clone();
+        pivots.iter().enumerate().rev().for_each(|(k, p)| back.swap(k, *p));
+        assert_eq!(v.x_bar, back);
+        pivoted::run_inverse(device, &mut a, &mut x, &pivots).unwrap();
+        assert_eq!((&a, &x), (&rows, &start), "{}", device.name());
+
+        let mut x = start.clone();
+        mirrored::run(device, &mut x).unwrap();
+        assert!(x.iter().rev().eq(&start), "{}", device.name());
+        let v = mirrored::vjp(device, &start, &x).unwrap();
+        assert_eq!((&v.x, &v.x_bar), (&start, &x));
+        mirrored::run_inverse(device, &mut x).unwrap();
+        assert_eq!(x, start);
+
+        let at: Vec<usize> = (0..41).map(|i| i % 3).collect();
+        let rows: Vec<[f64; 3]> = start.iter().map(|x| [*x, x + 0.25, x + 0.5]).collect();
+        let mut x = rows.clone();
+        in_rows::run(device, &mut x, &at).unwrap();
+        let mut expected = rows.clone();
+        expected.iter_mut().zip(&at).for_each(|(x, at)| x.swap(1, *at));
+        assert_eq!(x, expected);
+        let v = in_rows::vjp(device, &rows, &rows, &at).unwrap();
+        assert_eq!(v.x_bar, expected);
+        in_rows::run_inverse(device, &mut x, &at).unwrap();
+        assert_eq!(x, rows);
+    }
+}
+
+macro_rules! leaves {
+    () => {
+        return
+    };
+}
+
+static SEEN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+fn seen(n: usize) {
+    SEEN.fetch_add(n, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// What a macro in an external block expands to can leave that block only, and closures can be left.
+#[reversible]
+fn observed(y: &mut f64, x: &[f64]) {
+    for i in 0..x.len() {
+        *y += x[i];
+        #[external]
+        {
+            let early = |x: f64| {
+                if x > 1.0 {
+                    return 1;
+                }
+                0
+            };
+            for k in 0..10 {
+                if k == 3 {
+                    break;
+                }
+                seen(early(x[i]));
+            }
+            if x[i] > 1.0 {
+                leaves!();
+            }
+            seen(100);
+        }
+        *y += 1.0;
+    }
+}
+
+#[test]
+fn an_external_block_is_left_at_its_end() {
+    let mut y = 0.0;
+    observed(&mut y, &[0.5, 2.0, 0.25]).unwrap();
+    assert_eq!((y, SEEN.load(std::sync::atomic::Ordering::Relaxed)), (5.75, 203));
+    observed::inverse(&mut y, &[0.5, 2.0, 0.25]).unwrap();
+    assert_eq!((y, SEEN.load(std::sync::atomic::Ordering::Relaxed)), (0.0, 406));
+}

@@ -75,7 +75,8 @@ codes! {
             "The places that an instruction changes (`swap(a, b)`, `rot(a, b, t)`, `push(stack, x)`) must be \
              different."
             "An instruction is reversible as a map of separate places: `rot(a, a, t)` has no inverse."
-            "Name two different places. A `swap` of a place with itself does nothing and can go."
+            "Name two different places. A `swap` of a place with itself does nothing and can go; of two elements that only turn out to be \
+             one when the program runs, `swap` does nothing, and the other instructions are errors."
         OverlappingArguments R0103 "an argument that a call writes overlaps another argument"
             "The arguments that a call writes must be different places from each other and from all that \
              the call reads, indices of the arguments included."
@@ -322,15 +323,17 @@ codes! {
         Return R0602 "`return` in a reversible function"
             "A reversible function returns nothing and has one exit, its end."
             "Run backwards, the exit is where the function is entered."
-            "Use `if` around the rest, and give results through `&mut` parameters."
+            "Use `if` around the rest, and give results through `&mut` parameters. An `#[external]` block may have closures \
+             and functions that return, but can't return itself."
         Break R0603 "`break` or `continue` in a reversible function"
             "Loops end by their condition or range."
             "The inverse could not know where the loop was left."
-            "Use `while` with a condition and `#[post(q)]`, or `if` around the rest of the body."
+            "Use `while` with a condition and `#[post(q)]`, or `if` around the rest of the body. In an `#[external]` block only loops of its own \
+             can be left."
         QuestionMark R0604 "`?` in a reversible function"
             "Errors of calls are passed on by themselves."
             "`?` is a second exit of the function."
-            "Remove the `?`."
+            "Remove the `?`. In an `#[external]` block, handle the error there."
         Closure R0605 "a closure in a reversible function"
             "Closures aren't part of the language."
             "What they capture and change can't be seen where they are called."

@@ -49,7 +49,7 @@ impl Diagnostic {
 }
 
 /// Everything that is wrong with a program, in the order of the source.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
 
 impl Diagnostics {

@@ -95,6 +95,13 @@ impl Diagnostics {
     }
 }
 
+/// The messages too: they are what `unwrap` shows.
+impl fmt::Debug for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
+}
+
 impl Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, d) in self.iter().enumerate() {

@@ -3,7 +3,7 @@
 
 use super::claims::Claims;
 use super::eval::Watch;
-use super::frame::{Loop, TreeSum, Visits};
+use super::frame::{bits, Loop, TreeSum, Visits};
 use super::machine::Machine;
 use super::update::update;
 use crate::error::Cause;
@@ -161,13 +161,9 @@ impl Machine<'_> {
         let mut eval = self.evaluator(Watch::Nothing)?;
         let bounds = [eval.eval(&range.start)?, eval.eval(&range.end)?];
         let sample = bounds.iter().find_map(Data::as_value);
-        let (start, end) = (integer(eval.number(&range.start)?), integer(eval.number(&range.end)?));
-        let step = match &range.step {
-            Some(e) => integer(eval.number(e)?),
-            None => 1,
-        };
-        let visits = Visits::new(start, end, range.inclusive, step, range.from_end, range.reversed);
-        let visits = visits.ok_or(Cause::Step { found: step })?;
+        let (start, end) = (eval.number(&range.start)?, eval.number(&range.end)?);
+        let step = range.step.as_ref().map_or(Ok(Num::Int(1)), |e| eval.number(e))?;
+        let visits = Visits::new(start, end, step, range).ok_or(Cause::Step { found: bits(step) })?;
         Ok((visits, sample))
     }
 
@@ -210,7 +206,7 @@ impl Machine<'_> {
             self.set_pc(if entered { begin } else { end } + 1);
             return Ok(());
         }
-        if self.advance_loop(var, -1)? {
+        if self.advance_loop(var, false)? {
             self.reopen_block()?;
             self.set_pc(end);
             return Ok(());
@@ -234,7 +230,7 @@ impl Machine<'_> {
             self.set_pc(if entered { end } else { begin });
             return Ok(());
         }
-        if self.advance_loop(var, 1)? {
+        if self.advance_loop(var, true)? {
             self.close_block()?;
             self.set_pc(begin + 1);
             return Ok(());
@@ -249,10 +245,8 @@ impl Machine<'_> {
     /// Enters a counted loop from the front or from behind; whether there is anything to visit.
     fn enter_loop(&mut self, var: VarId, range: &Range, forward: bool) -> Result<bool, Cause> {
         let (visits, sample) = self.visits(range)?;
-        if visits.count == 0 {
-            return Ok(false);
-        }
-        let k = if forward { 0 } else { visits.count - 1 };
+        let Some(last) = visits.last() else { return Ok(false) };
+        let k = if forward { 0 } else { last };
         let value = visits.value(k);
         let frame = self.frame()?;
         let ty = sample.map_or_else(|| frame.program.function.var(var).ty.clone(), |v| v.ir_type());
@@ -271,12 +265,12 @@ impl Machine<'_> {
     }
 
     /// Goes to the next or the previous value; whether there is one.
-    fn advance_loop(&mut self, var: VarId, by: i128) -> Result<bool, Cause> {
+    fn advance_loop(&mut self, var: VarId, forward: bool) -> Result<bool, Cause> {
         let Some(l) = self.frame_mut()?.loops.last_mut() else { return Ok(false) };
-        let k = l.k + by;
-        if !(0..l.visits.count).contains(&k) {
+        let next = if forward { l.k.checked_add(1) } else { l.k.checked_sub(1) };
+        let Some(k) = next.filter(|k| l.visits.last().is_some_and(|last| *k <= last)) else {
             return Ok(false);
-        }
+        };
         l.k = k;
         l.value = l.visits.value(k);
         let value = l.value;
@@ -337,7 +331,7 @@ impl Machine<'_> {
     fn close_block(&mut self) -> Result<(), Cause> {
         let Machine { frames, memory, .. } = self;
         let Some(l) = frames.last_mut().and_then(|f| f.loops.last_mut()) else { return Ok(()) };
-        if l.k % tree::BLOCK as i128 == 0 {
+        if l.k % tree::BLOCK as u128 == 0 {
             for sum in &mut l.sums {
                 let total = memory.read(&sum.block).into_owned();
                 memory.write(&sum.block, total.zero_like());
@@ -351,7 +345,7 @@ impl Machine<'_> {
     fn reopen_block(&mut self) -> Result<(), Cause> {
         let Machine { frames, memory, .. } = self;
         let Some(l) = frames.last_mut().and_then(|f| f.loops.last_mut()) else { return Ok(()) };
-        if (l.k + 1) % tree::BLOCK as i128 == 0 {
+        if (l.k + 1) % tree::BLOCK as u128 == 0 {
             for sum in &mut l.sums {
                 if let Some(total) = sum.done.pop() {
                     memory.write(&sum.block, total);
@@ -382,16 +376,5 @@ impl Machine<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// A bound as an integer; `u128` beyond the range of `i128` ends there.
-fn integer(n: Num) -> i128 {
-    match n {
-        Num::Int(v) => v.into(),
-        Num::Uint(v) => v.into(),
-        Num::Wide(v) => v,
-        Num::WideUint(v) => i128::try_from(v).unwrap_or(i128::MAX),
-        Num::Float(_) | Num::Fixed(_) | Num::Complex(..) => 0,
     }
 }

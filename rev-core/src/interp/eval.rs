@@ -428,6 +428,11 @@ impl<'a> Evaluator<'a> {
         let cast = match (&data, ty) {
             (Data::None, _) => Some(Data::None),
             (Data::Scalar(v), Type::Shadow(_)) if v.is_inactive() => Some(Data::None),
+            (Data::Scalar(v), Type::Shadow(_))
+                if scalar.is_none() && matches!(v.to_num(), Num::Complex(..)) =>
+            {
+                Some(data.clone())
+            }
             (Data::Scalar(v), _) => to(v.to_num()),
             (Data::Literal(n), _) => to(literal_number(*n)),
             (Data::Lanes(l), _) => match &scalar {

@@ -5,7 +5,8 @@ use super::code::Program;
 use super::generics::Generics;
 use super::memory::{CellId, Location};
 use crate::error::{Iteration, Site};
-use crate::ir::{Place, VarId};
+use crate::ir::{Place, Range, VarId};
+use crate::scalar::Num;
 use crate::value::Data;
 use std::rc::Rc;
 
@@ -35,7 +36,7 @@ pub(super) struct Loop {
     /// The values of a counted loop.
     pub visits: Visits,
     /// Which of them is the current one.
-    pub k: i128,
+    pub k: u128,
     /// The sums of a parallel loop in the deterministic mode.
     pub sums: Vec<TreeSum>,
     /// What the iterations of a parallel loop have touched, where it is declared and checked that they
@@ -43,55 +44,85 @@ pub(super) struct Loop {
     pub claims: Option<Claims>,
 }
 
-/// The values that a counted loop visits.
+/// The values that a counted loop visits, of an unsigned or a signed type: their bits, as those of an
+/// `i128`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Visits {
     /// The smallest.
-    pub low: i128,
+    low: i128,
     /// The distance between neighbours.
-    pub step: i128,
-    /// How many there are.
-    pub count: i128,
+    step: u128,
+    /// By how many steps the largest is above the smallest; none where there are no values.
+    last: Option<u128>,
     /// Whether the largest comes first.
-    pub reversed: bool,
+    reversed: bool,
+    /// Whether they are of type `u128`.
+    unsigned: bool,
 }
 
 impl Visits {
-    /// The values of a range; `None` where the step isn't positive.
-    pub fn new(
-        start: i128,
-        end: i128,
-        inclusive: bool,
-        step: i128,
-        from_end: bool,
-        reversed: bool,
-    ) -> Option<Visits> {
-        if step < 1 {
+    /// The values of a range over `start`, … as the range says, which counts them from one end; `None`
+    /// where the step isn't positive.
+    pub fn new(start: Num, end: Num, step: Num, range: &Range) -> Option<Visits> {
+        let unsigned = [start, end].iter().any(|n| matches!(n, Num::WideUint(_)));
+        let step = match step {
+            Num::WideUint(step) => step,
+            other => u128::try_from(bits(other)).ok()?,
+        };
+        let (start, end) = (bits(start), bits(end));
+        let below = |a: i128, b: i128| if unsigned { (a as u128) < b as u128 } else { a < b };
+        let visits = Visits { low: start, step, last: None, reversed: range.reversed, unsigned };
+        if step == 0 {
             return None;
         }
-        let last = if inclusive { end } else { end.saturating_sub(1) };
-        if last < start {
-            return Some(Visits { low: start, step, count: 0, reversed });
+        if !below(start, end) && !(range.inclusive && start == end) {
+            return Some(visits);
         }
-        let between = (last - start) / step;
-        let low = if from_end { last - between * step } else { start };
-        Some(Visits { low, step, count: between + 1, reversed })
+        let top = if range.inclusive { end } else { end.wrapping_sub(1) };
+        let reach = top.wrapping_sub(start) as u128;
+        let low = if range.from_end { start.wrapping_add((reach % step) as i128) } else { start };
+        Some(Visits { low, last: Some(reach / step), ..visits })
+    }
+
+    /// The number of the last value, from 0; `None` where there is none.
+    pub fn last(&self) -> Option<u128> {
+        self.last
     }
 
     /// The `k`-th value.
-    pub fn value(&self, k: i128) -> i128 {
-        let j = if self.reversed { self.count - 1 - k } else { k };
-        self.low + j * self.step
+    pub fn value(&self, k: u128) -> i128 {
+        let up = if self.reversed { self.last.unwrap_or(0).wrapping_sub(k) } else { k };
+        self.low.wrapping_add(up.wrapping_mul(self.step) as i128)
+    }
+
+    fn shown(&self, k: u128) -> String {
+        let value = self.value(k);
+        if self.unsigned {
+            (value as u128).to_string()
+        } else {
+            value.to_string()
+        }
+    }
+}
+
+/// The bits of an integer.
+pub(super) fn bits(n: Num) -> i128 {
+    match n {
+        Num::Int(v) => v.into(),
+        Num::Uint(v) => v.into(),
+        Num::Wide(v) => v,
+        Num::WideUint(v) => v as i128,
+        Num::Float(_) | Num::Fixed(_) | Num::Complex(..) => 0,
     }
 }
 
 impl std::fmt::Display for Visits {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.count {
-            0 => f.write_str("empty"),
-            1 => write!(f, "{}", self.value(0)),
-            2 => write!(f, "{}, {}", self.value(0), self.value(1)),
-            n => write!(f, "{}, {}, … {}", self.value(0), self.value(1), self.value(n - 1)),
+        match self.last {
+            None => f.write_str("empty"),
+            Some(0) => f.write_str(&self.shown(0)),
+            Some(1) => write!(f, "{}, {}", self.shown(0), self.shown(1)),
+            Some(n) => write!(f, "{}, {}, … {}", self.shown(0), self.shown(1), self.shown(n)),
         }
     }
 }

@@ -67,7 +67,9 @@ impl Machine<'_> {
         let operands = operands.iter().map(|e| eval.eval(e)).collect::<Result<Vec<_>, _>>()?;
         for (k, (at_k, place)) in at.iter().zip(places).enumerate() {
             check_alias(&eval, at_k, place)?;
-            if let Some(j) = (0..k).find(|j| checked && at[*j].overlaps(at_k)) {
+            // an element that is exchanged with itself stays as it is
+            let stays = |at_j: &Location| instr == Instr::Swap && at_j == at_k;
+            if let Some(j) = (0..k).find(|j| checked && at[*j].overlaps(at_k) && !stays(&at[*j])) {
                 return Err(alias(&eval, &places[j], place));
             }
         }

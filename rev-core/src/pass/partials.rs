@@ -5,11 +5,11 @@
 
 use thiserror::Error;
 
-use crate::ir::{Expr, ExprKind, Place, Pure, Span, Step, Type, Var, VarId, VarKind};
+use crate::ir::{Expr, ExprKind, Place, Pure, ScalarType, Span, Step, Type, Var, VarId, VarKind};
 use crate::ops::{Derivative, Func};
 
 /// Why a pure function has no partial derivatives.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[error("`{function}` has no partial derivatives: `{operation}` is not holomorphic")]
 pub struct NotDifferentiable {
     /// The pure function.
@@ -18,6 +18,13 @@ pub struct NotDifferentiable {
     pub operation: &'static str,
     /// Where it stands.
     pub span: Span,
+}
+
+/// The message: it is what `unwrap` shows.
+impl std::fmt::Debug for NotDifferentiable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 const SUFFIX: &str = "::partials";
@@ -42,13 +49,13 @@ pub fn taken_partials(mut path: &str) -> (&str, usize) {
 /// function with several results, a tuple of such tuples.
 pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
     let name = partials_of(&pure.name);
-    let result_type = row_type(&pure.result_type, pure.params.len());
+    let result_type = row_type(&pure.result_type, pure);
     let mut out = Pure { name, result_type, partials: None, ..pure.clone() };
     let columns = match &pure.partials {
         Some(given) => given.clone(),
         None => pure.params.iter().map(|p| derived(pure, *p, &mut out)).collect::<Result<_, _>>()?,
     };
-    out.result = row(&pure.result_type, &columns);
+    out.result = row(&pure.result_type, &columns, pure);
     Ok(out)
 }
 
@@ -61,22 +68,36 @@ fn derived(pure: &Pure, param: VarId, out: &mut Pure) -> Result<Expr, NotDiffere
     Tangent { out, source: pure, param, tangents: Vec::new() }.of(&pure.result)
 }
 
-/// The type of the partial derivatives of a result: one for each parameter in place of each scalar.
-fn row_type(result: &Type, params: usize) -> Type {
+/// The type of the partial derivatives of a result: one for each parameter in place of each scalar. Those of
+/// an integer or `bool`, which are zero, are numbers that cotangents of the parameters can be multiplied by.
+fn row_type(result: &Type, pure: &Pure) -> Type {
     match result {
-        Type::Tuple(types) => Type::Tuple(types.iter().map(|t| row_type(t, params)).collect()),
-        scalar => Type::Tuple(vec![scalar.clone(); params]),
+        Type::Tuple(types) => Type::Tuple(types.iter().map(|t| row_type(t, pure)).collect()),
+        scalar if scalar.is_inactive(&pure.generics) => Type::Tuple(zero_types(pure)),
+        scalar => Type::Tuple(vec![scalar.clone(); pure.params.len()]),
     }
 }
 
+/// A type for each parameter that has a zero: its own where it carries a derivative.
+fn zero_types(pure: &Pure) -> Vec<Type> {
+    let of = |p: &VarId| match pure.vars.get(p.0 as usize).map(|v| &v.ty) {
+        Some(ty) if !ty.is_inactive(&pure.generics) => ty.clone(),
+        _ => Type::Scalar(ScalarType::I32),
+    };
+    pure.params.iter().map(of).collect()
+}
+
 /// The partial derivatives of a result, from those by each parameter.
-fn row(result: &Type, columns: &[Expr]) -> Expr {
+fn row(result: &Type, columns: &[Expr], pure: &Pure) -> Expr {
     Expr::new(ExprKind::Tuple(match result {
         Type::Tuple(types) => types
             .iter()
             .enumerate()
-            .map(|(r, t)| row(t, &columns.iter().map(|c| element(c, r as u32)).collect::<Vec<_>>()))
+            .map(|(r, t)| row(t, &columns.iter().map(|c| element(c, r as u32)).collect::<Vec<_>>(), pure))
             .collect(),
+        scalar if scalar.is_inactive(&pure.generics) => {
+            zero_types(pure).into_iter().map(|ty| Expr::new(ExprKind::Zero(ty))).collect()
+        }
         _ => columns.to_vec(),
     }))
 }

@@ -44,6 +44,6 @@ pub use groups::{neon, run_neon};
 pub use groups::{runs, split, Groups};
 pub use index::{Index, Indices, Lin};
 pub use lend::Lend;
-pub use ranges::{steps_of, Trips};
+pub use ranges::Trips;
 pub use rev_core::lanes::*;
 pub use spread::{each, spread, spread_zero_shadows, zero_shadows, LaneValue};

@@ -4,7 +4,7 @@
 use rev_core::lanes::{active, get, set, splat, Isa, Mask, Pack, WIDTH};
 use rev_core::scalar::Integer;
 
-use crate::steps::{step_of, Steps};
+use crate::steps::Steps;
 
 /// The trips of a loop: which lanes take part in each, and their values.
 #[derive(Clone, Debug)]
@@ -21,12 +21,12 @@ impl<I: Integer> Trips<I> {
     /// # Errors
     ///
     /// The first active lane whose step is less than 1.
-    pub fn new<S: Isa, M: Mask>(
+    pub fn new<S: Isa, M: Mask, D: Integer>(
         s: S,
         m: M,
         start: &Pack<I>,
         end: &Pack<I>,
-        step: &Pack<I>,
+        step: &Pack<D>,
         [inclusive, from_end, reversed]: [bool; 3],
     ) -> Result<Trips<I>, usize> {
         let mut left = [None; WIDTH];
@@ -55,15 +55,6 @@ impl<I: Integer> Iterator for Trips<I> {
         }
         any.then_some((taking_part, self.values.clone()))
     }
-}
-
-/// The steps of a loop whose bounds are of another type, lane by lane ([`step_of`]).
-pub fn steps_of<S: Integer, I: Integer>(step: &Pack<S>) -> Pack<I> {
-    let mut out = splat(I::zero());
-    for k in 0..WIDTH {
-        set(&mut out, k, step_of(get(step, k)));
-    }
-    out
 }
 
 #[cfg(test)]

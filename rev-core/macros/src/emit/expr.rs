@@ -3,7 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_core::ir::{Class, Expr, ExprKind, Number, Place, ScalarType, Step, Type, VarId};
-use rev_core::ops::Func;
+use rev_core::ops::{Func, Shape};
 
 use super::body::{Body, Repr};
 use super::names::ident;
@@ -151,7 +151,14 @@ impl Body<'_> {
 
     fn func(&mut self, func: Func, args: &[Expr]) -> TokenStream {
         let p = self.p;
-        let values = self.exprs(args);
+        let values = match func {
+            Func::Eq | Func::Ne | Func::Lt | Func::Le | Func::Gt | Func::Ge
+                if args.iter().all(is_of_literals) =>
+            {
+                self.exprs(&typed_literals(args))
+            }
+            _ => self.exprs(args),
+        };
         match (func, values.as_slice()) {
             (Func::And, [a, b]) => quote!((#a && #b)),
             (Func::Or, [a, b]) => quote!((#a || #b)),
@@ -164,6 +171,7 @@ impl Body<'_> {
                     ::core::option::Option::None => #failure,
                 })
             }
+            (Func::ShadowOf, _) => quote!(#p::rt::shadow_of::<_, __N>(#(#values),*)),
             _ => {
                 let name = ident(func.name());
                 quote!(#p::rt::#name(#(#values),*))
@@ -173,7 +181,10 @@ impl Body<'_> {
 
     fn cast(&mut self, e: &Expr, ty: &Type) -> TokenStream {
         let p = self.p;
-        let value = self.expr(e);
+        let value = match is_of_literals(e) {
+            true => self.exprs(&typed_literals(std::slice::from_ref(e))).remove(0),
+            false => self.expr(e),
+        };
         let to = rust_type(ty, p).unwrap_or_else(|| quote!(_));
         match ty {
             Type::Shadow(_) => quote!(#p::rt::cast_shadow::<#to, _>(#value)),
@@ -376,6 +387,46 @@ fn part_type(whole: Type, step: &Step) -> Option<Type> {
         (Step::Range(..), Type::Array(t, rank)) => Type::Array(t, rank),
         _ => return None,
     })
+}
+
+/// Whether an expression is made of numbers without a type, so that it takes its own from what stands beside it.
+pub fn is_of_literals(e: &Expr) -> bool {
+    let mut all = match &e.kind {
+        ExprKind::Literal(n, ty) => ty.is_none() && !matches!(n, Number::Bool(_)),
+        ExprKind::Func(..) => true,
+        _ => false,
+    };
+    e.each_child(&mut |child| all &= is_of_literals(child));
+    all
+}
+
+/// Such expressions side by side, where nothing else has a type: whole numbers, or `f64`s.
+fn typed_literals(es: &[Expr]) -> Vec<Expr> {
+    fn is_real(e: &Expr) -> bool {
+        let mut real = match &e.kind {
+            ExprKind::Literal(Number::Float(_), _) => true,
+            ExprKind::Func(f, _) => matches!(f.row().class, Class::Field | Class::Real),
+            _ => false,
+        };
+        e.each_child(&mut |child| real |= is_real(child));
+        real
+    }
+    fn give(e: &mut Expr, ty: ScalarType) {
+        match &mut e.kind {
+            ExprKind::Literal(Number::Int(_) | Number::Float(_), own) => *own = Some(Type::Scalar(ty)),
+            // exponents and the like have a type of their own
+            ExprKind::Func(f, args) => args
+                .iter_mut()
+                .zip(f.row().args)
+                .filter(|(_, shape)| **shape != Shape::I)
+                .for_each(|(arg, _)| give(arg, ty)),
+            _ => {}
+        }
+    }
+    let ty = if es.iter().any(is_real) { ScalarType::F64 } else { ScalarType::I128 };
+    let mut typed = es.to_vec();
+    typed.iter_mut().for_each(|e| give(e, ty));
+    typed
 }
 
 fn is_primitive_int(s: ScalarType) -> bool {

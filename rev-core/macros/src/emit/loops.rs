@@ -2,10 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::check::Types;
 use rev_core::ir::{Block, Class, Expr, ExprKind, Range, Type, VarId};
 
 use super::body::{Around, Body, Repr};
+use super::expr::is_of_literals;
 
 impl Body<'_> {
     /// A loop that runs its iterations in order.
@@ -51,20 +51,14 @@ impl Body<'_> {
         let (start, end) = (self.expr(&range.start), self.expr(&range.end));
         let (inclusive, from_end, reversed) = (range.inclusive, range.from_end, range.reversed);
         let step = match &range.step {
-            Some(step) => {
-                let value = self.expr(step);
-                match Types::of(self.function).expr(step) {
-                    Type::Unknown => value,
-                    ty if ty == self.function.var(var).ty => value,
-                    _ => quote!(#p::step_of(#value)),
-                }
-            }
-            None => quote!(#p::rt::lit_int(1i128)),
+            Some(step) => self.expr(step),
+            None => quote!(1usize),
         };
+        let step_type = step_type(range).map(|t| quote!(: #t));
         let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
         let failure = self.fail(|at| quote!(#p::fail::step_below_one(#at, #p::number(__step))));
         quote!({
-            let __step = #step;
+            let __step #step_type = #step;
             match #p::Steps #of::new(#start, #end, #inclusive, __step, #from_end, #reversed) {
                 ::core::option::Option::Some(__s) => __s,
                 ::core::option::Option::None => #failure,
@@ -90,4 +84,10 @@ impl Body<'_> {
             _ => false,
         }
     }
+}
+
+/// The type of a step of which nothing else says what it is: a step has a type of its own, which may be
+/// wider than the loop variable's.
+pub fn step_type(range: &Range) -> Option<TokenStream> {
+    range.step.as_ref().is_some_and(is_of_literals).then(|| quote!(i128))
 }

@@ -35,8 +35,9 @@ pub fn pure(model: &PureModel) -> TokenStream {
         #(#attrs)*
         #[allow(clippy::too_many_arguments)]
         #[inline]
+        #[track_caller]
         #vis #sig {
-            #name::__value(#(#args),*).unwrap_or_else(#p::Zero::zero)
+            #p::plain(#name::__value(#(#args),*))
         }
 
         #[doc = #about]

@@ -223,6 +223,8 @@ impl Body<'_> {
         }
         let p = self.p;
         let aliases = match places {
+            // an element that is exchanged with itself stays as it is
+            _ if instr == Instr::Swap => TokenStream::new(),
             [a, b] if overlap(a, b, &self.values) == Overlap::Unknown => {
                 self.distinct(a, std::slice::from_ref(b))
             }
@@ -566,12 +568,13 @@ impl Body<'_> {
 
     /// An external block. It sees the program's variables under the names and as the types that they
     /// have in the source, but can't change them: arguments by reference are shared references, other
-    /// scalars are copies. Arrays are handles.
+    /// scalars are copies. Arrays are handles. Nothing in it can leave more than the block.
     fn external(&mut self, code: &str, span: rev_core::ir::Span) -> TokenStream {
         self.only_by_reference();
+        let p = self.p;
         let Some(external) = self.source.external(code, span) else {
             let tokens: TokenStream = code.parse().unwrap_or_default();
-            return quote!({ #tokens });
+            return quote!(#p::external(|| { #tokens }););
         };
         let names = external.names.iter().map(|mentioned| {
             let (written, name) = (&mentioned.ident, self.name(mentioned.var));
@@ -588,6 +591,6 @@ impl Body<'_> {
             }
         });
         let tokens = &external.tokens;
-        quote!({ #(#names)* #tokens })
+        quote!({ #(#names)* #p::external(|| { #tokens }); })
     }
 }

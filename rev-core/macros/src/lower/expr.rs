@@ -313,7 +313,13 @@ impl Lowerer {
             syn::Expr::Field(f) => {
                 let base = self.expr(&f.base)?;
                 match &f.member {
-                    syn::Member::Unnamed(k) => Some(Expr::new(ExprKind::Element(Box::new(base), k.index))),
+                    syn::Member::Unnamed(k) => Some(match base.kind {
+                        // the others of literals would have no type
+                        ExprKind::Tuple(mut es) if (k.index as usize) < es.len() => {
+                            es.remove(k.index as usize)
+                        }
+                        _ => Expr::new(ExprKind::Element(Box::new(base), k.index)),
+                    }),
                     syn::Member::Named(n) if n == "re" => Some(Expr::func(Func::Re, vec![base])),
                     syn::Member::Named(n) if n == "im" => Some(Expr::func(Func::Im, vec![base])),
                     syn::Member::Named(n) => self.error_help(

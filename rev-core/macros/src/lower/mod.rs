@@ -8,6 +8,7 @@ mod array;
 mod attributes;
 mod block;
 mod call;
+mod exits;
 mod expr;
 mod function;
 mod path;

@@ -10,7 +10,7 @@ use super::{plain_name, strip, Lowerer};
 use crate::types::path_text;
 
 /// Functions of the table that the source spells as operators, or that only adjoints use.
-fn is_named_in_source(f: Func) -> bool {
+pub(super) fn is_named_in_source(f: Func) -> bool {
     use Func::*;
     match f {
         Add | Sub | Mul | Div | Neg | Quot | Rem | BitAnd | BitOr | BitXor | Shl | Shr | Eq | Ne | Lt
@@ -31,6 +31,20 @@ fn table_function(name: &str) -> Option<Func> {
         "norm_sqr" => Some(Func::Abs2),
         "inv" => Some(Func::Recip),
         _ => Func::from_name(name).filter(|f| is_named_in_source(*f)),
+    }
+}
+
+/// A function that is composed of functions of the table: its number of arguments, and what it is of them.
+fn composed(name: &str) -> Option<(usize, fn(Vec<Expr>) -> Expr)> {
+    match name {
+        "sin_cos" => Some((1, |x| {
+            let of = |func| Expr::func(func, x.clone());
+            Expr::new(ExprKind::Tuple(vec![of(Func::Sin), of(Func::Cos)]))
+        })),
+        "signum" => {
+            Some((1, |x| Expr::func(Func::CopySign, std::iter::once(Expr::int(1)).chain(x).collect())))
+        }
+        _ => None,
     }
 }
 
@@ -74,6 +88,13 @@ impl Lowerer {
             if let Some(func) = table_function(&name) {
                 return self.table_call(func, c.args.iter(), p);
             }
+            if let Some((arguments, value)) = composed(&name) {
+                let args = self.exprs(&c.args)?;
+                return match args.len() == arguments {
+                    true => Some(value(args)),
+                    false => self.error(Code::ArgumentCount, p, wrong_count(&name, arguments, args.len())),
+                };
+            }
             if let Some(product) = self.array_call(&name, c) {
                 return product;
             }
@@ -108,6 +129,11 @@ impl Lowerer {
         if args.len() != expected {
             let message = wrong_count(func.name(), expected, args.len());
             return self.error(Code::ArgumentCount, at, message);
+        }
+        if let [Expr { kind: ExprKind::Literal(n, None), .. }] = args.as_slice() {
+            if let Some(part) = part_of_number(func, *n) {
+                return Some(Expr::new(ExprKind::Literal(part, None)));
+            }
         }
         Some(Expr::func(func, args))
     }
@@ -239,18 +265,10 @@ impl Lowerer {
         let args = self.exprs(&m.args);
         let (receiver, args) = (receiver?, args?);
         let func = table_function(&name).or_else(|| wrapping_method(&name)).filter(|f| *f != Func::Select);
-        match (func, name.as_str()) {
-            (Some(func), _) => {
-                let all = std::iter::once(receiver).chain(args).collect();
-                self.table_apply(func, all, &m.method)
-            }
-            (None, "sin_cos") if args.is_empty() => Some(Expr::new(ExprKind::Tuple(vec![
-                Expr::func(Func::Sin, vec![receiver.clone()]),
-                Expr::func(Func::Cos, vec![receiver]),
-            ]))),
-            (None, "signum") if args.is_empty() => {
-                Some(Expr::func(Func::CopySign, vec![Expr::int(1), receiver]))
-            }
+        let all: Vec<Expr> = std::iter::once(receiver).chain(args).collect();
+        match (func, composed(&name)) {
+            (Some(func), _) => self.table_apply(func, all, &m.method),
+            (None, Some((arguments, value))) if all.len() == arguments => Some(value(all)),
             (None, _) => self.error_help(
                 Code::UnknownCall,
                 &m.method,
@@ -307,6 +325,24 @@ impl Lowerer {
 fn shape_receiver<'a>(e: &'a syn::Expr, method: &str) -> Option<&'a syn::Expr> {
     match strip(e) {
         syn::Expr::MethodCall(m) if m.method == method && m.args.is_empty() => Some(&m.receiver),
+        _ => None,
+    }
+}
+
+/// A part of a complex number that is a literal, and so a real one. Its part would be of another type, which
+/// nothing says.
+fn part_of_number(func: Func, n: Number) -> Option<Number> {
+    let x = match n {
+        Number::Int(v) => v as f64,
+        Number::Float(v) => v,
+        Number::Bool(_) => return None,
+    };
+    match func {
+        Func::Re => Some(n),
+        Func::Im => Some(Number::Int(0)),
+        Func::Abs2 => Some(Number::Float(x * x)),
+        Func::Norm => Some(Number::Float(x.abs())),
+        Func::Arg => Some(Number::Float(if x < 0.0 { std::f64::consts::PI } else { 0.0 })),
         _ => None,
     }
 }

@@ -1,7 +1,8 @@
 //! Ranges of `for` loops: `a..b`, `a..=b`, and chains of `.rev()` and `.step_by(k)` on them.
 
 use rev_core::diag::Code;
-use rev_core::ir::{ExprKind, Number, Range, Type};
+use rev_core::ir::{Expr, ExprKind, Number, Range, ScalarType, Type};
+use rev_core::ops::Func;
 
 use super::{strip, Lowerer};
 use crate::spans::Region;
@@ -63,7 +64,7 @@ impl Lowerer {
                 range.from_end = range.reversed;
                 step
             }
-            Some(before) if range.from_end == range.reversed => before * step,
+            Some(before) if range.from_end == range.reversed => multiplied(before, step),
             Some(_) => {
                 let at = Region::of(&m.method).to(Region::of(&m.args));
                 let span = self.source.spans.record(at);
@@ -96,6 +97,22 @@ impl Lowerer {
             _ => Type::Unknown,
         })
     }
+}
+
+/// The product of two steps. What doesn't fit 64 bits reaches past the end of every range.
+fn multiplied(a: Expr, b: Expr) -> Expr {
+    if let (ExprKind::Literal(Number::Int(a), None), ExprKind::Literal(Number::Int(b), None)) =
+        (&a.kind, &b.kind)
+    {
+        return Expr::int(a.saturating_mul(*b));
+    }
+    let wide = |e: Expr| Expr::new(ExprKind::Cast(Box::new(e), Type::Scalar(ScalarType::U64)));
+    let most =
+        || Expr::new(ExprKind::Literal(Number::Int(u64::MAX.into()), Some(Type::Scalar(ScalarType::U64))));
+    let (a, b) = (wide(a), wide(b));
+    let largest =
+        Expr::func(Func::Quot, vec![most(), Expr::func(Func::Max, vec![a.clone(), wide(Expr::int(1))])]);
+    Expr::func(Func::Gt, vec![b.clone(), largest]).choose(most(), a * b)
 }
 
 fn is_par(func: &syn::Expr) -> bool {

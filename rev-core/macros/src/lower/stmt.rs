@@ -178,6 +178,7 @@ impl Lowerer {
     }
 
     fn external(&mut self, block: &syn::Block, span: rev_core::ir::Span) -> StmtKind {
+        self.exits(block);
         let tokens = inner_tokens(block);
         let code = tokens.to_string();
         let mut names = Vec::new();

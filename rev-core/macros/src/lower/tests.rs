@@ -119,7 +119,7 @@ fn ranges() {
     visits("(1..=n).rev()", "for i in (1..=n).rev() {");
     visits("(0..n).step_by(2).rev()", "for i in (0..n).step_by(2).rev() {");
     visits("(0..n).rev().step_by(2)", "for i in (0..n).rev().step_by(2) {");
-    visits("(0..n).step_by(2).step_by(3)", "for i in (0..n).step_by(2 * 3) {");
+    visits("(0..n).step_by(2).step_by(3)", "for i in (0..n).step_by(6) {");
     visits("par((0..n).rev())", "par for i in (0..n).rev() {");
     visits("(0..n).rev().rev()", "for i in 0..n {");
 }
@@ -332,4 +332,94 @@ fn given_derivatives_come_in_the_order_of_the_parameters() {
     assert!(diagnostics.is_empty(), "{diagnostics}");
     let text = model.function.to_string();
     assert!(text.ends_with("partials (y, 0, x)"), "{text}");
+}
+
+/// Everything that would leave the block, and the reversible function in the middle of it.
+#[test]
+fn an_external_block_is_left_at_its_end() {
+    let of = |body: &str| {
+        codes(&format!(
+            "fn f(y: &mut f64, n: usize) {{ for i in 0..n {{ #[external] {{ {body} }} *y += 1.0; }} }}"
+        ))
+    };
+    for leaving in [
+        "return;",
+        "if n > 2 { return }",
+        "let k = if n > 2 { return } else { 1 };",
+        "for j in 0..n { return; }",
+        "match n { 0 => return, _ => {} }",
+        "return return;",
+        "let f = |x: f64| x; print(f(return));",
+    ] {
+        assert_eq!(of(leaving)[0], Code::Return, "{leaving}");
+    }
+    for leaving in [
+        "break;",
+        "continue;",
+        "if n > 2 { break }",
+        "'a: { break; }",
+        "for j in list({ break }) {}",
+        "for j in 0..n { break 'outside; }",
+        "loop { continue 'outside; }",
+        "'a: loop { break 'a; } break 'a;",
+        "let k = loop { break (break 'b); };",
+    ] {
+        assert_eq!(of(leaving), [Code::Break], "{leaving}");
+    }
+    for leaving in ["read(n)?;", "let k = read(n)? + 1;", "for j in 0..read(n)? {}"] {
+        assert_eq!(of(leaving), [Code::QuestionMark], "{leaving}");
+    }
+    for staying in [
+        "let f = |x: f64| { if x > 1.0 { return x; } 2.0 * x }; print(f(3.0));",
+        "fn inner() -> Option<u8> { let k = read()?; for j in 0..k { break; } return Some(k); }",
+        "struct S; impl S { fn f(&self) { return; } }",
+        "for j in 0..n { if j > 2 { break; } continue; }",
+        "while n > 2 { break; }",
+        "let k = loop { break 3; };",
+        "'a: for j in 0..n { for k in 0..n { if j > k { continue 'a; } break 'a; } }",
+        "let k = 'a: { if n > 2 { break 'a 1; } 2 };",
+        "let f = || -> Option<u8> { let k = read()?; for j in 0..k { break; } Some(k) };",
+        "let f = async { read().await?; return Ok(()); };",
+        "println!(\"{}\", n);",
+    ] {
+        assert_eq!(of(staying), [], "{staying}");
+    }
+}
+
+/// Every function that the source may name is a function and a method, and means the same.
+#[test]
+fn every_function_is_a_method() {
+    use super::path::is_named_in_source;
+    use rev_core::ir::{Expr, ExprKind};
+    use rev_core::ops::Func;
+    let value = |text: &str| -> Expr {
+        let f = good(&format!("fn f(y: &mut f64, x: f64, z: f64, w: f64) {{ let t = {text}; }}"));
+        match &f.body[0].kind {
+            StmtKind::Let { expr, .. } => expr.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let both = |name: &str, arguments: usize| -> Expr {
+        let args = ["x", "z", "w"].get(..arguments).unwrap();
+        let function = value(&format!("{name}({})", args.join(", ")));
+        // a choice between two values is no method of its condition
+        if name != "select" {
+            let method = value(&format!("{}.{name}({})", args[0], args[1..].join(", ")));
+            assert!(method.same(&function), "{name}: {method:?} and {function:?}");
+        }
+        function
+    };
+    let named: Vec<Func> = Func::ALL.iter().copied().filter(|f| is_named_in_source(*f)).collect();
+    assert!(named.len() > 40, "{named:?}");
+    for func in named {
+        let meant = both(func.name(), func.row().args.len());
+        assert!(matches!(meant.kind, ExprKind::Func(f, _) if f == func), "{meant:?}");
+    }
+    for name in ["exp_m1", "ln_1p", "norm_sqr", "inv", "sin_cos", "signum"] {
+        both(name, 1);
+    }
+    for wrong in ["signum()", "signum(x, z)", "sin_cos(x, z)", "x.sin_cos(z)", "x.signum(z)"] {
+        let found = codes(&format!("fn f(y: &mut f64, x: f64, z: f64) {{ let t = {wrong}; }}"));
+        assert!(matches!(found[..], [Code::ArgumentCount | Code::UnknownCall]), "{wrong}: {found:?}");
+    }
 }

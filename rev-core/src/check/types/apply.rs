@@ -67,12 +67,21 @@ fn write(expr: &mut Expr, ty: Type, generics: &[Generic], detail: Detail) {
         }
         ExprKind::Literal(number, own @ None) if detail == Detail::Literals => {
             *own = match (ty, number) {
-                (Type::Unknown, Number::Int(_)) => Some(Type::Scalar(ScalarType::I32)),
+                (Type::Unknown, Number::Int(v)) => Some(Type::Scalar(holding(*v))),
                 (Type::Unknown, Number::Float(_)) => Some(Type::Scalar(ScalarType::F64)),
                 (ty, _) => Some(ty),
             }
         }
         _ => {}
+    }
+}
+
+/// The type of a whole number that takes none from what stands beside it.
+fn holding(v: i128) -> ScalarType {
+    match (i32::try_from(v), i64::try_from(v)) {
+        (Ok(_), _) => ScalarType::I32,
+        (Err(_), Ok(_)) => ScalarType::I64,
+        (Err(_), Err(_)) => ScalarType::I128,
     }
 }
 

@@ -150,7 +150,7 @@ fn aliases_of_every_statement() {
     };
     let x = vec![1.0, 2.0];
     let same = args([&x, &1usize, &1usize]);
-    alias("fn f(x: &mut [f64], i: usize, j: usize) { swap(x[i], x[j]) }", &same);
+    alias("fn f(x: &mut [f64], i: usize, j: usize) { rot(x[i], x[j], 0.5) }", &same);
     alias("fn f(x: &mut [f64], i: usize, j: usize) { rot(x[i], x[0], x[j]) }", &same);
     alias("fn f(x: &mut [f64], i: usize, j: usize) { scale_by(x[i], x[j]) }", &same);
     alias("fn f(k: &mut [usize]) { k[k[0]] += 1 }", &args([&vec![0usize, 1]]));
@@ -165,6 +165,23 @@ fn aliases_of_every_statement() {
     passes("fn f(z: &mut [Complex<f64>], i: usize) { z[i].re += z[i].im }", {
         &args([&vec![crate::scalar::Complex::new(1.0, 2.0)], &0usize])
     });
+}
+
+#[test]
+fn an_element_exchanged_with_itself_stays() {
+    let f = "fn f(x: &mut [[f64; 2]], i: usize, j: usize) { swap(x[i], x[j]) swap(x[j][0], x[i][0]) }";
+    let x = args([&vec![[1.0, 2.0], [3.0, 4.0]], &1usize, &1usize]);
+    let end = run(&module(f), Direction::FORWARD, &x).unwrap();
+    assert_eq!(end, x);
+    assert_eq!(run(&module(f), Direction::INVERSE, &x).unwrap(), x);
+    // the element's shadow too
+    let with_shadow = |x: &[Data]| -> Vec<Data> {
+        let shadow = args([&vec![[5.0, 6.0], [7.0, 8.0]]]).remove(0);
+        let none = x[1].zero_like();
+        vec![x[0].clone(), shadow, x[1].clone(), none.clone(), x[2].clone(), none]
+    };
+    let before = with_shadow(&x);
+    assert_eq!(run(&module(f), ADJOINT, &before).unwrap()[..2], before[..2]);
 }
 
 #[test]

@@ -115,6 +115,21 @@ fn is_typed(e: &Expr) -> bool {
     }
 }
 
+/// What the cotangents of a type are.
+#[derive(Clone, Copy, PartialEq)]
+enum Carried {
+    Number,
+    /// It carries no derivative.
+    Nothing,
+    /// The program doesn't say of what type a pure function's result is, or what is read from a struct: it may
+    /// be an integer.
+    Unknown,
+}
+
+fn any_shadow() -> Type {
+    Type::Shadow(Box::new(Type::Unknown))
+}
+
 impl Builder {
     /// Updates of the shadows of what `e` reads, for a cotangent of its value.
     pub(super) fn pull(&mut self, e: &Expr, c: Cotangent) -> Block {
@@ -134,7 +149,7 @@ impl Builder {
             }
             ExprKind::Func(f, args) => self.pull_func(*f, args, c),
             ExprKind::Pure(path, args) => self.pull_pure(path, args, &[], c),
-            ExprKind::Cast(inner, _) => self.pull_cast(inner, c),
+            ExprKind::Cast(inner, _) => self.pull_cast(e, inner, c),
             ExprKind::If(cond, a, b) => self.pull_choice(cond.as_ref().clone(), a, b, c),
             ExprKind::Block(lets, value) => self.pull_block(lets, value, c),
             ExprKind::Element(inner, k) => self.pull_element(inner, *k, c),
@@ -367,14 +382,43 @@ impl Builder {
     /// A `#[pure]` function: its partial derivatives are a tuple, of tuples where it has several
     /// results, of which `result` is the one meant.
     fn pull_pure(&mut self, path: &str, args: &[Expr], result: &[u32], c: Cotangent) -> Block {
+        let of_result = self.carried(&type_of(&self.out, &c.base));
+        if of_result == Carried::Nothing {
+            return Vec::new();
+        }
         let g = self.new_binding("g", Type::Unknown);
         let partials = Expr::new(ExprKind::Partials(path.to_string(), args.to_vec()));
         let mut body = Vec::new();
         for (k, arg) in args.iter().enumerate() {
+            if self.active_reads(arg) == 0 {
+                continue;
+            }
             let partial = Expr::read(element_of(Place::var(g), result).with(Step::Element(k as u32)));
-            body.extend(self.pull_shared(arg, c.clone().times(partial)));
+            let mut c = c.clone();
+            if of_result == Carried::Unknown {
+                let any = match is_typed(&c.base) {
+                    true => Expr::new(ExprKind::Cast(Box::new(c.base), any_shadow())),
+                    false => c.base,
+                };
+                c.base = Expr::func(Func::ShadowOf, vec![any, partial.clone()]);
+            }
+            let c = c.times(partial);
+            body.extend(match self.carried(&Type::Shadow(Box::new(type_of(&self.out, arg)))) {
+                Carried::Number => self.pull_shared(arg, c),
+                Carried::Nothing => Vec::new(),
+                Carried::Unknown => self.pull_converted(arg, c, any_shadow()),
+            });
         }
         bind(g, partials, body)
+    }
+
+    fn carried(&self, shadow: &Type) -> Carried {
+        match shadow {
+            Type::Shadow(of) if **of == Type::Unknown => Carried::Unknown,
+            Type::Shadow(of) if of.is_inactive(&self.out.generics) => Carried::Nothing,
+            Type::Shadow(_) => Carried::Number,
+            _ => Carried::Unknown,
+        }
     }
 
     /// The binding `let t = g(..)` of a pure function with several results, of which the scope uses
@@ -388,10 +432,17 @@ impl Builder {
         out
     }
 
-    fn pull_cast(&mut self, inner: &Expr, c: Cotangent) -> Block {
+    fn pull_cast(&mut self, e: &Expr, inner: &Expr, mut c: Cotangent) -> Block {
+        if !is_typed(&c.base) {
+            c.base = Expr::func(Func::ShadowOf, vec![c.base, e.clone()]);
+        }
         let source = type_of(&self.out, inner);
+        self.pull_converted(inner, c, Type::Shadow(Box::new(source)))
+    }
+
+    fn pull_converted(&mut self, inner: &Expr, c: Cotangent, to: Type) -> Block {
         let negative = c.negative;
-        let base = Expr::new(ExprKind::Cast(Box::new(self.scaled(c)), Type::Shadow(Box::new(source))));
+        let base = Expr::new(ExprKind::Cast(Box::new(self.scaled(c)), to));
         self.pull_shared(inner, Cotangent { negative, ..Cotangent::of(base) })
     }
 

@@ -14,7 +14,7 @@ use super::token::{tokens, Placed, Token};
 use crate::ir::*;
 
 /// Where a text stops being a program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: expected {expected}, found {found}")]
 pub struct ParseError {
     /// Line of the text, from 1.
@@ -25,6 +25,13 @@ pub struct ParseError {
     pub expected: String,
     /// What stands there.
     pub found: String,
+}
+
+/// The message: it is what `unwrap` shows.
+impl std::fmt::Debug for ParseError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The function that a text says, in the clean or the encoded form.

@@ -13,4 +13,22 @@ fn search(y: &mut f64, x: &[f64]) {
     }
 }
 
+#[reversible]
+fn watched(y: &mut f64, x: &[f64]) {
+    for i in 0..x.len() {
+        #[external]
+        {
+            for k in 0..i {
+                if k > 2 {
+                    break;
+                }
+            }
+            if i > 2 {
+                break;
+            }
+        }
+        *y += x[i];
+    }
+}
+
 fn main() {}

@@ -10,4 +10,13 @@ fn outer(y: &mut f64) {
     inner(&mut y)?;
 }
 
+#[reversible]
+fn watched(y: &mut f64, path: usize) {
+    #[external]
+    {
+        std::fs::read_to_string(format!("{path}"))?;
+    }
+    *y += 1.0;
+}
+
 fn main() {}

@@ -126,6 +126,7 @@ impl Body<'_> {
             }
             _ => {
                 let name = ident(func.name());
+                let counts = (func == Func::ShadowOf).then(|| quote!(::<_, _, __N>));
                 let shapes = func.row().args;
                 let values: Vec<TokenStream> = args
                     .iter()
@@ -138,7 +139,7 @@ impl Body<'_> {
                         _ => self.pack(e),
                     })
                     .collect();
-                quote!(#p::lanes::#name(__s, #(#values),*))
+                quote!(#p::lanes::#name #counts (__s, #(#values),*))
             }
         }
     }

@@ -2,13 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::check::Types;
 use rev_core::ir::{Block, Expr, ExprKind, Place, Range, Stmt, StmtKind, Type, UpdateOp, VarId};
 use rev_core::ops::Instr;
 use rev_core::pass::inverse_block;
 
 use super::super::body::{Around, Body, Repr};
 use super::super::expr::Reach;
+use super::super::loops::step_type;
 use super::super::names::ident;
 use super::super::pair::SineCosine;
 use super::super::types::{rust_type, storage, Storage};
@@ -344,16 +344,10 @@ impl Body<'_> {
         let (start, end) = (self.pack(&range.start), self.pack(&range.end));
         let (inclusive, from_end, reversed) = (range.inclusive, range.from_end, range.reversed);
         let step = match &range.step {
-            Some(step) => {
-                let value = self.pack(step);
-                match Types::of(self.function).expr(step) {
-                    Type::Unknown => value,
-                    ty if ty == self.function.var(var).ty => value,
-                    _ => quote!(#p::lanes::steps_of(&#value)),
-                }
-            }
-            None => quote!(#p::lanes::splat(#p::rt::lit_int(1i128))),
+            Some(step) => self.pack(step),
+            None => quote!(#p::lanes::splat(1usize)),
         };
+        let step_type = step_type(range).map(|t| quote!(: #p::lanes::Pack<#t>));
         let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
         let failure = self.failing_at(
             quote!(__lane),
@@ -362,7 +356,8 @@ impl Body<'_> {
         let name = self.name(var);
         let body = self.masked(&active, |b| b.loop_body(var, body));
         quote!({
-            let (__start, __end, __step) = (#start, #end, #step);
+            let (__start, __end) = (#start, #end);
+            let __step #step_type = #step;
             let #trips = #p::lanes::Trips #of::new(
                 __s, #outside, &__start, &__end, &__step, [#inclusive, #from_end, #reversed]
             );
