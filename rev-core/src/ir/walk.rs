@@ -82,16 +82,49 @@ impl Expr {
         out
     }
 
+    /// The place that the expression itself names, its parts aside, and what of it.
+    pub fn named(&self) -> Option<(&Place, Named)> {
+        match &self.kind {
+            ExprKind::Read(p) => Some((p, Named::Value)),
+            ExprKind::Len(p, _) => Some((p, Named::Length)),
+            ExprKind::ZeroShadow(p) => Some((p, Named::Shape)),
+            ExprKind::Literal(..)
+            | ExprKind::Named(_)
+            | ExprKind::Const(_)
+            | ExprKind::Func(..)
+            | ExprKind::Pure(..)
+            | ExprKind::Partials(..)
+            | ExprKind::Cast(..)
+            | ExprKind::If(..)
+            | ExprKind::Block(..)
+            | ExprKind::Element(..)
+            | ExprKind::Tuple(_)
+            | ExprKind::Array(_)
+            | ExprKind::Repeat(..)
+            | ExprKind::Fill(..)
+            | ExprKind::Zero(_)
+            | ExprKind::EmptyStack
+            | ExprKind::Contract(..) => None,
+        }
+    }
+
     /// Whether the expression mentions a variable (its value, its length, as a root of a place).
     pub fn mentions(&self, var: VarId) -> bool {
-        let own = match &self.kind {
-            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => p.var == var,
-            _ => false,
-        };
-        let mut found = own;
+        let mut found = self.named().is_some_and(|(p, _)| p.var == var);
         self.each_child(&mut |e| found |= e.mentions(var));
         found
     }
+}
+
+/// What of a place an expression names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// Its value.
+    Value,
+    /// The length of an array, or the height of a stack.
+    Length,
+    /// What it looks like, whatever it holds.
+    Shape,
 }
 
 impl Place {

@@ -528,7 +528,20 @@ fn mentioned(stmt: &Stmt, found: &mut BTreeSet<VarId>) {
                 place.indices().for_each(|e| mentioned_in(e, found));
             }
         }
-        _ => {}
+        StmtKind::Update { .. }
+        | StmtKind::Instr { .. }
+        | StmtKind::Let { .. }
+        | StmtKind::Ancilla { .. }
+        | StmtKind::If { .. }
+        | StmtKind::While { .. }
+        | StmtKind::For { parallel: None, .. }
+        | StmtKind::Call { callee: Callee::Path(_), .. }
+        | StmtKind::Compute { .. }
+        | StmtKind::Push { .. }
+        | StmtKind::Pop { .. }
+        | StmtKind::External { .. }
+        | StmtKind::Unchecked { .. }
+        | StmtKind::Inverse { .. } => {}
     }
     for block in stmt.blocks() {
         block.iter().for_each(|s| mentioned(s, found));
@@ -536,9 +549,7 @@ fn mentioned(stmt: &Stmt, found: &mut BTreeSet<VarId>) {
 }
 
 fn mentioned_in(e: &Expr, found: &mut BTreeSet<VarId>) {
-    if let ExprKind::Read(q) | ExprKind::Len(q, _) | ExprKind::ZeroShadow(q) = &e.kind {
-        found.insert(q.var);
-    }
+    found.extend(e.named().map(|(q, _)| q.var));
     e.each_child(&mut |c| mentioned_in(c, found));
     // names of its own are none that come from outside
     if let ExprKind::Block(lets, _) = &e.kind {

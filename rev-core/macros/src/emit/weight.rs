@@ -99,7 +99,15 @@ impl Body<'_> {
                 inside.insert(*var, None);
             }
             StmtKind::While { .. } => times = Trips::Number(UNKNOWN_TRIPS),
-            _ => {}
+            StmtKind::Instr { .. }
+            | StmtKind::If { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
         }
         stmt.blocks().into_iter().fold(own, |sum, block| {
             let each = self.weight_of_block(block, inside);

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{Apart, Definitions, Indices, Order};
-use crate::ir::{Access, Callee, Expr, ExprKind, Function, Place, Stmt, StmtKind, Type, VarId};
+use crate::ir::{Access, Callee, Expr, Function, Named, Place, Stmt, StmtKind, Type, VarId};
 use crate::pass::uncompute::order::{follows, shape, statement_at, Node, Part, Position, Shape};
 
 /// What the values of `roots` after the function depend on: for each statement, in the order of the
@@ -168,7 +168,20 @@ impl<'f> Marks<'_, 'f> {
                 declared.disjoint.iter().for_each(|var| self.mentioned(*var));
             }
             StmtKind::External { code } => self.named(code, id),
-            _ => {}
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::Let { .. }
+            | StmtKind::Ancilla { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { parallel: None, .. }
+            | StmtKind::Call { callee: Callee::Path(_), .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
         }
     }
 
@@ -199,19 +212,16 @@ impl<'f> Marks<'_, 'f> {
 
     /// An expression that a statement evaluates.
     fn evaluated(&mut self, e: &Expr, id: usize) {
-        match &e.kind {
-            ExprKind::Read(p) => {
-                self.mentioned(p.var);
+        if let Some((p, what)) = e.named() {
+            self.mentioned(p.var);
+            let depends = match what {
+                Named::Value => true,
+                Named::Length => self.indices().may_be_stack(p.var),
+                Named::Shape => false,
+            };
+            if depends {
                 self.read(p, id);
             }
-            ExprKind::Len(p, _) => {
-                self.mentioned(p.var);
-                if self.indices().may_be_stack(p.var) {
-                    self.read(p, id);
-                }
-            }
-            ExprKind::ZeroShadow(p) => self.mentioned(p.var),
-            _ => {}
         }
         e.each_child(&mut |e| self.evaluated(e, id));
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{place_of, FUSED};
 use crate::ir::{
-    Access, Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Function, Mode, Parallel, Place, Stmt,
+    Access, Arg, ArgValue, Block, Callee, Direction, Expr, Function, Mode, Named, Parallel, Place, Stmt,
     StmtKind, Type, VarId, VarKind,
 };
 use crate::pass::inverse_block;
@@ -255,10 +255,8 @@ fn changes(block: &[Stmt], var: VarId) -> bool {
 
 /// Calls `f` on the variables that an expression mentions, and whether only for their shape.
 fn each_name(e: &Expr, f: &mut dyn FnMut(VarId, bool)) {
-    match &e.kind {
-        ExprKind::Read(p) => f(p.var, false),
-        ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => f(p.var, true),
-        _ => {}
+    if let Some((p, what)) = e.named() {
+        f(p.var, what != Named::Value);
     }
     e.each_child(&mut |c| each_name(c, f));
 }

@@ -7,7 +7,7 @@ use super::order::{
     each_access, follows, is_clean, shape, statement_at, writes, Node, Part, Position, Shape, Write,
 };
 use crate::facts::{Apart, Indices, Order};
-use crate::ir::{Access, Block, Expr, ExprKind, Place, Span, Stmt, StmtKind, VarId};
+use crate::ir::{Access, Block, Expr, Named, Place, Span, Stmt, StmtKind, VarId};
 
 /// A slice, and why it can't be inverted at the end of the block.
 #[derive(Default)]
@@ -352,12 +352,15 @@ impl<'a> Slicer<'a> {
         path: &Position,
         faults: &mut Vec<Fault>,
     ) {
-        match &expr.kind {
-            ExprKind::Read(p) => self.read(ancilla, p, role, own, path, faults),
-            ExprKind::Len(p, _) if self.indices.may_be_stack(p.var) => {
-                self.read(ancilla, p, role, own, path, faults)
+        if let Some((p, what)) = expr.named() {
+            let depends = match what {
+                Named::Value => true,
+                Named::Length => self.indices.may_be_stack(p.var),
+                Named::Shape => false,
+            };
+            if depends {
+                self.read(ancilla, p, role, own, path, faults);
             }
-            _ => {}
         }
         expr.each_child(&mut |e| self.reads(ancilla, e, role, own, path, faults));
     }

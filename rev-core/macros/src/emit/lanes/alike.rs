@@ -141,7 +141,19 @@ fn uniform_names(block: &Block, varying: &mut Varying, names: &mut BTreeSet<VarI
                 uniform_names(body, varying, names);
             }
             StmtKind::Ancilla { body, .. } => uniform_names(body, varying, names),
-            _ => {}
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
         }
     }
 }
