@@ -107,7 +107,8 @@ impl Lower<'_> {
     /// A literal as a number of a type.
     pub fn literal_as(&mut self, n: Number, real: ScalarType, complex: bool) -> Outcome<Num> {
         if is_wide(real) {
-            let parts = super::value::constant(n, real).unwrap_or_default();
+            let parts = super::value::constant(n, real);
+            let parts = parts.ok_or_else(|| self.unsupported("a literal that its type hasn't"))?;
             return Ok(Num { real, complex: false, lanes: 0, parts });
         }
         let re = self.number(real, n)?;

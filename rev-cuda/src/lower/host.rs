@@ -198,6 +198,12 @@ impl Lower<'_> {
         Ok(words)
     }
 
+    /// The same of one integer.
+    fn read_back_one(&mut self, compute: impl FnOnce(&mut Self) -> Outcome<Atom>) -> Outcome<Word> {
+        let words = self.read_back(|l| Ok(vec![compute(l)?]))?;
+        words.into_iter().next().ok_or_else(|| self.defect("nothing was read back from a kernel"))
+    }
+
     /// A condition: known now, or a word.
     pub fn host_truth(&mut self, e: &Expr) -> Outcome<Result<bool, Word>> {
         match self.truth(e) {
@@ -209,8 +215,7 @@ impl Lower<'_> {
             Err(Stop::NeedsKernel) => {}
             Err(stop) => return Err(stop),
         }
-        let words = self.read_back(|l| Ok(vec![l.truth(e)?]))?;
-        Ok(Err(words.into_iter().next().unwrap_or(Word::Const(0))))
+        Ok(Err(self.read_back_one(|l| l.truth(e))?))
     }
 
     /// The values of a range as words.
@@ -287,10 +292,10 @@ impl Lower<'_> {
                 Err(stop) => return Err(stop),
             };
             let word = match known {
-                Some(word) => Some(word),
-                None => self.read_back(|l| Ok(vec![l.index(e)?]))?.into_iter().next(),
+                Some(word) => word,
+                None => self.read_back_one(|l| l.index(e))?,
             };
-            lengths.push(Atom::from_word(word.unwrap_or(Word::Const(0)), Ty::U64));
+            lengths.push(Atom::from_word(word, Ty::U64));
         }
         Ok(Some(lengths))
     }
@@ -508,8 +513,7 @@ impl Lower<'_> {
             Err(Stop::NeedsKernel) => {
                 let mut indices = Vec::new();
                 for e in place.indices() {
-                    let words = self.read_back(|l| Ok(vec![l.index(e)?]))?;
-                    let word = words.into_iter().next().unwrap_or(Word::Const(0));
+                    let word = self.read_back_one(|l| l.index(e))?;
                     indices.push(Atom::from_word(word, Ty::U64));
                 }
                 let root = self.slot(place.var)?;

@@ -99,11 +99,12 @@ impl Lower<'_> {
 
     pub fn host_for(&mut self, var: VarId, range: &Range, body: &Block) -> Outcome<()> {
         let visits = self.host_visits(var, range)?;
-        let word = |a: &Atom| a.word().unwrap_or(Word::Const(0));
+        let [first, step, count] = [&visits.first, &visits.step, &visits.count].map(|a| self.host_word(a));
+        let (first, step, count) = (first?, step?, count?);
         let (index, left) = (self.new_word(), self.new_word());
         self.flush()?;
-        self.step_host(Step::Set { word: index, value: word(&visits.first) });
-        self.step_host(Step::Set { word: left, value: word(&visits.count) });
+        self.step_host(Step::Set { word: index, value: first });
+        self.step_host(Step::Set { word: left, value: count });
         let name = self.name(var);
         let value = Atom::from_word(Word::Var(index), ty_of(visits.scalar));
         let body = self.region(|l| {
@@ -111,7 +112,7 @@ impl Lower<'_> {
             l.within_loop(&name, value.clone(), |l| l.host_block(body))?;
             l.set_slot(var, None)?;
             l.flush()?;
-            l.step_host(Step::Set { word: index, value: add(Word::Var(index), word(&visits.step)) });
+            l.step_host(Step::Set { word: index, value: add(Word::Var(index), step) });
             l.step_host(Step::Set { word: left, value: add(Word::Var(left), Word::Const(-1)) });
             Ok(())
         })?;

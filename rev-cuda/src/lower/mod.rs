@@ -315,6 +315,18 @@ impl Lower<'_> {
         self.trace().into_iter().fold(error, Error::at)
     }
 
+    /// An error about what can't be, whatever the program is.
+    fn defect(&self, what: &str) -> Stop {
+        let reason = format!("this is a defect of rev, not of the program, please report it: {what}");
+        let error = Error::new(Cause::Device { device: "gpu".into(), reason });
+        Stop::Error(self.trace().into_iter().fold(error, Error::at))
+    }
+
+    /// What the host knows of a number that it has to know.
+    fn host_word(&self, atom: &Atom) -> Outcome<Word> {
+        atom.word().ok_or_else(|| self.defect("the host needs a number that only a kernel knows"))
+    }
+
     /// The statement, and the calls around it.
     fn trace(&self) -> Vec<Site> {
         let site = |f: &Frame| {

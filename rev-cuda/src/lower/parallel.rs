@@ -33,7 +33,7 @@ impl Lower<'_> {
         let visits = self.host_visits(var, range)?;
         self.check_injective(declared)?;
         self.flush()?;
-        let n = visits.count.word().unwrap_or(Word::Const(0));
+        let n = self.host_word(&visits.count)?;
         self.measure(var, &visits, &n, body)?;
         let facts = self.facts(stmt)?;
         self.frame_mut()?.disjoint.clone_from(&declared.disjoint);

@@ -200,7 +200,10 @@ impl Lower<'_> {
                 Strategy::Uniform => self.open_uniform(sum)?,
                 Strategy::BlockTable => self.open_table(sum)?,
                 Strategy::Segmented => self.open_segments(sum, of)?,
-                Strategy::Tree => self.open_tree(sum, blocks.unwrap_or(&Word::Const(0)))?,
+                Strategy::Tree => {
+                    let blocks = blocks.ok_or_else(|| self.defect("a tree of sums without its blocks"))?;
+                    self.open_tree(sum, blocks)?
+                }
                 Strategy::Exclusive | Strategy::Atomic => shared(sum.target.clone()),
             };
             self.redirect(sum, loc)?;

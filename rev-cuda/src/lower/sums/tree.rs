@@ -67,7 +67,7 @@ impl Lower<'_> {
             let Some((buffer, partial)) = sum.partial.as_ref().filter(|_| sum.is_tree()) else { continue };
             let blocks = divided_up(n.clone(), tree::BLOCK as i64);
             let count = self.count(&partial.shape)?;
-            let elements = count.word().unwrap_or(Word::Const(1));
+            let elements = self.host_word(&count)?;
             let (name, title) = self.kernel_name("tree");
             self.builder = Some(Builder::new(name, title, self.options.block));
             let done = self.add_tree(sum, *buffer, partial, &blocks, &count);
