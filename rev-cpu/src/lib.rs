@@ -21,6 +21,7 @@ extern crate self as rev_cpu;
 
 pub mod arrays;
 pub mod atomic;
+mod blocks;
 pub mod checks;
 pub mod claims;
 pub mod collect;

@@ -6,8 +6,8 @@
 //! first in the range.
 //!
 //! * By default each thread has one copy and takes parts of the range until none is left
-//!   (`schedule.rs`); one thread accumulates straight into the target, and so does a loop that
-//!   runs on one thread only.
+//!   (`schedule.rs`); one thread accumulates into the target. Sums of many terms are formed in blocks
+//!   (`blocks.rs`).
 //! * In deterministic mode the range is cut into leaves, which with the order of their sums are those
 //!   of [`rev_core::tree`]. They depend on the number of iterations alone: the same bits on any number
 //!   of threads, one included, and on every device.
@@ -22,6 +22,7 @@ use rev_core::scalar::{Linear, Num, Primal, Scalar};
 use rev_core::tree;
 
 use crate::atomic::is_atomic;
+use crate::blocks;
 use crate::context::{Checks, Context};
 use crate::fail;
 use crate::schedule::{self, MULTIPLICATION, OPERATION};
@@ -41,6 +42,8 @@ pub trait Target: Copy + Send + Sync {
     type Copy: Send;
     /// Whether there is anything to accumulate into.
     const SHARED: bool;
+    /// Whether the order of what is accumulated may show in the result.
+    const ROUNDED: bool;
     /// How many scalars it has, about.
     fn cells(self) -> usize;
     /// Room for a copy, of which as much is there as has to be looked up in the target. `None` when out of
@@ -63,6 +66,7 @@ pub trait Target: Copy + Send + Sync {
 
 impl Target for () {
     const SHARED: bool = false;
+    const ROUNDED: bool = false;
     type Copy = ();
     fn cells(self) -> usize {
         0
@@ -79,6 +83,7 @@ impl Target for () {
 
 impl<A: Target, B: Target> Target for (A, B) {
     const SHARED: bool = true;
+    const ROUNDED: bool = A::ROUNDED || B::ROUNDED;
     type Copy = (A::Copy, B::Copy);
     fn cells(self) -> usize {
         self.0.cells().saturating_add(self.1.cells())
@@ -102,6 +107,8 @@ impl<A: Target, B: Target> Target for (A, B) {
 
 /// The operation by which the copies of an element are put together.
 pub trait Combine<E>: Copy + Send + Sync {
+    /// Whether it rounds.
+    const ROUNDED: bool;
     /// The neutral element, shaped like another.
     fn neutral(like: &E) -> E;
     /// `a ⊕= b`.
@@ -117,6 +124,7 @@ pub struct Sum;
 pub struct Parity;
 
 impl<E: Linear> Combine<E> for Sum {
+    const ROUNDED: bool = true;
     #[inline(always)]
     fn neutral(like: &E) -> E {
         let mut zero = like.clone();
@@ -130,6 +138,7 @@ impl<E: Linear> Combine<E> for Sum {
 }
 
 impl<E: Primal + std::ops::BitXor<Output = E>> Combine<E> for Parity {
+    const ROUNDED: bool = false;
     #[inline(always)]
     fn neutral(like: &E) -> E {
         like.zero_like()
@@ -160,6 +169,7 @@ fn combine_all<E: Send + Sync, O: Combine<E>, C: Checks>(cx: Context<'_, C>, a: 
 
 impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
     const SHARED: bool = true;
+    const ROUNDED: bool = O::ROUNDED;
     type Copy = P;
     fn cells(self) -> usize {
         scalars::<P>(1)
@@ -181,6 +191,7 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
 /// an iteration that tries fails.
 impl<P: Send + Sync, O: Combine<P>> Target for By<O, Option<Single<'_, P>>> {
     const SHARED: bool = true;
+    const ROUNDED: bool = O::ROUNDED;
     type Copy = Option<P>;
     fn cells(self) -> usize {
         scalars::<P>(1)
@@ -204,6 +215,7 @@ macro_rules! array_target {
     ($handle:ty $(, const $r:ident: usize)?) => {
 impl<'a, E: Clone + Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target for By<O, $handle> {
     const SHARED: bool = true;
+    const ROUNDED: bool = O::ROUNDED;
     type Copy = Scratch<E>;
     fn cells(self) -> usize {
         scalars::<E>(self.1.count())
@@ -263,7 +275,7 @@ where
     let workers = workers(cx, count, weight);
     let fixed = is_fixed(cx, &targets);
     if workers <= 1 && !fixed {
-        return body(cx, steps, targets);
+        return blocks::run(cx, steps, [weight, group], targets, &body);
     }
     if !fixed {
         return schedule::share(cx, steps, [weight, group], workers, targets, &body);
