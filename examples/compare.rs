@@ -1,16 +1,19 @@
 //! Value and gradient of a program on several devices: how far they are apart, and where.
 
 // Options and times are for the measuring programs.
+#[path = "support/format.rs"]
+mod format;
 #[allow(dead_code, unused_imports)]
 mod support;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
+use format::Format;
 use ndarray::Array2;
 use rev::device::Device;
-use rev::kernels::io::{read_ba_adbench, read_bal, read_gmm, write_whole};
+use rev::kernels::io::{read_ba_adbench, read_ba_full, read_bal, read_gmm, write_whole};
 use rev::kernels::{ba, bal, bessel, gmm};
 use rev::tolerance::Options as RunOptions;
 use rev::{Comparison, Outputs};
@@ -25,9 +28,12 @@ struct Options {
     /// What to run
     #[arg(long, value_enum)]
     program: Program,
-    /// An instance in the program's format (ADBench, or BAL for bal), instead of a generated one
+    /// An instance in the program's format, instead of a generated one
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
+    /// The format of a file for ba (adbench where not given) or bal
+    #[arg(long, value_enum, requires = "input")]
+    format: Option<Format>,
     /// Size of the generated instance: 1 is for the emulator, 100 for real devices
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     size: usize,
@@ -172,18 +178,35 @@ fn bessel_run(points: usize, scalar: Scalar) -> Run {
 impl Options {
     fn run(&self) -> Result<Run, Failure> {
         let (s, scalar) = (self.size, self.scalar);
+        if let (Program::Ba | Program::Bal, Some(file)) = (self.program, &self.input) {
+            return self.adjustment(file);
+        }
+        if self.format.is_some() {
+            return Err(Failure::Sizes("--format is for ba and bal".into()));
+        }
         Ok(match (self.program, &self.input) {
             (Program::Gmm, Some(file)) => gmm_run(read_gmm(file)?, scalar),
             (Program::Gmm, None) => gmm_run(gmm::Instance::random(3, 4, 300 * s, 1), scalar),
-            (Program::Ba, Some(file)) => ba_run(read_ba_adbench(file)?, scalar),
-            (Program::Ba, None) => ba_run(ba::Instance::random(3, 20 * s, 300 * s, 1), scalar),
-            (Program::Bal, Some(file)) => bal_run(read_bal(file)?, scalar),
-            (Program::Bal, None) => bal_run(bal::Instance::random(3, 20 * s, 300 * s, 1), scalar),
+            (Program::Ba, _) => ba_run(ba::Instance::random(3, 20 * s, 300 * s, 1), scalar),
+            (Program::Bal, _) => bal_run(bal::Instance::random(3, 20 * s, 300 * s, 1), scalar),
             (Program::Bessel, None) => bessel_run(1000 * s, scalar),
             (Program::Bessel, Some(_)) => {
                 return Err(Failure::Sizes("bessel takes no --input, only --size".into()));
             }
         })
+    }
+
+    /// Bundle adjustment on a file.
+    fn adjustment(&self, file: &Path) -> Result<Run, Failure> {
+        let own = if self.program == Program::Ba { Format::Adbench } else { Format::Bal };
+        match (self.format.unwrap_or(own), self.program) {
+            (Format::Bal, _) => Ok(bal_run(read_bal(file)?, self.scalar)),
+            (Format::Adbench, Program::Ba) => Ok(ba_run(read_ba_adbench(file)?, self.scalar)),
+            (Format::Full, Program::Ba) => Ok(ba_run(read_ba_full(file)?, self.scalar)),
+            (Format::Adbench | Format::Full, _) => {
+                Err(Failure::Sizes("a camera of bal has 9 numbers: its only --format is bal".into()))
+            }
+        }
     }
 
     /// The device that the others are compared with, and these.

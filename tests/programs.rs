@@ -375,3 +375,32 @@ fn the_quickstart_runs() {
     let text = good("quickstart", &[]);
     assert!(text.contains("gradient"), "{text}");
 }
+
+const FULL: &str = "1 2 2\n1.797201 0.590697 -0.635786 90.859550 29.361415 28.777534 211.628116 \
+    -0.284531 -14.762924 0.058931 0.069976\n4.173048 5.586898 1.403869\n4.1 5.5 1.4\n0.417022\n0.5\n0 0\n0 1\n\
+    -525.672849 161.811929\n-500 160\n";
+
+#[test]
+fn files_of_all_formats_are_compared() {
+    let devices = ["--devices", "cpu,interpreter"];
+    for (program, text, format) in [
+        ("ba", BA, None),
+        ("ba", BA, Some("adbench")),
+        ("ba", FULL, Some("full")),
+        ("ba", BAL, Some("bal")),
+        ("bal", BAL, None),
+        ("bal", BAL, Some("bal")),
+        ("gmm", GMM, None),
+    ] {
+        let (_folder, input) = with_file(text);
+        let format: Vec<&str> = format.into_iter().flat_map(|f| ["--format", f]).collect();
+        let args = [&["--program", program, "--input", &input][..], &format, &devices].concat();
+        assert!(good("compare", &args).contains("within the tolerance"), "{args:?}");
+    }
+    let (_folder, input) = with_file(BAL);
+    for (program, format) in [("bal", "full"), ("bal", "adbench"), ("gmm", "bal"), ("ba", "full")] {
+        let output = run("compare", &["--program", program, "--input", &input, "--format", format]);
+        assert_eq!(output.status.code(), Some(2), "{program} {format}");
+    }
+    assert_eq!(run("compare", &["--program", "ba", "--format", "full"]).status.code(), Some(2));
+}

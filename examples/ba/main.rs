@@ -1,6 +1,8 @@
 //! Bundle adjustment: residuals, Jacobian blocks and gradient, on a file or a generated instance.
 
 mod check;
+#[path = "../support/format.rs"]
+mod format;
 mod problem;
 #[path = "../support/mod.rs"]
 mod support;
@@ -8,7 +10,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
+use format::Format;
 use problem::{Problem, Values};
 use rev::device::Device;
 use rev::kernels::io::{
@@ -44,17 +47,6 @@ struct Options {
     seed: u64,
     #[command(flatten)]
     run: RunOptions,
-}
-
-/// What a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// ADBench's: one camera of 11 numbers, one point, one weight and one feature stand for all
-    Adbench,
-    /// Cameras of 11 numbers, points, weights, observations and features, all written out
-    Full,
-    /// "Bundle Adjustment in the Large": cameras of 9 numbers, no weights
-    Bal,
 }
 
 /// How many observations' Jacobian blocks are held at a time: as many as stay in the cache.

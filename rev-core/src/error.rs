@@ -26,9 +26,14 @@ pub struct Failure {
     /// What failed.
     pub cause: Cause,
     /// Where: the failing statement, then the call that led to it, and so on outwards. Empty where
-    /// no statement was run yet.
+    /// no statement was run yet. At most [`SITES`].
     pub trace: Vec<Site>,
+    /// How many calls there are around those.
+    pub left_out: usize,
 }
+
+/// How many statements of a trace are kept: those of a deep recursion are alike.
+pub const SITES: usize = 64;
 
 /// A statement of a function, in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -213,6 +218,12 @@ pub enum Cause {
     /// A program that isn't reversible as it is written.
     #[error("{0}")]
     Rejected(String),
+    /// A recursion that goes deeper than the run allows ([`crate::tolerance::Options::depth`]).
+    #[error("the recursion is more than {limit} calls deep: it has no end, or the device's `depth` must be higher")]
+    Depth {
+        /// How many calls may be inside each other.
+        limit: usize,
+    },
     /// A derivative that doesn't exist.
     #[error(transparent)]
     NotDifferentiable(#[from] crate::pass::NotDifferentiable),
@@ -242,21 +253,25 @@ impl Error {
     /// An error that isn't at a statement yet.
     #[cold]
     pub fn new(cause: Cause) -> Error {
-        Error(Box::new(Failure { cause, trace: Vec::new() }))
+        Error(Box::new(Failure { cause, trace: Vec::new(), left_out: 0 }))
     }
 
     /// The same error seen from one call further out, or from the failing statement itself where it
     /// has no site yet.
     #[cold]
     pub fn at(mut self, site: Site) -> Error {
-        self.0.trace.push(site);
+        if self.0.trace.len() < SITES {
+            self.0.trace.push(site);
+        } else {
+            self.0.left_out += 1;
+        }
         self
     }
 
     /// Adds an enclosing loop to the outermost site known so far.
     #[cold]
     pub fn in_iteration(mut self, variable: impl Into<Text>, value: i128) -> Error {
-        if let Some(site) = self.0.trace.last_mut() {
+        if let Some(site) = self.0.trace.last_mut().filter(|_| self.0.left_out == 0) {
             site.iterations.insert(0, Iteration { variable: variable.into(), value });
         }
         self
@@ -314,6 +329,9 @@ impl fmt::Display for Error {
         write!(f, "{}", self.0.cause)?;
         for (k, site) in self.0.trace.iter().enumerate() {
             write!(f, "\n  {}{site}", if k == 0 { "" } else { "called " })?;
+        }
+        if self.0.left_out > 0 {
+            write!(f, "\n  and {} calls around these", self.0.left_out)?;
         }
         Ok(())
     }

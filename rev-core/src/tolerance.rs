@@ -97,6 +97,9 @@ pub struct Options {
     /// Whether several iterations of a parallel loop run at once on the processor's vectors, where checks
     /// are off.
     pub lanes: Lanes,
+    /// How many calls of recursive functions ([`crate::facts::recursive`]) may be inside each other, on the CPU and on
+    /// the interpreter; at least one. One more is an error.
+    pub depth: usize,
 }
 
 /// The vectors that parallel loops run on.
@@ -120,6 +123,7 @@ impl Default for Options {
             deterministic: false,
             parallel_from: 1 << 13,
             lanes: Lanes::default(),
+            depth: 100_000,
         }
     }
 }

@@ -2,9 +2,12 @@
 //!
 //! Adding `n` terms one after the other makes a rounding error that grows with `n`: in `f32` the sum of a million
 //! terms keeps four or five digits. So the range is cut into blocks of about [`TERMS`] terms for each element of the
-//! target. Each block adds to a copy that starts at zero, and the copies are added pairwise: the error grows with
-//! [`TERMS`] and the logarithm of `n`. (The deterministic mode does the same with blocks that depend on nothing but
-//! the number of iterations, [`rev_core::tree`].)
+//! target. Each block adds to a copy that starts at zero, as many of these to another copy, and those to the target: the
+//! error grows with `n / TERMS²`. (The deterministic mode has blocks that depend on nothing but the number of iterations,
+//! and adds them pairwise, [`rev_core::tree`].)
+//!
+//! The loop's body is called at two places here, so that a small one becomes part of the function around it, in which
+//! the compiler sees that nothing else reaches the copy, and keeps a sum in a register.
 
 use rev_core::error::Error;
 
@@ -19,7 +22,10 @@ const TERMS: usize = 256;
 /// The operations for each element of the target that a block is worth making a copy for.
 const WORTH_COPY: usize = 2048;
 
-/// Runs a part of a loop on this thread. `weight` and `group` are those of [`crate::parallel::run`].
+/// Less than this part of a block isn't worth a copy, where the target holds the sums of other parts of the loop.
+const LEAST: usize = 16;
+
+/// Runs a loop, or a `part` of one, on this thread. `weight` and `group` are those of [`crate::parallel::run`].
 ///
 /// # Errors
 ///
@@ -29,8 +35,9 @@ pub(crate) fn run<V, A, C, F>(
     cx: Context<'_, C>,
     visits: V,
     [weight, group]: [usize; 2],
+    part: bool,
     targets: A,
-    body: &F,
+    body: F,
 ) -> Result<(), Error>
 where
     V: Visits,
@@ -38,17 +45,44 @@ where
     C: Checks,
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error>,
 {
-    // most loops end here, without a division
-    if !A::ROUNDED || visits.count().saturating_mul(weight) <= WORTH_COPY {
-        return body(cx, visits, targets);
+    let count = visits.count();
+    // most loops need no division to know
+    let block = if !A::ROUNDED || !part && count.saturating_mul(weight) <= WORTH_COPY {
+        usize::MAX
+    } else {
+        // lanes are added up by a tree, and their sum is one term
+        let lanes = if cx.lanes().is_some() { group } else { 1 };
+        lanes.saturating_mul(length(weight, targets.cells()))
+    };
+    // without memory for copies it goes without
+    let most = if part { block / LEAST } else { block };
+    let copies = if count > most { copy(targets).zip(copy(targets)) } else { None };
+    let Some((mut of_block, mut of_blocks)) = copies else { return body(cx, visits, targets) };
+    let mut rest = visits;
+    let mut blocks = 0;
+    while rest.count() > 0 {
+        let (part, after) = rest.split_at(block.min(rest.count()));
+        rest = after;
+        // SAFETY: the copies live until the body has returned, and the body keeps no handle.
+        let (own, sums) = unsafe { (targets.of(&mut of_block), targets.of(&mut of_blocks)) };
+        body(cx, part, own.ok_or_else(fail::no_copy)?)?;
+        sums.ok_or_else(fail::no_copy)?.merge(cx, &mut of_block);
+        A::renew(&mut of_block);
+        blocks += 1;
+        if blocks % TERMS == 0 {
+            targets.merge(cx, &mut of_blocks);
+            A::renew(&mut of_blocks);
+        }
     }
-    // lanes are added up by a tree, and their sum is one term
-    let lanes = if cx.lanes().is_some() { group } else { 1 };
-    let block = lanes.saturating_mul(length(weight, targets.cells()));
-    if visits.count() <= block {
-        return body(cx, visits, targets);
-    }
-    Blocks { cx, block, body }.apart(visits, targets)
+    targets.merge(cx, &mut of_blocks);
+    Ok(())
+}
+
+/// A copy that starts at zero. `None` when there is no memory for it.
+fn copy<A: Target>(targets: A) -> Option<A::Copy> {
+    let mut copy = targets.reserve()?;
+    A::complete(&mut copy);
+    Some(copy)
 }
 
 /// How many iterations, or groups of lanes, make a block: few enough that an element of the target gets no more than
@@ -58,51 +92,6 @@ fn length(weight: usize, cells: usize) -> usize {
     let scattered = TERMS.saturating_mul(cells) / weight;
     let paying = WORTH_COPY.saturating_mul(cells) / weight;
     scattered.max(paying.min(TERMS)).max(1)
-}
-
-/// A loop on its way through the blocks.
-struct Blocks<'a, 'f, C, F> {
-    cx: Context<'a, C>,
-    /// The iterations of a block.
-    block: usize,
-    body: &'f F,
-}
-
-impl<C: Checks, F> Blocks<'_, '_, C, F> {
-    /// Runs a part of the range into a copy, which is added to the target. Without memory for a copy it adds to the
-    /// target.
-    #[inline(never)]
-    fn apart<V, A>(&self, visits: V, targets: A) -> Result<(), Error>
-    where
-        V: Visits,
-        A: Target,
-        F: Fn(Context<'_, C>, V, A) -> Result<(), Error>,
-    {
-        let Some(mut copy) = targets.reserve() else { return (self.body)(self.cx, visits, targets) };
-        A::complete(&mut copy);
-        // SAFETY: the copy lives until the body has returned, and the body keeps no handle.
-        let own = unsafe { targets.of(&mut copy) };
-        self.pairwise(visits, own.ok_or_else(fail::no_copy)?)?;
-        targets.merge(self.cx, &mut copy);
-        Ok(())
-    }
-
-    /// Runs a part of the range into a target that starts at zero: what comes first, the largest power of two of
-    /// blocks that leaves something over, and then the rest.
-    fn pairwise<V, A>(&self, visits: V, targets: A) -> Result<(), Error>
-    where
-        V: Visits,
-        A: Target,
-        F: Fn(Context<'_, C>, V, A) -> Result<(), Error>,
-    {
-        let blocks = visits.count().div_ceil(self.block);
-        if blocks <= 1 {
-            return (self.body)(self.cx, visits, targets);
-        }
-        let (first, rest) = visits.split_at(blocks.next_power_of_two() / 2 * self.block);
-        self.pairwise(first, targets)?;
-        self.apart(rest, targets)
-    }
 }
 
 #[cfg(test)]
@@ -124,8 +113,15 @@ mod tests {
             Ok(())
         };
         let options = Options { threads: Some(1), ..Options::default() };
-        run(Run::new(&options).context(), Up::new(0, n), [weight, 1], By(Sum, Single::new(&mut total)), &body)
-            .unwrap();
+        run(
+            Run::new(&options).context(),
+            Up::new(0, n),
+            [weight, 1],
+            false,
+            By(Sum, Single::new(&mut total)),
+            &body,
+        )
+        .unwrap();
         (total, longest.into_inner())
     }
 

@@ -110,18 +110,19 @@ pub struct Twice {
 ///
 /// # Errors
 ///
-/// The first value that stands twice.
+/// The first value that stands twice; `None` when there is no memory to find out.
 #[inline(never)]
-pub fn injective<'a, H: Whole<'a>>(array: H) -> Result<(), Twice>
+pub fn injective<'a, H: Whole<'a>>(array: H) -> Result<(), Option<Twice>>
 where
     H::Element: Scalar,
 {
-    let mut places: Vec<(i128, usize)> =
-        array.elements_in_order().enumerate().map(|(k, v)| (number(*v), k)).collect();
+    let mut places: Vec<(i128, usize)> = Vec::new();
+    places.try_reserve_exact(array.count()).map_err(|_| None)?;
+    places.extend(array.elements_in_order().enumerate().map(|(k, v)| (number(*v), k)));
     places.sort_unstable();
     let twice = places.windows(2).filter(|w| w[0].0 == w[1].0).min_by_key(|w| w[1].1);
     match twice {
-        Some(w) => Err(Twice { value: w[0].0, first: w[0].1, second: w[1].1 }),
+        Some(w) => Err(Some(Twice { value: w[0].0, first: w[0].1, second: w[1].1 })),
         None => Ok(()),
     }
 }
@@ -146,7 +147,7 @@ mod tests {
     fn a_value_that_stands_twice_is_found() {
         let twice = |values: &[u32]| injective(crate::view::Slice::shared(values));
         assert_eq!(twice(&[3, 1, 0]), Ok(()));
-        assert_eq!(twice(&[3, 1, 0, 1, 3]), Err(Twice { value: 1, first: 1, second: 3 }));
+        assert_eq!(twice(&[3, 1, 0, 1, 3]), Err(Some(Twice { value: 1, first: 1, second: 3 })));
     }
 
     #[test]

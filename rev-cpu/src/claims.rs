@@ -25,17 +25,22 @@ pub struct Claims {
 
 impl Claims {
     /// No claims yet on `count` elements, in a loop that is about to run. `checked` says whether the
-    /// program makes checks here.
+    /// program makes checks here. `None` when there is no memory for them.
     pub fn new<V: Visits, C: Checks>(
         cx: Context<'_, C>,
         checked: bool,
         visits: V,
         weight: usize,
         count: usize,
-    ) -> Claims {
-        let needed = (checked && C::ON) || on_several_threads(cx, visits, weight);
-        let owners = needed.then(|| (0..count).map(|_| AtomicU64::new(FREE)).collect());
-        Claims { owners, iterations: visits.numbering() }
+    ) -> Option<Claims> {
+        let iterations = visits.numbering();
+        if !(checked && C::ON || on_several_threads(cx, visits, weight)) {
+            return Some(Claims { owners: None, iterations });
+        }
+        let mut owners = Vec::new();
+        owners.try_reserve_exact(count).ok()?;
+        owners.resize_with(count, || AtomicU64::new(FREE));
+        Some(Claims { owners: Some(owners), iterations })
     }
 
     /// Whether elements are claimed.
@@ -95,9 +100,13 @@ mod tests {
     }
 
     fn claims_of(threads: usize, visits: impl Visits) -> Claims {
+        claims_on(6, threads, visits).unwrap()
+    }
+
+    fn claims_on(count: usize, threads: usize, visits: impl Visits) -> Option<Claims> {
         let options = Options { threads: Some(threads), parallel_from: 0, ..Options::default() };
         let run = Run::new(&options);
-        Claims::new::<_, Unchecked>(run.context(), true, visits, 1, 6)
+        Claims::new::<_, Unchecked>(run.context(), true, visits, 1, count)
     }
 
     #[test]
@@ -141,6 +150,14 @@ mod tests {
     fn one_thread_without_checks_claims_nothing() {
         let claims = claims(1);
         assert!(claims.take(3, 1) && claims.take(3, 2));
+    }
+
+    #[test]
+    fn more_claims_than_memory() {
+        for count in [usize::MAX, isize::MAX as usize / 8, isize::MAX as usize / 16] {
+            assert!(claims_on(count, 2, Up::new(0usize, 10)).is_none());
+            assert!(claims_on(count, 1, Up::new(0usize, 10)).is_some(), "none are made");
+        }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::{Scope, ThreadPool};
+use rev_core::error::{Cause, Error};
 use rev_core::lanes::Level;
 use rev_core::tolerance::{Lanes, Options, Tolerances};
 
@@ -69,7 +71,7 @@ impl<'o> Run<'o> {
     /// The context of a program of this run.
     #[inline]
     pub fn context<C: Checks>(&self) -> Context<'_, C> {
-        Context { run: self, workers: None, checks: PhantomData }
+        Context { run: self, workers: None, depth: self.options.depth.max(1), checks: PhantomData }
     }
 
     fn workers(&self) -> usize {
@@ -110,7 +112,9 @@ fn pool(n: usize) -> Option<&'static ThreadPool> {
 pub struct Context<'a, C> {
     run: &'a Run<'a>,
     /// `None` until the first parallel loop: all of the run's.
-    workers: Option<usize>,
+    workers: Option<NonZeroUsize>,
+    /// How many more calls of recursive functions may be inside each other.
+    depth: usize,
     checks: PhantomData<C>,
 }
 
@@ -125,24 +129,49 @@ impl<'a, C> Context<'a, C> {
     /// The same without checks.
     #[inline(always)]
     pub fn unchecked(self) -> Context<'a, Unchecked> {
-        Context { run: self.run, workers: self.workers, checks: PhantomData }
+        Context { run: self.run, workers: self.workers, depth: self.depth, checks: PhantomData }
     }
 
     /// The same for an adjoint whose restored state nobody reads.
     #[inline(always)]
     pub fn forgetful(self) -> Context<'a, Forgetful> {
-        Context { run: self.run, workers: self.workers, checks: PhantomData }
+        Context { run: self.run, workers: self.workers, depth: self.depth, checks: PhantomData }
     }
 
     /// The same with fewer threads: what a task of a parallel loop has left for loops inside it.
     pub fn with_workers(self, workers: usize) -> Self {
-        Context { workers: Some(workers.max(1)), ..self }
+        Context { workers: NonZeroUsize::new(workers.max(1)), ..self }
     }
 
     /// How many threads a loop may use here.
     #[inline]
     pub fn workers(self) -> usize {
-        self.workers.unwrap_or_else(|| self.run.workers())
+        self.workers.map_or_else(|| self.run.workers(), NonZeroUsize::get)
+    }
+
+    /// How many more calls of recursive functions may be inside each other.
+    #[inline]
+    pub fn depth(self) -> usize {
+        self.depth
+    }
+
+    /// The context inside a call of a recursive function.
+    ///
+    /// # Errors
+    ///
+    /// When there are as many inside each other as there may be.
+    #[inline]
+    pub fn deeper(self) -> Result<Self, Error> {
+        match self.depth.checked_sub(1) {
+            Some(depth) => Ok(Context { depth, ..self }),
+            None => Err(self.too_deep()),
+        }
+    }
+
+    /// That a recursion is deeper than it may be.
+    #[cold]
+    pub fn too_deep(self) -> Error {
+        Error::new(Cause::Depth { limit: self.run.options.depth.max(1) })
     }
 
     /// Whether sums have the order of [`rev_core::tree`].

@@ -70,6 +70,14 @@ impl Cpu {
         self
     }
 
+    /// How many calls of recursive functions may be inside each other, 100,000 if nothing is said. One more is an
+    /// error, [`Cause::Depth`]. The stack grows with the recursion, so the limit is what bounds its memory. Those
+    /// functions count whose calls lead to one that calls itself, by way of others too, or calls what it is given.
+    pub fn depth(mut self, calls: usize) -> Cpu {
+        self.options.depth = calls;
+        self
+    }
+
     /// Whether several iterations of a parallel loop run at once on the processor's vectors, where checks
     /// are off. They do by default, on the best instruction set that the processor has.
     pub fn lanes(mut self, on: bool) -> Cpu {

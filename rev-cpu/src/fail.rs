@@ -197,10 +197,11 @@ fn shape(place: impl Into<Text>, expected: &dyn Debug, found: &dyn Debug) -> Cau
     Cause::Shape { place: place.into(), expected: format!("{expected:?}"), found: format!("{found:?}") }
 }
 
-/// An index array that is declared to hold no value twice, and holds one twice.
+/// An index array that is declared to hold no value twice, and holds one twice; or no memory to find out.
 #[cold]
 #[inline(never)]
-pub fn not_injective(at: &At, place: &'static str, twice: crate::checks::Twice) -> Error {
+pub fn not_injective(at: &At, place: &'static str, twice: Option<crate::checks::Twice>) -> Error {
+    let Some(twice) = twice else { return no_memory(at) };
     at.error(Cause::NotInjective {
         place: place.into(),
         value: twice.value.to_string(),

@@ -3,7 +3,11 @@
 use std::marker::PhantomData;
 use std::ops::BitOr;
 
-use rev_core::scalar::{Linear, Num};
+use ndarray::{Array, ArrayView, Dimension};
+use rev_core::error::Error;
+use rev_core::scalar::{Linear, Num, Primal};
+
+use crate::fail;
 
 /// Some of the arguments of a function `F`: `f::W | f::X`.
 pub struct Wrt<F> {
@@ -37,7 +41,55 @@ impl<F> BitOr for Wrt<F> {
     }
 }
 
+/// Zero shadows of the elements of a slice.
+///
+/// # Errors
+///
+/// When there is no memory for them.
+pub fn zero_shadows<E: Primal, const N: usize>(of: &[E]) -> Result<Vec<E::Shadow<N>>, Error> {
+    let mut shadows = room(of.len())?;
+    shadows.extend(of.iter().map(Primal::zero_shadow));
+    Ok(shadows)
+}
+
+/// Zero shadows of the elements of an array, in its order in memory.
+///
+/// # Errors
+///
+/// When there is no memory for them.
+pub fn zero_shadow_array<E: Primal, D: Dimension, const N: usize>(
+    of: ArrayView<'_, E, D>,
+) -> Result<Array<E::Shadow<N>, D>, Error> {
+    // an array can't be asked for without the risk that the program is ended
+    drop(room::<E::Shadow<N>>(of.len())?);
+    Ok(of.map(Primal::zero_shadow))
+}
+
+fn room<T>(count: usize) -> Result<Vec<T>, Error> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| fail::no_copy())?;
+    Ok(room)
+}
+
 /// Sets one cotangent of a scalar's shadow to 1.
 pub fn seed<S: Linear>(shadow: &mut S, lane: usize) {
     shadow.set_component(lane, Num::Int(1));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shadows_of_more_elements_than_memory() {
+        assert_eq!(zero_shadows::<_, 2>(&[1.0, 2.0]).unwrap().len(), 2);
+        let one = ndarray::arr1(&[1.0]);
+        for count in [isize::MAX as usize, isize::MAX as usize / 8, isize::MAX as usize / 128] {
+            let all = one.broadcast(count).unwrap();
+            assert!(zero_shadow_array::<_, _, 1>(all).is_err(), "{count}");
+        }
+        let table = ndarray::Array2::from_elem((2, 3), 1.0).reversed_axes();
+        let shadows = zero_shadow_array::<_, _, 1>(table.view()).unwrap();
+        assert_eq!((shadows.dim(), shadows.strides()), (table.dim(), table.strides()));
+    }
 }

@@ -13,6 +13,7 @@
 //! | [`checks`], [`fail`] | run-time checks; the errors of emitted code |
 //! | [`device`] | the CPU as a device |
 //! | [`context`] | what a run carries from call to call |
+//! | [`recursion`] | the stack of recursive functions |
 //! | [`function`] | reversible functions as arguments |
 //! | [`gradient`] | what gradient functions share |
 //! | [`collect`] | the IR of a function with all that it calls |
@@ -35,6 +36,7 @@ pub mod lanes;
 pub mod parallel;
 pub mod parts;
 mod pass;
+pub mod recursion;
 mod schedule;
 pub mod scratch;
 pub mod steps;
@@ -65,11 +67,11 @@ pub mod __private {
     pub use crate::function::{
         Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
-    pub use crate::gradient::{seed, Wrt};
+    pub use crate::gradient::{seed, zero_shadow_array, zero_shadows, Wrt};
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
-    pub use crate::{arrays, checks, claims, fail, lanes, parallel};
+    pub use crate::{arrays, checks, claims, fail, lanes, parallel, recursion};
     pub use ndarray;
     pub use rev_core::device::{Backend, Device, Generator, Texts};
     pub use rev_core::error::Error;

@@ -52,6 +52,8 @@ pub trait Target: Copy + Send + Sync {
     /// Makes the copy whole: it starts at the neutral element. Doesn't touch the target, so that the thread that
     /// needs the copy can do it while others use the target.
     fn complete(copy: &mut Self::Copy);
+    /// Sets a whole copy to the neutral element again.
+    fn renew(copy: &mut Self::Copy);
     /// The handle of a copy, to be used only while the copy lives.
     ///
     /// `None` when the copy doesn't have the target's shape, which it always has.
@@ -75,6 +77,7 @@ impl Target for () {
         Some(())
     }
     fn complete((): &mut ()) {}
+    fn renew((): &mut ()) {}
     unsafe fn of(self, (): &mut ()) -> Option<()> {
         Some(())
     }
@@ -94,6 +97,10 @@ impl<A: Target, B: Target> Target for (A, B) {
     fn complete(copy: &mut Self::Copy) {
         A::complete(&mut copy.0);
         B::complete(&mut copy.1);
+    }
+    fn renew(copy: &mut Self::Copy) {
+        A::renew(&mut copy.0);
+        B::renew(&mut copy.1);
     }
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
         // SAFETY: as required of the caller.
@@ -178,6 +185,9 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
         Some(O::neutral(self.1.look()))
     }
     fn complete(_: &mut P) {}
+    fn renew(copy: &mut P) {
+        *copy = O::neutral(copy);
+    }
     unsafe fn of(self, copy: &mut P) -> Option<Self> {
         // SAFETY: as required of the caller.
         Some(By(self.0, unsafe { self.1.over(copy) }))
@@ -200,6 +210,9 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Option<Single<'_, P>>> {
         Some(self.1.map(|element| O::neutral(element.look())))
     }
     fn complete(_: &mut Option<P>) {}
+    fn renew(copy: &mut Option<P>) {
+        copy.iter_mut().for_each(|copy| *copy = O::neutral(copy));
+    }
     unsafe fn of(self, copy: &mut Option<P>) -> Option<Self> {
         // SAFETY: as required of the caller.
         Some(By(self.0, self.1.zip(copy.as_mut()).map(|(element, copy)| unsafe { element.over(copy) })))
@@ -229,6 +242,9 @@ impl<'a, E: Clone + Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target
     }
     fn complete(copy: &mut Self::Copy) {
         copy.fill_up();
+    }
+    fn renew(copy: &mut Self::Copy) {
+        copy.elements().iter_mut().for_each(|copy| *copy = O::neutral(copy));
     }
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
         // SAFETY: as required of the caller.
@@ -275,7 +291,7 @@ where
     let workers = workers(cx, count, weight);
     let fixed = is_fixed(cx, &targets);
     if workers <= 1 && !fixed {
-        return blocks::run(cx, steps, [weight, group], targets, &body);
+        return blocks::run(cx, steps, [weight, group], false, targets, body);
     }
     if !fixed {
         return schedule::share(cx, steps, [weight, group], workers, targets, &body);

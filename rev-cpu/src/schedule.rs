@@ -59,7 +59,9 @@ where
     C: Checks,
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
 {
-    let body = &|cx: Context<'_, C>, visits: V, targets: A| blocks::run(cx, visits, [weight, group], targets, body);
+    let body = &|cx: Context<'_, C>, visits: V, targets: A| {
+        blocks::run(cx, visits, [weight, group], true, targets, body)
+    };
     let (count, cells) = (visits.count(), targets.cells() as f64);
     let forced = cx.parallel_from() == 0;
     let group = if count < 2 * group { 1 } else { group };

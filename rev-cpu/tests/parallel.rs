@@ -266,3 +266,65 @@ fn inside_the_callers_pool() {
         pool.install(|| rayon::join(call, call));
     }
 }
+
+/// The sum of some terms.
+#[reversible]
+fn sum<T: Real>(total: &mut T, x: &[T]) {
+    for i in par(0..x.len()) {
+        *total += x[i];
+    }
+}
+
+/// Sums into an array: of all terms, and of their products with what its elements come from.
+#[reversible]
+fn moments<T: Real>(sums: &mut [T], x: &[T], w: &[T]) {
+    for i in par(0..x.len()) {
+        for j in 0..sums.len() {
+            sums[j] += x[i] * w[j];
+        }
+    }
+}
+
+/// The sum without rounding errors to speak of.
+fn compensated(x: impl Iterator<Item = f64>) -> f64 {
+    let (sum, rest) = x.fold((0.0, 0.0), |(sum, rest): (f64, f64), x| {
+        let next = sum + x;
+        let lost = if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
+        (next, rest + lost)
+    });
+    sum + rest
+}
+
+#[test]
+fn rounding_errors_dont_grow_with_the_number_of_terms() {
+    let n = 1_000_000;
+    let terms: [Vec<f32>; 2] = [
+        // each addition to a large sum is rounded in the same direction
+        vec![0.1; n],
+        (0..n).map(|i| (i as f64 * 0.37).sin() as f32 + 1.1).collect(),
+    ];
+    for x in &terms {
+        let exact = compensated(x.iter().map(|x| f64::from(*x)));
+        let check = |found: f32, factor: f64, what: &str| {
+            let error = (f64::from(found) / (factor * exact) - 1.0).abs();
+            assert!(error < 1e-5, "{what}: {error:e}");
+        };
+        for threads in [1, 2, 7] {
+            for checks in [true, false] {
+                for d in [Cpu::with_threads(threads), Cpu::with_threads(threads).parallel_from(0)] {
+                    let d = d.checks(checks);
+                    let mut total = 0.0;
+                    sum::run(&d, &mut total, x).unwrap();
+                    check(total, 1.0, &format!("sum on {d:?}"));
+                    let mut sums = [0.0; 3];
+                    moments::run(&d, &mut sums, x, &[0.5, 1.0, 2.0]).unwrap();
+                    check(sums[0], 0.5, &format!("moment on {d:?}"));
+                    check(sums[2], 2.0, &format!("moment on {d:?}"));
+                    let y = vec![0.0; n];
+                    let gradient = axpy::vjp(&d, x, &y, 1.0f32, &vec![1.0; n]).unwrap();
+                    check(gradient.alpha_bar, 1.0, &format!("gradient on {d:?}"));
+                }
+            }
+        }
+    }
+}

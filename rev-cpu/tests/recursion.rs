@@ -6,6 +6,9 @@ use rev_core::interp::Interpreter;
 use rev_core::tolerance::Options;
 use rev_cpu::prelude::*;
 
+/// The calls that programs by value may have inside each other here.
+const CALLS: usize = 100;
+
 fn devices() -> [Box<dyn Device>; 4] {
     let interpreter = |checks| Interpreter::with_options(Options { checks, ..Options::default() });
     [
@@ -60,13 +63,13 @@ fn two_written_numbers_of_any_type() {
     };
     let (a, b, ..) = agreed(run);
     assert_eq!((a, b), crossed_in_rust(1.5, -0.25, 0.3, 7));
-    assert_eq!((a, b), crossed::__forward_by_value(1.5, -0.25, 0.3, 7));
+    assert_eq!((a, b), crossed::__forward_by_value(1.5, -0.25, 0.3, 7, CALLS));
     let back = agreed(|d| {
         let (mut a, mut b) = (a, b);
         crossed::run_inverse(d, &mut a, &mut b, 0.3, 7).unwrap();
         (a, b)
     });
-    assert_eq!(back, crossed::__inverse_by_value(a, b, 0.3, 7));
+    assert_eq!(back, crossed::__inverse_by_value(a, b, 0.3, 7, CALLS));
     assert!((back.0 - 1.5).abs() < 1e-9 && (back.1 + 0.25).abs() < 1e-9, "{back:?}");
     let x_bar: f64 = agreed(|d| crossed::vjp(d, 1.0, 2.0, &1.5, &-0.25, 0.3, 5).unwrap().x_bar);
     let along = |h: f64| {
@@ -124,7 +127,10 @@ fn both_directions_at_once() {
     };
     let (out, a) = agreed(run);
     assert_eq!((out, a), (3 + 55, there_and_back_in_rust(100, 8, false)));
-    assert_eq!((out, a), (triangle::__forward_by_value(3, 10), there_and_back::__forward_by_value(100, 8)));
+    assert_eq!(
+        (out, a),
+        (triangle::__forward_by_value(3, 10, CALLS), there_and_back::__forward_by_value(100, 8, CALLS))
+    );
     let back = |d: &dyn Device| {
         let (mut out, mut a) = (out, a);
         triangle::run_inverse(d, &mut out, 10).unwrap();
@@ -132,7 +138,8 @@ fn both_directions_at_once() {
         (out, a)
     };
     assert_eq!(agreed(back), (3, 100));
-    let by_value = (triangle::__inverse_by_value(out, 10), there_and_back::__inverse_by_value(a, 8));
+    let by_value =
+        (triangle::__inverse_by_value(out, 10, CALLS), there_and_back::__inverse_by_value(a, 8, CALLS));
     assert_eq!(by_value, (3, 100));
 }
 
@@ -181,7 +188,7 @@ fn scalars_of_all_kinds() {
         (sum, z, odd)
     });
     assert_eq!(there, (sum, Complex::new(z.0, z.1), odd));
-    assert_eq!(there, counted::__forward_by_value(11, Complex::new(1.0, 0.0), false, 6));
+    assert_eq!(there, counted::__forward_by_value(11, Complex::new(1.0, 0.0), false, 6, CALLS));
     let back = agreed(|d| {
         let (mut sum, mut z, mut odd) = there;
         counted::run_inverse(d, &mut sum, &mut z, &mut odd, 6).unwrap();
@@ -205,8 +212,8 @@ fn parts_of_local_values() {
         (a, b)
     });
     assert_eq!(there, in_rust(7, -2, 9));
-    assert_eq!(there, in_parts::__forward_by_value(7, -2, 9));
-    assert_eq!(in_parts::__inverse_by_value(there.0, there.1, 9), (7, -2));
+    assert_eq!(there, in_parts::__forward_by_value(7, -2, 9, CALLS));
+    assert_eq!(in_parts::__inverse_by_value(there.0, there.1, 9, CALLS), (7, -2));
 }
 
 // what can fail, or needs more than values
@@ -322,4 +329,137 @@ fn a_recursion_over_arrays_or_with_calls() {
     });
     // 2 + 1 + 0.25; 3 (2 + 1 + 0.5); 1 + 8 + 27; 6 + 2 * 3 + 4 * 1
     assert_eq!(there, [14.0, 2.0 + 1.0 + 0.25, 6.0 + 3.0 + 1.5, 36.0, 16.0]);
+}
+
+// how deep
+
+/// `n + 1` calls inside each other, by value.
+#[reversible]
+fn nested(out: &mut i64, n: i64) {
+    if n > 0 {
+        *out += n;
+        nested(&mut *out, n - 1);
+        *out ^= 3;
+    }
+}
+
+/// The same with nothing after the call.
+#[reversible]
+fn chain(out: &mut i64, n: i64) {
+    if n > 0 {
+        *out += n;
+        chain(&mut *out, n - 1);
+    }
+}
+
+/// The same by way of another function.
+#[reversible]
+fn even(y: &mut f64, x: f64, n: usize) {
+    if n > 0 {
+        odd(&mut *y, x, n - 1);
+        *y += x;
+    }
+}
+
+#[reversible]
+fn odd(y: &mut f64, x: f64, n: usize) {
+    *y += x * x;
+    if n > 0 {
+        even(&mut *y, 0.5 * x, n - 1);
+    }
+}
+
+/// The same by way of a function that is given.
+#[reversible]
+fn applied<F: Reversible<(&mut f64, f64, usize)>>(f: F, y: &mut f64, x: f64, n: usize) {
+    f(&mut *y, x, n);
+}
+
+#[reversible]
+fn by_a_given_one(y: &mut f64, x: f64, n: usize) {
+    if n > 1 {
+        applied(by_a_given_one, &mut *y, x, n - 2);
+    }
+    *y += x;
+}
+
+/// Many recursions at once.
+#[reversible]
+fn side_by_side(y: &mut [f64], x: f64, n: usize) {
+    for i in par(0..y.len()) {
+        even(&mut y[i], x, n);
+    }
+}
+
+/// Devices with this limit.
+fn shallow(depth: usize) -> Vec<Box<dyn Device>> {
+    let mut devices: Vec<Box<dyn Device>> = Vec::new();
+    for checks in [true, false] {
+        devices.push(Box::new(Interpreter::with_options(Options { checks, depth, ..Options::default() })));
+        for threads in [1, 3] {
+            devices.push(Box::new(Cpu::with_threads(threads).checks(checks).parallel_from(0).depth(depth)));
+        }
+    }
+    devices
+}
+
+/// That `n` calls inside each other are as many as there may be, and one more is an error, for runs that make so many
+/// calls as they are told.
+fn at_the_limit(limit: usize, device: &dyn Device, run: &dyn Fn(&dyn Device, usize) -> Result<(), Error>) {
+    assert_eq!(run(device, limit), Ok(()), "{}", device.name());
+    for calls in [limit + 1, 1_000_000] {
+        let error = run(device, calls).unwrap_err();
+        assert_eq!(*error.cause(), Cause::Depth { limit }, "{}", device.name());
+        assert!(error.trace().len() <= 64, "{error}");
+    }
+    assert_eq!(run(device, limit), Ok(()), "{}", device.name());
+}
+
+type Run = fn(&dyn Device, usize) -> Result<(), Error>;
+
+/// One recursion of each kind, in each direction, with as many calls inside each other as it is told.
+const RUNS: [Run; 12] = [
+    |d, n| nested::run(d, &mut 7, n as i64 - 1),
+    |d, n| nested::run_inverse(d, &mut 7, n as i64 - 1),
+    |d, n| chain::run(d, &mut 7, n as i64 - 1),
+    |d, n| chain::run_inverse(d, &mut 7, n as i64 - 1),
+    |d, n| even::run(d, &mut 0.5, 0.25, n - 1),
+    |d, n| even::run_inverse(d, &mut 0.5, 0.25, n - 1),
+    |d, n| even::gradient(d, 0.25, n - 1).map(drop),
+    |d, n| even::vjp(d, 1.0, &0.5, 0.25, n - 1).map(drop),
+    |d, n| over_elements::run(d, &mut 0.5, &vec![0.0; n - 1], n - 1),
+    |d, n| over_elements::gradient(d, &vec![1.0; n - 1], n - 1).map(drop),
+    |d, n| by_a_given_one::run(d, &mut 0.5, 0.25, n),
+    |d, n| side_by_side::run(d, &mut [0.0; 70], 0.25, n - 2),
+];
+
+#[test]
+fn a_recursion_is_as_deep_as_the_device_allows_and_no_deeper() {
+    for device in shallow(51) {
+        RUNS.iter().for_each(|run| at_the_limit(51, &*device, run));
+    }
+}
+
+#[test]
+fn the_stack_grows_with_the_recursion() {
+    for cpu in [Cpu::with_threads(1), Cpu::with_threads(1).checks(false)] {
+        RUNS[..8].iter().for_each(|run| at_the_limit(100_000, &cpu, run));
+        let mut out = 0;
+        nested::run(&cpu.clone().depth(300_001), &mut out, 300_000).unwrap();
+        nested::run_inverse(&cpu.depth(300_001), &mut out, 300_000).unwrap();
+        assert_eq!(out, 0);
+    }
+    let interpreter = Interpreter::new();
+    at_the_limit(100_000, &interpreter, &RUNS[0]);
+}
+
+#[test]
+fn an_error_says_where_the_recursion_was() {
+    for device in shallow(100) {
+        let error = over_elements::run(&*device, &mut 0.0, &[0.0; 200], 200).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("the recursion is more than 100 calls deep: it has no end, or"), "{text}");
+        assert!(text.ends_with("and 36 calls around these"), "{text}");
+        assert!(error.site().unwrap().function.ends_with("over_elements"), "{text}");
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::words::{room_for, ReadError, Words};
+use super::words::{collected, repeated, room_for, ReadError, Words, MAX_NUMBERS, MAX_REPEATED};
 use super::write::{write_number_line, write_whole, WriteError};
 use crate::ba::{Instance, CAMERA};
 
@@ -14,11 +14,11 @@ const POINT_LINE: &str = "the 3 coordinates of a point";
 const WEIGHT_LINE: &str = "a weight";
 const FEATURE_LINE: &str = "the 2 coordinates of a feature";
 
-/// `n m p`, and the check that so much fits.
-fn sizes(words: &mut Words) -> Result<[usize; 3], ReadError> {
+/// `n m p`, and the check that they ask for few enough numbers.
+fn sizes(words: &mut Words, most: usize) -> Result<[usize; 3], ReadError> {
     let names = ["the number of cameras n", "the number of points m", "the number of observations p"];
     // an observation holds a weight, two coordinates and two indices
-    words.sizes(names, |[n, m, p]| {
+    words.sizes(names, most, |[n, m, p]| {
         n.checked_mul(CAMERA)?.checked_add(m.checked_mul(3)?)?.checked_add(p.checked_mul(5)?)
     })
 }
@@ -26,27 +26,30 @@ fn sizes(words: &mut Words) -> Result<[usize; 3], ReadError> {
 /// Reads ADBench's format.
 pub fn read_ba_adbench(path: &Path) -> Result<Instance, ReadError> {
     let mut words = Words::open(path)?;
-    let [n, m, p] = sizes(&mut words)?;
+    let [n, m, p] = sizes(&mut words, MAX_REPEATED)?;
     let camera = words.line_of(CAMERA_LINE)?;
     let point = words.line_of(POINT_LINE)?;
     let [weight] = words.line_of(WEIGHT_LINE)?;
     let feature = words.line_of(FEATURE_LINE)?;
     words.end_of_file()?;
-    Ok(Instance {
-        cameras: vec![camera; n],
-        points: vec![point; m],
-        weights: vec![weight; p],
-        camera_of: (0..p).map(|i| i % n).collect(),
-        point_of: (0..p).map(|i| i % m).collect(),
-        features: vec![feature; p],
-    })
+    let instance = || {
+        Some(Instance {
+            cameras: repeated(camera, n)?,
+            points: repeated(point, m)?,
+            weights: repeated(weight, p)?,
+            camera_of: collected(p, (0..n).cycle())?,
+            point_of: collected(p, (0..m).cycle())?,
+            features: repeated(feature, p)?,
+        })
+    };
+    instance().ok_or_else(|| words.error("a problem that fits into memory", format!("`{n} {m} {p}`")))
 }
 
 /// Reads the format that holds everything: `n m p`, n cameras, m points, p weights, p lines
 /// `camera point`, p features.
 pub fn read_ba_full(path: &Path) -> Result<Instance, ReadError> {
     let mut words = Words::open(path)?;
-    let [n, m, p] = sizes(&mut words)?;
+    let [n, m, p] = sizes(&mut words, MAX_NUMBERS)?;
     let cameras = lines(n, || words.line_of(CAMERA_LINE))?;
     let points = lines(m, || words.line_of(POINT_LINE))?;
     let weights = lines(p, || words.line_of(WEIGHT_LINE).map(|[w]| w))?;

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::ba::lines;
-use super::words::{room_for, ReadError, Words};
+use super::words::{room_for, ReadError, Words, MAX_NUMBERS};
 use super::write::{write_whole, WriteError};
 use crate::bal::{Instance, CAMERA};
 
@@ -15,7 +15,7 @@ pub fn read_bal(path: &Path) -> Result<Instance, ReadError> {
     let mut words = Words::open(path)?;
     let names = ["the number of cameras", "the number of points", "the number of observations"];
     // an observation holds two coordinates and two indices
-    let [n, m, p] = words.sizes(names, |[n, m, p]| {
+    let [n, m, p] = words.sizes(names, MAX_NUMBERS, |[n, m, p]| {
         n.checked_mul(CAMERA)?.checked_add(m.checked_mul(3)?)?.checked_add(p.checked_mul(4)?)
     })?;
     let (mut camera_of, mut point_of, mut features) = (room_for(p), room_for(p), room_for(p));

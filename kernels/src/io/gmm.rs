@@ -8,7 +8,7 @@ use std::path::Path;
 
 use ndarray::Array2;
 
-use super::words::{room_for, ReadError, Words};
+use super::words::{room_for, ReadError, Words, MAX_NUMBERS};
 use super::write::{write_number_line, write_whole, WriteError};
 use crate::gmm::{icf_len, parameter_count, Instance};
 
@@ -16,7 +16,8 @@ use crate::gmm::{icf_len, parameter_count, Instance};
 pub fn read_gmm(path: &Path) -> Result<Instance, ReadError> {
     let mut words = Words::open(path)?;
     let names = ["the dimension D", "the number of components K", "the number of points N"];
-    let [d, k, n] = words.sizes(names, |[d, k, n]| parameter_count(d, k)?.checked_add(n.checked_mul(d)?))?;
+    let [d, k, n] =
+        words.sizes(names, MAX_NUMBERS, |[d, k, n]| parameter_count(d, k)?.checked_add(n.checked_mul(d)?))?;
     let alphas = table(&mut words, k, 1, "a weight α")?;
     let means = table(&mut words, k, d, "the means of a component")?;
     let icf = table(&mut words, k, icf_len(d), "the covariance factors of a component")?;

@@ -13,5 +13,5 @@ mod write;
 pub use ba::{read_ba_adbench, read_ba_full, write_ba_full};
 pub use bal::{read_bal, write_bal};
 pub use gmm::{read_gmm, write_gmm};
-pub use words::{ReadError, MAX_LINE, MAX_NUMBERS};
+pub use words::{ReadError, MAX_LINE, MAX_NUMBERS, MAX_REPEATED};
 pub use write::{write_number_line, write_numbers, write_whole, WriteError};

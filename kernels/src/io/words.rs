@@ -12,6 +12,9 @@ use thiserror::Error;
 /// before anything is allocated.
 pub const MAX_NUMBERS: usize = 1 << 29;
 
+/// The most numbers that a file may ask for which doesn't hold them. ADBench's largest problem has 158 million.
+pub const MAX_REPEATED: usize = 160_000_000;
+
 /// The longest line in bytes that is read.
 pub const MAX_LINE: usize = 1 << 28;
 
@@ -236,11 +239,12 @@ impl Words {
         self.integer(&word, 0..=max, expected)
     }
 
-    /// The sizes on the first line, each at least 1, and the check that the file's numbers, which
-    /// `total` counts, are few enough.
+    /// The sizes on the first line, each at least 1, and the check that the numbers they ask for, which `total` counts,
+    /// are at most `most`.
     pub fn sizes(
         &mut self,
         names: [&str; 3],
+        most: usize,
         total: impl FnOnce([usize; 3]) -> Option<usize>,
     ) -> Result<[usize; 3], ReadError> {
         let mut sizes = [0; 3];
@@ -249,9 +253,9 @@ impl Words {
             *size = self.integer(&word, 1..=MAX_NUMBERS, name)?;
         }
         match total(sizes) {
-            Some(count) if count <= MAX_NUMBERS => Ok(sizes),
+            Some(count) if count <= most => Ok(sizes),
             _ => Err(self.error(
-                format!("sizes that ask for at most {MAX_NUMBERS} numbers"),
+                format!("sizes that ask for at most {most} numbers"),
                 format!("`{} {} {}`", sizes[0], sizes[1], sizes[2]),
             )),
         }
@@ -262,4 +266,17 @@ impl Words {
 /// a first part, so that a file that promises much and holds little costs little.
 pub(super) fn room_for<T>(count: usize) -> Vec<T> {
     Vec::with_capacity(count.min(1 << 16))
+}
+
+/// `count` equal elements, `None` when there is no memory for them.
+pub(super) fn repeated<T: Clone>(element: T, count: usize) -> Option<Vec<T>> {
+    collected(count, std::iter::repeat_n(element, count))
+}
+
+/// `count` elements of an iterator, `None` when there is no memory for them.
+pub(super) fn collected<T>(count: usize, elements: impl Iterator<Item = T>) -> Option<Vec<T>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(count).ok()?;
+    all.extend(elements.take(count));
+    Some(all)
 }

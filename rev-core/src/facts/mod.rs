@@ -6,6 +6,7 @@ mod activity;
 mod cost;
 mod index;
 mod parallel;
+mod recursion;
 mod trips;
 
 pub use accumulate_only::{accumulate_only, accumulated_by, written_params, PassedOn};
@@ -15,4 +16,5 @@ pub use index::{Apart, Definitions, Indices, Order, Spread};
 pub use parallel::{
     classify, classify_whole, Accumulated, Conflict, How, ParallelFacts, PlaceClass, Site, Sum,
 };
+pub use recursion::{calls, recursive, Calls};
 pub use trips::trips;

@@ -107,6 +107,8 @@ pub(super) struct Program {
     pub function: Function,
     /// The unique name under which the module keeps what the function's paths mean.
     pub links: String,
+    /// Whether its calls count for the depth of a recursion.
+    pub recursive: bool,
     pub ops: Vec<Op>,
     pub lines: Vec<Line>,
 }
@@ -118,7 +120,8 @@ impl Program {
         let mut flat = Flat { function: &function, checked: function.checks, ops: vec![], lines: vec![] };
         flat.block(&function.body);
         let (ops, lines) = (flat.ops, flat.lines);
-        Ok(Program { function, links: name.to_string(), ops, lines })
+        let recursive = facts::recursive(module, name);
+        Ok(Program { function, links: name.to_string(), recursive, ops, lines })
     }
 }
 

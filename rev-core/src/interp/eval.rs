@@ -51,6 +51,12 @@ impl<'m> Globals<'m> {
     }
 }
 
+/// The stack that evaluating one node of an expression leaves for functions that don't nest, in bytes.
+const STACK_LEFT: usize = 1 << 17;
+
+/// The stack that is added where less is left.
+const STACK: usize = 1 << 21;
+
 /// Which reads are recorded.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Watch {
@@ -85,6 +91,8 @@ pub(super) struct Evaluator<'a> {
     /// The places read, as far as they are watched.
     pub reads: Vec<(Location, Place)>,
     locals: Vec<(VarId, Data)>,
+    /// How many calls of pure functions it is inside.
+    pures: usize,
 }
 
 impl<'a> Evaluator<'a> {
@@ -98,6 +106,7 @@ impl<'a> Evaluator<'a> {
             loops: &[],
             reads: Vec::new(),
             locals: Vec::new(),
+            pures: 0,
         }
     }
 
@@ -115,8 +124,12 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The value of an expression.
+    /// The value of an expression. However deep it is, there is stack for it.
     pub fn eval(&mut self, e: &Expr) -> Result<Data, Cause> {
+        stacker::maybe_grow(STACK_LEFT, STACK, || self.eval_here(e))
+    }
+
+    fn eval_here(&mut self, e: &Expr) -> Result<Data, Cause> {
         match &e.kind {
             ExprKind::Literal(n, ty) => Ok(self.literal(*n, ty.as_ref())),
             ExprKind::Named(path) => self.named(path),
@@ -364,6 +377,9 @@ impl<'a> Evaluator<'a> {
         let (path, taken) = pass::taken_partials(path);
         let times = taken + usize::from(partials);
         let (name, pure) = self.globals.pure(self.scope.links, path)?;
+        if self.pures == self.globals.module.pures.len() {
+            return Err(Cause::Rejected(format!("the pure function `{name}` calls itself")));
+        }
         let args = self.all(args)?;
         if args.len() != pure.params.len() {
             return Err(Cause::Arguments {
@@ -387,6 +403,7 @@ impl<'a> Evaluator<'a> {
         };
         let scope = Scope { links: name, function: None, vars: &code.vars, generics: &generics, slots: &[] };
         let mut inner = Evaluator::new(self.globals, self.memory, scope);
+        inner.pures = self.pures + 1;
         inner.locals = pure.params.iter().copied().zip(args).collect();
         let value = inner.eval(&code.result)?;
         Ok(generics.settle(module, &code.result_type, value))

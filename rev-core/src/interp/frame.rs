@@ -24,6 +24,8 @@ pub(super) struct Frame {
     pub checks: bool,
     /// Cells of arguments that were given as values.
     pub temporaries: Vec<CellId>,
+    /// How many activations of recursive functions there are, up to this one.
+    pub depth: usize,
 }
 
 /// A loop that is running.

@@ -111,12 +111,22 @@ impl<'m> Machine<'m> {
         for (param, at) in function.params.iter().zip(&machine.arguments) {
             slots[param.0 as usize] = Some(at.clone());
         }
-        let (loops, temporaries) = (Vec::new(), Vec::new());
-        machine.frames.push(Frame { program, pc: 0, slots, generics, loops, checks: true, temporaries });
+        let (loops, temporaries, depth) = (Vec::new(), Vec::new(), usize::from(program.recursive));
+        machine.frames.push(Frame {
+            program,
+            pc: 0,
+            slots,
+            generics,
+            loops,
+            checks: true,
+            temporaries,
+            depth,
+        });
         Ok(machine)
     }
 
-    /// The same machine with other options: `checks`, `tolerances` and `deterministic` matter here.
+    /// The same machine with other options: `checks`, `tolerances`, `deterministic` and `depth` matter
+    /// here.
     pub fn with_options(mut self, options: Options) -> Machine<'m> {
         self.options = options;
         self

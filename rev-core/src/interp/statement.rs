@@ -259,6 +259,11 @@ impl Machine<'_> {
             let (expected, found) = (function.params.len(), args.len());
             return Err(Cause::Arguments { function: function.name.clone(), expected, found }.into());
         }
+        let (depth, limit) =
+            (self.frame()?.depth + usize::from(program.recursive), self.options.depth.max(1));
+        if depth > limit {
+            return Err(Cause::Depth { limit }.into());
+        }
         let passed = self.pass(args, checked)?;
         let module = self.globals.module;
         let mut generics = Generics::default();
@@ -293,6 +298,7 @@ impl Machine<'_> {
             loops: Vec::new(),
             checks: checked,
             temporaries,
+            depth,
         });
         Ok(())
     }

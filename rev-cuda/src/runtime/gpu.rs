@@ -232,7 +232,7 @@ impl<D: Driver> Gpu<D> {
 
     /// How kernels are made for the options of the device's runs.
     fn lower_options(&self) -> LowerOptions {
-        let Options { checks, tolerances, threads: _, deterministic, parallel_from: _, lanes: _ } =
+        let Options { checks, tolerances, threads: _, deterministic, parallel_from: _, lanes: _, depth: _ } =
             self.options;
         LowerOptions { checks, deterministic, tolerances, ..self.kernels.clone() }
     }

@@ -6,6 +6,9 @@
 //! returns those that are written. It calls nothing but itself and the other one of the two; the program
 //! without checks is then a call of it.
 //!
+//! One more argument counts the calls for which there surely is stack, down to none; the runtime has more of them
+//! (`rev_cpu::recursion`).
+//!
 //! Whether something can fail isn't decided by a second set of rules: the statements are emitted, and a
 //! form that asked for an error, for the context or for code of another kind is dropped.
 
@@ -20,6 +23,7 @@ use super::body::{Body, Repr, Scope};
 use super::expr::Reach;
 use super::names::ident;
 use super::parallel::has_fused_product_outside;
+use super::recursion::frame;
 use super::signature::{Shape, Signature};
 use super::types::is_scalar;
 
@@ -108,11 +112,12 @@ fn emitted(
         calls_inverse: false,
         impossible: function.body.iter().any(has_fused_product_outside),
     });
-    let mut inputs = Vec::new();
+    let (mut inputs, mut names) = (Vec::new(), Vec::new());
     let (mut types, mut written, mut targets, mut values) = (vec![], vec![], vec![], vec![]);
     for (&var, param) in function.params.iter().zip(&signature.params) {
         let (name, ty) = (body.name(var), &param.ty);
         values.push(quote!(*#name));
+        names.push(quote!(#name));
         if param.mode == Mode::Read {
             body.set(var, Repr::Value);
             inputs.push(quote!(#name: #ty));
@@ -126,7 +131,7 @@ fn emitted(
     }
     let statements = body.block(&function.body);
     let found = body.recursion.filter(|found| !found.impossible)?;
-    let (p, program) = (scope.p, program_name(direction));
+    let (p, program, frame) = (scope.p, program_name(direction), frame(function));
     let (declared, conditions, given) = (signature.declared(), signature.conditions(), signature.given());
     let (types, written, targets) = (several(&types), several(&written), several(&targets));
     let (calls_itself, calls_other) = match direction.inverse {
@@ -136,13 +141,25 @@ fn emitted(
     Some(Emitted {
         // not `#[inline]`, as all others are: a recursion needn't be compiled in every crate that calls it
         function: quote! {
-            fn #program<#declared>(#(#inputs),*) -> #types #conditions {
+            fn #program<#declared>(#(#inputs,)* __left: usize) -> #types #conditions {
                 use #p::{Elements as _, Extents as _};
+                if __left == 0 {
+                    return #p::recursion::more_calls(
+                        #frame,
+                        #[cold]
+                        move |__left| Self::#program::<#given>(#(#names,)* __left),
+                    );
+                }
+                let __left = __left - 1;
                 #statements
                 #written
             }
         },
-        statements: quote!(#targets = Self::#program::<#given>(#(#values),*);),
+        statements: quote! {
+            #targets = #p::recursion::by_value(__cx, #frame, |__left| {
+                Self::#program::<#given>(#(#values,)* __left)
+            })?;
+        },
         calls_itself,
         calls_other,
     })
@@ -185,7 +202,7 @@ impl Body<'_> {
         let (program, targets) = (program_name(direction), several(&targets));
         let (path, given) = self.callee_generics(text);
         let given = given.map(|args| quote!(::<#args>));
-        Some(quote!(#targets = #path::#program #given (#(#values),*);))
+        Some(quote!(#targets = #path::#program #given (#(#values,)* __left);))
     }
 
     /// What stands here has no place in a program by value.

@@ -31,6 +31,7 @@ mod pair;
 mod parallel;
 mod program;
 mod pure;
+mod recursion;
 mod signature;
 mod sites;
 mod stmt;
@@ -85,6 +86,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let run = api::plain_function(&entry);
     let collected = api::collected(p, &module_of(program), &program.generics, &model.source);
     let accumulates = program::accumulates(&scope, program);
+    let recurses = recursion::recurses(&scope, program);
     let constant = program::constant(program);
     let constants_passed = program::constants_passed(&scope, program);
     let passed_on = program::reversible_impl(name, program, &signature, p);
@@ -104,6 +106,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
             #fused
             #by_value
             #accumulates
+            #recurses
             #constant
             #functions
             #collected

@@ -422,9 +422,15 @@ impl Body<'_> {
         let (p, checked) = (self.p, self.checked);
         let (array, claims) = (self.name(var), self.companion("claims", var));
         let count = quote!(#p::Extents::count(&#array));
-        frame.before.extend(
-            quote!(let #claims = &#p::claims::Claims::new(__cx, #checked, __visits, __weight, #count);),
-        );
+        let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
+        frame.before.extend(quote! {
+            let ::core::option::Option::Some(#claims) =
+                #p::claims::Claims::new(__cx, #checked, __visits, __weight, #count)
+            else {
+                #no_memory
+            };
+            let #claims = &#claims;
+        });
         frame.claimed.push(var);
     }
 

@@ -12,6 +12,7 @@ use super::by_value::ByValue;
 use super::call::program_name;
 use super::names::ident;
 use super::parallel::has_fused_product_outside;
+use super::recursion;
 use super::signature::{Passed, Shape, Signature};
 use super::types::is_scalar;
 use crate::model::Source;
@@ -27,8 +28,10 @@ pub fn program(
 ) -> TokenStream {
     let shadowed = direction.adjoint > 0;
     let passed = passed_params(signature, shadowed, scope.p);
-    let statements = variants(scope, function, &passed, shadowed, by_value.statements(direction));
-    around(scope, signature, function, &program_name(direction), shadowed, &statements)
+    let name = program_name(direction);
+    let entry = entry(scope, signature, function, &name, shadowed);
+    let statements = variants(scope, function, &passed, shadowed, &entry, by_value.statements(direction));
+    around(scope, signature, function, &name, shadowed, &statements)
 }
 
 /// The adjoint of the inverse: which only calls of inverses need, where cotangents go through them. One body serves
@@ -39,8 +42,10 @@ pub fn seldom_called(
     function: &Checked,
     direction: Direction,
 ) -> TokenStream {
+    let name = program_name(direction);
+    let entry = entry(scope, signature, function, &name, true);
     let statements = statements(scope, function, &passed_params(signature, true, scope.p), None);
-    around(scope, signature, function, &program_name(direction), true, &statements)
+    around(scope, signature, function, &name, true, &quote!(#entry #statements))
 }
 
 /// `__fused`: the function and its adjoint in one, without checks ([`rev_core::pass::fuse`]), where it
@@ -49,8 +54,22 @@ pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option
     let functions = signature.params.iter().any(|x| x.shape == Shape::Function);
     let fused = fuse(function).filter(|f| !functions && f.is_plain())?.shared();
     let passed = passed_params(signature, true, scope.p);
+    let entry = entry(scope, signature, &fused, &ident("__fused"), true);
     let statements = statements(scope, &fused, &passed, None);
-    Some(around(scope, signature, &fused, &ident("__fused"), true, &statements))
+    Some(around(scope, signature, &fused, &ident("__fused"), true, &quote!(#entry #statements)))
+}
+
+/// What a program does first where the function is recursive.
+fn entry(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Function,
+    name: &proc_macro2::Ident,
+    shadowed: bool,
+) -> TokenStream {
+    let frame = Body::new(scope, function);
+    let args: Vec<_> = function.params.iter().map(|&var| frame.name(var)).collect();
+    recursion::entry(scope.p, function, &recursion::again(name, &signature.given(), shadowed, scope.p, &args))
 }
 
 /// The hidden associated function with a program's parameters and statements.
@@ -97,17 +116,21 @@ fn variants(
     function: &Checked,
     passed: &[Passed],
     shadowed: bool,
+    entry: &TokenStream,
     by_value: Option<&TokenStream>,
 ) -> TokenStream {
+    let p = scope.p;
+    let by_reference = without_checks(scope, function, passed, shadowed);
+    let by_reference = quote!(#entry #by_reference);
     let unchecked = match by_value {
-        Some(call) => call.clone(),
-        None => without_checks(scope, function, passed, shadowed),
+        Some(call) => quote!(if #p::recursion::BY_VALUE { #call } else { #by_reference }),
+        None => by_reference,
     };
     if !function.checks {
         return unchecked;
     }
     let checked = statements(scope, function, passed, None);
-    quote!(if __C::ON { #checked } else { #unchecked })
+    quote!(if __C::ON { #entry #checked } else { #unchecked })
 }
 
 /// The statements that are left without checks; of an adjoint, with and without the state that it restores.
@@ -212,7 +235,7 @@ pub fn constants_passed(scope: &Scope, function: &Checked) -> TokenStream {
 }
 
 /// The path of a called function's type, without generic arguments.
-fn callee_type(source: &Source, text: &str) -> TokenStream {
+pub fn callee_type(source: &Source, text: &str) -> TokenStream {
     let Some(path) = source.callees.get(text) else { return text.parse().unwrap_or_default() };
     let mut bare = path.clone();
     if let Some(last) = bare.segments.last_mut() {

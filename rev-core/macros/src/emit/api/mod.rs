@@ -202,7 +202,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Zero shadows for the variable of a slot, as an expression.
+    /// Zero shadows for the variable of a slot, as an expression that leaves the function with an error where there
+    /// is no memory.
     pub fn zero_shadow(&self, slot: &Slot, n: &TokenStream) -> TokenStream {
         let (p, name) = (self.p, &slot.name);
         match slot.passed.shape {
@@ -210,9 +211,9 @@ impl Entry<'_> {
             Shape::Value if slot.reference => quote!(#p::Primal::zero_shadow::<#n>(&*#name)),
             Shape::Value => quote!(#p::Primal::zero_shadow::<#n>(&#name)),
             Shape::Slice => {
-                quote!(#name.iter().map(#p::Primal::zero_shadow::<#n>).collect::<::std::vec::Vec<_>>())
+                quote!(#p::zero_shadows::<_, { #n }>(&#name[..])?)
             }
-            Shape::Array(_) => quote!(#name.view().map(|__e| #p::Primal::zero_shadow::<#n>(__e))),
+            Shape::Array(_) => quote!(#p::zero_shadow_array::<_, _, { #n }>(#name.view())?),
         }
     }
 

@@ -17,6 +17,7 @@ use super::super::body::{Body, Repr, Scope};
 use super::super::call::program_name;
 use super::super::names::ident;
 use super::super::program::passed_params;
+use super::super::recursion::is_recursive;
 use super::super::signature::{Passed, Shape, Signature};
 use super::call::lane_program_name;
 use super::{is_laned, Lane, Varying};
@@ -82,10 +83,13 @@ fn around(
     } else {
         (TokenStream::new(), TokenStream::new())
     };
+    let one_by_one = || one_by_one(&frame, signature, function, &passed, direction);
     let (varying, uniform) = emit(&passed, &counts);
-    let varying = varying.unwrap_or_else(|| one_by_one(&frame, signature, function, &passed, direction));
+    let in_lanes = varying.is_some() || uniform.is_some();
+    let varying = varying.unwrap_or_else(one_by_one);
     let names: Vec<_> = counts.iter().map(|&var| frame.name(var)).collect();
-    let varying = quote!(#(let #names = &#p::lanes::Each::pack(#names);)* #varying);
+    let packed = quote!(#(let #names = &#p::lanes::Each::pack(#names);)*);
+    let varying = quote!(#packed #varying);
     let statements = match uniform {
         Some(uniform) => quote! {
             if let (#(::core::option::Option::Some(#names),)*) = (#(#p::lanes::Each::uniform(&#names),)*) {
@@ -95,6 +99,14 @@ fn around(
             }
         },
         None => varying,
+    };
+    // a recursion sees to its depth and its stack in its program for one iteration
+    let statements = match is_recursive(function).filter(|_| in_lanes) {
+        Some(recursive) => {
+            let one_by_one = one_by_one();
+            quote!(if #recursive { #packed #one_by_one } else { #statements })
+        }
+        None => statements,
     };
     quote! {
         #[doc(hidden)]

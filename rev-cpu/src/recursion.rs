@@ -1,0 +1,135 @@
+//! The stack of recursive functions, and how deep those go that run by value.
+//!
+//! A recursive program asks at its start whether there is stack for it, and is run on more where there isn't. So a
+//! recursion is bounded by [`Options::depth`](rev_core::tolerance::Options::depth) alone, whatever its frames take and
+//! whichever thread it runs on.
+//!
+//! A recursion by value has no context to count in and no error to return, and can't afford to ask at each call. It gets
+//! a number of calls for which there surely is stack, counts them in an argument, and asks for more when they are used
+//! up. When the depth is used up too, it is left by unwinding, which costs nothing until it happens. Where programs
+//! are compiled to abort instead, such recursions run by reference ([`BY_VALUE`]).
+
+use std::cell::Cell;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+
+use rev_core::error::Error;
+
+use crate::context::{Checks, Context};
+
+/// Whether recursions run by value.
+pub const BY_VALUE: bool = cfg!(panic = "unwind");
+
+/// The stack that is left for functions that aren't recursive, in bytes.
+const LEFT: usize = 256 << 10;
+
+/// The stack that is added at once.
+const MORE: usize = 8 << 20;
+
+/// The calls by value that there must be stack for, so that asking for more is rare.
+const CALLS: usize = 16;
+
+/// Whether there is too little stack for a program whose frame takes at most so many bytes.
+#[inline]
+pub fn is_low(frame: usize) -> bool {
+    stacker::remaining_stack().is_some_and(|left| left < LEFT + frame)
+}
+
+/// Calls a program on more stack.
+#[cold]
+#[inline(never)]
+pub fn on_more<R>(frame: usize, call: impl FnOnce() -> R) -> R {
+    stacker::grow(MORE + LEFT + CALLS * frame, call)
+}
+
+/// A recursion by value that is deeper than it may be, as what is unwound with.
+struct TooDeep;
+
+thread_local! {
+    /// How many more calls by value may be inside each other than a recursion has got.
+    static CALLS_LEFT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Runs a recursion by value whose frames take at most so many bytes; it gets the number of its calls that may be inside
+/// each other.
+///
+/// # Errors
+///
+/// When it goes deeper than the context allows.
+#[inline]
+pub fn by_value<C: Checks, R>(
+    cx: Context<'_, C>,
+    frame: usize,
+    recursion: impl FnOnce(usize) -> R,
+) -> Result<R, Error> {
+    let outside = CALLS_LEFT.replace(cx.depth());
+    let result = catch_unwind(AssertUnwindSafe(|| more_calls(frame, recursion)));
+    CALLS_LEFT.set(outside);
+    result.map_err(|unwound| match unwound.is::<TooDeep>() {
+        true => cx.too_deep(),
+        false => resume_unwind(unwound),
+    })
+}
+
+/// Goes on with a recursion by value that has used up its calls.
+#[inline(never)]
+pub fn more_calls<R>(frame: usize, recursion: impl FnOnce(usize) -> R) -> R {
+    let left = CALLS_LEFT.get();
+    if left == 0 {
+        resume_unwind(Box::new(TooDeep));
+    }
+    let room = stacker::remaining_stack().map_or(MORE, |stack| stack.saturating_sub(LEFT)) / frame.max(1);
+    if room < CALLS {
+        return on_more(frame, || more_calls(frame, recursion));
+    }
+    let calls = room.min(left);
+    CALLS_LEFT.set(left - calls);
+    let result = recursion(calls);
+    CALLS_LEFT.set(left);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{Run, Unchecked};
+    use rev_core::error::Cause;
+    use rev_core::tolerance::Options;
+
+    /// The sum of the numbers up to `n`, with a frame of some kilobytes.
+    fn triangle(n: usize, left: usize) -> usize {
+        if left == 0 {
+            return more_calls(FRAME, |left| triangle(n, left));
+        }
+        let held = std::hint::black_box([n; 200]);
+        if n == 0 {
+            0
+        } else {
+            triangle(n - 1, left - 1) + held[n % held.len()]
+        }
+    }
+    const FRAME: usize = 8 << 10;
+
+    #[test]
+    fn calls_by_value_are_counted_and_their_stack_grows() {
+        let options = Options { depth: 20_000, ..Options::default() };
+        let run = Run::new(&options);
+        let sum = |n| by_value::<Unchecked, _>(run.context(), FRAME, |left| triangle(n, left));
+        for n in [0, 1, 100, 19_999] {
+            assert_eq!(sum(n), Ok(n * (n + 1) / 2));
+        }
+        for n in [20_000, 20_001, 1_000_000_000] {
+            assert_eq!(*sum(n).unwrap_err().cause(), Cause::Depth { limit: 20_000 });
+        }
+        // and none of them is lost
+        assert_eq!(sum(19_999), Ok(19_999 * 10_000));
+    }
+
+    #[test]
+    fn other_panics_go_through() {
+        let options = Options::default();
+        let run = Run::new(&options);
+        let panics = || by_value::<Unchecked, ()>(run.context(), FRAME, |_| resume_unwind(Box::new(3)));
+        let payload = catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
+        assert_eq!(payload.downcast_ref::<i32>(), Some(&3));
+    }
+}
