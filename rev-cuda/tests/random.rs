@@ -3,23 +3,26 @@
 //! Sums that iterations share are added up in the one order of the deterministic mode, so that every
 //! result must have the interpreter's bits; without that mode they may differ by rounding.
 //!
-//! `REV_GPU_PROGRAMS` says how many programs are compared, `REV_SEED` with which seed they start.
+//! How many programs, from which seed on, and whether the run goes into the ledger: `rev_testgen::suite`.
 
-#![allow(clippy::panic, clippy::unwrap_used)] // helpers of tests
+#![allow(clippy::panic)] // tests
 
 use num_complex::Complex;
 use rev_core::device::DynamicDevice;
 use rev_core::error::Error;
 use rev_core::interp::Machine;
-use rev_core::ir::{Direction, Function, Mode, Module, VarKind};
+use rev_core::ir::{Direction, Mode, Module, VarKind};
 use rev_core::scalar::{bf16, f16, Fixed43, Scalar};
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
+use rev_cuda::driver::Driver;
 use rev_cuda::emulator::Emulator;
 use rev_cuda::lower::LowerOptions;
 use rev_cuda::runtime::Gpu;
 use rev_testgen::reals::{cotangent, difference};
-use rev_testgen::{Dice, Number, Program};
+use rev_testgen::suite::interpreter::generate;
+use rev_testgen::suite::{Failure, Suite, Tally};
+use rev_testgen::{mangle, Dice, Number, Program};
 
 const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
 
@@ -39,11 +42,6 @@ impl DynArg for Held {
 
 fn held(args: &[Data]) -> Vec<Held> {
     args.iter().cloned().map(Held).collect()
-}
-
-/// A number from the environment.
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
 /// Small blocks, so that also short loops have several.
@@ -78,8 +76,18 @@ fn interpret(
     Ok(machine.arguments())
 }
 
-/// What is wrong with one run, if anything.
-fn compare(module: &Module, direction: Direction, args: &[Data], exactly: bool) -> Result<Vec<Data>, String> {
+/// The numbers of an argument, to be read: the first ones of each.
+fn shown(values: &[Data]) -> String {
+    values.iter().map(|d| format!("{d:?}").chars().take(200).collect::<String>() + "\n").collect()
+}
+
+/// One run of a program on both: what it gives.
+fn compare(
+    module: &Module,
+    direction: Direction,
+    args: &[Data],
+    exactly: bool,
+) -> Result<Vec<Data>, Failure> {
     compare_on_zeros(module, direction, args, &[], exactly)
 }
 
@@ -90,11 +98,12 @@ fn compare_on_zeros(
     args: &[Data],
     zeros: &[usize],
     exactly: bool,
-) -> Result<Vec<Data>, String> {
+) -> Result<Vec<Data>, Failure> {
     let expected = interpret(module, direction, args, exactly)
-        .map_err(|e| format!("the interpreter, {direction:?}: {e}"))?;
+        .map_err(|e| Failure::new("the interpreter runs it", format!("{direction:?}: {e}")))?;
     let gpu = gpu(exactly);
-    let found = emulate(&gpu, module, direction, args, zeros).map_err(|e| format!("{direction:?}: {e}"))?;
+    let found = emulate(&gpu, module, direction, args, zeros);
+    let found = found.map_err(|e| Failure::new("the emulator runs it", format!("{direction:?}: {e}")))?;
     let same = match exactly {
         true => format!("{expected:?}") == format!("{found:?}"),
         false => difference(&expected, &found) < 1e-9,
@@ -102,14 +111,15 @@ fn compare_on_zeros(
     if same {
         return Ok(expected);
     }
-    let given = held(args);
-    let given: Vec<&dyn DynArg> = given.iter().map(|a| a as &dyn DynArg).collect();
-    let text = gpu.ptx(module, direction, &given).unwrap_or_default();
-    Err(format!("{direction:?} of {args:?}\ngives     {found:?}\nexpected  {expected:?}\n{text}"))
+    let differs = expected.iter().zip(&found).position(|(a, b)| format!("{a:?}") != format!("{b:?}"));
+    let (given, expected, found) = (shown(args), shown(&expected), shown(&found));
+    let message =
+        format!("{direction:?}, argument {differs:?}, of\n{given}gives\n{found}expected\n{expected}");
+    Err(Failure::new(if exactly { "the interpreter's bits" } else { "the same up to rounding" }, message))
 }
 
 /// Forward, inverse and adjoint.
-fn agrees<T: Number>(program: &Program, module: &Module, exactly: bool) -> Result<(), String>
+fn agrees<T: Number>(program: &Program, module: &Module, exactly: bool) -> Result<(), Failure>
 where
     Complex<T>: Scalar,
 {
@@ -124,8 +134,7 @@ where
 
 /// The program and its adjoint as one, as `f::vjp` runs it: the cotangents of what is only read begin
 /// as zeros.
-fn fused_agrees(program: &Program, module: &Module) -> Result<(), String> {
-    let Some(fused) = module.fused() else { return Ok(()) };
+fn fused_agrees(program: &Program, module: &Module, fused: &Module) -> Result<(), Failure> {
     let before = program.arguments::<f64>(1);
     let Some(entry) = module.entry() else { return Ok(()) };
     let (mut both, mut zeros, mut dice) = (Vec::new(), Vec::new(), Dice::new(program.seed));
@@ -136,86 +145,100 @@ fn fused_agrees(program: &Program, module: &Module) -> Result<(), String> {
         zeros.extend(read.then_some(both.len()));
         both.push(seed);
     }
-    compare_on_zeros(&fused, Direction::FORWARD, &both, &zeros, true).map(drop)
+    compare_on_zeros(fused, Direction::FORWARD, &both, &zeros, true).map(drop)
 }
 
-fn attempt(program: &Program, check: &dyn Fn(&Program, &Module) -> Result<(), String>) -> Result<(), String> {
-    let module = program.checked_module().map_err(|e| e.to_string())?;
-    check(program, &module)
-}
-
-/// Checks a program; says what is wrong with the smallest one of its kind that fails alike.
-fn verify(seed: u64, check: &dyn Fn(&Program, &Module) -> Result<(), String>) -> Result<(), String> {
-    let program = Program::generate(seed, "program");
-    let Err(message) = attempt(&program, check) else { return Ok(()) };
-    if message.contains("can't be run on a GPU") {
-        return Err(message);
+/// Every program as one of doubles, and as one of another scalar; fused where it can be.
+fn check(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
+    let module = program.checked_module();
+    let module = module.map_err(|e| Failure::new("its functions make a module", e.to_string()))?;
+    let mut count = |what| *tally.entry(what).or_default() += 1;
+    count("f64");
+    agrees::<f64>(program, &module, true)?;
+    if let Some(fused) = module.fused() {
+        count("fused");
+        fused_agrees(program, &module, &fused)?;
     }
-    let with = |f: &Function| {
-        let mut small = program.clone();
-        *small.functions.last_mut().unwrap() = f.clone();
-        small
-    };
-    let kind = |m: &str| (m.contains("\ngives "), m.starts_with("the interpreter"));
-    let fails = |f: &Function| {
-        let small = with(f);
-        small.checked_module().is_ok() && attempt(&small, check).is_err_and(|m| kind(&m) == kind(&message))
-    };
-    let small = with(&rev_testgen::shrink(program.entry(), &fails));
-    let message = attempt(&small, check).err().unwrap_or(message);
-    let text: String = small.functions.iter().map(|f| f.to_string()).collect();
-    Err(format!("seed {seed}\n{text}\n{message}"))
+    match program.seed % 12 {
+        0 | 4 | 8 => count("Fixed43"),
+        1 | 3 | 6 | 10 => count("f32"),
+        2 | 5 => count("f16"),
+        7 | 11 => count("bf16"),
+        _ => count("any order"),
+    }
+    match program.seed % 12 {
+        0 | 4 | 8 => agrees::<Fixed43>(program, &module, true),
+        1 | 3 | 6 | 10 => agrees::<f32>(program, &module, true),
+        2 | 5 => agrees::<f16>(program, &module, true),
+        7 | 11 => agrees::<bf16>(program, &module, true),
+        _ => agrees::<f64>(program, &module, false),
+    }
 }
 
-/// Compares a share of `REV_GPU_PROGRAMS` programs of a kind. None may be refused.
-fn verify_all(share: u64, of: fn(&Program) -> bool, check: &dyn Fn(&Program, &Module) -> Result<(), String>) {
-    let wanted = setting("REV_GPU_PROGRAMS", 210) / share;
-    let first = setting("REV_SEED", 0);
-    let (mut compared, mut failures) = (0, Vec::new());
-    for seed in first.. {
-        if compared == wanted {
-            break;
-        }
-        match verify(seed, check) {
-            _ if !of(&Program::generate(seed, "program")) => {}
-            Ok(()) => compared += 1,
-            Err(message) => {
-                failures.push(message);
-                compared += 1;
+const SUITE: Suite =
+    Suite { name: "emulator", command: "cargo test --release -p rev-cuda --test random", programs: 120 };
+
+#[test]
+fn programs_have_the_interpreters_bits() {
+    let tally = SUITE.run(generate, &check).unwrap_or_else(|report| panic!("{report}"));
+    let kinds = ["f64", "f32", "f16", "bf16", "Fixed43", "any order", "fused"];
+    let all = kinds.iter().all(|kind| tally.contains_key(kind));
+    assert!(all || tally["programs"] < 100, "{tally:?}");
+}
+
+/// Damaged PTX is refused with a message, or is PTX: reading it doesn't panic.
+#[test]
+fn damaged_ptx_is_refused_or_loaded() {
+    const WORDS: &[&str] = &[
+        ".reg",
+        ".f64",
+        ".u32",
+        ".pred",
+        "%r1",
+        "%rd0",
+        "%p1",
+        "@%p1",
+        "bra",
+        "$L1",
+        "ld.global.f64",
+        "mov.u64",
+        "0d3FF0000000000000",
+        "0x",
+        "-1",
+        "99999999999999999999",
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        ";",
+        ",",
+        "+",
+        ".param",
+        ".entry",
+        ".shared",
+        "ret",
+        "atom.add",
+        "\"",
+        "//",
+        "/*",
+    ];
+    let (mut loaded, mut refused) = (0, 0);
+    for program in 0..4 {
+        let program = generate(program);
+        let Ok(module) = program.checked_module() else { continue };
+        let args = held(&program.arguments::<f64>(1));
+        let args: Vec<&dyn DynArg> = args.iter().map(|a| a as &dyn DynArg).collect();
+        let Ok(text) = gpu(true).ptx(&module, Direction::FORWARD, &args) else { continue };
+        let mut dice = Dice::new(program.seed);
+        for _ in 0..60 {
+            let text = mangle(&text, WORDS, &mut dice);
+            match Emulator::new().load(&text) {
+                Ok(_) => loaded += 1,
+                Err(_) => refused += 1,
             }
         }
     }
-    println!("{compared} compared");
-    assert!(failures.is_empty(), "{} programs differ:\n{}", failures.len(), failures.join("\n\n"));
-}
-
-#[test]
-fn doubles_have_the_interpreters_bits() {
-    verify_all(1, |_| true, &|p, m| agrees::<f64>(p, m, true));
-}
-
-#[test]
-fn fused_programs_have_the_interpreters_bits() {
-    verify_all(7, |p| p.checked_module().is_ok_and(|m| m.fused().is_some()), &fused_agrees);
-}
-
-#[test]
-fn singles_have_the_interpreters_bits() {
-    verify_all(3, |_| true, &|p, m| agrees::<f32>(p, m, true));
-}
-
-#[test]
-fn halves_have_the_interpreters_bits() {
-    verify_all(6, |_| true, &|p, m| agrees::<f16>(p, m, true));
-    verify_all(6, |_| true, &|p, m| agrees::<bf16>(p, m, true));
-}
-
-#[test]
-fn fixed_point_has_the_interpreters_bits() {
-    verify_all(3, Program::is_exact, &|p, m| agrees::<Fixed43>(p, m, true));
-}
-
-#[test]
-fn sums_in_any_order_differ_by_rounding() {
-    verify_all(3, |_| true, &|p, m| agrees::<f64>(p, m, false));
+    assert!(loaded > 0 && refused > 0, "{loaded} loaded, {refused} refused");
 }

@@ -1,14 +1,15 @@
 //! Writes random programs as Rust source, each with a function that runs it on any device.
 //!
-//! `REV_PROGRAMS` says how many (200 by default), `REV_SEED` from which seed on. They are spread
-//! over as many files as there are test targets, which cargo compiles side by side.
+//! `REV_PROGRAMS` says how many, `REV_SEED` from which seed on, as for every suite. They are spread over as
+//! many files as there are test targets, which cargo compiles side by side.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use rev_core::ir::{GenericKind, Mode};
 use rev_core::value::Data;
-use rev_testgen::{rust_prelude, Param, Program, What};
+use rev_testgen::suite::COMPILED;
+use rev_testgen::{rust_prelude, Element, Param, Program, What};
 
 /// The test targets: `tests/part_0.rs` and so on.
 const PARTS: u64 = 4;
@@ -17,21 +18,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=REV_PROGRAMS");
     println!("cargo::rerun-if-env-changed=REV_SEED");
-    let (count, first) = (number("REV_PROGRAMS", 200)?, number("REV_SEED", 0)?);
+    if std::env::var("REV_SEED").is_ok_and(|seed| seed == "next") {
+        println!("cargo::rerun-if-changed=../ledger.md");
+    }
+    let seeds = COMPILED.seeds()?;
+    let (first, count) = (seeds.start, seeds.end - seeds.start);
     let folder = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(folder.join("prelude.rs"), rust_prelude())?;
     for part in 0..PARTS {
-        let seeds = (first..first + count).filter(|seed| seed % PARTS == part);
+        let seeds = first + part * count / PARTS..first + (part + 1) * count / PARTS;
         std::fs::write(folder.join(format!("part_{part}.rs")), programs(seeds)?)?;
     }
     Ok(())
-}
-
-fn number(name: &str, default: u64) -> Result<u64, Box<dyn std::error::Error>> {
-    match std::env::var(name) {
-        Ok(text) => Ok(text.parse().map_err(|e| format!("{name}={text}: {e}"))?),
-        Err(_) => Ok(default),
-    }
 }
 
 /// The programs of some seeds, each in a module, and the list of them.
@@ -118,7 +116,17 @@ fn start(what: &What, data: &Data) -> String {
         What::Indices { .. } => format!("vec![0usize; {}]", length[0]),
         What::Duo => "(0.0f64, 0.0f64)".into(),
         What::Body => "Body { mass: 0.0f64, arm: [0.0; 2] }".into(),
-        What::Stack => "Stack::<f64>::new()".into(),
+        What::Stack(of) => {
+            let of = match of {
+                Element::Real => "f64",
+                Element::Complex => "Complex<f64>",
+                Element::Int => "i64",
+                Element::Bool => "bool",
+            };
+            format!("Stack::<{of}>::new()")
+        }
+        What::Depth => "0usize".into(),
+        What::Narrow(_) | What::Function => "()".into(),
     }
 }
 

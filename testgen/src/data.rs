@@ -1,13 +1,12 @@
 //! Arguments for generated programs.
 
 use num_complex::Complex;
-use rev_core::ir::Mode;
 use rev_core::scalar::{bf16, f16, Fixed43, Num, Real, Scalar};
 use rev_core::value::{Array, Data};
 
 use crate::dice::Dice;
-use crate::scope::{What, LONG, SHORT};
-use crate::Program;
+use crate::scope::{Element, What, SHORT};
+use crate::{Param, Program};
 
 /// A real scalar type that programs run on.
 pub trait Number: Real {
@@ -28,12 +27,17 @@ impl Program {
     where
         Complex<T>: Scalar,
     {
-        let mut dice = Dice::new(seed ^ self.seed.rotate_left(17));
-        self.signature().params.iter().map(|p| data::<T>(&p.what, p.mode, &mut dice)).collect()
+        // each parameter its own, so that a program with fewer of them has the same
+        let of = |p: &Param| {
+            let name = p.name.bytes().fold(0, |h: u64, b| h.wrapping_mul(31) + u64::from(b));
+            let mut dice = Dice::new(seed ^ self.seed.rotate_left(17) ^ name.rotate_left(40));
+            data::<T>(&p.what, self.long, &mut dice)
+        };
+        self.signature().params.iter().map(of).collect()
     }
 }
 
-fn data<T: Number>(what: &What, mode: Mode, dice: &mut Dice) -> Data
+fn data<T: Number>(what: &What, long: usize, dice: &mut Dice) -> Data
 where
     Complex<T>: Scalar,
 {
@@ -47,15 +51,15 @@ where
         What::Int => Data::scalar(dice.below(21) as i64 - 10),
         What::Index(most) => Data::scalar(most - dice.below(2)),
         What::Bool => Data::scalar(dice.chance(50)),
-        What::Reals => Data::vector(reals(LONG)),
-        What::Matrix => Data::Array(Array { shape: vec![LONG, SHORT], elements: reals(LONG * SHORT) }),
+        What::Reals => Data::vector(reals(long)),
+        What::Matrix => Data::Array(Array { shape: vec![long, SHORT], elements: reals(long * SHORT) }),
         What::Triple { .. } => Data::vector(reals(SHORT)),
-        What::Ints => Data::vector((0..LONG).map(|_| Data::scalar(dice.below(21) as i64 - 10)).collect()),
+        What::Ints => Data::vector((0..long).map(|_| Data::scalar(dice.below(21) as i64 - 10)).collect()),
         What::Indices { injective: true } => {
-            Data::vector(dice.permutation(LONG).into_iter().map(Data::scalar).collect())
+            Data::vector(dice.permutation(long).into_iter().map(Data::scalar).collect())
         }
         What::Indices { injective: false } => {
-            Data::vector((0..LONG).map(|_| Data::scalar(dice.below(LONG))).collect())
+            Data::vector((0..long).map(|_| Data::scalar(dice.below(long))).collect())
         }
         What::Duo => Data::Tuple(reals(2)),
         What::Body => {
@@ -63,9 +67,16 @@ where
             let arm = (0..2).map(|_| Data::scalar(T::random(dice))).collect();
             Data::record("Body", [("mass", mass), ("arm", Data::vector(arm))])
         }
-        What::Stack => {
-            debug_assert!(mode == Mode::Write);
-            Data::Stack(reals(2))
+        What::Stack(Element::Real) => Data::Stack(reals(2)),
+        What::Stack(Element::Complex) => {
+            Data::Stack((0..2).map(|_| data::<T>(&What::Complex, long, dice)).collect())
         }
+        What::Stack(Element::Int) => Data::Stack((0..2).map(|_| data::<T>(&What::Int, long, dice)).collect()),
+        What::Stack(Element::Bool) => {
+            Data::Stack((0..2).map(|_| data::<T>(&What::Bool, long, dice)).collect())
+        }
+        What::Depth => Data::scalar(dice.below(3)),
+        // no parameter is one
+        What::Narrow(_) | What::Function => Data::None,
     }
 }

@@ -9,7 +9,7 @@ use rev_core::ir::*;
 use rev_core::ops::Func;
 
 use crate::generator::{Generator, Use};
-use crate::scope::{Element, Permission, What, SHORT};
+use crate::scope::{Element, Known, Permission, What, SHORT};
 
 fn f(func: Func, args: Vec<Expr>) -> Expr {
     Expr::func(func, args)
@@ -37,12 +37,12 @@ impl Generator<'_> {
         Expr::float(self.dice.decimal(low, high))
     }
 
-    fn scaled(&mut self, c: f64, e: Expr) -> Expr {
+    pub(crate) fn scaled(&mut self, c: f64, e: Expr) -> Expr {
         f(Func::Mul, vec![Expr::float(c), e])
     }
 
     /// `1.5 + s·s` for a small `s`: at least 1.5.
-    fn positive(&mut self, depth: usize) -> Expr {
+    pub(crate) fn positive(&mut self, depth: usize) -> Expr {
         let s = self.small(depth);
         f(Func::Add, vec![Expr::float(1.5), f(Func::Mul, vec![s.clone(), s])])
     }
@@ -318,6 +318,11 @@ impl Generator<'_> {
 
     fn int_leaf(&mut self) -> Expr {
         let i64 = Type::Scalar(ScalarType::I64);
+        let narrow = |k: &&Known| matches!(k.what, What::Narrow(_) | What::Depth);
+        let narrow: Vec<VarId> = self.scopes.known.iter().filter(narrow).map(|k| k.id).collect();
+        if let Some(v) = self.dice.pick(&narrow).copied().filter(|_| self.dice.chance(60)) {
+            return Expr::new(ExprKind::Cast(Box::new(Expr::read(Place::var(v))), i64));
+        }
         match self.counter() {
             Some(i) if self.dice.chance(60) => Expr::new(ExprKind::Cast(Box::new(i), i64)),
             _ => Expr::new(ExprKind::Literal(Number::Int(1 + self.dice.below(5) as i128), Some(i64))),

@@ -6,7 +6,7 @@ use rev_core::ir::*;
 use rev_core::ops::Func;
 
 use crate::dice::Dice;
-use crate::scope::{roots, Element, Known, Permission, Scopes, What, Why, LONG, SHORT};
+use crate::scope::{roots, Element, Known, Permission, Scopes, What, Why, SHORT};
 use crate::signature::Signature;
 
 /// A function under construction.
@@ -20,6 +20,12 @@ pub struct Generator<'a> {
     pub(crate) budget: usize,
     /// Whether the function undoes itself bit for bit on exact scalars: no rotations and such.
     pub(crate) exact: bool,
+    /// The length of slices and of the first axis of matrices.
+    pub(crate) long: usize,
+    /// How often the next statement runs, about.
+    pub(crate) times: usize,
+    /// Whether a parallel loop is around.
+    pub(crate) parallel: bool,
     /// What the statement under construction writes, so that its expressions don't read it.
     pub(crate) targets: Vec<Place>,
     /// The block of the source that the next statement stands in.
@@ -124,7 +130,14 @@ impl Generator<'_> {
     fn place_in(&mut self, known: &Known, element: Element) -> Place {
         let place = Place::var(known.id);
         match &known.what {
-            What::Real | What::Int | What::Bool | What::Index(_) | What::Stack => place,
+            What::Real
+            | What::Int
+            | What::Bool
+            | What::Index(_)
+            | What::Stack(_)
+            | What::Depth
+            | What::Narrow(_)
+            | What::Function => place,
             What::Complex if element == Element::Complex => place,
             What::Complex => place.with(if self.dice.chance(50) { Step::Re } else { Step::Im }),
             What::Reals | What::Ints | What::Indices { .. } => {
@@ -153,7 +166,7 @@ impl Generator<'_> {
     fn first_index(&mut self, known: &Known) -> Expr {
         match &known.permission {
             Permission::Owned(index) => index.clone(),
-            Permission::Full | Permission::Read | Permission::Accumulate => self.index(LONG),
+            Permission::Full | Permission::Read | Permission::Accumulate => self.index(self.long),
         }
     }
 
@@ -183,7 +196,7 @@ impl Generator<'_> {
                 Some(v) => Expr::func(Func::Sub, vec![Expr::int(extent as i128 - 1), read(v)]),
                 None => constant,
             },
-            4 if extent == LONG => match self.dice.pick(&tables).copied() {
+            4 if extent == self.long => match self.dice.pick(&tables).copied() {
                 Some(v) => {
                     let i = match self.dice.pick(&small) {
                         Some(v) => read(v),
@@ -200,6 +213,25 @@ impl Generator<'_> {
         }
     }
 
+    /// Runs `make` for what runs `more` times as often.
+    pub(crate) fn repeated<R>(&mut self, more: usize, make: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = self.times;
+        self.times *= more.max(1);
+        let out = make(self);
+        self.times = outer;
+        out
+    }
+
+    /// What a place is given often: so much less that its number doesn't grow, nor does the derivative
+    /// through all rounds.
+    pub(crate) fn tamed(&mut self, e: Expr) -> Expr {
+        if self.times <= 3 {
+            return e;
+        }
+        let factor = (2e4 / self.times as f64).round().max(1.0) / 1e4;
+        Expr::func(Func::Mul, vec![Expr::float(factor), e])
+    }
+
     /// A whole variable of a kind.
     pub(crate) fn whole(&mut self, what: &What, usage: Use) -> Option<VarId> {
         let fit = |k: &&Known| {
@@ -208,9 +240,12 @@ impl Generator<'_> {
                 (What::Indices { injective }, What::Indices { injective: wanted }) => *injective || !wanted,
                 (a, b) => a == b,
             };
-            same && self.allowed(k, usage)
-                && !matches!(k.permission, Permission::Owned(_) | Permission::Accumulate)
-                && self.targets.iter().all(|t| t.var != k.id)
+            let shared = match k.permission {
+                Permission::Owned(_) => true,
+                Permission::Accumulate => self.parallel || usage != Use::Accumulate,
+                Permission::Full | Permission::Read => false,
+            };
+            same && self.allowed(k, usage) && !shared && self.targets.iter().all(|t| t.var != k.id)
         };
         let candidates: Vec<VarId> = self.scopes.known.iter().filter(fit).map(|k| k.id).collect();
         self.dice.pick(&candidates).copied()

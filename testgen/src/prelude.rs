@@ -49,7 +49,30 @@ fn tally<T: Real>(sum: &mut T, count: &mut i64, x: T, n: usize) {
         count += 1
     }
 }
+
+fn lift<T: Real>(y: &mut T, x: T) {
+    y += 0.5 * sin(x)
+}
+
+fn fade<T: Real>(y: &mut T, x: T) {
+    if x > 0 {
+        y -= 0.25 * x
+    } else {
+        y -= tanh(x)
+    }
+}
+
+fn twice<T: Real, F: fn(&mut T, T)>(y: &mut T, x: T, f: F) {
+    managed anc s: T = 0_T {
+        call f(&mut s, x)
+        call f(&mut y, s)
+        uncall f(&mut y, x)
+    }
+}
 ";
+
+/// The functions that `twice` can be given.
+pub const FUNCTIONS: [&str; 2] = ["lift", "fade"];
 
 /// The same in Rust.
 pub const RUST: &str = "\
@@ -112,6 +135,31 @@ pub fn tally<T: Real>(sum: &mut T, count: &mut i64, x: T, n: usize) {
         count += 1;
     }
 }
+
+/// To be passed to `twice`.
+#[reversible]
+pub fn lift<T: Real>(y: &mut T, x: T) {
+    y += 0.5 * sin(x);
+}
+
+/// To be passed to `twice`.
+#[reversible]
+pub fn fade<T: Real>(y: &mut T, x: T) {
+    if x > 0 {
+        y -= 0.25 * x;
+    } else {
+        y -= tanh(x);
+    }
+}
+
+/// A function that takes one.
+#[reversible]
+pub fn twice<T: Real>(y: &mut T, x: T, f: impl Reversible<(&mut T, T)>) {
+    let mut s = T::zero();
+    f(&mut s, x);
+    f(&mut y, s);
+    f.inverse(&mut y, x);
+}
 ";
 
 /// The prelude.
@@ -127,7 +175,8 @@ pub fn signatures() -> Vec<Signature> {
         params,
         exact,
         any_length: name == "axpy",
-        loops_allowed: 2,
+        accumulates: name != "turn",
+        loops_allowed: if name == "axpy" { 1 } else { 2 },
     };
     use Mode::{Read, Write};
     vec![
@@ -149,6 +198,17 @@ pub fn signatures() -> Vec<Signature> {
                 param("count", What::Int, Write),
                 param("x", What::Real, Read),
                 param("n", What::Index(3), Read),
+            ],
+        ),
+        function("lift", true, vec![param("y", What::Real, Write), param("x", What::Real, Read)]),
+        function("fade", true, vec![param("y", What::Real, Write), param("x", What::Real, Read)]),
+        function(
+            "twice",
+            true,
+            vec![
+                param("y", What::Real, Write),
+                param("x", What::Real, Read),
+                param("f", What::Function, Read),
             ],
         ),
     ]

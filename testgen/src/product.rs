@@ -21,7 +21,10 @@ fn letters(what: &What) -> Option<&'static str> {
         | What::Indices { .. }
         | What::Duo
         | What::Body
-        | What::Stack => None,
+        | What::Stack(_)
+        | What::Depth
+        | What::Narrow(_)
+        | What::Function => None,
     }
 }
 
@@ -36,7 +39,7 @@ impl Generator<'_> {
         if self.dice.chance(30) {
             let place = self.place(Element::Real, Use::Accumulate)?;
             let sum = self.sum_of_products(place.var, "")?;
-            let expr = Expr::func(Func::Mul, vec![eighth(), sum]);
+            let expr = Expr::func(Func::Mul, vec![self.eighth(), sum]);
             return self.leaf(StmtKind::Update { op, place, expr });
         }
         let whole = |k: &&Known| {
@@ -75,14 +78,15 @@ impl Generator<'_> {
         }
         if !result.is_empty() {
             text.push(String::new());
-            factors.push(eighth());
+            factors.push(self.eighth());
         }
         let formula = Contraction::parse(&format!("{}->{result}", text.join(","))).ok()?;
         Some(Expr::new(ExprKind::Contract(formula, factors)))
     }
-}
 
-/// A factor that keeps sums small.
-fn eighth() -> Expr {
-    Expr::new(ExprKind::Literal(Number::Float(0.125), Some(Type::Generic("T".into()))))
+    /// A factor that keeps sums small.
+    fn eighth(&self) -> Expr {
+        let factor = 0.125 / self.times as f64;
+        Expr::new(ExprKind::Literal(Number::Float(factor), Some(Type::Generic("T".into()))))
+    }
 }

@@ -3,12 +3,13 @@
 use rev_core::check::check_module;
 use rev_core::facts::passed_with_derivatives;
 use rev_core::ir::*;
+use rev_core::ops::Func;
 use rev_core::text::ParseError;
 
 use crate::dice::Dice;
 use crate::generator::Generator;
 use crate::prelude;
-use crate::scope::{Permission, Scopes, What, LONG};
+use crate::scope::{Element, Permission, Scopes, What};
 use crate::signature::{Param, Signature};
 
 /// How large programs are.
@@ -29,6 +30,8 @@ pub struct Program {
     pub functions: Vec<Function>,
     /// The parameters of each.
     pub signatures: Vec<Signature>,
+    /// The length of slices and of the first axis of matrices.
+    pub long: usize,
 }
 
 impl Program {
@@ -47,14 +50,18 @@ impl Program {
             Size::Small => (2, 7, 4),
         };
         let count = 1 + dice.below(functions);
-        let mut program = Program { seed, functions: Vec::new(), signatures: Vec::new() };
+        // short slices run faster; groups of lanes need long ones
+        let long = if size == Size::Small || seed.is_multiple_of(4) { 20 } else { 5 };
+        let accumulates = seed % 5 == 3;
+        let mut program = Program { seed, functions: Vec::new(), signatures: Vec::new(), long };
         for k in 0..count {
             let last = k + 1 == count;
             let name = if last { name.to_owned() } else { format!("{name}_{k}") };
             let mut library = prelude::signatures();
             library.extend(program.signatures.iter().cloned());
             let budget = if last { own } else { callee };
-            let (function, signature) = function(&mut dice, name, &library, budget, exact);
+            let kind = Kind { exact, long, accumulates, repeated: !last && dice.chance(60) };
+            let (function, signature) = function(&mut dice, name, &library, budget, kind);
             program.functions.push(function);
             program.signatures.push(signature);
         }
@@ -76,7 +83,8 @@ impl Program {
                 .collect();
             for (at, var) in function.params.iter().enumerate() {
                 let read = function.var(*var).kind == VarKind::Param(Mode::Read);
-                if dice.chance(50) && read && !passed.contains(&at) {
+                let array = matches!(function.var(*var).ty, Type::Array(..));
+                if dice.chance(if array { 80 } else { 50 }) && read && !passed.contains(&at) {
                     function.constants.insert(*var);
                 }
             }
@@ -103,6 +111,11 @@ impl Program {
         &self.signatures[self.signatures.len() - 1]
     }
 
+    /// Its functions in the text form.
+    pub fn text(&self) -> String {
+        self.functions.iter().map(|f| f.to_string()).collect()
+    }
+
     /// Whether it undoes itself bit for bit on exact scalars.
     pub fn is_exact(&self) -> bool {
         self.signature().exact
@@ -123,13 +136,27 @@ impl Program {
     }
 }
 
+/// What a function of a program is like.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// See [`Program::is_exact`].
+    exact: bool,
+    long: usize,
+    /// Whether it only adds to what it writes.
+    accumulates: bool,
+    /// Whether it may be called in a loop.
+    repeated: bool,
+}
+
 fn function(
     dice: &mut Dice,
     name: String,
     library: &[Signature],
     budget: usize,
-    exact: bool,
+    kind: Kind,
 ) -> (Function, Signature) {
+    let Kind { exact, long, accumulates, repeated } = kind;
+    let recursive = dice.chance(15);
     let mut generics = vec![Generic { name: "T".into(), kind: GenericKind::Scalar(Class::Real) }];
     let has_const = dice.chance(30);
     if has_const {
@@ -146,7 +173,7 @@ fn function(
         file: String::new(),
         span: Span::NONE,
     };
-    let params = parameters(dice, has_const);
+    let params = parameters(dice, has_const, recursive, long);
     let mut g = Generator {
         dice,
         function,
@@ -154,6 +181,9 @@ fn function(
         library,
         budget,
         exact,
+        long,
+        times: if repeated { long } else { 1 } * if recursive { 3 } else { 1 },
+        parallel: false,
         targets: Vec::new(),
         block: 0,
     };
@@ -162,15 +192,48 @@ fn function(
         let var = Var { name: p.name.clone(), ty, kind: VarKind::Param(p.mode), span: Span::NONE };
         let id = g.function.add_var(var);
         g.function.params.push(id);
-        let permission = if p.mode == Mode::Write { Permission::Full } else { Permission::Read };
+        let only_added_to = accumulates && !matches!(p.what, What::Bool | What::Stack(_));
+        let permission = match p.mode {
+            Mode::Write if only_added_to => Permission::Accumulate,
+            Mode::Write => Permission::Full,
+            Mode::Read | Mode::Accumulate => Permission::Read,
+        };
         g.know(id, p.what.clone(), permission, p.mode == Mode::Read);
     }
     let n = 3 + g.dice.below(3);
-    let body = g.fresh_block(n);
+    let mut body = g.fresh_block(n);
+    if recursive {
+        let at = if g.dice.chance(50) { 0 } else { body.len() };
+        let inverse = g.dice.chance(30);
+        body.insert(at, calls_itself(&g.function, &name, &params, inverse));
+    }
     let mut function = g.function;
     function.body = body;
     forget_unused(&mut function);
-    (function, Signature { name, params, exact, any_length: false, loops_allowed: 1 })
+    let loops_allowed = usize::from(repeated);
+    (function, Signature { name, params, exact, any_length: false, accumulates, loops_allowed })
+}
+
+/// `if d > 0 { f(…, d - 1) }`
+fn calls_itself(function: &Function, name: &str, params: &[Param], inverse: bool) -> Stmt {
+    let depth = |p: &Param| p.what == What::Depth;
+    let args = function.params.iter().zip(params).map(|(id, p)| {
+        let place = Place::var(*id);
+        let value = match p.what {
+            What::Depth => ArgValue::Expr(Expr::func(Func::Sub, vec![Expr::read(place), Expr::int(1)])),
+            _ if p.mode == Mode::Write || p.by_reference => ArgValue::Place(place),
+            _ => ArgValue::Expr(Expr::read(place)),
+        };
+        Arg { mode: p.mode, value }
+    });
+    let direction = if inverse { Direction::INVERSE } else { Direction::FORWARD };
+    let call = StmtKind::Call { callee: Callee::Path(name.to_owned()), direction, args: args.collect() };
+    let left = function.params.iter().zip(params).find(|(_, p)| depth(p));
+    let cond = match left {
+        Some((id, _)) => Expr::func(Func::Gt, vec![Expr::read(Place::var(*id)), Expr::int(0)]),
+        None => Expr::bool(false),
+    };
+    Stmt::new(StmtKind::If { cond, post: None, then: vec![Stmt::new(call)], otherwise: Vec::new() })
 }
 
 /// Removes variables that were declared for statements that were then given up.
@@ -181,7 +244,7 @@ fn forget_unused(function: &mut Function) {
     }
 }
 
-fn parameters(dice: &mut Dice, has_const: bool) -> Vec<Param> {
+fn parameters(dice: &mut Dice, has_const: bool, recursive: bool, long: usize) -> Vec<Param> {
     let mut out = vec![param("y", 0, What::Real, Mode::Write, false)];
     let mut add = |what: What, mode, by_reference| {
         let n = out.len();
@@ -204,7 +267,7 @@ fn parameters(dice: &mut Dice, has_const: bool) -> Vec<Param> {
         let what = match dice.below(11) {
             0..=2 => What::Real,
             3 => What::Complex,
-            4 => What::Index(LONG - 1),
+            4 => What::Index(long - 1),
             5 => What::Reals,
             6 => What::Matrix,
             7 | 8 => What::Indices { injective: dice.chance(60) },
@@ -224,8 +287,12 @@ fn parameters(dice: &mut Dice, has_const: bool) -> Vec<Param> {
     if dice.chance(25) {
         add(What::Ints, Mode::Write, true);
     }
-    if dice.chance(20) {
-        add(What::Stack, Mode::Write, true);
+    if dice.chance(25) {
+        let of = [Element::Real, Element::Real, Element::Complex, Element::Int, Element::Bool];
+        add(What::Stack(of[dice.below(of.len())]), Mode::Write, true);
+    }
+    if recursive {
+        add(What::Depth, Mode::Read, false);
     }
     out
 }

@@ -11,10 +11,8 @@
 
 use std::collections::BTreeSet;
 
-use rev_core::ir::{Access, Expr, Stmt, Type, VarId};
+use rev_core::ir::{Access, Expr, ScalarType, Stmt, Type, VarId};
 
-/// The length of slices and of the first axis of matrices.
-pub const LONG: usize = 20;
 /// The length of fixed-size arrays and of the second axis of matrices.
 pub const SHORT: usize = 3;
 
@@ -28,17 +26,17 @@ pub enum What {
     /// An index or count: at most the bound.
     Index(usize),
     Bool,
-    /// A slice or vector of `LONG` real numbers.
+    /// A slice or vector of real numbers.
     Reals,
-    /// `LONG × SHORT` real numbers.
+    /// Rows of `SHORT` real numbers.
     Matrix,
     /// A fixed-size array of `SHORT` real numbers; its length may be a const parameter.
     Triple {
         named: bool,
     },
-    /// A slice of `LONG` integers.
+    /// A slice of integers.
     Ints,
-    /// A slice of `LONG` indices below `LONG`; perhaps no index twice.
+    /// A slice of indices into slices; perhaps no index twice.
     Indices {
         injective: bool,
     },
@@ -46,7 +44,14 @@ pub enum What {
     Duo,
     /// The struct of the prelude.
     Body,
-    Stack,
+    /// A stack of scalars.
+    Stack(Element),
+    /// How often a function may still call itself.
+    Depth,
+    /// A loop's variable of a type in which the loop's step may not fit.
+    Narrow(ScalarType),
+    /// A reversible function, passed on.
+    Function,
 }
 
 /// The scalars that variables are made of.
@@ -321,7 +326,7 @@ pub fn roots(e: &Expr) -> BTreeSet<VarId> {
 impl What {
     /// The type, over the type parameter `T`.
     pub fn ty(&self) -> Type {
-        use rev_core::ir::{Length, Rank, ScalarType};
+        use rev_core::ir::{Length, Rank};
         let t = || Box::new(Type::Generic("T".into()));
         match self {
             What::Real => *t(),
@@ -337,7 +342,13 @@ impl What {
             What::Indices { .. } => Type::Array(Box::new(Type::INDEX), Rank::Fixed(1)),
             What::Duo => Type::Tuple(vec![*t(), *t()]),
             What::Body => Type::Struct("Body".into(), vec![*t()]),
-            What::Stack => Type::Stack(t()),
+            What::Stack(Element::Real) => Type::Stack(t()),
+            What::Stack(Element::Complex) => Type::Stack(Box::new(Type::Complex(t()))),
+            What::Stack(Element::Int) => Type::Stack(Box::new(Type::Scalar(ScalarType::I64))),
+            What::Stack(Element::Bool) => Type::Stack(Box::new(Type::BOOL)),
+            What::Depth => Type::INDEX,
+            What::Narrow(ty) => Type::Scalar(*ty),
+            What::Function => Type::Function("F".into()),
         }
     }
 
@@ -350,7 +361,12 @@ impl What {
             What::Complex => matches!(element, Element::Real | Element::Complex),
             What::Int | What::Ints => element == Element::Int,
             What::Bool => element == Element::Bool,
-            What::Index(_) | What::Indices { .. } | What::Stack => false,
+            What::Index(_)
+            | What::Indices { .. }
+            | What::Stack(_)
+            | What::Depth
+            | What::Narrow(_)
+            | What::Function => false,
         }
     }
 
@@ -367,7 +383,10 @@ impl What {
             | What::Indices { .. }
             | What::Duo
             | What::Body
-            | What::Stack => false,
+            | What::Stack(_)
+            | What::Depth
+            | What::Narrow(_)
+            | What::Function => false,
         }
     }
 }

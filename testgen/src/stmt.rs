@@ -8,7 +8,8 @@ use rev_core::ir::*;
 use rev_core::ops::{Func, Instr};
 
 use crate::generator::{Generator, Use};
-use crate::scope::{effects_of_block, Element, Known, Permission, What, Why, LONG, SHORT};
+use crate::prelude::FUNCTIONS;
+use crate::scope::{effects_of_block, Element, Known, Permission, What, Why, SHORT};
 
 fn read(v: VarId) -> Expr {
     Expr::read(Place::var(v))
@@ -47,6 +48,19 @@ fn looked_up_at(body: &[Stmt], table: VarId, var: VarId) -> bool {
     for stmt in body {
         stmt.each_access_deep(&mut |p, _| {
             p.indices().filter(|e| e.mentions(table)).for_each(|e| only &= e.same(&own));
+        });
+    }
+    only
+}
+
+/// Whether what is written at elements chosen by a table is used at such elements only: then iterations
+/// share none of them.
+fn by_table_only(body: &[Stmt], table: VarId) -> bool {
+    let written = indexed_by(body, table);
+    let mut only = true;
+    for stmt in body {
+        stmt.each_access_deep(&mut |p, _| {
+            only &= !written.contains(&p.var) || p.indices().any(|e| e.mentions(table));
         });
     }
     only
@@ -164,7 +178,12 @@ impl Generator<'_> {
             Element::Int | Element::Real | Element::Complex => signed,
         };
         self.targets = vec![place.clone()];
-        let expr = match self.value(element) {
+        let value = self.value(element);
+        let value = match element {
+            Element::Real | Element::Complex => self.tamed(value),
+            Element::Int | Element::Bool => value,
+        };
+        let expr = match value {
             // no throw of the dice, which would make other programs of all seeds
             e @ Expr { kind: ExprKind::Func(Func::Mul, _), .. } if op == signed && place.var.0 % 2 == 0 => {
                 Expr::func(Func::Fused, vec![e])
@@ -187,9 +206,9 @@ impl Generator<'_> {
             9 => (Instr::Rot, Element::Real),
             10 => (Instr::Irot, Element::Real),
             11 => (Instr::Hadamard, Element::Real),
-            _ if self.scopes.loops() > 0 => return None,
-            12 => (Instr::MulInt, Element::Real),
-            _ => (Instr::DivInt, Element::Real),
+            _ if self.times > 1 => return None,
+            12 => ([Instr::MulInt, Instr::ScaleBy][self.dice.below(2)], Element::Real),
+            _ => ([Instr::DivInt, Instr::UnscaleBy][self.dice.below(2)], Element::Real),
         };
         let row = instr.row();
         let mut places: Vec<Place> = Vec::new();
@@ -202,6 +221,10 @@ impl Generator<'_> {
         self.targets = places.clone();
         let operands = match instr {
             Instr::Rot | Instr::Irot => vec![self.small(1)],
+            Instr::ScaleBy | Instr::UnscaleBy => {
+                let e = self.positive(1);
+                vec![self.scaled(0.6, e)]
+            }
             Instr::MulInt | Instr::DivInt => vec![Expr::int([2, 3, -2][self.dice.below(3)])],
             _ => Vec::new(),
         };
@@ -212,18 +235,30 @@ impl Generator<'_> {
     fn call(&mut self) -> Option<Stmt> {
         let fits = |s: &&crate::signature::Signature| !self.exact || s.exact;
         let library: Vec<_> = self.library.iter().filter(fits).cloned().collect();
+        // those that read arrays are the fewest, and the only ones to which constant arrays can be given
+        let reads_arrays = |s: &&crate::signature::Signature| {
+            s.params.iter().any(|p| p.mode == Mode::Read && matches!(p.what, What::Reals | What::Matrix))
+        };
+        let library = match self.dice.chance(35) {
+            true => library.iter().filter(reads_arrays).cloned().collect(),
+            false => library,
+        };
         let signature = self.dice.pick(&library)?.clone();
         if self.scopes.loops() > signature.loops_allowed {
             return None;
         }
-        let length = 1 + self.dice.below(LONG - 1);
+        let length = 1 + self.dice.below(self.long - 1);
         let length = Some(length).filter(|_| signature.any_length && self.dice.chance(60));
         let mut args: Vec<Option<Arg>> = vec![None; signature.params.len()];
         // written arguments first, so that the others don't read them
         for pass in [Mode::Write, Mode::Read] {
             for (k, param) in signature.params.iter().enumerate().filter(|(_, p)| p.mode == pass) {
                 let arg = match pass {
-                    Mode::Write => self.written_argument(&param.what, length),
+                    Mode::Write => {
+                        let added_to = signature.accumulates && !self.parallel;
+                        let usage = if added_to { Use::Accumulate } else { Use::Write };
+                        self.written_argument(&param.what, length, usage)
+                    }
                     Mode::Read | Mode::Accumulate => {
                         self.read_argument(&param.what, param.by_reference, length)
                     }
@@ -244,17 +279,20 @@ impl Generator<'_> {
         self.leaf(StmtKind::Call { callee: Callee::Path(signature.name), direction, args })
     }
 
-    fn written_argument(&mut self, what: &What, length: Option<usize>) -> Option<Arg> {
+    fn written_argument(&mut self, what: &What, length: Option<usize>, usage: Use) -> Option<Arg> {
         let place = match what {
-            What::Real => self.place(Element::Real, Use::Write)?,
-            What::Complex => self.place(Element::Complex, Use::Write)?,
-            What::Int => self.place(Element::Int, Use::Write)?,
+            What::Real => self.place(Element::Real, usage)?,
+            What::Complex => self.place(Element::Complex, usage)?,
+            What::Int => self.place(Element::Int, usage)?,
             What::Bool => self.place(Element::Bool, Use::Write)?,
-            What::Reals => self.part(Use::Write, length)?,
-            What::Matrix | What::Triple { .. } | What::Ints | What::Duo | What::Body | What::Stack => {
-                Place::var(self.whole(what, Use::Write)?)
+            What::Reals => self.part(usage, length)?,
+            What::Matrix | What::Triple { .. } | What::Ints | What::Duo | What::Body => {
+                Place::var(self.whole(what, usage)?)
             }
-            What::Index(_) | What::Indices { .. } => return None,
+            What::Stack(_) => Place::var(self.whole(what, Use::Write)?),
+            What::Index(_) | What::Indices { .. } | What::Depth | What::Narrow(_) | What::Function => {
+                return None
+            }
         };
         Some(Arg { mode: Mode::Write, value: ArgValue::Place(place) })
     }
@@ -263,7 +301,7 @@ impl Generator<'_> {
     fn part(&mut self, usage: Use, length: Option<usize>) -> Option<Place> {
         let place = Place::var(self.whole(&What::Reals, usage)?);
         let Some(length) = length else { return Some(place) };
-        let from = self.index(LONG + 1 - length);
+        let from = self.index(self.long + 1 - length);
         let to = Expr::func(Func::Add, vec![from.clone(), Expr::int(length as i128)]);
         Some(place.with(Step::Range(Box::new(from), Box::new(to))))
     }
@@ -271,13 +309,16 @@ impl Generator<'_> {
     fn read_argument(&mut self, what: &What, by_reference: bool, length: Option<usize>) -> Option<Arg> {
         let value = match what {
             What::Real if by_reference => ArgValue::Place(self.place(Element::Real, Use::ReadSmall)?),
-            What::Real => ArgValue::Expr(self.small(1)),
+            What::Real => {
+                let e = self.small(1);
+                ArgValue::Expr(self.tamed(e))
+            }
             What::Complex if by_reference => ArgValue::Place(self.place(Element::Complex, Use::ReadSmall)?),
             What::Complex => ArgValue::Expr(self.small_complex(1)),
             What::Int => ArgValue::Expr(self.int(1)),
             What::Bool => ArgValue::Expr(self.condition(1)),
             What::Index(_) => {
-                let counts = |k: &&Known| matches!(k.what, What::Index(most) if most < LONG);
+                let counts = |k: &&Known| matches!(k.what, What::Index(most) if most < self.long);
                 let counts: Vec<VarId> = self.scopes.known.iter().filter(counts).map(|k| k.id).collect();
                 match self.dice.pick(&counts) {
                     Some(v) => ArgValue::Expr(read(*v)),
@@ -291,7 +332,13 @@ impl Generator<'_> {
             | What::Indices { .. }
             | What::Duo
             | What::Body
-            | What::Stack => ArgValue::Place(Place::var(self.whole(what, Use::Read)?)),
+            | What::Stack(_) => ArgValue::Place(Place::var(self.whole(what, Use::Read)?)),
+            What::Depth => ArgValue::Expr(Expr::index(self.dice.below(3))),
+            What::Narrow(_) => return None,
+            What::Function => {
+                let name = FUNCTIONS[self.dice.below(FUNCTIONS.len())];
+                ArgValue::Expr(Expr::new(ExprKind::Named(name.into())))
+            }
         };
         Some(Arg { mode: Mode::Read, value })
     }
@@ -308,13 +355,16 @@ impl Generator<'_> {
                 let args = vec![self.small(1), self.linear(1)];
                 (What::Duo, Expr::new(ExprKind::Pure("polar".into(), args)), true)
             }
-            _ => (What::Index(LONG - 1), self.index(LONG), false),
+            _ => (What::Index(self.long - 1), self.index(self.long), false),
         };
         if matches!(expr.kind, ExprKind::Literal(_, None)) {
             return None;
         }
         let var = self.declare("n", what.clone(), VarKind::Binding);
-        let expr = rounded_with_its_sums(expr, &what, var);
+        let expr = match what {
+            What::Real if self.times > 3 => self.scaled(0.4, expr),
+            _ => rounded_with_its_sums(expr, &what, var),
+        };
         let reads = self.reads(&[&expr]);
         let body = self.within(Why::Declaration, reads.clone(), |g| {
             g.know(var, what, Permission::Read, small).sources = reads;
@@ -338,7 +388,7 @@ impl Generator<'_> {
                 (What::Triple { named: false }, Expr::new(ExprKind::Repeat(zero, n)))
             }
             _ => {
-                let n = vec![Expr::int(LONG as i128)];
+                let n = vec![Expr::int(self.long as i128)];
                 (What::Reals, Expr::new(ExprKind::Fill(Box::new(generic(0)), n)))
             }
         }
@@ -366,26 +416,42 @@ impl Generator<'_> {
             What::Triple { .. } => {
                 (Place::var(var).with(Step::Index(vec![self.index(SHORT)])), Element::Real)
             }
-            What::Reals => (Place::var(var).with(Step::Index(vec![self.index(LONG)])), Element::Real),
+            What::Reals => (Place::var(var).with(Step::Index(vec![self.index(self.long)])), Element::Real),
             _ => return None,
         };
         self.targets = vec![place.clone()];
-        let expr = self.value(element);
+        let mut expr = self.value(element);
+        if element != Element::Int && self.times > 3 {
+            expr = self.scaled(0.4, expr);
+        }
         self.targets.clear();
         self.leaf(add(place, expr))
     }
 
     /// `let mut e = 0; e += x; …; e -= x; release(e);`
     fn released(&mut self, rest: usize) -> Option<Stmt> {
-        let init = generic(0);
+        let inverted = !self.exact && self.dice.chance(25);
+        let init = generic(if inverted { 2 } else { 0 });
         let var = self.declare("e", What::Real, VarKind::Ancilla);
-        let expr = self.linear(2);
+        let expr = match inverted {
+            // away from zero
+            true => {
+                let e = self.small(1);
+                Expr::func(Func::Mul, vec![Expr::float(0.5), Expr::func(Func::Tanh, vec![e])])
+            }
+            false => self.linear(2),
+        };
+        let expr = if self.times > 3 { self.scaled(0.4, expr) } else { expr };
         // `e` is written again at the end, as in a loop
         let body = self.within(Why::Inverse, self.reads(&[&expr]), |g| {
             let first = g.leaf(add(Place::var(var), expr.clone()))?;
             g.know(var, What::Real, Permission::Read, false).scope = None;
             let mut body = vec![first];
+            let reciprocal =
+                StmtKind::Instr { instr: Instr::Inv, places: vec![Place::var(var)], operands: vec![] };
+            body.extend(inverted.then(|| Stmt::new(reciprocal.clone())));
             body.extend(g.fresh_block(rest));
+            body.extend(inverted.then(|| Stmt::new(reciprocal)));
             let undo = StmtKind::Update { op: UpdateOp::Sub, place: Place::var(var), expr };
             body.push(Stmt::new(undo));
             body.push(Stmt::new(StmtKind::Release { var, value: init.clone() }));
@@ -410,11 +476,16 @@ impl Generator<'_> {
             let reads = g.reads(&[&cond]);
             let why = if managed { Why::While(block) } else { Why::Decided };
             let body = g.within(why, reads, |g| {
-                let mut body = g.fresh_block(2);
-                let count =
-                    StmtKind::Instr { instr: Instr::Inc, places: vec![Place::var(var)], operands: vec![] };
-                body.extend(g.leaf(count));
-                body
+                g.repeated(3, |g| {
+                    let mut body = g.fresh_block(2);
+                    let count = StmtKind::Instr {
+                        instr: Instr::Inc,
+                        places: vec![Place::var(var)],
+                        operands: vec![],
+                    };
+                    body.extend(g.leaf(count));
+                    body
+                })
             });
             let mut out = vec![Stmt::new(StmtKind::While { cond, post, body })];
             if managed {
@@ -456,7 +527,8 @@ impl Generator<'_> {
     /// A range within `0..most`, and the largest value in it.
     fn range(&mut self) -> (Range, usize) {
         let arrays: Vec<Known> = self.scopes.known.iter().filter(|k| k.what.is_array()).cloned().collect();
-        let counts = |k: &&Known| matches!(k.what, What::Index(most) if most < LONG) && k.scope.is_none();
+        let counts =
+            |k: &&Known| matches!(k.what, What::Index(most) if most < self.long) && k.scope.is_none();
         let counts: Vec<VarId> = self.scopes.known.iter().filter(counts).map(|k| k.id).collect();
         let has_const = !self.function.generics.iter().all(|g| g.kind != GenericKind::Const);
         let (end, most) = match self.dice.below(6) {
@@ -466,12 +538,12 @@ impl Generator<'_> {
                 }
                 Some(k) => {
                     let axis = (k.what == What::Matrix).then_some(0);
-                    (Expr::new(ExprKind::Len(Place::var(k.id), axis)), LONG - 1)
+                    (Expr::new(ExprKind::Len(Place::var(k.id), axis)), self.long - 1)
                 }
                 None => (Expr::int(3), 2),
             },
             2 => match self.dice.pick(&counts) {
-                Some(v) => (read(*v), LONG - 2),
+                Some(v) => (read(*v), self.long - 2),
                 None => (Expr::int(2), 1),
             },
             3 if has_const => (Expr::new(ExprKind::Const("N".into())), SHORT - 1),
@@ -481,7 +553,7 @@ impl Generator<'_> {
             }
         };
         let mut range = Range::new(Expr::int(self.dice.below(2) as i128), end);
-        if self.dice.chance(15) && most + 1 < LONG {
+        if self.dice.chance(15) && most + 1 < self.long {
             range.inclusive = true;
             range.reversed = self.dice.chance(30);
             return (range, most + 1);
@@ -495,21 +567,50 @@ impl Generator<'_> {
     }
 
     fn for_loop(&mut self) -> Option<Stmt> {
+        if self.dice.chance(10) {
+            return self.narrow_loop();
+        }
         let (range, most) = self.range();
         let var = self.declare("i", What::Index(most), VarKind::Index);
         let reads = self.reads(&range.exprs().collect::<Vec<_>>());
         let body = self.within(Why::Loop, reads, |g| {
             g.know(var, What::Index(most), Permission::Read, false);
             let n = 1 + g.dice.below(2);
-            g.fresh_block(n)
+            g.repeated(most + 1, |g| g.fresh_block(n))
+        });
+        Some(Stmt::new(StmtKind::For { var, range, parallel: None, body }))
+    }
+
+    /// A loop over few values of a small type, which the next value after the last may not fit.
+    fn narrow_loop(&mut self) -> Option<Stmt> {
+        let (ty, low, high) = [
+            (ScalarType::U8, 0, u8::MAX.into()),
+            (ScalarType::I8, i8::MIN.into(), i8::MAX.into()),
+            (ScalarType::U16, 0, u16::MAX.into()),
+            (ScalarType::I16, i16::MIN.into(), i16::MAX.into()),
+            (ScalarType::I32, -3, 3),
+        ][self.dice.below(5)];
+        let value = |v: i64| literal(Number::Int(v.into()), Type::Scalar(ty));
+        let width: i64 = high - low;
+        let start = low + self.dice.below(4) as i64;
+        let end = high - self.dice.below(4) as i64;
+        let mut range = Range::new(value(start), value(end));
+        range.inclusive = self.dice.chance(50);
+        let parts = 1 + self.dice.below(3) as i64;
+        range.step = Some(Expr::int((width / parts + self.dice.below(3) as i64 - 1).max(1).into()));
+        range.from_end = self.dice.chance(50);
+        range.reversed = self.dice.chance(50);
+        let var = self.declare("b", What::Narrow(ty), VarKind::Index);
+        let body = self.within(Why::Loop, Default::default(), |g| {
+            g.know(var, What::Narrow(ty), Permission::Read, false);
+            g.repeated(4, |g| g.fresh_block(2))
         });
         Some(Stmt::new(StmtKind::For { var, range, parallel: None, body }))
     }
 
     /// A parallel loop: each variable from outside is read, or owned by index, or accumulated into.
     fn parallel_loop(&mut self) -> Option<Stmt> {
-        let restricted = |k: &Known| matches!(k.permission, Permission::Owned(_) | Permission::Accumulate);
-        if self.scopes.known.iter().any(restricted) {
+        if self.parallel {
             return None;
         }
         let (range, most) = self.range();
@@ -521,18 +622,20 @@ impl Generator<'_> {
         let saved: Vec<Permission> = self.scopes.known.iter().map(|k| k.permission.clone()).collect();
         let owners = [
             Some(read(var)),
-            Some(Expr::func(Func::Sub, vec![Expr::int(LONG as i128 - 1), read(var)])),
+            Some(Expr::func(Func::Sub, vec![Expr::int(self.long as i128 - 1), read(var)])),
             table.map(|t| Expr::read(Place::var(t).with(Step::Index(vec![read(var)])))),
         ];
         for at in 0..self.scopes.known.len() {
             let permission = self.share(at, &owners);
             self.scopes.known[at].permission = permission;
         }
+        self.parallel = true;
         let body = self.within(Why::Loop, reads, |g| {
             g.know(var, What::Index(most), Permission::Read, false);
             let n = 1 + g.dice.below(3);
-            g.fresh_block(n)
+            g.repeated(most + 1, |g| g.fresh_block(n))
         });
+        self.parallel = false;
         for (k, permission) in self.scopes.known.iter_mut().zip(saved) {
             k.permission = permission;
         }
@@ -547,7 +650,9 @@ impl Generator<'_> {
         };
         let table = table.filter(|t| used(*t));
         let parallel = Some(match table {
-            Some(table) if self.dice.chance(50) && looked_up_at(&body, table, var) => {
+            Some(table)
+                if self.dice.chance(50) && looked_up_at(&body, table, var) && by_table_only(&body, table) =>
+            {
                 let mut disjoint = indexed_by(&body, table);
                 disjoint.retain(|var| self.scopes.get(*var).is_some());
                 Parallel { injective: Vec::new(), disjoint }
@@ -560,12 +665,16 @@ impl Generator<'_> {
     /// What the iterations of a parallel loop may do with a variable from outside.
     fn share(&mut self, at: usize, owners: &[Option<Expr>; 3]) -> Permission {
         let k = self.scopes.known[at].clone();
-        let writable = k.permission == Permission::Full && self.scopes.is_free(k.id) && k.what != What::Stack;
-        let accumulates = !matches!(k.what, What::Bool | What::Stack);
+        let writable = k.permission == Permission::Full
+            && self.scopes.is_free(k.id)
+            && !matches!(k.what, What::Stack(_));
+        let accumulates = !matches!(k.what, What::Bool | What::Stack(_));
         // an index array is rare enough to be used where there is one
         let own = if owners[2].is_some() && self.dice.chance(80) { 2 } else { self.dice.below(2) };
         let owner = owners[own].clone();
         match self.dice.below(3) {
+            // never read: it isn't here either
+            _ if k.permission == Permission::Accumulate => Permission::Accumulate,
             _ if !writable => Permission::Read,
             0 if accumulates => Permission::Accumulate,
             1 | 2 if k.what.is_array() => owner.map_or(Permission::Read, Permission::Owned),
@@ -631,19 +740,21 @@ impl Generator<'_> {
 
     /// Moves a value to a stack for a while: it is zero in between.
     fn stack_detour(&mut self) -> Option<Block> {
-        let place = self.place(Element::Real, Use::Write)?;
+        let element = self.element();
+        let what = What::Stack(element);
+        let place = self.place(element, Use::Write)?;
         let known = self.scopes.get(place.var)?;
         if known.managed || known.permission != Permission::Full {
             return None;
         }
         let indices = self.reads(&place.indices().collect::<Vec<_>>());
-        if let Some(var) = self.whole(&What::Stack, Use::Write).filter(|_| self.dice.chance(60)) {
+        if let Some(var) = self.whole(&what, Use::Write).filter(|_| self.dice.chance(60)) {
             return self.within(Why::Inverse, indices, |g| g.detour(var, place));
         }
-        let var = self.declare("s", What::Stack, VarKind::Ancilla);
+        let var = self.declare("s", what.clone(), VarKind::Ancilla);
         let empty = Expr::new(ExprKind::EmptyStack);
         let body = self.within(Why::Inverse, indices, |g| {
-            g.know(var, What::Stack, Permission::Full, false).scope = None;
+            g.know(var, what, Permission::Full, false).scope = None;
             let mut body = g.detour(var, place)?;
             body.push(Stmt::new(StmtKind::Release { var, value: empty.clone() }));
             Some(body)

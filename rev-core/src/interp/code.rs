@@ -26,7 +26,7 @@ use crate::ir::{
 };
 use crate::ops::Instr;
 use crate::pass;
-use crate::text;
+use crate::text::Headlines;
 
 /// One reversible operation.
 #[derive(Clone, Debug)]
@@ -117,7 +117,9 @@ impl Program {
     /// The program of a function in a direction.
     pub fn new(module: &Module, name: &str, direction: Direction) -> Result<Program, Error> {
         let function = pass::directed(module, name, direction)?;
-        let mut flat = Flat { function: &function, checked: function.checks, ops: vec![], lines: vec![] };
+        let headlines = Headlines::new(&function);
+        let checked = function.checks;
+        let mut flat = Flat { function: &function, headlines, checked, ops: vec![], lines: vec![] };
         flat.block(&function.body);
         let (ops, lines) = (flat.ops, flat.lines);
         let recursive = facts::recursive(module, name);
@@ -127,6 +129,7 @@ impl Program {
 
 struct Flat<'f> {
     function: &'f Function,
+    headlines: Headlines<'f>,
     checked: bool,
     ops: Vec<Op>,
     lines: Vec<Line>,
@@ -144,7 +147,7 @@ impl Flat<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         let line = self.lines.len();
-        self.lines.push(Line { span: stmt.span, text: text::headline(self.function, stmt) });
+        self.lines.push(Line { span: stmt.span, text: self.headlines.of(stmt) });
         match &stmt.kind {
             StmtKind::Update { op, place, expr } => {
                 self.push(line, OpKind::Update { op: *op, place: place.clone(), expr: expr.clone() });

@@ -97,6 +97,25 @@ impl<'m> Machine<'m> {
             arguments: Vec::new(),
         };
         let program = machine.program(entry, direction)?;
+        machine.begin(program, args)?;
+        Ok(machine)
+    }
+
+    /// The same program at its start again, with other arguments: what was made of the module for the
+    /// run before is kept.
+    ///
+    /// # Errors
+    ///
+    /// Other arguments than the program takes.
+    pub fn restart(&mut self, args: Vec<Data>) -> Result<(), Error> {
+        match self.frames.first() {
+            Some(frame) => self.begin(frame.program.clone(), args),
+            None => Ok(()),
+        }
+    }
+
+    /// At the start of a program, with nothing else in memory.
+    fn begin(&mut self, program: Rc<Program>, args: Vec<Data>) -> Result<(), Error> {
         let function = &program.function;
         if args.len() != function.params.len() {
             let (expected, found) = (function.params.len(), args.len());
@@ -104,25 +123,20 @@ impl<'m> Machine<'m> {
         }
         let types = || function.params.iter().map(|p| &function.var(*p).ty);
         let mut generics = Generics::default();
+        let module = self.globals.module;
         types().zip(&args).for_each(|(ty, arg)| generics.learn(module, ty, arg));
         let args = types().zip(args).map(|(ty, arg)| generics.settle(module, ty, arg));
-        machine.arguments = args.map(|arg| machine.memory.allocate(arg)).collect();
+        let mut memory = Memory::default();
+        self.arguments = args.map(|arg| memory.allocate(arg)).collect();
+        (self.memory, self.dropped) = (memory, Vec::new());
         let mut slots = vec![None; function.vars.len()];
-        for (param, at) in function.params.iter().zip(&machine.arguments) {
+        for (param, at) in function.params.iter().zip(&self.arguments) {
             slots[param.0 as usize] = Some(at.clone());
         }
         let (loops, temporaries, depth) = (Vec::new(), Vec::new(), usize::from(program.recursive));
-        machine.frames.push(Frame {
-            program,
-            pc: 0,
-            slots,
-            generics,
-            loops,
-            checks: true,
-            temporaries,
-            depth,
-        });
-        Ok(machine)
+        self.frames =
+            vec![Frame { program, pc: 0, slots, generics, loops, checks: true, temporaries, depth }];
+        Ok(())
     }
 
     /// The same machine with other options: `checks`, `tolerances`, `deterministic` and `depth` matter

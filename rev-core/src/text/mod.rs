@@ -55,6 +55,7 @@ mod print;
 mod token;
 
 pub use parse::{parse_function, parse_located, parse_located_module, parse_module, ParseError};
+pub(crate) use print::Headlines;
 pub use print::{encode_function, encode_module, headline, print_function, show, Printable, Shown};
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use rev_core::ir::{Direction, Module};
 use rev_core::value::Data;
 use rev_cpu::prelude::Cpu;
 use rev_testgen::reals::{cotangent, difference};
+use rev_testgen::suite::{ledger, COMPILED};
 use rev_testgen::{Dice, Program};
 
 /// One of the programs of a function.
@@ -33,21 +34,36 @@ const TOLERANCE: f64 = 1e-9;
 ///
 /// # Errors
 ///
-/// The runs that differ, with the programs.
+/// The programs that differ, each with its first run that does and the command that shows it again.
 pub fn compare(cases: &[(u64, Case)]) -> Result<usize, String> {
-    let (mut runs, mut failures) = (0, Vec::new());
+    let (mut runs, mut report, mut failed) = (0, String::new(), 0);
     for (seed, case) in cases {
         let program = Program::compiled(*seed, "program");
-        let module = program.checked_module().map_err(|e| format!("seed {seed}: {e}"))?;
-        for k in 0..ARGUMENTS {
-            let found = on_arguments(*case, &program, &module, k, &mut runs);
-            failures.extend(found.map_err(|e| format!("seed {seed}: {e}"))?);
+        if let Err(message) = every_way(*case, &program, &mut runs) {
+            failed += 1;
+            report += &format!("\nREV_SEED={seed} REV_PROGRAMS=4 {}\n{message}\n", COMPILED.command);
         }
     }
-    match failures.first() {
-        None => Ok(runs),
-        Some(first) => Err(format!("{} of {runs} runs differ; the first:\n{first}", failures.len())),
+    let seeds = cases.iter().map(|(seed, _)| *seed);
+    let (first, end) = (seeds.clone().min().unwrap_or(0), seeds.max().map_or(0, |last| last + 1));
+    println!("compiled: seeds {first}..{end}, {failed} failed, {runs} runs");
+    ledger::record(COMPILED.name, first..end, failed)?;
+    match failed {
+        0 => Ok(runs),
+        _ => Err(format!("{failed} programs differ:\n{report}")),
     }
+}
+
+/// What is wrong with a program's first run that differs.
+fn every_way(case: Case, program: &Program, runs: &mut usize) -> Result<(), String> {
+    let module = program.checked_module().map_err(|e| e.to_string())?;
+    for k in 0..ARGUMENTS {
+        let found = on_arguments(case, program, &module, k, runs).map_err(|e| e.to_string())?;
+        if let Some(first) = found.into_iter().next() {
+            return Err(first);
+        }
+    }
+    Ok(())
 }
 
 /// The devices: one thread and several, with tasks for the smallest loop, atomic sums and private

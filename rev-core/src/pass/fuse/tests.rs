@@ -85,6 +85,24 @@ fn a_parallel_loop_and_its_adjoint_are_one() {
     assert!(!text.contains("-="), "{text}");
 }
 
+/// `g::shadows` is the adjoint of `g`: for an uncall its sign would be wrong.
+#[test]
+fn the_adjoint_of_an_uncall_is_that_of_the_inverse() {
+    let text = "
+        fn g(y: &mut f64, x: f64) { y += x * x }
+        fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { s += sin(x); uncall g(&mut y, s) } }";
+    assert!(module(text).fused().is_none());
+    let ancilla = fused(
+        "fn g(y: &mut f64, x: f64) { y += x * x }
+         fn f(y: &mut f64, x: f64) {
+             managed anc s: f64 = 0.0 { uncall g(&mut s, x); y += s * s }
+         }",
+        &[&0.25, &0.3],
+        &[&bar(1.0), &bar(0.5)],
+    );
+    assert!(!ancilla.contains("shadows"), "{ancilla}");
+}
+
 #[test]
 fn branches_meet_where_a_condition_decides_both() {
     let text = fused(

@@ -34,10 +34,24 @@ pub fn encode_module(m: &Module) -> String {
 
 /// One line of text for a statement of a function, its inner blocks left out: for messages.
 pub fn headline(f: &Function, stmt: &Stmt) -> String {
-    let mut p = Printer::new(&f.vars, &f.generics, false);
-    p.heads_only = true;
-    p.stmt(stmt);
-    p.out.trim_end().to_owned()
+    Headlines::new(f).of(stmt)
+}
+
+/// The headlines of many statements of a function, whose names are looked at once.
+pub(crate) struct Headlines<'f>(Printer<'f>);
+
+impl<'f> Headlines<'f> {
+    pub(crate) fn new(f: &'f Function) -> Headlines<'f> {
+        let mut p = Printer::new(&f.vars, &f.generics, false);
+        p.heads_only = true;
+        Headlines(p)
+    }
+
+    /// What [`headline`] says.
+    pub(crate) fn of(&mut self, stmt: &Stmt) -> String {
+        self.0.stmt(stmt);
+        std::mem::take(&mut self.0.out).trim_end().to_owned()
+    }
 }
 
 /// A part of a function as text, with the function's names.

@@ -1,0 +1,45 @@
+//! What every program has to do on the reference interpreter: the static rules, the text form, forward
+//! and back, derivatives of first and second order, and the programs that the passes make of it.
+
+mod derivatives;
+mod passes;
+mod runs;
+
+use super::{Failure, Suite, Tally};
+use crate::Program;
+use runs::Subject;
+
+/// The suite. About twenty milliseconds a program in debug, a few in release.
+pub const SUITE: Suite = Suite {
+    name: "interpreter",
+    command: "cargo test --release -p rev-testgen --test programs",
+    programs: 200,
+};
+
+/// The program of a seed.
+pub fn generate(seed: u64) -> Program {
+    Program::generate(seed, "program")
+}
+
+/// Everything that is asked of a program.
+///
+/// # Errors
+///
+/// The first property that it hasn't.
+pub fn check(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
+    passes::static_rules(program)?;
+    passes::text_form(program)?;
+    let refused = |e: Box<dyn std::error::Error>| Failure::new("its functions make a module", e.to_string());
+    let module = program.checked_module().map_err(refused)?;
+    let subject = Subject::new(program, &module);
+    let ends = runs::there_and_back(&subject, tally)?;
+    // the static rules take long on adjoints: those of a share of the programs
+    if program.seed.is_multiple_of(3) {
+        passes::of_each_function(program)?;
+    }
+    passes::erased(&subject, &ends)?;
+    passes::fused(&subject, &ends, tally)?;
+    derivatives::of_constants(&subject, &ends, tally)?;
+    derivatives::transposed(&subject, &ends)?;
+    derivatives::against_differences(&subject, &ends, tally)
+}

@@ -1,0 +1,151 @@
+//! Runs of a program in each direction, and back.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use num_complex::Complex;
+use rev_core::error::Error;
+use rev_core::interp::Machine;
+use rev_core::ir::{Direction, Module};
+use rev_core::scalar::{Fixed43, Scalar};
+use rev_core::tolerance::Options;
+use rev_core::value::Data;
+
+use super::super::{Failure, Tally};
+use crate::reals::{cotangent, difference, magnitude, reals};
+use crate::{Dice, Number, Program};
+
+pub(super) const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+
+/// How far numbers may be apart after a run and back, relative to the larger of them or 1.
+pub(super) const ROUNDING: f64 = 1e-7;
+
+/// A program with its machines.
+pub(crate) struct Subject<'p> {
+    pub program: &'p Program,
+    pub module: &'p Module,
+    machines: RefCell<HashMap<Direction, Machine<'p>>>,
+}
+
+/// Where the runs of a program on numbers begin and end.
+pub(super) struct Ends {
+    pub before: Vec<Data>,
+    pub after: Vec<Data>,
+    /// Cotangents of what is after.
+    pub seeds: Vec<Data>,
+}
+
+impl<'p> Subject<'p> {
+    pub fn new(program: &'p Program, module: &'p Module) -> Subject<'p> {
+        Subject { program, module, machines: RefCell::default() }
+    }
+
+    pub fn run(&self, direction: Direction, args: Vec<Data>) -> Result<Vec<Data>, Error> {
+        let mut machines = self.machines.borrow_mut();
+        match machines.get_mut(&direction) {
+            Some(machine) => machine.restart(args)?,
+            None => {
+                let machine = Machine::new(self.module, &self.module.entry, direction, args)?;
+                machines.insert(direction, machine);
+            }
+        }
+        let Some(machine) = machines.get_mut(&direction) else { return Ok(Vec::new()) };
+        machine.run()?;
+        Ok(machine.arguments())
+    }
+
+    /// A run that has to reach its end.
+    pub fn must_run(&self, direction: Direction, args: Vec<Data>) -> Result<Vec<Data>, Failure> {
+        self.run(direction, args).map_err(|e| match direction.adjoint {
+            0 => Failure::new("it runs to the end", format!("{direction:?}: {e}")),
+            1 => Failure::new("its adjoint runs to the end", format!("{direction:?}: {e}")),
+            _ => Failure::new("the adjoint of its adjoint runs to the end", format!("{direction:?}: {e}")),
+        })
+    }
+
+    fn args<T: Number>(&self) -> Vec<Data>
+    where
+        Complex<T>: Scalar,
+    {
+        self.program.arguments::<T>(1)
+    }
+}
+
+/// A program that the passes made, run forward without checks.
+pub(super) fn run_unchecked(module: &Module, args: &[Data]) -> Result<Vec<Data>, Error> {
+    let options = Options { checks: false, ..Options::default() };
+    let machine = Machine::new(module, &module.entry, Direction::FORWARD, args.to_vec())?;
+    let mut machine = machine.with_options(options).forgetting();
+    machine.run()?;
+    Ok(machine.arguments())
+}
+
+/// Each value followed by its shadow.
+pub(super) fn interleave(values: &[Data], shadows: &[Data]) -> Vec<Data> {
+    values.iter().zip(shadows).flat_map(|(v, s)| [v.clone(), s.clone()]).collect()
+}
+
+/// Values and shadows.
+pub(super) fn apart(both: &[Data]) -> (Vec<Data>, Vec<Data>) {
+    let part = |k: usize| both.iter().skip(k).step_by(2).cloned().collect();
+    (part(0), part(1))
+}
+
+/// Fails where two lists of values are too far apart.
+pub(super) fn alike(
+    property: &'static str,
+    expected: &[Data],
+    found: &[Data],
+    most: f64,
+) -> Result<(), Failure> {
+    let apart = difference(expected, found);
+    match apart <= most {
+        true => Ok(()),
+        false => {
+            let (expected, found) = (numbers(expected), numbers(found));
+            Err(Failure::new(property, format!("{apart:e} apart\nexpected {expected}\nfound    {found}")))
+        }
+    }
+}
+
+/// The numbers in values, to be read: the first ones of each.
+pub(super) fn numbers(values: &[Data]) -> String {
+    let of = |d: &Data| {
+        let all = reals(d);
+        let (shown, more) = (&all[..all.len().min(6)], if all.len() > 6 { " …" } else { "" });
+        match all.is_empty() {
+            true => format!("{d:?}").chars().take(60).collect(),
+            false => format!("{shown:?}{more}"),
+        }
+    };
+    values.iter().map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// Forward, its inverse, and turning around at the end; bit for bit on exact numbers.
+pub(super) fn there_and_back(s: &Subject, tally: &mut Tally) -> Result<Ends, Failure> {
+    let before = s.args::<f64>();
+    let after = s.must_run(Direction::FORWARD, before.clone())?;
+    let most = magnitude(&after);
+    if most > 1e6 {
+        return Err(Failure::new("numbers stay small", format!("{most:e}")));
+    }
+    let back = s.must_run(Direction::INVERSE, after.clone())?;
+    alike("the inverse restores the state", &before, &back, ROUNDING)?;
+    if let Some(machine) = s.machines.borrow_mut().get_mut(&Direction::FORWARD) {
+        machine.run_back().map_err(|e| Failure::new("it runs back to the start", e.to_string()))?;
+        alike("running back restores the state", &before, &machine.arguments(), ROUNDING)?;
+    }
+    if s.program.is_exact() {
+        *tally.entry("exact").or_default() += 1;
+        let before = s.args::<Fixed43>();
+        let after = s.must_run(Direction::FORWARD, before.clone())?;
+        let back = s.must_run(Direction::INVERSE, after)?;
+        if before != back {
+            let message = format!("expected {}\nfound    {}", numbers(&before), numbers(&back));
+            return Err(Failure::new("exact numbers come back bit for bit", message));
+        }
+    }
+    let mut dice = Dice::new(s.program.seed);
+    let seeds = after.iter().map(|d| cotangent(d, &mut dice)).collect();
+    Ok(Ends { before, after, seeds })
+}
