@@ -1,8 +1,8 @@
 //! Value and gradient of a program on several devices: how far they are apart, and where.
 
-// Options and times are for the measuring programs.
 #[path = "support/format.rs"]
 mod format;
+// Options and times are for the measuring programs.
 #[allow(dead_code, unused_imports)]
 mod support;
 

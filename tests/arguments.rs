@@ -574,3 +574,49 @@ fn a_constant_s_cotangents_are_left_alone() {
     let adjoint = misfit::ir().adjoint().to_string();
     assert!(adjoint.contains("constant(data)") && !adjoint.contains("data_bar["), "{adjoint}");
 }
+
+// functions of a type, and structs with lengths
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Series<T: Real, const N: usize> {
+    c: [T; N],
+    center: T,
+}
+
+#[reversible]
+impl<T: Real, const N: usize> Series<T, N> {
+    #[reversible]
+    fn at(&self, y: &mut T, x: T) {
+        for k in 0..N {
+            *y += self.c[k] * (x - self.center).powi(k as i32);
+        }
+    }
+}
+
+#[reversible]
+fn sums_of_series<T: Real>(y: &mut T, series: &[Series<T, 3>], x: &[T]) {
+    for i in par(0..x.len()) {
+        let mut twice = Series::<T, 3>::zero();
+        for k in 0..3 {
+            twice.c[k] += series[i].c[k] * 2.0;
+        }
+        (&twice).at(&mut y, x[i]);
+        series[i].at(&mut y, x[i]);
+    }
+}
+
+#[test]
+fn functions_of_structs_with_lengths() {
+    let series: Vec<_> = (0..40).map(|k| Series { c: [1.0, 2.0, f64::from(k)], center: 0.5 }).collect();
+    let x = vec![2.0; 40];
+    let emulator = rev::Emulator::new();
+    for device in devices().iter().map(|d| &**d).chain([&emulator as &dyn Device]) {
+        let g = sums_of_series::gradient(device, &series, &x).unwrap();
+        // at 2, without a center and with twice the coefficients, and around 0.5
+        let first = |k: f64| 2.0 * (1.0 + 4.0 + 4.0 * k) + 4.0 + 2.25 * k;
+        assert_eq!(g.value, (0..40).map(|k| first(f64::from(k))).sum::<f64>(), "{}", device.name());
+        assert_eq!(g.series[3].c.map(|c| c.0), [[3.0], [5.5], [10.25]]);
+        assert_eq!((g.x[3], g.series[3].center.0), (2.0 * (2.0 + 12.0) + 2.0 + 9.0, [-11.0]));
+    }
+    verify!(sums_of_series, &0.0, &series, &x);
+}

@@ -394,7 +394,7 @@ fn files_of_all_formats_are_compared() {
     ] {
         let (_folder, input) = with_file(text);
         let format: Vec<&str> = format.into_iter().flat_map(|f| ["--format", f]).collect();
-        let args = [&["--program", program, "--input", &input][..], &format, &devices].concat();
+        let args = [&["--program", program, "--input", &input][..], &format[..], &devices[..]].concat();
         assert!(good("compare", &args).contains("within the tolerance"), "{args:?}");
     }
     let (_folder, input) = with_file(BAL);

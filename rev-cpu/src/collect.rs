@@ -1,6 +1,8 @@
 //! The IR of a function with everything that it calls: what generated code hands to devices that
 //! run the IR.
 
+use std::collections::BTreeSet;
+
 use rev_core::error::Error;
 use rev_core::ir::{Module, Number};
 use rev_core::scalar::{Num, Scalar};
@@ -12,13 +14,15 @@ use rev_core::value::{Data, DynArg, Value};
 #[derive(Debug, Default)]
 pub struct Collector {
     module: Module,
+    /// Paths that are different constants in different functions.
+    ambiguous: BTreeSet<String>,
 }
 
 impl Collector {
     /// A module about a function.
     pub fn about(entry: &str) -> Collector {
         let module = Module { entry: entry.to_string(), ..Module::default() };
-        Collector { module }
+        Collector { module, ambiguous: BTreeSet::new() }
     }
 
     /// Adds the function or pure function of an embedded text under its unique name. `false` when
@@ -52,7 +56,8 @@ impl Collector {
         S::define(path, &mut self.module.structs);
     }
 
-    /// Adds the value of a named constant.
+    /// Adds the value of a named constant. A module knows constants by the paths that functions write, so one that is
+    /// another number elsewhere isn't known at all: whoever runs the module says that it is missing.
     pub fn constant<T: Scalar>(&mut self, path: &str, value: T) {
         let number = match (value.to_value(), value.to_number()) {
             (Value::Bool(b), _) => Number::Bool(b),
@@ -63,6 +68,18 @@ impl Collector {
             (_, Num::Float(v) | Num::Complex(v, _)) => Number::Float(v),
             (_, Num::Fixed(v)) => Number::Float(v.to_num()),
         };
+        let same = |old: &Number| match (old, number) {
+            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
+            (old, new) => *old == new,
+        };
+        if self.ambiguous.contains(path) {
+            return;
+        }
+        if self.module.constants.get(path).is_some_and(|old| !same(old)) {
+            self.module.constants.remove(path);
+            self.ambiguous.insert(path.to_string());
+            return;
+        }
         self.module.constants.insert(path.to_string(), number);
     }
 

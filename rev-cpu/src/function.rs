@@ -113,6 +113,11 @@ params! {
 
 /// A reversible function with a list of parameters. In the source of a reversible function the list
 /// is written with the parameters' own types: `F: Reversible<(&mut T, &[T], usize)>`.
+#[diagnostic::on_unimplemented(
+    message = "[R0412] `{Self}` isn't a reversible function with the parameters that are asked for",
+    label = "passed here",
+    note = "what is passed is a function under `#[reversible]`: `f {{}}` from plain Rust, `f` in a reversible function; a closure has no inverse"
+)]
 pub trait Reversible<P: Params>: Copy + Send + Sync + 'static {
     /// Its unique name.
     fn name(self) -> &'static str;

@@ -15,6 +15,7 @@
 //! | [`context`] | what a run carries from call to call |
 //! | [`recursion`] | the stack of recursive functions |
 //! | [`function`] | reversible functions as arguments |
+//! | [`names`] | what the names in a program have to stand for |
 //! | [`gradient`] | what gradient functions share |
 //! | [`collect`] | the IR of a function with all that it calls |
 
@@ -33,6 +34,7 @@ pub mod fail;
 pub mod function;
 pub mod gradient;
 pub mod lanes;
+pub mod names;
 pub mod parallel;
 pub mod parts;
 mod pass;
@@ -68,6 +70,7 @@ pub mod __private {
         Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
     pub use crate::gradient::{seed, zero_shadow_array, zero_shadows, Wrt};
+    pub use crate::names::{HasPure, HasReversible, IsPure, IsReversible, Part, Unknown};
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};

@@ -95,12 +95,12 @@ mod tests {
     use rev_core::error::Cause;
     use rev_core::tolerance::Options;
 
-    /// The sum of the numbers up to `n`, with a frame of some kilobytes.
+    /// The sum of the numbers up to `n`, with a frame of a kilobyte or two.
     fn triangle(n: usize, left: usize) -> usize {
         if left == 0 {
             return more_calls(FRAME, |left| triangle(n, left));
         }
-        let held = std::hint::black_box([n; 200]);
+        let held = std::hint::black_box([n; 50]);
         if n == 0 {
             0
         } else {

@@ -186,3 +186,178 @@ fn parts_of_structs_and_elements() {
         assert!(report.passed(), "{report}");
     }
 }
+
+/// Names that generated code, the language or the standard library has too, in every position. Which names are
+/// refused is a test of the macros.
+#[allow(non_snake_case, unused, clippy::all)]
+mod names {
+    use rev_core::interp::Interpreter;
+    use rev_cpu::prelude::*;
+
+    macro_rules! functions {
+        ($($name:ident)*) => {
+            mod functions {
+                use rev_cpu::prelude::*;
+                $(#[reversible] pub fn $name(y: &mut f64, x: f64) { *y += x * x; })*
+            }
+            #[reversible]
+            fn all_functions(y: &mut f64, x: f64) {
+                $(functions::$name(&mut y, x);)*
+            }
+            const FUNCTIONS: usize = [$(stringify!($name)),*].len();
+        };
+    }
+    functions! { main run gradient vjp adjoint ir _1 r#type value device größe 関数 drop new inline test vec }
+
+    #[reversible]
+    fn calls(y: &mut f64, x: f64) {
+        use_first(&mut y, x);
+        inline(&mut y, x);
+    }
+    use functions::{inline, run as use_first};
+
+    mod fields {
+        use rev_cpu::prelude::*;
+
+        pub const N: usize = 2;
+
+        #[derive(Clone, Debug, PartialEq, Reversible)]
+        pub struct Fields<Vec: Real, Option: Real> {
+            pub _1: Vec,
+            pub r#type: Option,
+            pub f64: f64,
+            pub str: Vec,
+            pub value: Vec,
+            pub re: Vec,
+            pub größe: Vec,
+            pub s: u32,
+            pub self_: Vec,
+            pub m: [Vec; N],
+        }
+    }
+    use fields::Fields;
+
+    #[reversible]
+    fn variables<Result: Real, String: Real, const K: usize>(
+        y: &mut Result,
+        _1: Result,
+        r#type: Result,
+        f64: String,
+        str: &[Result; K],
+        value: Result,
+        device: Result,
+        Vec: Result,
+        N: usize,
+        x: Result,
+        X: Result,
+        x_bar: &mut Result,
+        fields: &Fields<Result, String>,
+        größe: Result,
+    ) {
+        let mut usize = Result::zero();
+        let Box = x + X + _1 * r#type;
+        usize += Box * str[0] + value + device + Vec + größe;
+        for bool in 0..N {
+            let t = usize * usize;
+            *y += t + fields._1 + fields.str * fields.value + fields.m[1] + fields.re + fields.größe;
+            let s = bool as f64;
+            *x_bar += Result::from_usize(bool) + Result::from_f64(0.5);
+        }
+    }
+
+    #[test]
+    fn any_name_works() {
+        let g = all_functions::gradient(&Cpu::new(), 2.0).unwrap();
+        assert_eq!((g.value, g.x), (4.0 * FUNCTIONS as f64, 4.0 * FUNCTIONS as f64));
+        assert_eq!(g, all_functions::gradient(&Interpreter::new(), 2.0).unwrap());
+        assert_eq!(calls::gradient(&Cpu::new(), 1.0).unwrap().x, 4.0);
+        let fields: Fields<f64, f32> = Fields {
+            _1: 1.0,
+            r#type: 2.0,
+            f64: 3.0,
+            str: 4.0,
+            value: 5.0,
+            re: 6.0,
+            größe: 7.0,
+            s: 8,
+            self_: 9.0,
+            m: [1.0; N],
+        };
+        let by = |device: &dyn Device| {
+            variables::gradient(
+                device,
+                2.0,
+                3.0,
+                1f32,
+                &[4.0],
+                5.0,
+                6.0,
+                7.0,
+                2,
+                1.0,
+                1.0,
+                &0.0,
+                &fields,
+                0.5,
+            )
+            .unwrap()
+        };
+        let g = by(&Cpu::new());
+        // usize = (1 + 1 + 2 3) 4 + 5 + 6 + 7 + 0.5 = 50.5
+        assert_eq!(g.value, 2.0 * (50.5 * 50.5 + 1.0 + 20.0 + 1.0 + 6.0 + 7.0));
+        assert_eq!((g.x, g.X, g._1, g.value_), (808.0, 808.0, 2424.0, 202.0));
+        assert_eq!(g.fields.m.map(|m| m.0), [[0.0], [2.0]]);
+        assert_eq!(g.fields.str.0, [10.0]);
+        assert_eq!(g, by(&Interpreter::new()));
+        let chosen = variables::gradient_wrt(
+            &Cpu::new(),
+            variables::X_,
+            2.0,
+            3.0,
+            1f32,
+            &[4.0],
+            5.0,
+            6.0,
+            7.0,
+            2,
+            1.0,
+            1.0,
+            &0.0,
+            &fields,
+            0.5,
+        );
+        assert_eq!(chosen.unwrap().X, Some(808.0));
+    }
+}
+
+/// Two functions that mean different numbers by one name: a device that runs the IR never takes one for the other.
+mod constants {
+    use rev_core::interp::Interpreter;
+    use rev_cpu::prelude::*;
+
+    mod other {
+        use rev_cpu::prelude::*;
+
+        const GAIN: f64 = 3.0;
+
+        #[reversible]
+        pub fn inner(y: &mut f64, x: f64) {
+            *y += GAIN * x;
+        }
+    }
+
+    const GAIN: f64 = 2.0;
+
+    #[reversible]
+    fn outer(y: &mut f64, x: f64) {
+        *y += GAIN * x;
+        other::inner(&mut y, x);
+    }
+
+    #[test]
+    fn one_name_for_two_constants_is_never_mistaken() {
+        assert_eq!(outer::gradient(&Cpu::new(), 1.0).unwrap().x, 5.0);
+        let error = outer::gradient(&Interpreter::new(), 1.0).unwrap_err().to_string();
+        assert!(error.contains("GAIN"), "{error}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Structs as values of the language: their zero, shadow, comparison, dynamic form and definition.
 
+use rev_core::interp::Interpreter;
 use rev_core::ir::{Class, Generic, GenericKind, Length, ScalarType, Type};
 use rev_core::scalar::{Batch, Linear, Primal, Zero};
 use rev_core::structure::{Structs, Structure};
@@ -115,4 +116,207 @@ fn the_definition_names_the_structs_inside() {
             Generic { name: "K".into(), kind: GenericKind::Const },
         ]
     );
+}
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Body<T: Real> {
+    x: T,
+    v: T,
+    steps: u32,
+}
+
+#[reversible]
+impl<T: Real> Body<T> {
+    /// A step of a harmonic oscillator.
+    #[reversible]
+    fn step(&mut self, dt: T) {
+        self.x += self.v * dt;
+        self.v -= self.x * dt;
+        inc(self.steps);
+    }
+
+    #[reversible]
+    fn energy(&self, e: &mut T) {
+        *e += square(self.x) + Self::half(self.v) * self.v;
+    }
+
+    #[pure]
+    fn half(v: T) -> T {
+        v / 2.0
+    }
+
+    #[reversible]
+    fn steps(&mut self, n: usize, dt: T) {
+        for _ in 0..n {
+            self.step(dt);
+        }
+        Self::step::inverse(&mut self, dt);
+        Self::step(self, dt);
+    }
+
+    #[reversible(constant(dt))]
+    fn loss(e: &mut T, start: &Self, dt: T) {
+        let mut b = Self::zero();
+        b.x += start.x;
+        b.v += start.v;
+        Body::steps(&mut b, 3, dt);
+        (&b).energy(&mut e);
+    }
+
+    fn position(&self) -> T {
+        self.x
+    }
+}
+
+#[pure]
+fn square<T: Real>(x: T) -> T {
+    x * x
+}
+
+#[reversible]
+fn energies<T: Real>(e: &mut T, bodies: &[Body<T>], dt: T) {
+    for i in par(0..bodies.len()) {
+        let mut one = T::zero();
+        Body::<T>::loss(&mut one, &bodies[i], T::from_f64(0.1));
+        bodies[i].energy(&mut one);
+        *e += one * dt;
+    }
+}
+
+/// What `loss` is, without anything of the language.
+fn expected(x: f64, v: f64) -> f64 {
+    let (mut x, mut v) = (x, v);
+    for _ in 0..3 {
+        x += v * 0.1;
+        v -= x * 0.1;
+    }
+    x * x + v / 2.0 * v
+}
+
+#[test]
+fn functions_of_a_type() {
+    let start = Body { x: 1.0, v: 0.5, steps: 0 };
+    let mut b = start.clone();
+    b.step(0.1).unwrap();
+    assert_eq!((b.position(), b.steps), (1.05, 1));
+    Body_step::inverse(&mut b, 0.1).unwrap();
+    Body::steps(&mut b, 3, 0.1).unwrap();
+    let mut e = 0.0;
+    b.energy(&mut e).unwrap();
+    assert!((e - expected(1.0, 0.5)).abs() < 1e-14);
+    Body_steps::run_inverse(&Cpu::new().checks(false), &mut b, 3, 0.1).unwrap();
+    assert!((b.x - 1.0).abs() < 1e-15 && b.steps == 0);
+
+    let h = 1e-6;
+    let by_x = (expected(1.0 + h, 0.5) - expected(1.0 - h, 0.5)) / (2.0 * h);
+    let by_v = (expected(1.0, 0.5 + h) - expected(1.0, 0.5 - h)) / (2.0 * h);
+    for checks in [true, false] {
+        let g = Body_loss::gradient(&Cpu::new().checks(checks), &start, 0.1).unwrap();
+        assert!((g.start.x.0[0] - by_x).abs() < 1e-8 && (g.start.v.0[0] - by_v).abs() < 1e-8);
+        assert_eq!(g.dt, ());
+    }
+    let interpreted = Body_loss::gradient(&Interpreter::new(), &start, 0.1).unwrap();
+    assert_eq!(interpreted, Body_loss::gradient(&Cpu::new(), &start, 0.1).unwrap());
+    let seed = Body::<f64> { x: 0.0, v: 0.0, steps: 0 }.zero_shadow();
+    let v = Body_steps::vjp(&Cpu::new(), seed, &start, 3, 0.1).unwrap();
+    assert_eq!((v.this.steps, v.this_bar.x.0), (3, [0.0]));
+
+    // in lanes, and for one call after the other
+    let bodies: Vec<_> = (0..50).map(|k| Body { x: f64::from(k), v: 0.5, steps: k as u32 }).collect();
+    let laned = energies::gradient(&Cpu::new().checks(false), &bodies, 1.0).unwrap();
+    let checked = energies::gradient(&Cpu::new(), &bodies, 1.0).unwrap();
+    assert!((laned.value / checked.value - 1.0).abs() < 1e-12);
+    for (a, b) in laned.bodies.iter().zip(&checked.bodies) {
+        assert!((a.x.0[0] - b.x.0[0]).abs() < 1e-10);
+    }
+}
+
+/// What has been measured so far.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Meter {
+    total: f64,
+}
+
+#[reversible]
+impl Meter {
+    #[reversible]
+    fn accumulate(y: &mut f64, x: &f64) {
+        *y += *x * *x;
+    }
+
+    #[reversible]
+    fn take(&mut self, x: &f64, f: impl Reversible<(&mut f64, &f64)>) {
+        f(&mut self.total, &x);
+        f(&mut self.total, &x);
+    }
+
+    #[reversible]
+    fn measure(&mut self, x: &f64) {
+        Meter::take(&mut self, &x, Meter::accumulate);
+    }
+}
+
+#[test]
+fn functions_of_a_type_as_arguments() {
+    let mut m = Meter { total: 0.0 };
+    m.measure(&3.0).unwrap();
+    assert_eq!(m.total, 18.0);
+    m.take(&1.0, Meter_accumulate {}).unwrap();
+    assert_eq!(m.total, 20.0);
+    Meter_measure::inverse(&mut m, &3.0).unwrap();
+    assert_eq!(m.total, 2.0);
+    let mut m = Meter { total: 1.0 };
+    Meter_measure::run(&Interpreter::new(), &mut m, &3.0).unwrap();
+    assert_eq!(m.total, 19.0);
+}
+
+/// A polynomial around a point.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Poly<T: Real, const N: usize> {
+    c: [T; N],
+    center: T,
+}
+
+#[reversible]
+impl<T: Real, const N: usize> Poly<T, N> {
+    #[reversible]
+    fn at(&self, y: &mut T, x: T) {
+        for k in 0..N {
+            *y += self.c[k] * (x - self.center).powi(k as i32);
+        }
+    }
+}
+
+#[reversible]
+fn sum_at<T: Real, const M: usize>(y: &mut T, p: &[Poly<T, M>], x: T) {
+    for i in par(0..p.len()) {
+        let mut t = T::zero();
+        p[i].at(&mut t, x);
+        *y += t * p[i].c[0];
+    }
+}
+
+#[reversible]
+fn doubled<T: Real>(y: &mut T, p: &Poly<T, 3>, x: T) {
+    let mut q = Poly::<T, 3>::zero();
+    for k in 0..3 {
+        q.c[k] += p.c[k] * 2.0;
+    }
+    q.at(&mut y, x);
+}
+
+#[test]
+fn structs_with_lengths() {
+    let p = Poly { c: [1.0, 2.0, 3.0], center: 0.5 };
+    let g = Poly_at::gradient(&Cpu::new(), &p, 2.0).unwrap();
+    assert_eq!((g.value, g.this.c.map(|c| c.0), g.x), (10.75, [[1.0], [1.5], [2.25]], 11.0));
+    assert_eq!(g, Poly_at::gradient(&Interpreter::new(), &p, 2.0).unwrap());
+    let g = doubled::gradient(&Cpu::new(), &p, 2.0).unwrap();
+    assert_eq!((g.value, g.p.c.map(|c| c.0), g.p.center.0, g.x), (21.5, [[2.0], [3.0], [4.5]], [0.0], 22.0));
+    assert_eq!(g, doubled::gradient(&Interpreter::new(), &p, 2.0).unwrap());
+    assert!(doubled::check_inverse(&Interpreter::new(), &1.0, &p, 2.0).unwrap().passed());
+    let many = vec![p; 40];
+    let laned = sum_at::gradient(&Cpu::new().checks(false), &many, 2.0).unwrap();
+    assert_eq!((laned.value, laned.x, laned.p[7].c[2].0), (430.0, 440.0, [2.25]));
+    assert_eq!(laned, sum_at::gradient(&Interpreter::new(), &many, 2.0).unwrap());
 }

@@ -298,33 +298,30 @@ fn compensated(x: impl Iterator<Item = f64>) -> f64 {
 #[test]
 fn rounding_errors_dont_grow_with_the_number_of_terms() {
     let n = 1_000_000;
-    let terms: [Vec<f32>; 2] = [
-        // each addition to a large sum is rounded in the same direction
-        vec![0.1; n],
-        (0..n).map(|i| (i as f64 * 0.37).sin() as f32 + 1.1).collect(),
-    ];
-    for x in &terms {
-        let exact = compensated(x.iter().map(|x| f64::from(*x)));
-        let check = |found: f32, factor: f64, what: &str| {
-            let error = (f64::from(found) / (factor * exact) - 1.0).abs();
-            assert!(error < 1e-5, "{what}: {error:e}");
-        };
-        for threads in [1, 2, 7] {
-            for checks in [true, false] {
-                for d in [Cpu::with_threads(threads), Cpu::with_threads(threads).parallel_from(0)] {
-                    let d = d.checks(checks);
-                    let mut total = 0.0;
-                    sum::run(&d, &mut total, x).unwrap();
-                    check(total, 1.0, &format!("sum on {d:?}"));
-                    let mut sums = [0.0; 3];
-                    moments::run(&d, &mut sums, x, &[0.5, 1.0, 2.0]).unwrap();
-                    check(sums[0], 0.5, &format!("moment on {d:?}"));
-                    check(sums[2], 2.0, &format!("moment on {d:?}"));
-                    let y = vec![0.0; n];
-                    let gradient = axpy::vjp(&d, x, &y, 1.0f32, &vec![1.0; n]).unwrap();
-                    check(gradient.alpha_bar, 1.0, &format!("gradient on {d:?}"));
-                }
+    let check = |found: f32, exact: f64, what: &str, d: &Cpu| {
+        let error = (f64::from(found) / exact - 1.0).abs();
+        assert!(error < 1e-5, "{what} on {d:?}: {error:e}");
+    };
+    // each addition of a tenth to a large sum is rounded in the same direction
+    let tenths = vec![0.1f32; n];
+    let waves: Vec<f32> = (0..n).map(|i| (i as f64 * 0.37).sin() as f32 + 1.1).collect();
+    let [tenth, wave] = [&tenths, &waves].map(|x| compensated(x.iter().map(|x| f64::from(*x))));
+    for threads in [1, 2, 7] {
+        for checks in [true, false] {
+            let d = Cpu::with_threads(threads).checks(checks);
+            for d in [&d, &d.clone().parallel_from(0)] {
+                let mut totals = [0.0f32; 2];
+                sum::run(d, &mut totals[0], &tenths).unwrap();
+                sum::run(d, &mut totals[1], &waves).unwrap();
+                check(totals[0], tenth, "tenths", d);
+                check(totals[1], wave, "waves", d);
             }
+            let mut sums = [0.0f32; 2];
+            moments::run(&d, &mut sums, &waves, &[0.5, 2.0]).unwrap();
+            check(sums[0], 0.5 * wave, "half", &d);
+            check(sums[1], 2.0 * wave, "twice", &d);
+            let (y, ones) = (vec![0.0f32; n], vec![1.0f32; n]);
+            check(axpy::vjp(&d, &waves, &y, 1.0f32, &ones).unwrap().alpha_bar, wave, "gradient", &d);
         }
     }
 }

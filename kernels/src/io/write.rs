@@ -61,13 +61,8 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
 
 fn write_through(file: File, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
     let mut buffer = BufWriter::with_capacity(1 << 18, file);
-    let written = content(&mut buffer);
-    // what is left after an error isn't worth another try
-    let (file, rest) = match written {
-        Ok(()) => (buffer.into_inner().map_err(io::IntoInnerError::into_error)?, Ok(())),
-        Err(e) => (buffer.into_parts().0, Err(e)),
-    };
-    rest.map(|()| file)
+    content(&mut buffer)?;
+    buffer.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 /// A file that isn't in its place yet.

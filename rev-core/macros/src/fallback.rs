@@ -8,15 +8,26 @@ use rev_core::ir::Function;
 use syn::visit_mut::VisitMut;
 
 use crate::model::{Model, PureModel};
+use crate::names::{refused, Named};
 use crate::{emit, runtime};
 
 /// The function without its statements, with everything that its callers may name.
-pub fn reversible(model: &Model) -> TokenStream {
+pub fn reversible(mut model: Model) -> TokenStream {
     let empty = Function { body: Vec::new(), ..model.function.clone() };
-    match check(empty) {
-        Ok(checked) if model.declared => emit::reversible(model, &checked),
-        Ok(_) | Err(_) => signature(model),
+    for names in [&mut model.source.callees, &mut model.source.pures, &mut model.source.constants] {
+        names.clear();
     }
+    match check(empty) {
+        Ok(checked) if model.declared && (model.method.is_some() || !is_refused(&model.item.sig.ident)) => {
+            emit::reversible(&model, &checked)
+        }
+        Ok(_) | Err(_) => signature(&model),
+    }
+}
+
+/// Whether a function of this name would hide something else, whose users would be told of it.
+fn is_refused(name: &syn::Ident) -> bool {
+    refused(name, Named::Function, rev_core::ir::Span::NONE).is_some()
 }
 
 /// The function and its inverse, where not even the parameters can be read.
@@ -26,6 +37,9 @@ fn signature(model: &Model) -> TokenStream {
     let mut sig = sig.clone();
     Bounds.visit_signature_mut(&mut sig);
     let syn::Signature { ident, generics, inputs, .. } = &sig;
+    if model.method.is_some() || is_refused(ident) {
+        return TokenStream::new();
+    }
     let clause = &generics.where_clause;
     let result = quote!(::core::result::Result<(), #p::Error>);
     quote! {
@@ -59,6 +73,9 @@ impl VisitMut for Bounds {
 /// The function without its body.
 pub fn pure(model: &PureModel) -> TokenStream {
     let syn::ItemFn { vis, sig, .. } = &model.item;
+    if model.method.is_some() {
+        return TokenStream::new();
+    }
     quote! {
         #[allow(unused_variables, dead_code, clippy::all)]
         #vis #sig { ::core::unreachable!() }

@@ -5,6 +5,7 @@ use rev_core::ir::{Class, Generic, GenericKind, Mode, Type};
 use syn::{GenericParam, TypeParamBound, WherePredicate};
 
 use crate::model::{Form, Passing, Source};
+use crate::names::{refused, Named};
 use crate::types::{type_arguments, TypeReader};
 
 /// The scalar traits by name.
@@ -29,6 +30,12 @@ pub fn read_generics(
     let mut out = Vec::new();
     let mut functions = Vec::new();
     for param in &generics.params {
+        if let GenericParam::Type(syn::TypeParam { ident, .. })
+        | GenericParam::Const(syn::ConstParam { ident, .. }) = param
+        {
+            let span = source.spans.of(ident);
+            refused(ident, Named::Generic, span).into_iter().for_each(|d| diagnostics.push(d));
+        }
         match param {
             GenericParam::Lifetime(_) => {}
             GenericParam::Const(c) => {

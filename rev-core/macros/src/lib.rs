@@ -12,7 +12,9 @@ mod emit;
 mod fallback;
 mod generics;
 mod lower;
+mod methods;
 mod model;
+mod names;
 mod parse;
 mod runtime;
 mod spans;
@@ -49,11 +51,26 @@ fn expand_reversible(
     attribute: proc_macro2::TokenStream,
     item: proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
-    let item = match syn::parse2::<syn::ItemFn>(item) {
-        Ok(item) => item,
-        Err(e) => return e.into_compile_error(),
-    };
-    let (model, mut diagnostics) = lower::lower_function(attribute, item);
+    match syn::parse2::<syn::Item>(item.clone()) {
+        Ok(syn::Item::Fn(function)) => match function.sig.receiver() {
+            None => reversible_function(attribute, function, None),
+            Some(_) => unmarked_block(attribute, function),
+        },
+        Ok(syn::Item::Impl(block)) => methods::expand(&attribute, block),
+        Ok(_) => misplaced(
+            item,
+            "`reversible` stands at a function, or at an `impl` block with reversible functions",
+        ),
+        Err(e) => e.into_compile_error(),
+    }
+}
+
+fn reversible_function(
+    attribute: proc_macro2::TokenStream,
+    item: syn::ItemFn,
+    method: Option<model::Method>,
+) -> proc_macro2::TokenStream {
+    let (model, mut diagnostics) = lower::lower_function(attribute, item, method);
     let complete = diagnostics.is_empty();
     match check(model.function.clone()) {
         Ok(checked) if complete => return emit::reversible(&model, &checked),
@@ -63,7 +80,29 @@ fn expand_reversible(
         Err(more) => diagnostics.append(Diagnostics(more.into_iter().filter(is_sure).collect())),
     }
     let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
-    out.extend(fallback::reversible(&model));
+    out.extend(fallback::reversible(model));
+    out
+}
+
+/// A function with a receiver in a block that isn't marked: only what is wrong with it is known.
+fn unmarked_block(attribute: proc_macro2::TokenStream, mut item: syn::ItemFn) -> proc_macro2::TokenStream {
+    item.block = syn::parse_quote!({ ::core::unreachable!() });
+    let stub = quote::quote!(#[allow(unused_variables, dead_code, clippy::all)] #item);
+    let (model, diagnostics) = lower::lower_function(attribute, item, None);
+    let receiver = diagnostics.into_iter().filter(|d| d.code == Code::UnsupportedSignature).take(1);
+    let mut out = diagnostic::compile_errors(Diagnostics(receiver.collect()), &model.source.spans);
+    out.extend(stub);
+    out
+}
+
+/// An attribute at something else: the item stays as it is.
+fn misplaced(item: proc_macro2::TokenStream, message: &str) -> proc_macro2::TokenStream {
+    let mut spans = spans::Spans::default();
+    let span = spans.of(&item);
+    let error = Diagnostic::new(Code::UnsupportedSignature, span, message)
+        .help("a struct becomes a value of the language by `#[derive(Reversible)]`");
+    let mut out = diagnostic::compile_errors(Diagnostics(vec![error]), &spans);
+    out.extend(item);
     out
 }
 
@@ -76,11 +115,19 @@ fn expand_pure(
     attribute: proc_macro2::TokenStream,
     item: proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
-    let item = match syn::parse2::<syn::ItemFn>(item) {
-        Ok(item) => item,
-        Err(e) => return e.into_compile_error(),
-    };
-    let (mut model, mut diagnostics) = lower::lower_pure(attribute, item);
+    match syn::parse2::<syn::Item>(item.clone()) {
+        Ok(syn::Item::Fn(function)) => pure_function(attribute, function, None),
+        Ok(_) => misplaced(item, "`pure` stands at a function"),
+        Err(e) => e.into_compile_error(),
+    }
+}
+
+fn pure_function(
+    attribute: proc_macro2::TokenStream,
+    item: syn::ItemFn,
+    method: Option<model::Method>,
+) -> proc_macro2::TokenStream {
+    let (mut model, mut diagnostics) = lower::lower_pure(attribute, item, method);
     if let Err(more) = check_pure(&model.function) {
         diagnostics.append(more);
     }

@@ -26,6 +26,22 @@ pub struct Model {
     pub function: ir::Function,
     /// What the paths and blocks of the program look like in the source.
     pub source: Source,
+    /// For a function of a type, what the type and its own name are. The item's name and generics then are those
+    /// of both, its receiver a parameter `self`.
+    pub method: Option<Method>,
+}
+
+/// The type of which a function is one.
+#[derive(Clone)]
+pub struct Method {
+    /// The type.
+    pub of: syn::TypePath,
+    /// The function's name there.
+    pub name: Ident,
+    /// The generics of the `impl`.
+    pub generics: syn::Generics,
+    /// The receiver as written: `&mut self`.
+    pub receiver: Option<syn::Receiver>,
 }
 
 /// A `#[pure]` function between lowering and emission.
@@ -38,6 +54,8 @@ pub struct PureModel {
     pub function: ir::Pure,
     /// What the paths of the function look like in the source.
     pub source: Source,
+    /// For a function of a type, what the type and its own name are.
+    pub method: Option<Method>,
 }
 
 /// How a parameter is declared.
@@ -107,10 +125,22 @@ pub struct Source {
     pub structs: BTreeMap<String, syn::Type>,
     /// Type annotations of `let` statements, by variable.
     pub annotations: BTreeMap<ir::VarId, syn::Type>,
+    /// Receivers of calls `x.f(..)` for which it isn't said that they are changed.
+    pub receivers: Vec<Receiver>,
     /// External blocks.
     pub externals: Vec<External>,
     /// Where each span of the IR stands.
     pub spans: Spans,
+}
+
+/// A receiver that a call `x.f(..)` is taken to change.
+pub struct Receiver {
+    /// The path in [`ir::Callee::Path`].
+    pub callee: String,
+    /// The receiver as written.
+    pub name: String,
+    /// Where it stands.
+    pub span: ir::Span,
 }
 
 /// An external block.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use rev_core::ir;
 
@@ -104,4 +104,27 @@ impl<A: ToTokens, B: ToTokens> ToTokens for Until<'_, A, B> {
         self.0.to_tokens(tokens);
         self.1.to_tokens(tokens);
     }
+}
+
+/// Whether an identifier stands anywhere in some tokens.
+pub fn mentions(tokens: TokenStream, name: &Ident) -> bool {
+    tokens.into_iter().any(|t| match t {
+        TokenTree::Ident(i) => i == *name,
+        TokenTree::Group(g) => mentions(g.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// Tokens with each identifier replaced.
+pub fn each_ident(tokens: TokenStream, replace: &mut dyn FnMut(Ident) -> Ident) -> TokenStream {
+    let mut each = |tree| match tree {
+        TokenTree::Ident(i) => TokenTree::Ident(replace(i)),
+        TokenTree::Group(g) => {
+            let mut group = Group::new(g.delimiter(), each_ident(g.stream(), &mut *replace));
+            group.set_span(g.span());
+            TokenTree::Group(group)
+        }
+        other => other,
+    };
+    tokens.into_iter().map(&mut each).collect()
 }

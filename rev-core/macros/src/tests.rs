@@ -300,3 +300,70 @@ fn strange_structs_are_reported() {
         syn::parse2::<syn::File>(out).unwrap();
     }
 }
+
+/// Names that clash with those of generated code, of the language and of the standard library, and those that don't.
+const NAMES: &[(&str, [bool; 4])] = &[
+    // whether each is fine as a function, a type parameter, a variable, a field
+    ("__cx", [false, false, false, false]),
+    ("__s", [false, false, false, false]),
+    ("__m", [false, false, false, false]),
+    ("__v", [false, false, false, false]),
+    ("__run", [false, false, false, false]),
+    ("__C", [false, false, false, false]),
+    ("__N", [false, false, false, false]),
+    ("__callee0", [false, false, false, false]),
+    ("_1", [true, true, true, true]),
+    ("_x", [true, true, true, true]),
+    ("r#type", [true, true, true, true]),
+    ("r#match", [true, true, true, true]),
+    ("str", [false, false, true, true]),
+    ("char", [false, false, true, true]),
+    ("f64", [false, false, true, true]),
+    ("usize", [false, false, true, true]),
+    ("bool", [false, false, true, true]),
+    ("main", [true, true, true, true]),
+    ("run", [true, true, true, true]),
+    ("gradient", [true, true, true, true]),
+    ("inverse", [false, true, true, true]),
+    ("device", [true, true, true, true]),
+    ("value", [true, true, true, true]),
+    ("x_bar", [true, true, true, true]),
+    ("Some", [false, true, false, true]),
+    ("None", [false, true, false, true]),
+    ("Ok", [false, true, false, true]),
+    ("Err", [false, true, false, true]),
+    ("Vec", [false, true, true, true]),
+    ("Result", [false, true, true, true]),
+    ("Body", [false, true, true, true]),
+    ("größe", [true, true, true, true]),
+    ("関数", [true, true, true, true]),
+];
+
+#[test]
+fn names_work_or_are_refused() {
+    for (name, fine) in NAMES {
+        let sources = [
+            format!("fn {name}(y: &mut f64) {{ *y += 1.0; }}"),
+            format!("fn f<{name}: Real>(y: &mut {name}, x: {name}) {{ *y += x; }}"),
+            format!("fn f(y: &mut f64, {name}: f64) {{ *y += {name}; }}"),
+            format!("struct S {{ {name}: f64 }}"),
+            format!("fn f(y: &mut f64) {{ let mut {name} = 0.0; {name} += 1.0; *y += {name}; }}"),
+            format!("fn f(y: &mut f64) {{ for {name} in 0..3 {{ *y += {name} as f64; }} }}"),
+            format!("fn f<const {name}: usize>(y: &mut [f64; {name}]) {{ for i in 0..{name} {{ y[i] += 1.0; }} }}"),
+            format!("fn f(y: &mut f64, s: &S) {{ *y += s.{name}; }}"),
+        ];
+        let positions = [0, 1, 2, 3, 2, 2, 1, usize::MAX];
+        for (source, position) in sources.iter().zip(positions) {
+            let item = tokens(source).unwrap();
+            let out = match position {
+                3 => super::derive::derive(syn::parse2(item).unwrap()),
+                _ => expand_reversible(TokenStream::new(), item),
+            };
+            let text = out.to_string();
+            syn::parse2::<syn::File>(out).unwrap_or_else(|e| panic!("{source}: {e}"));
+            let fine = fine.get(position).copied().unwrap_or(true);
+            assert_eq!(text.contains("[R0617]"), !fine, "{source}: {text}");
+            assert_eq!(text.contains("compile_error"), !fine, "{source}");
+        }
+    }
+}

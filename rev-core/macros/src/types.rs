@@ -120,7 +120,7 @@ impl TypeReader<'_> {
             _ if NEVER.contains(&name.as_str()) => Err(self.unsupported(ty, &format!("`{name}`"))),
             _ => match array_rank(&name, &args) {
                 Some(rank) => Ok(Type::Array(Box::new(self.argument(ty, &args)?), rank)),
-                None => self.structure(ty, &args),
+                None => self.structure(ty, &last.arguments),
             },
         }
     }
@@ -140,6 +140,12 @@ impl TypeReader<'_> {
         }
     }
 
+    fn is_const(&self, path: &syn::Path) -> bool {
+        let is =
+            |name: &syn::Ident| self.generics.iter().any(|g| *name == g.name && g.kind == GenericKind::Const);
+        path.get_ident().is_some_and(is)
+    }
+
     fn argument(&mut self, ty: &syn::TypePath, args: &[syn::Type]) -> Found<Type> {
         match args.first() {
             Some(t) => self.read(t),
@@ -147,8 +153,26 @@ impl TypeReader<'_> {
         }
     }
 
-    fn structure(&mut self, ty: &syn::TypePath, args: &[syn::Type]) -> Found<Type> {
-        let args = args.iter().map(|t| self.read(t)).collect::<Found<Vec<_>>>()?;
+    /// A struct. A const argument is the name of a parameter, or a number as the length of a type without size.
+    fn structure(&mut self, ty: &syn::TypePath, arguments: &PathArguments) -> Found<Type> {
+        let mut args = Vec::new();
+        if let PathArguments::AngleBracketed(written) = arguments {
+            for argument in &written.args {
+                match argument {
+                    GenericArgument::Type(syn::Type::Path(t)) if self.is_const(&t.path) => {
+                        args.push(Type::Generic(path_text(&t.path)));
+                    }
+                    GenericArgument::Type(t) => args.push(self.read(t)?),
+                    GenericArgument::Const(n) => args.push(match self.length(n)? {
+                        Length::Named(name) if self.generics.iter().any(|g| g.name == name) => {
+                            Type::Generic(name)
+                        }
+                        length => Type::Fixed(Box::new(Type::Tuple(Vec::new())), length),
+                    }),
+                    _ => {}
+                }
+            }
+        }
         let name = path_name(&ty.path);
         self.source.structs.entry(name.clone()).or_insert_with(|| syn::Type::Path(ty.clone()));
         Ok(Type::Struct(name, args))
@@ -250,6 +274,11 @@ pub fn type_arguments(args: &PathArguments) -> Vec<syn::Type> {
             .collect(),
         PathArguments::None | PathArguments::Parenthesized(_) => Vec::new(),
     }
+}
+
+/// Types are in camel case, modules and functions in snake case.
+pub fn is_type_name(name: &str) -> bool {
+    name.trim_start_matches('_').starts_with(char::is_uppercase)
 }
 
 /// A path as one word, generic arguments included: `m::f::<T>`.

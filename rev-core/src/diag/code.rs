@@ -371,10 +371,11 @@ codes! {
             "Only these have places and shadows."
             "Use one of these types; derive `Reversible` for a struct."
         UnsupportedSignature R0613 "a function signature that isn't part of the language"
-            "A reversible function is a free function without a return type, `self`, `async`, `unsafe`, lifetimes that \
-             matter or a `where` clause beyond bounds on its type parameters."
-            "It is turned into several functions with other signatures."
-            "Give results through `&mut` parameters."
+            "A reversible function is a function without a return type, `async`, `unsafe`, lifetimes that \
+             matter or a `where` clause beyond bounds on its type parameters. It has a `self` only in an `impl` block of a struct \
+             that is marked `#[reversible]` too, and isn't a function of a trait."
+            "It is turned into several functions with other signatures, which belong to a type of their own."
+            "Give results through `&mut` parameters; mark the `impl` block."
         UnknownName R0614 "a name that is not in scope"
             "Every variable is a parameter or declared with `let` or `for`."
             "The value is not known."
@@ -389,6 +390,13 @@ codes! {
              views of these."
             "A value has no storage."
             "Use a variable."
+        ReservedName R0617 "a name that the generated code needs, or that means something else"
+            "Names that begin with `__` belong to the generated code. A function, a type parameter or a const parameter doesn't have \
+             the name of a primitive type, and a function begins with a small letter and isn't called `inverse`; a variable isn't \
+             called `Some`, `None`, `Ok` or `Err`."
+            "A function is also a type of its name, which would hide another one; `m::inverse` is the inverse of `m`; and constants and \
+             types are told from functions by their first letter."
+            "Choose another name."
     }
     "Pure functions" {
         PureBody R0701 "a pure function does more than compute a value"

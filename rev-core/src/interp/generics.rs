@@ -174,6 +174,9 @@ impl Generics {
                     inner.consts.insert(generic.name.clone(), n);
                 }
             }
+            if let Some(n) = arg.const_argument(&module.constants) {
+                inner.consts.insert(generic.name.clone(), n);
+            }
         }
         Some((def, inner))
     }

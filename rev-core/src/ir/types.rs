@@ -377,6 +377,21 @@ impl Type {
     /// `bool`.
     pub const BOOL: Type = Type::Scalar(ScalarType::Bool);
 
+    /// The number that stands for a const parameter among a struct's arguments: the length of an array of what has
+    /// no size. (A parameter of the function itself stands there by its name.)
+    pub fn const_argument(&self, constants: &BTreeMap<String, super::Number>) -> Option<usize> {
+        match self {
+            Type::Fixed(of, length) if **of == Type::Tuple(Vec::new()) => match length {
+                Length::Literal(n) => usize::try_from(*n).ok(),
+                Length::Named(name) => match constants.get(name) {
+                    Some(super::Number::Int(n)) => usize::try_from(*n).ok(),
+                    Some(super::Number::Float(_) | super::Number::Bool(_)) | None => None,
+                },
+            },
+            _ => None,
+        }
+    }
+
     /// The class of a scalar type, `None` for anything else or where it isn't known.
     pub fn class(&self, generics: &[Generic]) -> Option<Class> {
         match self {

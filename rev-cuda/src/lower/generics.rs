@@ -304,6 +304,9 @@ impl Generics {
                     inner.consts.insert(generic.name.clone(), n);
                 }
             }
+            if let Some(n) = arg.const_argument(&module.constants) {
+                inner.consts.insert(generic.name.clone(), n);
+            }
         }
         let field = |k: usize| data.and_then(|d| d.children().nth(k));
         let fields = def.fields.iter().enumerate();

@@ -1,12 +1,14 @@
 //! The code of the derive: a shadow struct, and the traits of values for the struct and its shadow.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, ToTokens};
 use rev_core::ir::{Class, GenericKind, Length, Rank, Type};
 use syn::parse_quote;
 
 use super::StructModel;
+use crate::names::plain;
 use crate::runtime;
+use crate::spans::mentions;
 
 /// The names that the generated code is made of.
 pub(super) struct Names<'a> {
@@ -54,9 +56,10 @@ pub(super) fn lanes_name(name: &Ident) -> Ident {
     format_ident!("{name}Lanes")
 }
 
-/// A name for the number of cotangents that no parameter of the struct has.
+/// A name for the number of cotangents that nothing in the struct has.
 fn free_name(model: &StructModel) -> Ident {
-    let taken = |n: &Ident| model.generics.iter().any(|g| *n == g.name);
+    let item = model.item.to_token_stream();
+    let taken = |n: &Ident| mentions(item.clone(), n);
     let candidates = ["N", "LANES", "WIDTH", "COTANGENTS"].into_iter().map(|n| format_ident!("{n}"));
     candidates.into_iter().find(|n| !taken(n)).unwrap_or_else(|| format_ident!("__N"))
 }
@@ -106,7 +109,7 @@ impl Names<'_> {
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let (_, over, _) = self.model.item.generics.split_for_impl();
         let text = shadow.to_string();
-        let labels = fields.iter().map(|f| f.to_string());
+        let labels = fields.iter().map(|f| plain(f));
         let operations = self.linear_operations();
         quote! {
             impl #impl_generics ::core::clone::Clone for #shadow #ty_generics #clause {
@@ -252,8 +255,8 @@ impl Names<'_> {
     /// The same for fields of some types.
     fn dynamic_body(&self, types: impl Iterator<Item = TokenStream>) -> TokenStream {
         let Names { p, name, fields, .. } = self;
-        let text = name.to_string();
-        let labels: Vec<_> = fields.iter().map(|f| f.to_string()).collect();
+        let text = plain(name);
+        let labels: Vec<_> = fields.iter().map(|f| plain(f)).collect();
         quote! {
             fn load(&self) -> #p::Data {
                 #p::Data::record(#text, [#((#labels, #p::DynArg::load(&self.#fields))),*])
@@ -280,8 +283,8 @@ impl Names<'_> {
     fn structure(&self) -> TokenStream {
         let Names { p, name, types, .. } = self;
         let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
-        let text = name.to_string();
-        let labels = self.fields.iter().map(|f| f.to_string());
+        let text = plain(name);
+        let labels = self.fields.iter().map(|f| plain(f));
         let irs = self.model.fields.iter().map(|f| type_tokens(&f.ir, p));
         let generics = self.model.generics.iter().map(|g| generic_tokens(&g.name, &g.kind, p));
         let nested = types.iter().zip(&self.model.fields).map(|(t, f)| nested(t, &f.ir, p));

@@ -3,6 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::names::plain;
+
 use super::expand::{lanes_name, Names};
 
 impl Names<'_> {
@@ -59,7 +61,7 @@ impl Names<'_> {
         let lanes = lanes_name(name);
         let text = lanes.to_string();
         let doc = format!("[`{name}`] in lanes: each field for all of them.");
-        let labels: Vec<_> = fields.iter().map(|f| f.to_string()).collect();
+        let labels: Vec<_> = fields.iter().map(|f| plain(f)).collect();
         let docs = labels.iter().map(|f| format!("`{f}` in each lane."));
         quote! {
             #[doc = #doc]

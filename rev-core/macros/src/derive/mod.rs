@@ -5,6 +5,7 @@ mod expand;
 mod lanes;
 
 use proc_macro2::TokenStream;
+use quote::{quote_spanned, ToTokens};
 use rev_core::diag::{Code, Diagnostic, Diagnostics};
 use rev_core::ir::{Generic, GenericKind, Type};
 use syn::{parse_quote, visit::Visit};
@@ -12,7 +13,9 @@ use syn::{parse_quote, visit::Visit};
 use crate::diagnostic::compile_errors;
 use crate::generics::{is_bounded, read_generics};
 use crate::model::Source;
+use crate::names::{refused, Named};
 use crate::runtime;
+use crate::spans::{mentions, Region};
 use crate::types::{type_arguments, TypeReader};
 
 /// A struct that is read.
@@ -37,7 +40,10 @@ pub fn derive(mut item: syn::DeriveInput) -> TokenStream {
     let mut diagnostics = Diagnostics::default();
     let model = read(item, &mut source, &mut diagnostics);
     match model {
-        Some(model) if diagnostics.is_empty() => expand::expand(&model),
+        Some(mut model) if diagnostics.is_empty() => {
+            ask_of_parts(&mut model);
+            expand::expand(&model)
+        }
         _ => compile_errors(diagnostics, &source.spans),
     }
 }
@@ -52,6 +58,41 @@ fn bound_parameters(item: &mut syn::DeriveInput) {
     for param in item.generics.type_params_mut().filter(|t| !is_bounded(t, &declared)) {
         let is_part = parts.0.contains(&param.ident);
         param.bounds.push(if is_part { parse_quote!(#p::Real) } else { parse_quote!(#p::Field) });
+    }
+}
+
+/// Asks of the structs among the fields that they are values of the language, in all that is generated: so what
+/// rustc says about one that isn't is one message. Where a struct's own parameters are arguments of one, such a
+/// bound would hide what is known about it.
+fn ask_of_parts(model: &mut StructModel) {
+    let p = runtime::path();
+    let params: Vec<syn::Ident> =
+        model.generics.iter().filter_map(|g| syn::parse_str(&g.name).ok()).collect();
+    let mut parts = Vec::new();
+    for field in &model.fields {
+        structs_in(&field.ty, &field.ir, &mut parts);
+    }
+    parts.retain(|ty| params.iter().all(|name| !mentions(ty.to_token_stream(), name)));
+    if !parts.is_empty() {
+        let clause = model.item.generics.make_where_clause();
+        for ty in parts {
+            let bound = quote_spanned!(Region::of(&ty).first=> #p::Part);
+            clause.predicates.push(parse_quote!(#ty: #bound));
+        }
+    }
+}
+
+/// The structs that a type is made of.
+fn structs_in(ty: &syn::Type, ir: &Type, out: &mut Vec<syn::Type>) {
+    match (ir, ty) {
+        (Type::Struct(..), _) => out.push(ty.clone()),
+        (_, syn::Type::Paren(t)) => structs_in(&t.elem, ir, out),
+        (_, syn::Type::Group(t)) => structs_in(&t.elem, ir, out),
+        (Type::Fixed(t, _), syn::Type::Array(a)) => structs_in(&a.elem, t, out),
+        (Type::Tuple(ts), syn::Type::Tuple(t)) => {
+            t.elems.iter().zip(ts).for_each(|(ty, ir)| structs_in(ty, ir, out));
+        }
+        _ => {}
     }
 }
 
@@ -74,6 +115,8 @@ impl<'ast> Visit<'ast> for ComplexParts {
 
 fn read(item: syn::DeriveInput, source: &mut Source, diagnostics: &mut Diagnostics) -> Option<StructModel> {
     let generics = read_generics(&item.generics, source, diagnostics);
+    let span = source.spans.of(&item.ident);
+    refused(&item.ident, Named::Field, span).into_iter().for_each(|d| diagnostics.push(d));
     for g in generics.iter().filter(|g| matches!(g.kind, GenericKind::Function(_))) {
         let message = format!("`{}` is a function, and a field can't hold one", g.name);
         diagnostics.push(Diagnostic::new(Code::UnsupportedType, source.spans.of(&item.generics), message));
@@ -130,6 +173,8 @@ fn field(
         return None;
     }
     let ident = field.ident?;
+    let span = source.spans.of(&ident);
+    refused(&ident, Named::Field, span).into_iter().for_each(|d| diagnostics.push(d));
     Some(FieldModel { vis: field.vis, ident, ty: field.ty, ir })
 }
 

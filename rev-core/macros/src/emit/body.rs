@@ -9,7 +9,9 @@ use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::ir::{Block, Direction, Expr, Function, Place, Span, Type, VarId};
 use rev_core::pass::Erased;
 
+use super::api::is_function_name;
 use super::by_value::Recursion;
+use super::callee::{programs, Kind};
 use super::lanes::Lane;
 use super::names::{ident, ident_at};
 use super::sites::{Quotes, Sites};
@@ -256,13 +258,19 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The path of a pure function's type, and the generic arguments given.
+    /// The programs of a pure function, and the generic arguments given.
     pub fn pure_path(&self, path: &str) -> (TokenStream, TokenStream) {
         match self.source.pures.get(path) {
             Some(written) => {
-                let mut bare = written.clone();
-                let given = bare.segments.last_mut().map(|s| std::mem::take(&mut s.arguments));
-                (quote!(#bare), quote!(#given))
+                let given = written.segments.last().map(|s| &s.arguments);
+                let given = match given {
+                    Some(syn::PathArguments::AngleBracketed(a)) => {
+                        let args = a.args.iter();
+                        quote!(::<#(#args),*>)
+                    }
+                    _ => TokenStream::new(),
+                };
+                (programs(self.p, self.source, written, Kind::Pure), given)
             }
             None => (path.parse().unwrap_or_default(), TokenStream::new()),
         }
@@ -276,10 +284,8 @@ impl<'a> Body<'a> {
     /// The value of a named reversible function, `None` where the name is a constant: constants
     /// are in capitals, functions aren't.
     pub fn function_value(&self, path: &str) -> Option<TokenStream> {
-        let name = path.rsplit("::").next()?;
-        let is_function = name.starts_with(|c: char| c.is_lowercase() || c == '_');
-        let path = path_tokens(self.source.constants.get(path), path);
-        is_function.then(|| quote!((#path {})))
+        let written = self.source.constants.get(path).filter(|_| is_function_name(path))?;
+        Some(programs(self.p, self.source, written, Kind::Reversible))
     }
 }
 

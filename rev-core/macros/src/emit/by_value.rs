@@ -200,9 +200,9 @@ impl Body<'_> {
             })
             .collect();
         let (program, targets) = (program_name(direction), several(&targets));
-        let (path, given) = self.callee_generics(text);
+        let (_, given) = self.callee_generics(text);
         let given = given.map(|args| quote!(::<#args>));
-        Some(quote!(#targets = #path::#program #given (#(#values,)* __left);))
+        Some(quote!(#targets = Self::#program #given (#(#values,)* __left);))
     }
 
     /// What stands here has no place in a program by value.

@@ -1,11 +1,12 @@
 //! Calls.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
 
 use super::body::{Body, Repr};
+use super::callee::{programs, Kind};
 use super::expr::Reach;
 use super::names::ident;
 use super::types::is_fixed;
@@ -97,6 +98,12 @@ impl Body<'_> {
                 ArgValue::Expr(e) => self.value_argument(e),
             });
         }
+        // rustc's messages about an argument stand at the argument
+        let located = args.iter().zip(passed).map(|(arg, tokens)| match &arg.value {
+            ArgValue::Place(place) => self.located(tokens, place.span),
+            ArgValue::Expr(e) => self.located(tokens, e.span),
+        });
+        let passed: Vec<_> = located.collect();
         let call = self.invoke(callee, direction, &passed);
         let failure = self.fail(|at| quote!(#p::fail::called(#at, __e)));
         quote!({
@@ -105,6 +112,14 @@ impl Body<'_> {
             #after
             if let ::core::result::Result::Err(__e) = __result { #failure }
         })
+    }
+
+    /// Tokens that stand at a position of the source.
+    fn located(&self, tokens: TokenStream, at: rev_core::ir::Span) -> TokenStream {
+        match self.source.spans.region(at) {
+            Some(region) => at_span(tokens, region.first.resolved_at(Span::call_site())),
+            None => tokens,
+        }
     }
 
     /// Whether an argument is a part of a variable of which another argument is a part too, in a
@@ -175,7 +190,12 @@ impl Body<'_> {
                 let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
                 let program = program_name(direction);
                 let (path, generics) = self.callee_path(text, direction);
-                quote!(#path::#program #generics (#cx, #width #(#args),*))
+                let mut program = program;
+                let at = self.source.callees.get(text).and_then(|path| path.segments.last());
+                program.set_span(
+                    at.map_or_else(Span::call_site, |s| s.ident.span()).resolved_at(Span::call_site()),
+                );
+                quote!(#path.#program #generics (#cx, #width #(#args),*))
             }
             Callee::Param(var) => {
                 let name = self.name(*var);
@@ -192,28 +212,26 @@ impl Body<'_> {
         }
     }
 
-    /// The path of a function's type, and the generic arguments that the call gives.
+    /// The programs of a function, and the generic arguments that the call gives.
     pub fn callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
         let (path, given) = self.callee_generics(text);
         let width = (direction.adjoint > 0).then(|| quote!(, __N));
         (path, given.map(|args| quote!(::<#args _ #width>)).unwrap_or_default())
     }
 
-    /// The path of a function's type, and the source's generic arguments as they stand: `T, K,`.
+    /// The programs of a function, and the source's generic arguments as they stand: `T, K,`.
     pub fn callee_generics(&self, text: &str) -> (TokenStream, Option<TokenStream>) {
         let Some(path) = self.source.callees.get(text) else {
             return (text.parse().unwrap_or_default(), None);
         };
-        let mut bare = path.clone();
-        let given = bare.segments.last_mut().map(|s| std::mem::take(&mut s.arguments));
-        let given = match given {
+        let given = match path.segments.last().map(|s| &s.arguments) {
             Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {
                 let args = a.args.iter();
                 Some(quote!(#(#args,)*))
             }
             _ => None,
         };
-        (quote!(#bare), given)
+        (programs(self.p, self.source, path, Kind::Reversible), given)
     }
 
     /// Records what a call left in an ancilla.
@@ -229,6 +247,17 @@ impl Body<'_> {
             ArgValue::Place(_) | ArgValue::Expr(_) => TokenStream::new(),
         }
     }
+}
+
+fn at_span(tokens: TokenStream, span: Span) -> TokenStream {
+    let at = |mut tree: TokenTree| {
+        if let TokenTree::Group(g) = &tree {
+            tree = TokenTree::Group(Group::new(g.delimiter(), at_span(g.stream(), span)));
+        }
+        tree.set_span(span);
+        tree
+    };
+    tokens.into_iter().map(at).collect()
 }
 
 /// The name of one of a function's programs.

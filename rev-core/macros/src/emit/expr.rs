@@ -82,7 +82,7 @@ impl Body<'_> {
         let (path, generics) = self.pure_path(path);
         let args = self.exprs(args);
         let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
-        quote!(match #path::#name #generics (#(#args),*) {
+        quote!(match #path.#name #generics (#(#args),*) {
             ::core::option::Option::Some(__r) => __r,
             ::core::option::Option::None => #failure,
         })

@@ -22,6 +22,7 @@ mod api;
 mod body;
 mod by_value;
 mod call;
+mod callee;
 mod contraction;
 mod expr;
 mod lanes;
@@ -44,13 +45,17 @@ use rev_core::check::Checked;
 use rev_core::ir::{Direction, Module};
 use rev_core::pass::{adjoint, inverse, Adjoint};
 
+use crate::methods::beside;
 use crate::model::Model;
+pub use api::is_function_name;
 use api::{Api, Entry};
 use body::Scope;
 use by_value::ByValue;
+pub use callee::hash;
 pub use pure::pure;
 use signature::Signature;
 use sites::Quotes;
+pub use types::rust_type;
 
 /// The items that a `#[reversible]` function becomes. `program` is the model's function, checked.
 pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
@@ -83,14 +88,25 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let vis = &model.item.vis;
     let entry = Entry { p, model, signature: &signature, fused: fused.is_some() };
     let Api { items, functions } = api::entry_points(&entry);
-    let run = api::plain_function(&entry);
+    let run = match &model.method {
+        None => api::plain_function(&entry),
+        Some(method) => beside(p, "HasReversible", method, name, &api::method(&entry, method)),
+    };
     let collected = api::collected(p, &module_of(program), &program.generics, &model.source);
     let accumulates = program::accumulates(&scope, program);
     let recurses = recursion::recurses(&scope, program);
     let constant = program::constant(program);
+    let writes = program::writes(program);
     let constants_passed = program::constants_passed(&scope, program);
     let passed_on = program::reversible_impl(name, program, &signature, p);
-    let about = format!("What can be done with the reversible function [`{name}`]({name}()).");
+    let imports = callee::imports(p, &model.source);
+    let about = match &model.method {
+        None => format!("What can be done with the reversible function [`{name}`]({name}())."),
+        Some(method) => {
+            let (of, name) = (crate::types::path_name(&method.of.path), &method.name);
+            format!("What can be done with the reversible function `{of}::{name}`.")
+        }
+    };
     let lints = lints();
     quote! {
         #run
@@ -100,21 +116,30 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         #[derive(Clone, Copy, Debug)]
         #vis struct #name {}
 
-        #lints
-        impl #name {
-            #(#programs)*
-            #fused
-            #by_value
-            #accumulates
-            #recurses
-            #constant
-            #functions
-            #collected
-        }
-
         #items
-        #constants_passed
-        #passed_on
+
+        #lints
+        const _: () = {
+            #imports
+            impl #name {
+                #(#programs)*
+                #fused
+                #by_value
+                #accumulates
+                #recurses
+                #constant
+                #writes
+                #functions
+                #collected
+            }
+            #constants_passed
+            #passed_on
+            #[diagnostic::do_not_recommend]
+            impl #p::IsReversible for #name {
+                type Programs = Self;
+                const PROGRAMS: Self = Self {};
+            }
+        };
     }
 }
 
@@ -130,7 +155,7 @@ fn lints() -> TokenStream {
     quote! {
         #[allow(
             clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction,
-            dead_code, non_snake_case, unreachable_code, unused, unused_braces, unused_parens
+            dead_code, non_local_definitions, non_snake_case, unreachable_code, unused, unused_braces, unused_parens
         )]
     }
 }

@@ -7,15 +7,17 @@ use rev_core::facts::{accumulated_by, passed_with_derivatives, written_params, P
 use rev_core::ir::{Direction, Function};
 use rev_core::pass::{erase, fuse, Erased, Wanted};
 
+use super::api::aliases;
 use super::body::{Body, Repr, Scope};
 use super::by_value::ByValue;
 use super::call::program_name;
+use super::callee::{programs, Kind};
 use super::names::ident;
 use super::parallel::has_fused_product_outside;
 use super::recursion;
 use super::signature::{Passed, Shape, Signature};
 use super::types::is_scalar;
-use crate::model::Source;
+use crate::model::Receiver;
 
 /// The program of a direction, from the function that it is (the adjoint's parameters are each
 /// followed by their shadows).
@@ -98,6 +100,7 @@ fn around(
         #[doc(hidden)]
         #[inline]
         pub fn #name<#declared __C: #p::Checks, #width>(
+            self,
             __cx: #p::Context<'_, __C>,
             #width_argument
             #(#params),*
@@ -192,14 +195,16 @@ pub fn accumulates(scope: &Scope, function: &Checked) -> TokenStream {
         let calls = accumulated_by(function, param)?;
         let k = function.params.iter().position(|p| *p == param)?;
         let in_callees = calls.iter().map(|PassedOn { callee, argument }| {
-            let path = callee_type(scope.source, callee);
-            quote!(&& #path::__accumulates(#argument, __depth - 1))
+            let path = callee_programs(scope, callee);
+            quote!(&& #path.__accumulates(#argument, __depth - 1))
         });
         Some(quote!(#k => true #(#in_callees)*,))
     });
+    let aliases = aliases(&function.generics);
     quote! {
         #[doc(hidden)]
-        pub const fn __accumulates(__param: usize, __depth: u32) -> bool {
+        pub const fn __accumulates(self, __param: usize, __depth: u32) -> bool {
+            #aliases
             __depth > 0 && match __param { #(#arms)* _ => false }
         }
     }
@@ -211,8 +216,19 @@ pub fn constant(function: &Checked) -> TokenStream {
     let declared = params.filter(|(_, v)| function.constants.contains(v)).map(|(k, _)| k);
     quote! {
         #[doc(hidden)]
-        pub const fn __constant(__param: usize) -> bool {
+        pub const fn __constant(self, __param: usize) -> bool {
             match __param { #(#declared => true,)* _ => false }
+        }
+    }
+}
+
+/// `__writes(k)`: whether the function changes its parameter `k`.
+pub fn writes(function: &Checked) -> TokenStream {
+    let written = written_params(function).filter_map(|v| function.params.iter().position(|p| *p == v));
+    quote! {
+        #[doc(hidden)]
+        pub const fn __writes(self, __param: usize) -> bool {
+            match __param { #(#written => true,)* _ => false }
         }
     }
 }
@@ -220,28 +236,36 @@ pub fn constant(function: &Checked) -> TokenStream {
 /// What holds for calls: nothing that carries a derivative is passed for a constant, which would lose it.
 pub fn constants_passed(scope: &Scope, function: &Checked) -> TokenStream {
     let asserts = passed_with_derivatives(function).into_iter().map(|Passing { callee, argument, name, span }| {
-        let path = callee_type(scope.source, &callee);
+        let path = callee_programs(scope, &callee);
         let message = format!(
             "`{name}` carries a derivative, but `{callee}` declares this argument constant: declare `{name}` \
              constant here too, or don't declare it there"
         );
-        quote_spanned!(scope.source.spans.span(span)=> ::core::assert!(!#path::__constant(#argument), #message);)
+        quote_spanned!(scope.source.spans.span(span)=> ::core::assert!(!#path.__constant(#argument), #message);)
     });
-    let asserts: TokenStream = asserts.collect();
+    let receivers = scope.source.receivers.iter().map(|Receiver { callee, name, span }| {
+        let path = callee_programs(scope, callee);
+        let message = format!(
+            "[R0412] this function only reads `{name}`, but it is called as one that changes it: write `(&{name}).` before its name"
+        );
+        quote_spanned!(scope.source.spans.span(*span)=> ::core::assert!(#path.__writes(0), #message);)
+    });
+    let asserts: TokenStream = asserts.chain(receivers).collect();
     match asserts.is_empty() {
         true => asserts,
-        false => quote!(const _: () = { #asserts };),
+        false => {
+            let aliases = aliases(&function.generics);
+            quote!(const _: () = { #aliases #asserts };)
+        }
     }
 }
 
-/// The path of a called function's type, without generic arguments.
-pub fn callee_type(source: &Source, text: &str) -> TokenStream {
-    let Some(path) = source.callees.get(text) else { return text.parse().unwrap_or_default() };
-    let mut bare = path.clone();
-    if let Some(last) = bare.segments.last_mut() {
-        last.arguments = syn::PathArguments::None;
+/// The programs of a called function.
+pub fn callee_programs(scope: &Scope, text: &str) -> TokenStream {
+    match scope.source.callees.get(text) {
+        Some(path) => programs(scope.p, scope.source, path, Kind::Reversible),
+        None => text.parse().unwrap_or_default(),
     }
-    quote!(#bare)
 }
 
 /// The trait through which a function is passed to others.
@@ -269,7 +293,7 @@ pub fn reversible_impl(
                 __cx: #p::Context<'_, __C>,
                 (#(#args,)*): <#list as #p::Params>::Args<'_>,
             ) -> ::core::result::Result<(), #p::Error> {
-                #name::#program::<#given _>(__cx, #(#args),*)
+                #name::#program::<#given _>(self, __cx, #(#args),*)
             }
         }
     };
@@ -284,7 +308,7 @@ pub fn reversible_impl(
                 (#(#args,)*): <#list as #p::Params>::Args<'_>,
                 (#(#bars,)*): <#list as #p::Params>::Shadows<'_, __N>,
             ) -> ::core::result::Result<(), #p::Error> {
-                #name::#program::<#given _, __N>(__cx, __width, #(#args, #bars),*)
+                #name::#program::<#given _, __N>(self, __cx, __width, #(#args, #bars),*)
             }
         }
     };
@@ -298,10 +322,10 @@ pub fn reversible_impl(
         #[automatically_derived]
         impl<#declared> #p::Reversible<#list> for #name #conditions {
             fn name(self) -> &'static str {
-                #name::__name()
+                #name::__name(self)
             }
             fn collect(self, __c: &mut #p::Collector) {
-                #name::__collect(__c);
+                #name::__collect(self, __c);
             }
             #(#methods)*
         }

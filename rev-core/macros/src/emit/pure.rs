@@ -2,7 +2,7 @@
 //! give its value and partial derivatives to programs.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, ToTokens};
 use rev_core::ir::{Function, Module, Pure};
 use rev_core::pass::partials;
 
@@ -10,7 +10,9 @@ use super::api::collected;
 use super::body::{Body, Repr, Scope};
 use super::sites::Quotes;
 use super::types::rust_type;
-use crate::model::{Passing, PureModel};
+use crate::methods::beside;
+use crate::model::{Method, ParamModel, Passing, PureModel};
+use crate::names::RECEIVER;
 
 /// The items that a `#[pure]` function becomes.
 pub fn pure(model: &PureModel) -> TokenStream {
@@ -24,6 +26,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
     let value = program(&scope, model, &model.function, "__value");
     let derivatives = partials(&model.function).ok().map(|d| program(&scope, model, &d, "__partials"));
     let collected = collected(p, &module, &model.function.generics, &model.source);
+    let imports = super::callee::imports(p, &model.source);
     let args = model.params.iter().map(|param| {
         let name = &param.ident;
         match param.passing {
@@ -31,14 +34,20 @@ pub fn pure(model: &PureModel) -> TokenStream {
             Passing::Shared | Passing::Exclusive => quote!(::core::clone::Clone::clone(#name)),
         }
     });
+    let call = match &model.method {
+        None => quote! {
+            #(#attrs)*
+            #[allow(clippy::too_many_arguments)]
+            #[inline]
+            #[track_caller]
+            #vis #sig {
+                #p::plain((#name {}).__value(#(#args),*))
+            }
+        },
+        Some(method) => beside(p, "HasPure", method, name, &of_type(p, model, method)),
+    };
     quote! {
-        #(#attrs)*
-        #[allow(clippy::too_many_arguments)]
-        #[inline]
-        #[track_caller]
-        #vis #sig {
-            #p::plain(#name::__value(#(#args),*))
-        }
+        #call
 
         #[doc = #about]
         #[allow(non_camel_case_types)]
@@ -46,10 +55,53 @@ pub fn pure(model: &PureModel) -> TokenStream {
         #vis struct #name {}
 
         #lints
-        impl #name {
-            #value
-            #derivatives
-            #collected
+        const _: () = {
+            #imports
+            impl #name {
+                #value
+                #derivatives
+                #collected
+            }
+            #[diagnostic::do_not_recommend]
+            impl #p::IsPure for #name {
+                type Programs = Self;
+                const PROGRAMS: Self = Self {};
+            }
+        };
+    }
+}
+
+/// A pure function in a block of its type.
+fn of_type(p: &TokenStream, model: &PureModel, method: &Method) -> TokenStream {
+    let syn::ItemFn { attrs, vis, sig, .. } = &model.item;
+    let (free, name, receiver, output) = (&sig.ident, &method.name, &method.receiver, &sig.output);
+    let of_type = |param: &ParamModel| receiver.is_some() && param.ident == RECEIVER;
+    let inputs = model.params.iter().map(|param| match (of_type(param), receiver) {
+        (true, Some(receiver)) => quote!(#receiver),
+        _ => {
+            let (name, ty) = (&param.ident, &param.ty);
+            quote!(#name: #ty)
+        }
+    });
+    let args = model.params.iter().map(|param| {
+        let name = match of_type(param) {
+            true => quote!(self),
+            false => param.ident.to_token_stream(),
+        };
+        match param.passing {
+            Passing::Value => name,
+            Passing::Shared | Passing::Exclusive => quote!(::core::clone::Clone::clone(#name)),
+        }
+    });
+    let own = |param: &&syn::GenericParam| method.generics.params.iter().all(|g| g != *param);
+    let (declared, clause) = (sig.generics.params.iter().filter(own), &sig.generics.where_clause);
+    quote! {
+        #(#attrs)*
+        #[allow(clippy::too_many_arguments)]
+        #[inline]
+        #[track_caller]
+        #vis fn #name<#(#declared),*>(#(#inputs),*) #output #clause {
+            #p::plain((#free {}).__value(#(#args),*))
         }
     }
 }
@@ -82,7 +134,7 @@ fn program(scope: &Scope, model: &PureModel, pure: &Pure, name: &str) -> TokenSt
     quote! {
         #[doc(hidden)]
         #[inline]
-        pub fn #name #generics (#(#params),*) -> ::core::option::Option<#result> #conditions {
+        pub fn #name #generics (self, #(#params),*) -> ::core::option::Option<#result> #conditions {
             ::core::option::Option::Some(#value)
         }
     }

@@ -9,7 +9,8 @@ use rev_core::facts::calls;
 use rev_core::ir::{Expr, Function, Stmt};
 
 use super::body::Scope;
-use super::program::callee_type;
+use super::api::aliases;
+use super::program::callee_programs;
 
 /// Chains of calls that are longer count as recursive.
 const CHAIN: u32 = 32;
@@ -22,13 +23,14 @@ const NODE: usize = 1 << 7;
 pub fn recurses(scope: &Scope, function: &Function) -> TokenStream {
     let calls = calls(function);
     let inside = calls.paths.iter().map(|path| {
-        let path = callee_type(scope.source, path);
-        quote!(|| #path::__recurses(__depth - 1))
+        let path = callee_programs(scope, path);
+        quote!(|| #path.__recurses(__depth - 1))
     });
-    let given = calls.given;
+    let (given, aliases) = (calls.given, aliases(&function.generics));
     quote! {
         #[doc(hidden)]
-        pub const fn __recurses(__depth: u32) -> bool {
+        pub const fn __recurses(self, __depth: u32) -> bool {
+            #aliases
             #given || __depth == 0 #(#inside)*
         }
     }
@@ -37,7 +39,7 @@ pub fn recurses(scope: &Scope, function: &Function) -> TokenStream {
 /// Whether the function of a program is recursive, a constant; `None` where it surely isn't.
 pub fn is_recursive(function: &Function) -> Option<TokenStream> {
     let calls = calls(function);
-    (calls.given || !calls.paths.is_empty()).then(|| quote!(const { Self::__recurses(#CHAIN) }))
+    (calls.given || !calls.paths.is_empty()).then(|| quote!(const { (Self {}).__recurses(#CHAIN) }))
 }
 
 /// What a program does first: `again` calls it with the same arguments.
@@ -81,7 +83,7 @@ pub fn again(
     args: &[Ident],
 ) -> TokenStream {
     match shadowed {
-        true => quote!(Self::#program::<#given _, __N>(__cx, #p::Width::<__N>, #(#args),*)),
-        false => quote!(Self::#program::<#given _>(__cx, #(#args),*)),
+        true => quote!(self.#program::<#given _, __N>(__cx, #p::Width::<__N>, #(#args),*)),
+        false => quote!(self.#program::<#given _>(__cx, #(#args),*)),
     }
 }

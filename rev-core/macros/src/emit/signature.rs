@@ -9,6 +9,7 @@ use syn::GenericParam;
 use super::body::Repr;
 use super::names::ident;
 use crate::model::{Form, Model, ParamModel};
+use crate::spans::mentions;
 use crate::types::type_arguments;
 
 /// What a parameter is to the programs: the way it is passed, and its Rust type.
@@ -165,6 +166,13 @@ impl Signature {
         quote!(#(#params,)*)
     }
 
+    /// Those that aren't already generics of an `impl` block.
+    pub fn declared_but(&self, block: &syn::Generics) -> TokenStream {
+        let own = |param: &&GenericParam| block.params.iter().all(|g| name_of(g) != name_of(param));
+        let params = self.generics.params.iter().filter(own);
+        quote!(#(#params,)*)
+    }
+
     /// The where clause.
     pub fn conditions(&self) -> Option<&syn::WhereClause> {
         self.generics.where_clause.as_ref()
@@ -192,12 +200,12 @@ impl Signature {
     }
 }
 
-fn mentions(tokens: TokenStream, name: &Ident) -> bool {
-    tokens.into_iter().any(|t| match t {
-        proc_macro2::TokenTree::Ident(i) => i == *name,
-        proc_macro2::TokenTree::Group(g) => mentions(g.stream(), name),
-        _ => false,
-    })
+fn name_of(param: &GenericParam) -> &Ident {
+    match param {
+        GenericParam::Lifetime(l) => &l.lifetime.ident,
+        GenericParam::Type(t) => &t.ident,
+        GenericParam::Const(c) => &c.ident,
+    }
 }
 
 /// The type parameter that stands for `impl Trait`.

@@ -108,7 +108,7 @@ pub fn rust_type(ty: &Type, p: &TokenStream) -> Option<TokenStream> {
         }
         Type::Struct(path, args) => {
             let path: syn::Path = syn::parse_str(path).ok()?;
-            let args = args.iter().map(|t| rust_type(t, p)).collect::<Option<Vec<_>>>()?;
+            let args = args.iter().map(|t| argument(t, p)).collect::<Option<Vec<_>>>()?;
             if args.is_empty() {
                 // its constants, if any, aren't in the IR
                 return None;
@@ -125,6 +125,14 @@ pub fn rust_type(ty: &Type, p: &TokenStream) -> Option<TokenStream> {
         }
         Type::Array(..) | Type::Function(_) | Type::Unknown => return None,
     })
+}
+
+/// An argument of a struct's type: a number stands as the length of a type without size.
+fn argument(ty: &Type, p: &TokenStream) -> Option<TokenStream> {
+    match ty {
+        Type::Fixed(of, len) if **of == Type::Tuple(Vec::new()) => length(len),
+        ty => rust_type(ty, p),
+    }
 }
 
 /// A length as an expression of Rust.

@@ -193,12 +193,13 @@ impl Lowerer {
             syn::Pat::Wild(_) => return None,
             syn::Pat::Type(t) => return self.declare_pattern(&t.pat, Some(&t.ty), value),
             _ => {
+                self.declare_unread(pat);
                 return self.error_help(
                     Code::UnsupportedPattern,
                     pat,
                     "this pattern isn't part of the language",
                     "`let` takes a name, or a tuple of names",
-                )
+                );
             }
         };
         let ty = match annotation {
@@ -207,6 +208,14 @@ impl Lowerer {
         };
         let kind = if ident.mutability.is_some() { VarKind::Ancilla } else { VarKind::Binding };
         self.no_array_copy(&value, kind);
+        if kind == VarKind::Binding && matches!(value.kind, ExprKind::Fill(..)) {
+            let _: Option<()> = self.error_help(
+                Code::UnsupportedExpression,
+                ident,
+                "an array that is made here is an ancilla, not a name for a value",
+                format!("`let mut {} = ...;`", ident.ident),
+            );
+        }
         let var = self.declare(&ident.ident, ty, kind);
         if let Some(t) = annotation {
             self.source.annotations.insert(var, t.clone());
@@ -218,6 +227,23 @@ impl Lowerer {
             self.first_values.insert(var, value.clone());
         }
         Some((var, value))
+    }
+
+    /// Declares the names in a pattern that isn't part of the language: that has been said.
+    pub(super) fn declare_unread(&mut self, pat: &syn::Pat) {
+        struct Names(Vec<syn::Ident>);
+        impl<'ast> syn::visit::Visit<'ast> for Names {
+            fn visit_pat_ident(&mut self, p: &'ast syn::PatIdent) {
+                self.0.push(p.ident.clone());
+                syn::visit::visit_pat_ident(self, p);
+            }
+        }
+        let mut names = Names(Vec::new());
+        syn::visit::Visit::visit_pat(&mut names, pat);
+        for name in names.0 {
+            let var = self.declare(&name, Type::Unknown, VarKind::Binding);
+            self.unread.insert(var);
+        }
     }
 
     /// Reports a `let` of a whole array that is there already: arrays have one name.

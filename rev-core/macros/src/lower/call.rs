@@ -60,14 +60,15 @@ impl Lowerer {
                 return Some(Stmt::new(kind).at(span));
             }
         }
+        if let Some(call) = self.receiver_call(m) {
+            let span = self.span(m);
+            return call.map(|kind| Stmt::new(kind).at(span));
+        }
         let help = match (m.method.to_string().as_str(), m.args.len()) {
             ("swap", 2) => "name the elements: `swap(x[i], x[j]);`",
             ("push", 1) => "`push(stack, x);` moves a value to a stack",
             ("pop", _) => "`pop(stack, x);` moves the top of a stack to a place that is zero",
-            _ => {
-                "call a `#[reversible]` function, or put it in a block if it leaves the program's variables \
-                  alone: `#[external] { ... }`"
-            }
+            _ => return self.unknown_receiver(m),
         };
         self.error_help(
             Code::UnknownCall,
@@ -154,8 +155,24 @@ impl Lowerer {
     fn call(&mut self, path: &syn::ExprPath, args: &Args) -> Option<StmtKind> {
         let named = self.callee(path);
         let args = self.arguments(args);
-        let CalleeName { callee, direction } = named?;
-        Some(StmtKind::Call { callee, direction, args: args? })
+        let (CalleeName { callee, direction }, args) = (named?, args?);
+        let callee = match callee {
+            Callee::Path(text) => Callee::Path(self.completed(text, &args)),
+            Callee::Param(var) => Callee::Param(var),
+        };
+        Some(StmtKind::Call { callee, direction, args })
+    }
+
+    /// The path of a function of a type with the type's arguments.
+    fn completed(&mut self, text: String, args: &[Arg]) -> String {
+        let Some(path) = self.source.callees.get(&text).cloned() else { return text };
+        let whole = self.with_arguments(path, args);
+        let complete = path_text(&whole);
+        if complete != text {
+            self.source.callees.remove(&text);
+            self.source.callees.entry(complete.clone()).or_insert(whole);
+        }
+        complete
     }
 
     /// `f`, `f::inverse`, or a parameter.
@@ -200,7 +217,7 @@ impl Lowerer {
 
     /// Arguments: `&mut p` is written, `&p` and `e` are read. The name of a `&mut` parameter that
     /// isn't a scalar passes the reference on, as in Rust.
-    fn arguments(&mut self, args: &Args) -> Option<Vec<Arg>> {
+    pub(super) fn arguments(&mut self, args: &Args) -> Option<Vec<Arg>> {
         let lowered: Vec<_> = args.iter().map(|a| self.argument(a)).collect();
         lowered.into_iter().collect()
     }
@@ -223,6 +240,9 @@ impl Lowerer {
                 Some(Arg { mode: Mode::Read, value })
             }
             e => {
+                if let Some(function) = self.function_name(e) {
+                    return Some(Arg { mode: Mode::Read, value: ArgValue::Expr(function) });
+                }
                 let (mode, value) = match self.expr(e)? {
                     Expr { kind: ExprKind::Read(place), .. } if self.is_reference(&place) => {
                         (Mode::Write, ArgValue::Place(place))

@@ -1,10 +1,14 @@
 //! Expressions.
 
+use quote::ToTokens;
 use rev_core::diag::Code;
-use rev_core::ir::{Expr, ExprKind, Number, Place, ScalarType, Type, VarKind};
+use rev_core::ir::{Expr, ExprKind, Generic, Number, Place, ScalarType, Type, VarKind};
 use rev_core::ops::Func;
 
 use super::{plain_name, strip, strip_references, Lowerer};
+use crate::emit::is_function_name;
+use crate::names::{is_generated, Named};
+use crate::spans::mentions;
 use crate::types::path_text;
 
 impl Lowerer {
@@ -433,21 +437,58 @@ impl Lowerer {
                 let span = self.span(p);
                 return Some(Expr::read(Place { span, ..Place::var(var) }));
             }
-            if self
-                .function
-                .generics
-                .iter()
-                .any(|g| g.name == name && g.kind == rev_core::ir::GenericKind::Const)
-            {
-                return Some(Expr::new(ExprKind::Const(name)));
+            let is = |g: &&Generic| *ident == g.name && g.kind == rev_core::ir::GenericKind::Const;
+            if let Some(g) = self.function.generics.iter().find(is) {
+                return Some(Expr::new(ExprKind::Const(g.name.clone())));
             }
         }
         if p.qself.is_some() {
             return self.error(Code::UnsupportedExpression, p, "this path isn't part of the language");
         }
+        if let Some(ident) = p.path.get_ident().filter(|i| is_generated(&i.to_string())) {
+            self.given_name(ident, Named::Variable);
+            return None;
+        }
         let text = path_text(&p.path);
+        if is_function_name(&text) {
+            return self.error_help(
+                Code::UnknownName,
+                p,
+                format!("no variable `{text}` is in scope"),
+                "declare it; a constant (`const`) is written in capitals, a function is called: `f(x)`",
+            );
+        }
+        let depends = |g: &&Generic| {
+            let name = syn::parse_str::<syn::Ident>(&g.name);
+            name.is_ok_and(|name| mentions(p.to_token_stream(), &name))
+        };
+        if let Some(name) = self.function.generics.iter().find(depends).map(|g| g.name.clone()) {
+            return self.error_help(
+                Code::UnsupportedExpression,
+                p,
+                format!("the value of `{text}` may depend on what `{name}` is, which a program doesn't know"),
+                "pass it as an argument",
+            );
+        }
+        Some(self.named(p))
+    }
+
+    /// A constant, or a function as an argument.
+    fn named(&mut self, p: &syn::ExprPath) -> Expr {
+        let (span, text) = (self.span(p), path_text(&p.path));
         self.source.constants.entry(text.clone()).or_insert_with(|| p.path.clone());
-        Some(Expr::new(ExprKind::Named(text)))
+        Expr::new(ExprKind::Named(text)).at(span)
+    }
+
+    /// The name of a function as an argument.
+    pub(super) fn function_name(&mut self, e: &syn::Expr) -> Option<Expr> {
+        let syn::Expr::Path(p) = strip(e) else { return None };
+        let here = |name: String| {
+            self.lookup(&name).is_some() || self.function.generics.iter().any(|g| g.name == name)
+        };
+        let known = p.path.get_ident().is_some_and(|i| here(plain_name(i)));
+        let is_function = p.qself.is_none() && !known && is_function_name(&path_text(&p.path));
+        is_function.then(|| self.named(p))
     }
 }
 

@@ -6,14 +6,20 @@ use rev_core::ir::{self, Mode, VarKind};
 
 use super::Lowerer;
 use crate::generics::{impl_trait, is_differentiable_scalar, mode_of, read_generics};
-use crate::model::{Form, Model, ParamModel, Passing};
+use crate::model::{Form, Method, Model, ParamModel, Passing};
+use crate::names::{Named, RECEIVER};
 use crate::parse::{self, Options};
 use crate::types::{Declared, TypeReader};
 
 /// Lowers a function. The model is complete only when there are no diagnostics; with some, what
 /// could be read is in it, so that the checks can look at the rest.
-pub fn lower_function(attribute: TokenStream, item: syn::ItemFn) -> (Model, Diagnostics) {
+pub fn lower_function(
+    attribute: TokenStream,
+    item: syn::ItemFn,
+    method: Option<Method>,
+) -> (Model, Diagnostics) {
     let mut lowerer = Lowerer::new(&item.sig.ident);
+    lowerer.function_is_named(&item.sig, method.as_ref());
     let options = parse::options(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
     lowerer.signature(&item.sig);
     if let syn::ReturnType::Type(_, ty) = &item.sig.output {
@@ -33,7 +39,7 @@ pub fn lower_function(attribute: TokenStream, item: syn::ItemFn) -> (Model, Diag
     let params_ids = params.iter().map(|p| p.var).collect();
     let function =
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
-    (Model { item, params, loss, declared, function, source }, diagnostics)
+    (Model { item, params, loss, declared, function, source, method }, diagnostics)
 }
 
 impl Lowerer {
@@ -55,18 +61,44 @@ impl Lowerer {
         refuse(sig.abi.as_ref().map(|t| t as _), "an `extern` function");
         refuse(sig.variadic.as_ref().map(|t| t as _), "a variadic function");
         self.function.generics = read_generics(&sig.generics, &mut self.source, &mut self.diagnostics);
+        let hides = self.function.generics.iter().find(|g| sig.ident == g.name).map(|g| g.name.clone());
+        if let Some(name) = hides {
+            let _: Option<()> = self.error_help(
+                Code::ReservedName,
+                &sig.ident,
+                format!("`{name}` is one of its own parameters"),
+                "a function is also a type of its name: choose another one",
+            );
+        }
+    }
+
+    /// Reports a function's name that can't be given.
+    pub(super) fn function_is_named(&mut self, sig: &syn::Signature, method: Option<&Method>) {
+        match method {
+            Some(method) => self.given_name(&method.name, Named::Method),
+            None => self.given_name(&sig.ident, Named::Function),
+        }
     }
 
     pub(super) fn parameters(&mut self, sig: &syn::Signature) -> Vec<ParamModel> {
         let mut params: Vec<ParamModel> = Vec::new();
+        let receives = sig.inputs.iter().any(|input| is_named(input, "self"));
+        if let Some(taken) = sig.inputs.iter().find(|input| receives && is_named(input, RECEIVER)) {
+            let _: Option<()> = self.error_help(
+                Code::ReservedName,
+                taken,
+                format!("`{RECEIVER}` is what gradients call `self`"),
+                "choose another name",
+            );
+        }
         for input in &sig.inputs {
             match input {
                 syn::FnArg::Receiver(r) => {
                     let _: Option<()> = self.error_help(
                         Code::UnsupportedSignature,
                         &r.self_token,
-                        "a reversible function is a free function",
-                        "take the struct as an argument",
+                        "what `self` is stands at the `impl` block",
+                        "mark the block too: `#[reversible] impl S { #[reversible] fn f(&mut self) { .. } }`",
                     );
                 }
                 syn::FnArg::Typed(t) => params.extend(self.parameter(t)),
@@ -95,6 +127,7 @@ impl Lowerer {
         if passing != Passing::Value {
             self.references.insert(var);
         }
+        let ident = if ident == "self" { syn::Ident::new(RECEIVER, ident.span()) } else { ident };
         Some(ParamModel { var, ident, ty: (*t.ty).clone(), passing, form, element, mode })
     }
 
@@ -162,6 +195,11 @@ impl Lowerer {
         );
         self.report(d)
     }
+}
+
+/// Whether a parameter has this name.
+fn is_named(input: &syn::FnArg, name: &str) -> bool {
+    matches!(input, syn::FnArg::Typed(t) if matches!(&*t.pat, syn::Pat::Ident(p) if p.ident == name))
 }
 
 fn passing(ty: &syn::Type) -> Passing {

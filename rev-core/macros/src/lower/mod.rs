@@ -15,6 +15,7 @@ mod path;
 mod place;
 mod pure;
 mod range;
+mod receiver;
 mod stmt;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ use rev_core::diag::{Code, Diagnostic, Diagnostics};
 use rev_core::ir::{Expr, ExprKind, Function, Place, Span, Type, Var, VarId, VarKind};
 
 use crate::model::Source;
+use crate::names::{plain as plain_name, refused, Named};
 use crate::types::TypeReader;
 
 /// What lowering knows at a point of the source.
@@ -134,9 +136,18 @@ impl Lowerer {
         self.function.var(id)
     }
 
+    /// Reports a name that can't be given.
+    fn given_name(&mut self, ident: &syn::Ident, what: Named) {
+        let span = self.span(ident);
+        if let Some(d) = refused(ident, what, span) {
+            self.diagnostics.push(d);
+        }
+    }
+
     /// Brings a new variable into scope. It may take the name of another one, except that of an
     /// ancilla, which could no longer be named to bring it back.
     fn declare(&mut self, ident: &syn::Ident, ty: Type, kind: VarKind) -> VarId {
+        self.given_name(ident, Named::Variable);
         let name = plain_name(ident);
         let span = self.span(ident);
         let hidden = self.lookup(&name).filter(|v| !self.released.contains(v)).map(|v| self.var(v));
@@ -173,12 +184,6 @@ impl Lowerer {
         self.unreadable += 1;
         Expr::new(ExprKind::Named(format!("{UNREADABLE}{}", self.unreadable)))
     }
-}
-
-/// An identifier's text, without `r#`.
-fn plain_name(ident: &syn::Ident) -> String {
-    let name = ident.to_string();
-    name.strip_prefix("r#").map(str::to_string).unwrap_or(name)
 }
 
 /// How the names of expressions that couldn't be read begin; no path does.

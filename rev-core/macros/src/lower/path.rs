@@ -7,7 +7,7 @@ use rev_core::ops::Func;
 
 use super::call::wrong_count;
 use super::{plain_name, strip, Lowerer};
-use crate::types::path_text;
+use crate::types::{is_type_name, path_text};
 
 /// Functions of the table that the source spells as operators, or that only adjoints use.
 pub(super) fn is_named_in_source(f: Func) -> bool {
@@ -261,6 +261,12 @@ impl Lowerer {
             let length = Expr::new(ExprKind::Len(place, None));
             return Some(Expr::func(Func::Eq, vec![length, Expr::index(0)]));
         }
+        let known = table_function(&name).is_some() || wrapping_method(&name).is_some();
+        if !known && !matches!(name.as_str(), "sin_cos" | "signum") {
+            if let Some(value) = self.receiver_value(m) {
+                return value;
+            }
+        }
         let receiver = self.expr(&m.receiver);
         let args = self.exprs(&m.args);
         let (receiver, args) = (receiver?, args?);
@@ -362,9 +368,4 @@ fn convert(value: Expr, ty: Type) -> Expr {
         ExprKind::Literal(n, None) => Expr::new(ExprKind::Literal(n, Some(ty))),
         _ => Expr::new(ExprKind::Cast(Box::new(value), ty)),
     }
-}
-
-/// Types are in camel case, modules in snake case.
-fn is_type_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_uppercase())
 }

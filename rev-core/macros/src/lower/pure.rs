@@ -5,12 +5,17 @@ use rev_core::diag::{Code, Diagnostic, Diagnostics};
 use rev_core::ir::{self, Expr, ExprKind, Mode, Type, VarKind};
 
 use super::Lowerer;
-use crate::model::{ParamModel, PureModel};
+use crate::model::{Method, ParamModel, PureModel};
 use crate::parse::{self, Partial};
 
 /// Lowers a pure function; see [`super::lower_function`] for what is returned with diagnostics.
-pub fn lower_pure(attribute: TokenStream, item: syn::ItemFn) -> (PureModel, Diagnostics) {
+pub fn lower_pure(
+    attribute: TokenStream,
+    item: syn::ItemFn,
+    method: Option<Method>,
+) -> (PureModel, Diagnostics) {
     let mut lowerer = Lowerer::new(&item.sig.ident);
+    lowerer.function_is_named(&item.sig, method.as_ref());
     let given = parse::partials(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
     lowerer.signature(&item.sig);
     let params = lowerer.parameters(&item.sig);
@@ -33,7 +38,7 @@ pub fn lower_pure(attribute: TokenStream, item: syn::ItemFn) -> (PureModel, Diag
         file: function.file,
         span: function.span,
     };
-    (PureModel { item, params, function, source }, diagnostics)
+    (PureModel { item, params, function, source, method }, diagnostics)
 }
 
 impl Lowerer {

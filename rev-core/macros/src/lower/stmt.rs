@@ -10,7 +10,8 @@ use super::range::Spelled;
 use super::update::{lossy_op, update_op};
 use super::{plain_name, Lowerer};
 use crate::model::{External, Mentioned};
-use crate::spans::Region;
+use crate::names::in_external;
+use crate::spans::{each_ident, Region};
 
 impl Lowerer {
     /// A statement; several for one that the IR spells in parts, none after an error.
@@ -134,6 +135,7 @@ impl Lowerer {
             other => {
                 let _: Option<()> =
                     self.error(Code::UnsupportedPattern, other, "the variable of a loop is a name");
+                self.declare_unread(other);
                 let at = self.span(other);
                 self.add_var("i", ty, VarKind::Index, at)
             }
@@ -183,6 +185,7 @@ impl Lowerer {
         let code = tokens.to_string();
         let mut names = Vec::new();
         self.mentioned(tokens.clone(), &mut names);
+        let tokens = each_ident(tokens, &mut in_external);
         self.source.externals.push(External { code: code.clone(), span, tokens, names });
         StmtKind::External { code }
     }
@@ -195,7 +198,11 @@ impl Lowerer {
                 TokenTree::Ident(ident) => {
                     let var = self.lookup(&plain_name(&ident));
                     if let Some(var) = var.filter(|v| names.iter().all(|n| n.var != *v)) {
-                        names.push(Mentioned { ident, var, by_reference: self.references.contains(&var) });
+                        names.push(Mentioned {
+                            ident: in_external(ident),
+                            var,
+                            by_reference: self.references.contains(&var),
+                        });
                     }
                 }
                 TokenTree::Punct(_) | TokenTree::Literal(_) => {}

@@ -14,7 +14,7 @@ fn lower(source: &str) -> (Model, Diagnostics) {
             attribute = list.tokens.clone();
         }
     }
-    lower_function(attribute, item)
+    lower_function(attribute, item, None)
 }
 
 fn good(source: &str) -> Function {
@@ -328,7 +328,7 @@ fn constants_are_parameters_that_are_read() {
 #[test]
 fn given_derivatives_come_in_the_order_of_the_parameters() {
     let item = syn::parse_str("fn g<T: Real>(x: T, n: usize, y: T) -> T { x * y }").unwrap();
-    let (model, diagnostics) = super::lower_pure(quote::quote!(d(y) = x, d(x) = y), item);
+    let (model, diagnostics) = super::lower_pure(quote::quote!(d(y) = x, d(x) = y), item, None);
     assert!(diagnostics.is_empty(), "{diagnostics}");
     let text = model.function.to_string();
     assert!(text.ends_with("partials (y, 0, x)"), "{text}");

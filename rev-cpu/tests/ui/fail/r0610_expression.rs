@@ -11,4 +11,10 @@ fn expressions(y: &mut f64, x: &[f64]) {
     }
 }
 
+#[reversible]
+fn arrays(y: &mut f64, x: &[f64]) {
+    let a: Vec<f64> = zeros(x.len());
+    *y += a[0];
+}
+
 fn main() {}

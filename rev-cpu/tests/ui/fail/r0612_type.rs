@@ -16,4 +16,15 @@ struct Cloud {
     points: Vec<f64>,
 }
 
+#[derive(Clone, Debug)]
+struct Plain {
+    x: f64,
+}
+
+#[derive(Clone, Debug, Reversible)]
+struct Outer {
+    a: f64,
+    inner: Plain,
+}
+
 fn main() {}

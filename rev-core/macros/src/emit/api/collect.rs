@@ -1,18 +1,17 @@
 //! `f::ir()`: the function's IR with all that it calls. The text of the checked function is embedded
 //! in the program; what it calls is named by paths, and adds itself.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use rev_core::ir::Module;
 use rev_core::ir::{Generic, GenericKind};
 use rev_core::text::encode_module;
-use syn::PathArguments;
 
 use super::Entry;
+use crate::emit::callee::{programs, Kind};
 use crate::emit::names::ident;
 use crate::model::Source;
+use crate::types::is_type_name;
 
 /// The associated functions.
 pub fn functions(entry: &Entry) -> TokenStream {
@@ -28,8 +27,8 @@ pub fn functions(entry: &Entry) -> TokenStream {
         pub fn __module() -> &'static #p::ir::Module {
             static MODULE: ::std::sync::OnceLock<#p::ir::Module> = ::std::sync::OnceLock::new();
             MODULE.get_or_init(|| {
-                let mut __c = #p::Collector::about(Self::__name());
-                Self::__collect(&mut __c);
+                let mut __c = #p::Collector::about(Self {}.__name());
+                Self {}.__collect(&mut __c);
                 __c.finish()
             })
         }
@@ -53,35 +52,36 @@ pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source:
     let (functions, constants): (Vec<_>, Vec<_>) =
         source.constants.iter().partition(|(path, _)| is_function_name(path));
     let constants = constants.into_iter().map(|(text, path)| quote!(__c.constant(#text, #path);));
-    let called = source.callees.iter().chain(&source.pures).chain(functions);
-    let mut seen = BTreeSet::new();
-    let links: TokenStream = called
-        .filter(|(text, _)| seen.insert((*text).clone()))
-        .map(|(text, path)| {
-            let mut bare = path.clone();
-            if let Some(last) = bare.segments.last_mut() {
-                last.arguments = PathArguments::None;
-            }
-            quote! {
-                #bare::__collect(__c);
-                __c.link(Self::__name(), #text, #bare::__name());
-            }
-        })
-        .collect();
+    let of = |paths: Vec<(&String, &syn::Path)>, kind: Kind| -> TokenStream {
+        paths
+            .into_iter()
+            .map(|(text, path)| {
+                let callee = programs(p, source, path, kind);
+                quote! {
+                    let __f = #callee;
+                    __f.__collect(__c);
+                    __c.link(self.__name(), #text, __f.__name());
+                }
+            })
+            .collect()
+    };
+    let links = of(source.callees.iter().chain(functions).collect(), Kind::Reversible);
+    let pures = of(source.pures.iter().collect(), Kind::Pure);
     quote! {
         // the type's path, which for a function inside another names that one too
         #[doc(hidden)]
-        pub fn __name() -> &'static str {
+        pub fn __name(self) -> &'static str {
             ::core::any::type_name::<Self>()
         }
 
         #[doc(hidden)]
-        pub fn __collect(__c: &mut #p::Collector) {
-            if __c.add(Self::__name(), #text) {
+        pub fn __collect(self, __c: &mut #p::Collector) {
+            if __c.add(self.__name(), #text) {
                 #aliases
                 #(#structs)*
                 #(#constants)*
                 #links
+                #pures
             }
         }
     }
@@ -89,12 +89,12 @@ pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source:
 
 /// Constants are in capitals, functions aren't.
 pub fn is_function_name(path: &str) -> bool {
-    path.rsplit("::").next().is_some_and(|n| n.starts_with(|c: char| c.is_lowercase() || c == '_'))
+    path.rsplit("::").next().is_some_and(|name| !is_type_name(name.trim_start_matches("r#")))
 }
 
 /// Types for the type parameters, with which a struct's definition can be asked for: it doesn't
 /// depend on them.
-fn aliases(generics: &[Generic]) -> TokenStream {
+pub fn aliases(generics: &[Generic]) -> TokenStream {
     use rev_core::ir::Class;
     generics
         .iter()
@@ -106,7 +106,6 @@ fn aliases(generics: &[Generic]) -> TokenStream {
                     quote!(type #name = f64;)
                 }
                 GenericKind::Const => {
-                    let name = format_ident!("{}", g.name);
                     quote!(const #name: usize = 1;)
                 }
                 GenericKind::Function(_) => TokenStream::new(),

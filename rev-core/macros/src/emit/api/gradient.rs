@@ -8,6 +8,7 @@ use rev_core::ir::{Direction, Mode};
 use super::{Api, Entry, Slot, DEPTH};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
+use crate::names::plain;
 
 /// The functions, where there is a loss.
 pub fn gradient(entry: &Entry) -> Api {
@@ -25,12 +26,27 @@ pub fn gradient(entry: &Entry) -> Api {
 type Param<'a> = (&'a ParamModel, &'a Passed);
 
 /// The name of a field of the result.
-fn field(param: &ParamModel) -> Ident {
-    if param.ident == "value" {
-        format_ident!("value_")
-    } else {
-        param.ident.clone()
+fn field(param: &ParamModel, others: &[Param]) -> Ident {
+    let mut name = param.ident.clone();
+    if name == "value" {
+        while others.iter().any(|(other, _)| other.ident == name) {
+            name = format_ident!("{name}_");
+        }
     }
+    name
+}
+
+/// The constants that name the arguments: in capitals, with underscores behind those that differ only in that.
+fn constant_names(others: &[Param]) -> Vec<Ident> {
+    let mut names: Vec<Ident> = Vec::new();
+    for (param, _) in others {
+        let mut name = format_ident!("{}", plain(&param.ident).to_uppercase());
+        while names.contains(&name) {
+            name = format_ident!("{name}_");
+        }
+        names.push(name);
+    }
+    names
 }
 
 fn type_params(others: &[Param]) -> Vec<Ident> {
@@ -40,7 +56,7 @@ fn type_params(others: &[Param]) -> Vec<Ident> {
 /// `struct FGradient { value, .. }`, generic over the types of its fields.
 fn result(entry: &Entry, others: &[Param]) -> TokenStream {
     let (vis, name) = (&entry.model.item.vis, entry.result_name("Gradient"));
-    let (types, fields) = (type_params(others), others.iter().map(|(param, _)| field(param)));
+    let (types, fields) = (type_params(others), others.iter().map(|(param, _)| field(param, others)));
     let doc = format!(
         "What [`{0}::gradient`] gives: the value of the loss and its gradients.",
         entry.model.item.sig.ident
@@ -67,7 +83,7 @@ fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     let inputs: Vec<_> = others.iter().map(|(param, passed)| entry.shared_input(param, passed)).collect();
     let types: Vec<_> = others.iter().map(|(param, passed)| entry.gradient_type(param, passed)).collect();
     let names: Vec<_> = others.iter().map(|(param, _)| &param.ident).collect();
-    let fields: Vec<_> = others.iter().map(|(param, _)| field(param)).collect();
+    let fields: Vec<_> = others.iter().map(|(param, _)| field(param, others)).collect();
     let body = body(entry, loss, others);
     let constants = constants(entry, others);
     let selected = fields.iter().enumerate().map(|(k, f)| {
@@ -101,8 +117,9 @@ fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
 /// `f::W` for an argument `w`.
 fn constants(entry: &Entry, others: &[Param]) -> TokenStream {
     let (p, name, vis) = (entry.p, &entry.model.item.sig.ident, &entry.model.item.vis);
+    let names = constant_names(others);
     let constant = |(k, (param, _)): (usize, &Param)| {
-        let constant = format_ident!("{}", param.ident.to_string().trim_start_matches("r#").to_uppercase());
+        let constant = &names[k];
         let (bit, doc) = (k as u32, format!("The argument `{}`, for `gradient_wrt`.", param.ident));
         quote!(#[doc = #doc] #vis const #constant: #p::Wrt<#name> = #p::Wrt::argument(#bit);)
     };
@@ -140,7 +157,7 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     let restoring = entry.dispatch_on_zeros(backward, &both, &zeros, &n);
     let adjoint = entry.dispatch_forgetful(backward, &both, &zeros, &n);
     let gradients = others.iter().map(|(param, passed)| {
-        let (field, gradient) = (field(param), entry.gradient_of(param, passed, &bar(param)));
+        let (field, gradient) = (field(param, others), entry.gradient_of(param, passed, &bar(param)));
         quote!(#field: #gradient)
     });
     quote! {
@@ -148,7 +165,7 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
         #p::seed(&mut #loss_bar, 0);
         // where nothing reads what is written the adjoint needs no state to start from: it takes the
         // loss from zero to minus the loss
-        let __value = if const { true #(&& Self::__accumulates(#written, #depth))* } {
+        let __value = if const { true #(&& Self {}.__accumulates(#written, #depth))* } {
             #restoring;
             let mut __value = <#loss_type as #p::Zero>::zero();
             #p::rt::update::sub(&mut __value, #loss_name);

@@ -19,9 +19,10 @@ use super::call::program_name;
 use super::names::ident;
 use super::signature::{Passed, Shape, Signature};
 use crate::model::{Form, Model, ParamModel, Passing};
+use crate::names::plain;
 
-pub use collect::collected;
-pub use run::plain_function;
+pub use collect::{aliases, collected, is_function_name};
+pub use run::{method, plain_function};
 
 /// How deep calls are looked into for what they do to the loss.
 const DEPTH: u32 = 6;
@@ -296,10 +297,10 @@ impl Entry<'_> {
         let (device, name, given) = (self.device(), &self.model.item.sig.ident, self.signature.given());
         let native: Vec<_> = slots.iter().map(|s| s.native(p)).collect();
         let dynamic: Vec<_> = slots.iter().map(|s| s.dynamic(p)).collect();
-        let missing = quote!(#p::fail::no_fused_program(Self::__name())?);
+        let missing = quote!(#p::fail::no_fused_program(Self {}.__name())?);
         let run = quote!({
             let __run = #p::Run::new(__options);
-            #name::__fused::<#given #p::Unchecked, #n>(__run.context(), #p::Width::<#n>, #(#native),*)?
+            (#name {}).__fused::<#given #p::Unchecked, #n>(__run.context(), #p::Width::<#n>, #(#native),*)?
         });
         let run = if self.fused { run } else { missing.clone() };
         quote! {
@@ -338,7 +339,7 @@ impl Entry<'_> {
         let module = self.module();
         let run = |checks: &str| {
             let checks = ident(checks);
-            quote!(#name::#program::<#given #p::#checks #width_generic>(
+            quote!((#name {}).#program::<#given #p::#checks #width_generic>(
                 __run.context(), #width_argument #(#native),*
             )?)
         };
@@ -370,8 +371,8 @@ impl Entry<'_> {
             return quote!(Self::__module());
         }
         quote!(&{
-            let mut __c = #p::Collector::about(Self::__name());
-            Self::__collect(&mut __c);
+            let mut __c = #p::Collector::about(Self {}.__name());
+            Self {}.__collect(&mut __c);
             #(#p::Reversible::collect(#functions, &mut __c);)*
             __c.finish()
         })
@@ -389,17 +390,17 @@ impl Entry<'_> {
 
     /// A struct of results, named after the function: `FitGradient`.
     pub fn result_name(&self, suffix: &str) -> Ident {
-        let name = self.model.item.sig.ident.to_string();
-        let camel: String = name
-            .trim_start_matches("r#")
+        let name = plain(&self.model.item.sig.ident);
+        let (start, inner) = name.split_at(name.len() - name.trim_start_matches('_').len());
+        let (inner, end) = inner.split_at(inner.trim_end_matches('_').len());
+        let camel: String = inner
             .split('_')
-            .filter(|part| !part.is_empty())
             .map(|part| {
                 let (first, rest) = part.split_at(part.chars().next().map_or(0, char::len_utf8));
                 first.to_uppercase() + rest
             })
             .collect();
-        ident(&format!("{camel}{suffix}"))
+        ident(&format!("{start}{camel}{suffix}{end}"))
     }
 }
 

@@ -2,12 +2,13 @@
 //! `f::adjoint`.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, ToTokens};
 use rev_core::ir::Direction;
 
 use super::{dimension, Entry, Slot};
 use crate::emit::signature::Shape;
-use crate::model::ParamModel;
+use crate::model::{Method, ParamModel};
+use crate::names::RECEIVER;
 
 /// `fn f(..)`: the forward program on the CPU with default options.
 pub fn plain_function(entry: &Entry) -> TokenStream {
@@ -19,6 +20,31 @@ pub fn plain_function(entry: &Entry) -> TokenStream {
         #(#attrs)*
         #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
         #vis #head { #body }
+    }
+}
+
+/// `fn f(&mut self, ..)` in a block of its type: the forward program on the CPU with default options.
+pub fn method(entry: &Entry, method: &Method) -> TokenStream {
+    let (item, p) = (&entry.model.item, entry.p);
+    let (attrs, vis, free, name) = (&item.attrs, &item.vis, &item.sig.ident, &method.name);
+    let (declared, conditions) =
+        (entry.signature.declared_but(&method.generics), entry.signature.conditions());
+    let receiver = &method.receiver;
+    let of_type = |param: &ParamModel| receiver.is_some() && param.ident == RECEIVER;
+    let inputs = entry.model.params.iter().map(|param| match (of_type(param), receiver) {
+        (true, Some(receiver)) => quote!(#receiver),
+        _ => entry.input(param),
+    });
+    let args = entry.model.params.iter().map(|param| match of_type(param) {
+        true => quote!(self),
+        false => param.ident.to_token_stream(),
+    });
+    quote! {
+        #(#attrs)*
+        #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+        #vis fn #name<#declared>(#(#inputs),*) -> ::core::result::Result<(), #p::Error> #conditions {
+            #free::run(&#p::Cpu::new(), #(#args),*)
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use rev_core::ir::{Direction, Mode};
 use super::{Entry, Slot};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::{ParamModel, Passing};
+use crate::names::plain;
 
 /// The functions.
 pub fn functions(entry: &Entry) -> TokenStream {
@@ -58,7 +59,7 @@ pub fn functions(entry: &Entry) -> TokenStream {
 /// The function with its arguments as a subject of the checkers.
 fn subject(entry: &Entry) -> TokenStream {
     let p = entry.p;
-    let names = entry.params().map(|(param, _)| param.ident.to_string());
+    let names = entry.params().map(|(param, _)| plain(&param.ident));
     let written = entry.params().map(|(param, _)| param.mode != Mode::Read);
     let state = entry.params().map(|(param, passed)| match passed.shape {
         Shape::Function => quote!(#p::Data::None),

@@ -54,7 +54,7 @@ impl Body<'_> {
         let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
         let program = lane_program_name(direction);
         let (path, generics) = self.lane_callee_path(text, direction);
-        quote!(#path::#program #generics (__s, #mask, #cx, #width #(#args),*))
+        quote!(#path.#program #generics (__s, #mask, #cx, #width #(#args),*))
     }
 
     /// The call of the program for lanes, or where it takes a fixed-size array as one that is common to
@@ -99,7 +99,7 @@ impl Body<'_> {
                 ::core::option::Option::None => (|| -> ::core::result::Result<(), #p::Error> {
                     for __k in #p::lanes::active(__s, #mask) {
                         #taken
-                        #path::#program #generics (#cx, #width #(#one_by_one),*)?;
+                        #path.#program #generics (#cx, #width #(#one_by_one),*)?;
                         #back
                     }
                     ::core::result::Result::Ok(())
@@ -109,19 +109,9 @@ impl Body<'_> {
     }
 
     fn lane_callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
-        let Some(path) = self.source.callees.get(text) else {
-            return (text.parse().unwrap_or_default(), TokenStream::new());
-        };
-        let mut bare = path.clone();
-        let given = bare.segments.last_mut().map(|s| std::mem::take(&mut s.arguments));
-        match given {
-            Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {
-                let args = a.args.iter();
-                let width = (direction.adjoint > 0).then(|| quote!(, __N));
-                (quote!(#bare), quote!(::<#(#args,)* _, _, _ #width>))
-            }
-            _ => (quote!(#bare), TokenStream::new()),
-        }
+        let (path, given) = self.callee_generics(text);
+        let width = (direction.adjoint > 0).then(|| quote!(, __N));
+        (path, given.map(|args| quote!(::<#args _, _, _ #width>)).unwrap_or_default())
     }
 
     fn lane_argument(&mut self, arg: &Arg) -> Passed {

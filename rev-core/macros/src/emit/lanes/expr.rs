@@ -224,7 +224,7 @@ impl Body<'_> {
         let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
         quote!({
             #before
-            match #p::lanes::each(__s, #mask, |__k| #path::#name #generics (#(#given),*)) {
+            match #p::lanes::each(__s, #mask, |__k| #path.#name #generics (#(#given),*)) {
                 ::core::option::Option::Some(__r) => __r,
                 ::core::option::Option::None => #failure,
             }

@@ -112,6 +112,7 @@ fn around(
         #[doc(hidden)]
         #[inline(always)]
         pub fn #name<#declared __S: #p::lanes::Isa, __M: #p::lanes::Mask, __C: #p::Checks, #width>(
+            self,
             __s: __S,
             __m: __M,
             __cx: #p::Context<'_, __C>,
@@ -229,7 +230,7 @@ fn one_by_one(
     quote! {
         for __k in #p::lanes::active(__s, __m) {
             #taken
-            Self::#program::<#generics _ #wide>(__cx, #width #(#given),*)?;
+            Self::#program::<#generics _ #wide>(self, __cx, #width #(#given),*)?;
             #back
         }
     }

@@ -1,0 +1,75 @@
+//! What the names in a program have to stand for, and what rustc says where they don't.
+//!
+//! A macro sees the tokens of one function, so it can't know whether `f` in `f(&mut y)` is a reversible
+//! function. The emitted code asks for a trait, whose message is ours. A name that isn't the name of a
+//! type at all (a plain function, a slip of the pen) is [`Unknown`].
+
+use rev_core::scalar::Primal;
+use rev_core::structure::Structure;
+
+/// What stands behind a name that no reversible and no pure function has.
+#[derive(Clone, Copy, Debug)]
+pub struct Unknown;
+
+/// A function under `#[reversible]`.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] this isn't a `#[reversible]` function, so nothing is known about what it changes",
+    label = "called here",
+    note = "mark the function `#[reversible]`, or call it in a block `#[external] {{ ... }}` if it leaves the program's variables alone"
+)]
+pub trait IsReversible {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
+}
+
+/// A function under `#[pure]`.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] this isn't a `#[pure]` function, so an expression can't call it",
+    label = "called here",
+    note = "mark the function `#[pure]`, or call a `#[reversible]` one as a statement, with an ancilla for its result"
+)]
+pub trait IsPure {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
+}
+
+/// A type that has a reversible function of its own, by the hash of the function's name.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] `{Self}` has no reversible function of this name",
+    label = "called here",
+    note = "functions of a type are marked twice: `#[reversible] impl S {{ #[reversible] fn f(&mut self) {{ .. }} }}`"
+)]
+pub trait HasReversible<const NAME: u64> {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
+}
+
+/// A type that has a pure function of its own, by the hash of the function's name.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] `{Self}` has no pure function of this name",
+    label = "called here",
+    note = "functions of a type are marked twice: `#[reversible] impl S {{ #[pure] fn f(&self) -> T {{ .. }} }}`"
+)]
+pub trait HasPure<const NAME: u64> {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
+}
+
+/// A struct that can be a part of another one.
+#[diagnostic::on_unimplemented(
+    message = "[R0612] `{Self}` isn't a value of the language, so a struct with it isn't one",
+    label = "this type",
+    note = "derive `Reversible` (and `Clone`, `Debug`) for it, or leave the field out"
+)]
+pub trait Part: Primal + Structure {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Primal + Structure> Part for T {}
