@@ -14,7 +14,7 @@ use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The functions that are called here, by the names that the library exports.
-const SYMBOLS: [&str; 25] = [
+const SYMBOLS: [&str; 27] = [
     "cuInit",
     "cuGetErrorName",
     "cuGetErrorString",
@@ -31,6 +31,8 @@ const SYMBOLS: [&str; 25] = [
     "cuMemAlloc_v2",
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
+    "cuMemAllocHost_v2",
+    "cuMemFreeHost",
     "cuMemcpyHtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyDtoDAsync_v2",
@@ -96,8 +98,47 @@ pub struct CudaDriver {
     context: sys::CUcontext,
     stream: sys::CUstream,
     modules: Mutex<Vec<Module>>,
+    staging: Mutex<Staging>,
     /// cuBLAS once a program has asked for it, or why there is none.
     blas: Mutex<Option<Result<Blas, Error>>>,
+}
+
+/// Page-locked memory of the host, through which everything is copied: the driver may read and write any
+/// other memory of the host as late as it likes. What is taken is free again when the stream was waited for.
+#[derive(Debug)]
+struct Staging {
+    memory: *mut u8,
+    bytes: usize,
+    taken: usize,
+}
+
+impl Default for Staging {
+    fn default() -> Self {
+        Staging { memory: null_mut(), bytes: 0, taken: 0 }
+    }
+}
+
+impl Staging {
+    /// Room for it at first, and at most.
+    const BYTES: [usize; 2] = [1 << 20, 64 << 20];
+
+    /// The largest piece that is copied at once: the next one is taken while it is under way.
+    const PIECE: usize = 8 << 20;
+
+    /// Room for a piece, as an offset, if there is any.
+    fn take(&mut self, bytes: usize) -> Option<usize> {
+        let at = self.taken;
+        let end = at.checked_add(bytes)?.checked_next_multiple_of(64)?;
+        (end <= self.bytes).then(|| {
+            self.taken = end;
+            at
+        })
+    }
+
+    /// Where an offset is.
+    fn at(&self, offset: usize) -> *mut u8 {
+        self.memory.wrapping_add(offset)
+    }
 }
 
 #[derive(Debug)]
@@ -107,7 +148,7 @@ struct Module {
 }
 
 // SAFETY: the handles are not memory of this process but names that the driver gave out, which any
-// thread may use; the driver's functions are thread-safe, and each call makes the context current on
+// thread may use; the staging memory is behind a lock; the driver's functions are thread-safe, and each call makes the context current on
 // the calling thread first.
 unsafe impl Send for CudaDriver {}
 // SAFETY: as above.
@@ -160,6 +201,7 @@ impl CudaDriver {
                 context,
                 stream: null_mut(),
                 modules: Mutex::new(Vec::new()),
+                staging: Mutex::default(),
                 blas: Mutex::new(None),
             };
             this.current()?;
@@ -211,6 +253,55 @@ impl CudaDriver {
 
     fn modules(&self) -> MutexGuard<'_, Vec<Module>> {
         self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn staging(&self) -> MutexGuard<'_, Staging> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the stream, after which no piece of the staging memory is in use.
+    fn wait(&self, staging: &mut Staging) -> Result<(), Error> {
+        // SAFETY: the stream is open until this is dropped.
+        self.check("waiting for the GPU", unsafe { sys::cuStreamSynchronize(self.stream) })?;
+        staging.taken = 0;
+        Ok(())
+    }
+
+    /// Room for a piece where there is none left: more than there was, as far as that goes.
+    fn take_more(&self, staging: &mut Staging, bytes: usize) -> Result<usize, Error> {
+        if staging.taken > 0 {
+            self.wait(staging)?;
+        }
+        let [least, most] = Staging::BYTES;
+        let wanted = (2 * staging.bytes.max(bytes)).next_power_of_two().clamp(least, most);
+        if wanted > staging.bytes {
+            let mut memory = null_mut();
+            // SAFETY: the pointer is to a local.
+            let result = unsafe { sys::cuMemAllocHost_v2(&mut memory, wanted) };
+            self.check(&format!("no room for {wanted} bytes of page-locked memory"), result)?;
+            self.free_staging(staging);
+            *staging = Staging { memory: memory.cast(), bytes: wanted, taken: 0 };
+        }
+        staging.take(bytes).ok_or_else(|| failure(&self.name, format!("a piece of {bytes} bytes")))
+    }
+
+    /// Waits for pieces of downloads, and puts them where they are wanted.
+    fn arrive(&self, staging: &mut Staging, under_way: &mut Vec<(&mut [u8], usize)>) -> Result<(), Error> {
+        self.wait(staging)?;
+        for (piece, at) in under_way.drain(..) {
+            // SAFETY: the copy there is done, and nobody writes it.
+            piece.copy_from_slice(unsafe { std::slice::from_raw_parts(staging.at(at), piece.len()) });
+        }
+        Ok(())
+    }
+
+    fn free_staging(&self, staging: &mut Staging) {
+        let Staging { memory, .. } = std::mem::take(staging);
+        if !memory.is_null() {
+            // SAFETY: it is from `cuMemAllocHost_v2`, and nothing uses it. An error could only be that of
+            // earlier work.
+            unsafe { sys::cuMemFreeHost(memory.cast()) };
+        }
     }
 
     fn with_blas(&self, f: impl FnOnce(&Blas) -> Result<(), Error>) -> Result<(), Error> {
@@ -276,7 +367,10 @@ impl Driver for CudaDriver {
         };
         let end = log.iter().position(|b| *b == 0).unwrap_or(log.len());
         let said = String::from_utf8_lossy(&log[..end]);
-        self.check(&format!("loading a module: {}", said.trim()), result)?;
+        let said = said.trim();
+        let what =
+            if said.is_empty() { "loading a module".into() } else { format!("loading a module: {said}") };
+        self.check(&what, result)?;
         let mut modules = self.modules();
         modules.push(Module { handle, functions: HashMap::new() });
         Ok(ModuleHandle(modules.len() as u64 - 1))
@@ -287,13 +381,14 @@ impl Driver for CudaDriver {
         let mut address = 0;
         // SAFETY: the pointer is to a local.
         let result = unsafe { sys::cuMemAlloc_v2(&mut address, bytes.max(1)) };
-        let (mut free, mut total) = (0, 0);
-        if result != CUresult::CUDA_SUCCESS {
-            // SAFETY: the pointers are to locals. Where it fails, the sizes stay 0.
-            unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) };
+        if result == CUresult::CUDA_SUCCESS {
+            return Ok(address);
         }
-        let what = format!("no room for `{name}` of {bytes} bytes ({free} of {total} bytes are free)");
-        self.check(&what, result)?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: the pointers are to locals.
+        let known = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) } == CUresult::CUDA_SUCCESS;
+        let left = if known { format!(" ({free} of {total} bytes are free)") } else { String::new() };
+        self.check(&format!("no room for `{name}` of {bytes} bytes{left}"), result)?;
         Ok(address)
     }
 
@@ -308,26 +403,62 @@ impl Driver for CudaDriver {
 
     fn upload(&self, to: u64, bytes: &[u8]) -> Result<(), Error> {
         self.current()?;
-        // SAFETY: the range is allocated (the caller's part). From memory that isn't page-locked the
-        // driver has taken the bytes when the call returns.
-        let result =
-            unsafe { sys::cuMemcpyHtoDAsync_v2(to, bytes.as_ptr().cast(), bytes.len(), self.stream) };
-        self.check(&format!("uploading {} bytes", bytes.len()), result)
+        let staging = &mut *self.staging();
+        for (k, piece) in bytes.chunks(Staging::PIECE).enumerate() {
+            let at = match staging.take(piece.len()) {
+                Some(at) => at,
+                None => self.take_more(staging, piece.len())?,
+            };
+            let (from, to) = (staging.at(at), to + (k * Staging::PIECE) as u64);
+            // SAFETY: the staging memory has room for the piece from there on, which nobody uses; it stays
+            // as it is until the stream has been waited for. The range is allocated (the caller's part).
+            let result = unsafe {
+                std::ptr::copy_nonoverlapping(piece.as_ptr(), from, piece.len());
+                sys::cuMemcpyHtoDAsync_v2(to, from.cast(), piece.len(), self.stream)
+            };
+            self.check(&format!("uploading {} bytes", bytes.len()), result)?;
+        }
+        Ok(())
     }
 
     fn download(&self, from: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.download_all(&mut [(from, bytes)])
+    }
+
+    fn download_all(&self, parts: &mut [(u64, &mut [u8])]) -> Result<(), Error> {
         self.current()?;
-        let what = format!("downloading {} bytes", bytes.len());
-        // SAFETY: the range is allocated (the caller's part), and the bytes are there until the copy
-        // is done, for which the next call waits.
-        let result =
-            unsafe { sys::cuMemcpyDtoHAsync_v2(bytes.as_mut_ptr().cast(), from, bytes.len(), self.stream) };
-        self.check(&what, result)?;
-        self.synchronize()
+        let staging = &mut *self.staging();
+        let mut under_way: Vec<(&mut [u8], usize)> = Vec::new();
+        for (from, bytes) in parts {
+            let whole = bytes.len();
+            for (k, piece) in bytes.chunks_mut(Staging::PIECE).enumerate() {
+                let at = match staging.take(piece.len()) {
+                    Some(at) => at,
+                    None => {
+                        if !under_way.is_empty() {
+                            self.arrive(staging, &mut under_way)?;
+                        }
+                        self.take_more(staging, piece.len())?
+                    }
+                };
+                let from = *from + (k * Staging::PIECE) as u64;
+                // SAFETY: the staging memory has room for the piece from there on, which nobody uses. The
+                // range is allocated (the caller's part).
+                let result = unsafe {
+                    sys::cuMemcpyDtoHAsync_v2(staging.at(at).cast(), from, piece.len(), self.stream)
+                };
+                self.check(&format!("downloading {whole} bytes"), result)?;
+                under_way.push((piece, at));
+            }
+        }
+        self.arrive(staging, &mut under_way)
     }
 
     fn clear(&self, at: u64, bytes: usize) -> Result<(), Error> {
         self.current()?;
+        if bytes == 0 {
+            return Ok(());
+        }
         // SAFETY: the range is allocated (the caller's part).
         let result = unsafe { sys::cuMemsetD8Async(at, 0, bytes, self.stream) };
         self.check(&format!("clearing {bytes} bytes"), result)
@@ -335,6 +466,9 @@ impl Driver for CudaDriver {
 
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
         self.current()?;
+        if bytes == 0 {
+            return Ok(());
+        }
         // SAFETY: both ranges are allocated (the caller's part).
         let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.stream) };
         self.check(&format!("copying {bytes} bytes"), result)
@@ -390,28 +524,41 @@ impl Driver for CudaDriver {
 
     fn synchronize(&self) -> Result<(), Error> {
         self.current()?;
-        // SAFETY: the stream is open until this is dropped.
-        self.check("waiting for the GPU", unsafe { sys::cuStreamSynchronize(self.stream) })
+        self.wait(&mut self.staging())
     }
 }
 
 impl Drop for CudaDriver {
+    /// Errors could only be those of earlier work. A context that is lost can't be entered, and what is in
+    /// it goes with it; it has to be let go of all the same, or no other can be opened on the GPU.
     fn drop(&mut self) {
-        if self.current().is_err() {
-            return;
+        let blas = self.blas.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if self.current().is_ok() {
+            drop(blas);
+            self.close();
+        } else {
+            std::mem::forget(blas);
         }
-        drop(self.blas.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let modules = std::mem::take(&mut *self.modules());
-        // SAFETY: nothing uses them afterwards. Errors could only be those of earlier work.
+        // SAFETY: it was retained once, by the constructor, and nothing uses it afterwards.
+        unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+impl CudaDriver {
+    /// Gives back what is in the context.
+    fn close(&mut self) {
+        // SAFETY: nothing uses the stream and the modules afterwards.
         unsafe {
-            sys::cuStreamSynchronize(self.stream);
-            for module in modules {
+            if !self.stream.is_null() {
+                sys::cuStreamSynchronize(self.stream);
+            }
+            for module in std::mem::take(&mut *self.modules()) {
                 sys::cuModuleUnload(module.handle);
             }
+            self.free_staging(&mut self.staging());
             if !self.stream.is_null() {
                 sys::cuStreamDestroy_v2(self.stream);
             }
-            sys::cuDevicePrimaryCtxRelease_v2(self.device);
         }
     }
 }

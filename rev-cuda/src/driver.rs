@@ -29,7 +29,7 @@ pub trait Driver: Send + Sync {
     /// Gives back what [`Driver::allocate`] gave.
     fn free(&self, address: u64);
 
-    /// Copies to the device.
+    /// Copies to the device. The bytes are the caller's again when it returns.
     ///
     /// # Errors
     ///
@@ -42,6 +42,15 @@ pub trait Driver: Send + Sync {
     ///
     /// A lost device, or an earlier kernel that failed.
     fn download(&self, from: u64, bytes: &mut [u8]) -> Result<(), Error>;
+
+    /// Copies several ranges from the device, and waits once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Driver::download`]. Some may hold what was copied.
+    fn download_all(&self, parts: &mut [(u64, &mut [u8])]) -> Result<(), Error> {
+        parts.iter_mut().try_for_each(|(from, to)| self.download(*from, to))
+    }
 
     /// Fills with zeros.
     ///

@@ -262,6 +262,14 @@ pub enum Inst {
         /// The bits in which the lanes' numbers differ.
         mask: u32,
     },
+    /// Whether all 32 lanes of the warp are here, with one value (of a `U32` or `U64`): then they may
+    /// exchange values.
+    Gathered {
+        /// The result, a `Pred`.
+        to: Reg,
+        /// What each lane has.
+        value: Operand,
+    },
     /// Waits for all threads of the block (none has left).
     Barrier,
     /// A branch.
@@ -285,7 +293,7 @@ pub enum Inst {
     /// What can't go on: unless another thread did so before, notes the place in
     /// [`plan::Program::failures`](crate::plan::Program::failures) and values that say more in the
     /// error record ([`Kernel::error_record`]); in any case the thread ends. Not in kernels with
-    /// barriers or shuffles after it.
+    /// barriers after it, or with shuffles that don't ask whether all lanes are there.
     Fail {
         /// Which failure.
         failure: u32,

@@ -25,5 +25,6 @@ pub mod plan;
 pub mod ptx;
 pub mod ptxas;
 pub mod runtime;
+pub mod uses;
 
 pub use runtime::{Cuda, DeviceArray, Emulator, Gpu, Prepared};

@@ -409,3 +409,30 @@ fn an_element_that_does_not_depend_on_the_iteration_is_a_sum_in_registers() {
     let found = run(&gpu, &m, ADJOINT, &both).unwrap();
     assert_eq!(found, interpret(&m, ADJOINT, &both, false));
 }
+
+/// Terms of a whole warp for one element of a table are added up by shuffles, and added to the table once;
+/// where lanes are missing or mean different elements each adds for itself.
+#[test]
+fn a_warp_adds_to_one_element_once() {
+    let m = module(
+        "module tables
+         fn tables<T: Real>(y: &mut [T], x: [T], to: [usize]) {
+             par for i in 0..len(x) { for k in 0..len(y) { y[k] += x[i] } y[to[i]] += 1 }
+         }",
+    );
+    let atomics = |n: usize, of: &dyn Fn(usize) -> usize| {
+        let emulator = rev_cuda::emulator::Emulator::new();
+        let gpu = small(Gpu::over(emulator)).sums(Strategy::BlockTable);
+        let args = [wholes(5), wholes(n), indices((0..n).map(of))];
+        assert_eq!(
+            run(&gpu, &m, Direction::FORWARD, &args).unwrap(),
+            interpret(&m, Direction::FORWARD, &args, false)
+        );
+        gpu.driver().traffic().atomics
+    };
+    // 5 elements and one more for each of 6 warps, and 5 for each of 3 blocks
+    assert_eq!(atomics(192, &|_| 3), 6 * (5 + 1) + 3 * 5);
+    assert_eq!(atomics(192, &|i| i % 5), 6 * (5 + 32) + 3 * 5);
+    // a warp that isn't whole
+    assert_eq!(atomics(193, &|_| 3), 6 * (5 + 1) + 5 + 1 + 3 * 5);
+}

@@ -247,6 +247,7 @@ impl Machine<'_> {
 
     fn atomic(&mut self, warp: &mut Warp, op: &Op, lanes: u32) -> Step {
         let Op::Atomic { address, f, bytes, flush, d, b, c, strength } = op else { return Ok(()) };
+        self.traffic.atomics += u64::from(lanes.count_ones());
         let base = *warp.row(self.code, address.base, lanes)?;
         let (b, c) = (*warp.row(self.code, *b, lanes)?, *warp.row(self.code, *c, lanes)?);
         let mut old = [0; LANES];

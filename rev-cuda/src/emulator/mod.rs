@@ -153,6 +153,14 @@ impl Emulator {
         self.state().traffic
     }
 
+    /// The bytes of each parameter of a kernel: what a driver finds in the text, where callers pass only
+    /// addresses.
+    pub fn parameters(&self, module: ModuleHandle, kernel: &str) -> Option<Vec<usize>> {
+        let state = self.state();
+        let code = state.modules.get(module.0 as usize)?.kernels.get(kernel)?;
+        Some(code.params.iter().map(|(_, size, _)| *size).collect())
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

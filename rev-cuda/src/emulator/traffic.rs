@@ -3,7 +3,8 @@
 use super::code::LANES;
 use super::memory::Place;
 
-/// What went to global memory and came from it by loads and stores of warps, atomic operations apart.
+/// What went to global memory and came from it by loads and stores of warps; atomic operations are counted
+/// apart.
 ///
 /// A warp's access is served in sectors of 32 bytes: where its lanes are at neighbouring places, it is
 /// of as many bytes as sectors hold.
@@ -17,6 +18,8 @@ pub struct Traffic {
     pub stored: u64,
     /// Sectors that it took.
     pub stored_sectors: u64,
+    /// How often a lane changed a number atomically, in global or shared memory.
+    pub atomics: u64,
 }
 
 impl Traffic {
@@ -30,6 +33,7 @@ impl std::ops::AddAssign for Traffic {
         self.loaded_sectors += other.loaded_sectors;
         self.stored += other.stored;
         self.stored_sectors += other.stored_sectors;
+        self.atomics += other.atomics;
     }
 }
 

@@ -115,6 +115,15 @@ impl Block<'_> {
                     let values: Vec<u64> = (0..mask.len()).map(|t| self.value(t, value)).collect();
                     active.iter().for_each(|t| self.set(*t, *to, values[t ^ *bits as usize]));
                 }
+                Inst::Gathered { to, value } => {
+                    for t in &active {
+                        let warp = t / 32 * 32..t / 32 * 32 + 32;
+                        let first = self.value(warp.start, value);
+                        let mut lanes = warp.into_iter();
+                        let all = lanes.all(|l| active.contains(&l) && self.value(l, value) == first);
+                        self.set(*t, *to, all.into());
+                    }
+                }
                 Inst::Comment { .. } => {}
                 _ => active.iter().for_each(|t| self.inst(*t, inst)),
             }
@@ -185,6 +194,7 @@ impl Block<'_> {
             | Inst::Loop { .. }
             | Inst::Barrier
             | Inst::Shuffle { .. }
+            | Inst::Gathered { .. }
             | Inst::Comment { .. } => {}
         }
     }

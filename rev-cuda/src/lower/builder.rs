@@ -49,6 +49,7 @@ pub(super) struct Builder {
     pub fresh: HashMap<usize, usize>,
     /// The number of the thread and of all threads, once they are asked for.
     threads: Option<(Atom, Atom)>,
+    lane: Option<Reg>,
     /// The largest magnitudes that variables held, by the registers they are in,
     pub held: HashMap<Reg, Atom>,
     /// and by the memory.
@@ -386,6 +387,27 @@ impl Builder {
         let all = self.early(Op::Mul, Ty::U64, &[blocks, size]);
         self.threads = Some((own.clone(), all.clone()));
         (own, all)
+    }
+
+    /// The number of this thread in its warp.
+    pub fn lane(&mut self) -> Atom {
+        let lane = *self.lane.get_or_insert_with(|| {
+            let to = self.kernel.register(Ty::U32, "lane");
+            self.prologue.push(Inst::Special { to, what: crate::kernel::Special::Lane });
+            to
+        });
+        Atom::Reg(lane, Ty::U32)
+    }
+
+    /// The low half of an address that needs no more.
+    pub fn narrowed(&mut self, address: Operand) -> Operand {
+        match address {
+            Operand::Reg(reg) => {
+                let low = self.op(Op::Convert, Ty::U32, &[Atom::Reg(reg, Ty::U64)]);
+                self.operand(&low)
+            }
+            Operand::Const(bits, _) => Operand::Const(bits, Ty::U32),
+        }
     }
 
     /// The bytes from one plane of a memory to the next, for leaves of a size.

@@ -206,29 +206,19 @@ impl Lower<'_> {
 
     /// A condition: known now, or a word.
     pub fn host_truth(&mut self, e: &Expr) -> Outcome<Result<bool, Word>> {
-        match self.truth(e) {
-            Ok(atom) => {
-                if let Some(known) = atom.truth() {
-                    return Ok(Ok(known));
-                }
-            }
-            Err(Stop::NeedsKernel) => {}
-            Err(stop) => return Err(stop),
+        if let Some(known) = self.attempt(|l| l.truth(e))?.and_then(|atom| atom.truth()) {
+            return Ok(Ok(known));
         }
         Ok(Err(self.read_back_one(|l| l.truth(e))?))
     }
 
     /// The values of a range as words.
     pub fn host_visits(&mut self, var: VarId, range: &Range) -> Outcome<Visits> {
-        match self.visits(var, range) {
-            Ok(visits) => {
-                let known = [&visits.first, &visits.step, &visits.count];
-                if known.iter().all(|a| a.word().is_some()) {
-                    return Ok(visits);
-                }
+        if let Some(visits) = self.attempt(|l| l.visits(var, range))? {
+            let known = [&visits.first, &visits.step, &visits.count];
+            if known.iter().all(|a| a.word().is_some()) {
+                return Ok(visits);
             }
-            Err(Stop::NeedsKernel) => {}
-            Err(stop) => return Err(stop),
         }
         let mut scalar = ScalarType::Usize;
         let words = self.read_back(|l| {
@@ -265,18 +255,9 @@ impl Lower<'_> {
     /// A statement in the kernel of one thread; on the host where an array's length has to be read
     /// back first.
     fn serial_or_host(&mut self, stmt: &Stmt) -> Outcome<()> {
-        let serial = self.serial.clone();
-        let (frames, loops) = (self.frames.len(), self.loops.len());
         let outer = self.enter(stmt)?;
-        match self.in_serial(|l| l.stmt(stmt)) {
-            Err(Stop::Unsized(_)) => {
-                self.frames.truncate(frames);
-                self.loops.truncate(loops);
-                self.serial = serial;
-                self.enter(stmt)?;
-                self.host_stmt(stmt)?;
-            }
-            done => done?,
+        if self.attempt(|l| l.in_serial(|l| l.stmt(stmt)))?.is_none() {
+            self.host_stmt(stmt)?;
         }
         self.leave(outer)
     }
@@ -286,11 +267,7 @@ impl Lower<'_> {
         let ExprKind::Fill(_, shape) = &expr.kind else { return Ok(None) };
         let mut lengths = Vec::new();
         for e in shape {
-            let known = match self.index(e) {
-                Ok(atom) => atom.word(),
-                Err(Stop::NeedsKernel) => None,
-                Err(stop) => return Err(stop),
-            };
+            let known = self.attempt(|l| l.index(e))?.and_then(|atom| atom.word());
             let word = match known {
                 Some(word) => word,
                 None => self.read_back_one(|l| l.index(e))?,
@@ -416,12 +393,10 @@ impl Lower<'_> {
                 None => Ok(value),
             }
         };
-        match settled(self) {
-            Ok(Val::Array(a)) if var.is_none() => return Ok(Loc::Array(a)),
-            Ok(Val::Array(_) | Val::Fill(..)) => {}
-            Ok(value) => return Ok(Loc::Value(value)),
-            Err(Stop::NeedsKernel) => {}
-            Err(stop) => return Err(stop),
+        match self.attempt(settled)? {
+            Some(Val::Array(a)) if var.is_none() => return Ok(Loc::Array(a)),
+            Some(Val::Array(_) | Val::Fill(..)) | None => {}
+            Some(value) => return Ok(Loc::Value(value)),
         }
         let name = var.map_or_else(String::new, |v| self.name(v));
         let lengths = self.host_lengths(expr)?;
@@ -508,19 +483,16 @@ impl Lower<'_> {
 
     /// Where a place is, when the host has to read its indices back first; nothing where it needn't.
     pub fn host_place(&mut self, place: &Place) -> Outcome<Option<Loc>> {
-        match self.locate(place) {
-            Ok(loc) => Ok(Some(loc)),
-            Err(Stop::NeedsKernel) => {
-                let mut indices = Vec::new();
-                for e in place.indices() {
-                    let word = self.read_back_one(|l| l.index(e))?;
-                    indices.push(Atom::from_word(word, Ty::U64));
-                }
-                let root = self.slot(place.var)?;
-                self.locate_at(root, place, &mut indices.into_iter()).map(Some)
-            }
-            Err(stop) => Err(stop),
+        if let Some(loc) = self.attempt(|l| l.locate(place))? {
+            return Ok(Some(loc));
         }
+        let mut indices = Vec::new();
+        for e in place.indices() {
+            let word = self.read_back_one(|l| l.index(e))?;
+            indices.push(Atom::from_word(word, Ty::U64));
+        }
+        let root = self.slot(place.var)?;
+        self.locate_at(root, place, &mut indices.into_iter()).map(Some)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::plan::{BufferId, Matrix, MatrixProduct, Step, Word};
 use super::atom::Atom;
 use super::memory::Loc;
 use super::types::ArgumentType;
-use super::{Lower, Outcome, Stop};
+use super::{Lower, Outcome};
 
 /// Whether matrix products go to the driver's library.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,11 +118,7 @@ impl Lower<'_> {
     }
 
     fn whole(&mut self, place: &Place) -> Outcome<Option<Whole>> {
-        let array = match self.locate(place) {
-            Ok(Loc::Array(a)) => a,
-            Ok(_) | Err(Stop::NeedsKernel) => return Ok(None),
-            Err(stop) => return Err(stop),
-        };
+        let Some(Loc::Array(array)) = self.attempt(|l| l.locate(place))? else { return Ok(None) };
         let (real, complex, width) = match &array.kind {
             ArgumentType::Scalar(real) => (*real, false, 1),
             ArgumentType::Complex(real) => (*real, true, 1),

@@ -18,6 +18,7 @@
 //! | `host`, `host_control` | statements around parallel loops: what the host does |
 //! | `parallel`, `sums`, `sizes` | a parallel loop as a kernel; what its iterations add to; the lengths of their arrays |
 //! | `contents` | what needn't be read from memory because it is known |
+//! | `savepoint` | how the host tries whether something can be lowered |
 //! | `checks`, `apart`, `held` | what can fail; what must be apart; what variables must hold |
 //!
 //! # What kernels check
@@ -53,6 +54,7 @@ mod power;
 mod product;
 mod quotients;
 mod real;
+mod savepoint;
 mod signs;
 mod sizes;
 mod stack;
@@ -172,6 +174,7 @@ pub fn lower(
         sizes: HashMap::new(),
         measuring: None,
         zeros: HashSet::new(),
+        gathered: HashSet::new(),
     };
     match lower.program(direction, arguments) {
         Ok(()) => Ok(lower.plan),
@@ -208,6 +211,7 @@ enum Stop {
 type Outcome<T> = Result<T, Stop>;
 
 /// A function that is being lowered: the names that its statements use.
+#[derive(Clone)]
 struct Frame {
     /// None for a pure function.
     function: Option<Rc<Erased>>,
@@ -233,6 +237,7 @@ struct Frame {
 }
 
 /// Where sums go that iterations share.
+#[derive(Clone)]
 struct Redirect {
     var: VarId,
     /// The places; all where there are none.
@@ -301,6 +306,8 @@ struct Lower<'m> {
     measuring: Option<sizes::Measure>,
     /// Arrays to which nothing was added yet since they held zeros.
     zeros: HashSet<usize>,
+    /// Memories to one element of which a whole warp may add at once.
+    gathered: HashSet<usize>,
 }
 
 impl Lower<'_> {

@@ -38,10 +38,10 @@ impl Lower<'_> {
         let facts = self.facts(stmt)?;
         self.frame_mut()?.disjoint.clone_from(&declared.disjoint);
         let mut of = ParallelLoop { stmt, var, visits: &visits, n, body, facts: &facts, barriers: true };
-        let before = self.mark();
+        let before = self.save();
         if !self.loop_kernels(&of)? {
             of.barriers = false;
-            self.go_back(&before)?;
+            self.restore(before);
             self.loop_kernels(&of)?;
         }
         self.frame_mut()?.disjoint.clear();
@@ -63,36 +63,6 @@ impl Lower<'_> {
             self.finish_sums(&of.n, &sums)?;
         }
         Ok(done)
-    }
-
-    /// How far the plan is.
-    fn mark(&self) -> Mark {
-        Mark {
-            kernels: self.plan.kernels.len(),
-            buffers: self.plan.buffers.len(),
-            words: self.plan.words,
-            failures: self.plan.failures.len(),
-            accumulations: self.plan.accumulations.len(),
-            questions: self.plan.questions.len(),
-            steps: self.steps.last().map_or(0, Vec::len),
-            redirects: self.frames.last().map_or(0, |f| f.redirects.len()),
-        }
-    }
-
-    /// Forgets what was added to the plan since.
-    fn go_back(&mut self, to: &Mark) -> Outcome<()> {
-        self.plan.kernels.truncate(to.kernels);
-        self.plan.buffers.truncate(to.buffers);
-        self.plan.words = to.words;
-        self.plan.failures.truncate(to.failures);
-        self.plan.accumulations.truncate(to.accumulations);
-        self.plan.questions.truncate(to.questions);
-        if let Some(steps) = self.steps.last_mut() {
-            steps.truncate(to.steps);
-        }
-        self.frame_mut()?.redirects.truncate(to.redirects);
-        self.builder = None;
-        Ok(())
     }
 
     /// What is known about the variables of a parallel loop.
@@ -229,18 +199,6 @@ impl Lower<'_> {
         self.counted(&k, &end, &Atom::index(1), |l| l.one_iteration(of, &k, sums))?;
         self.close_tree_block(sums)
     }
-}
-
-/// How far a plan is.
-struct Mark {
-    kernels: usize,
-    buffers: usize,
-    words: usize,
-    failures: usize,
-    accumulations: usize,
-    questions: usize,
-    steps: usize,
-    redirects: usize,
 }
 
 pub(super) fn binary(op: WordOp, a: Word, b: Word) -> Word {

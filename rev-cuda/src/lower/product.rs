@@ -12,7 +12,7 @@ use crate::plan::{Detail, Failure, Step, Word, WordOp};
 
 use super::memory::Loc;
 use super::parallel::binary;
-use super::{Lower, Outcome, Stop};
+use super::{Lower, Outcome};
 
 /// An array of a product: its name, and how long the host knows its axes to be.
 struct Known {
@@ -50,10 +50,9 @@ impl Lower<'_> {
     }
 
     fn known(&mut self, place: &Place) -> Outcome<Option<Known>> {
-        let shape = match self.locate(place) {
-            Ok(Loc::Array(a)) => a.shape.iter().map(|n| n.word()).collect::<Option<Vec<_>>>(),
-            Ok(_) | Err(Stop::NeedsKernel) => None,
-            Err(stop) => return Err(stop),
+        let shape = match self.attempt(|l| l.locate(place))? {
+            Some(Loc::Array(a)) => a.shape.iter().map(|n| n.word()).collect::<Option<Vec<_>>>(),
+            _ => None,
         };
         Ok(shape.map(|shape| Known { name: self.text_of(place), shape }))
     }

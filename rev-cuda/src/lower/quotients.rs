@@ -27,9 +27,11 @@ pub(super) fn gather(kernel: &mut Kernel) {
 /// The register that an instruction assigns.
 fn result(inst: &Inst) -> Option<Reg> {
     match inst {
-        Inst::Op { to, .. } | Inst::Special { to, .. } | Inst::Load { to, .. } | Inst::Shuffle { to, .. } => {
-            Some(*to)
-        }
+        Inst::Op { to, .. }
+        | Inst::Special { to, .. }
+        | Inst::Load { to, .. }
+        | Inst::Shuffle { to, .. }
+        | Inst::Gathered { to, .. } => Some(*to),
         Inst::Fetch { old, .. } => Some(*old),
         Inst::Quotients { .. }
         | Inst::Store { .. }

@@ -124,7 +124,7 @@ fn reads(inst: &Inst, read: &mut dyn FnMut(Reg)) {
             operand(&to.base);
             operand(value);
         }
-        Inst::Shuffle { value, .. } => operand(value),
+        Inst::Shuffle { value, .. } | Inst::Gathered { value, .. } => operand(value),
         Inst::If { cond, .. } | Inst::Loop { cond, .. } => operand(cond),
         Inst::Fail { values, .. } => values.iter().for_each(operand),
         Inst::Special { .. } | Inst::Barrier | Inst::Comment { .. } => {}

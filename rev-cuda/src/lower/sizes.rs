@@ -82,22 +82,20 @@ impl Lower<'_> {
             return Ok(());
         }
         let written = self.written_buffers(body)?;
-        let (frames, loops) = (self.frames.len(), self.loops.len());
+        let saved = self.save();
         let at = (self.frame()?.span, self.frame()?.statement.clone());
         let checked = std::mem::replace(&mut self.frame_mut()?.checked, false);
         let (name, title) = self.kernel_name("sizes");
         self.builder = Some(Builder::new(name, title, self.options.block));
         self.measuring = Some(Measure { written, ..Measure::default() });
         let done = self.measure_iterations(var, visits, n, body);
-        self.frames.truncate(frames);
-        self.loops.truncate(loops);
+        let (builder, measured) = (self.builder.take(), self.measuring.take().filter(|m| m.unknown));
+        let (Ok(()), Some(builder), Some(measured)) = (done, builder, measured) else {
+            self.restore(saved);
+            return Ok(());
+        };
         self.frame_mut()?.checked = checked;
         self.leave(at)?;
-        let (builder, measured) = (self.builder.take(), self.measuring.take());
-        let (Ok(()), Some(builder), Some(measured)) = (done, builder, measured) else { return Ok(()) };
-        if !measured.unknown {
-            return Ok(());
-        }
         for buffer in measured.found.iter().flat_map(|(_, buffers)| buffers) {
             self.step_host(Step::Allocate { buffer: *buffer, shape: Vec::new() });
         }

@@ -140,10 +140,13 @@ impl Lower<'_> {
         let Some(like) = Val::zero(&at.kind) else { return Err(self.unsupported("an array of arrays")) };
         let value = self.coerce(value, &like)?;
         let value = if add { value } else { self.combine(false, &like, &value)? };
+        if self.gathered.contains(&at.mem.id) {
+            return self.reduce_gathered(at, &value);
+        }
         self.reduce_leaves(at, Atomic::Add, &value)
     }
 
-    fn reduce_leaves(&mut self, at: &MemLoc, op: Atomic, value: &Val) -> Outcome<()> {
+    pub fn reduce_leaves(&mut self, at: &MemLoc, op: Atomic, value: &Val) -> Outcome<()> {
         let mut leaf = at.leaf;
         let mut numbers = Vec::new();
         value.numbers(&mut numbers);

@@ -28,6 +28,7 @@ impl Writer<'_> {
                 self.atomic(Some(*old), to, *op, *value, ty);
             }
             Inst::Shuffle { to, value, mask } => self.shuffle(*to, *value, *mask),
+            Inst::Gathered { to, value } => self.gathered(*to, *value),
             Inst::Barrier => self.line("bar.sync 0"),
             Inst::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Inst::Loop { before, cond, body } => self.repeat(before, *cond, body),
@@ -111,7 +112,6 @@ impl Writer<'_> {
         self.label(&end);
     }
 
-    /// Another lane's value: 64 bits in two halves, narrow types in a word.
     /// A loop in which dividends move up and quotients move in behind them. Unrolled it would be what it
     /// is there to avoid.
     fn quotients(&mut self, to: &[Reg], over: &[Operand], under: Operand) {
@@ -141,6 +141,37 @@ impl Writer<'_> {
         }
     }
 
+    /// The lanes that are here together ask for all others, which tells each the same; where all are here they
+    /// compare their values with the first lane's.
+    fn gathered(&mut self, to: Reg, value: Operand) {
+        self.requires(version::ACTIVE_MASK);
+        let (to, here) = (self.reg(to), self.temp("b32"));
+        self.line(format_args!("activemask.b32 {here}"));
+        self.line(format_args!("setp.eq.u32 {to}, {here}, 0xffffffff"));
+        if let Operand::Const(..) = value {
+            return;
+        }
+        let n = self.next_label();
+        let halves = match self.kernel.operand_ty(value).size() {
+            8 => {
+                let (low, high, value) = (self.temp("b32"), self.temp("b32"), self.in_register(value));
+                self.line(format_args!("mov.b64 {{{low}, {high}}}, {value}"));
+                vec![low, high]
+            }
+            _ => vec![self.in_register(value)],
+        };
+        self.line(format_args!("@!{to} bra L{n}_apart"));
+        for half in halves {
+            let (first, same) = (self.temp("b32"), self.temp("pred"));
+            self.line(format_args!("shfl.sync.idx.b32 {first}, {half}, 0, 31, 0xffffffff"));
+            self.line(format_args!("setp.eq.u32 {same}, {first}, {half}"));
+            self.line(format_args!("and.pred {to}, {to}, {same}"));
+        }
+        self.line(format_args!("vote.sync.all.pred {to}, {to}, 0xffffffff"));
+        self.label(&format!("L{n}_apart"));
+    }
+
+    /// Another lane's value: 64 bits in two halves, narrow types in a word.
     fn shuffle(&mut self, to: Reg, value: Operand, mask: u32) {
         self.requires(version::SHUFFLE);
         let ty = self.kernel.ty(to);

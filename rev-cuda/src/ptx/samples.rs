@@ -236,6 +236,13 @@ pub fn memory(ty: Ty) -> Kernel {
     let other = b.kernel.register(ty, "other");
     b.inst(Inst::Shuffle { to: other, value: value.into(), mask: 16 });
     b.store(other.into());
+    if matches!(ty, Ty::U32 | Ty::U64) {
+        for value in [value.into(), constant(ty)] {
+            let together = b.kernel.register(Ty::Pred, "together");
+            b.inst(Inst::Gathered { to: together, value });
+            b.store(together.into());
+        }
+    }
     b.kernel
 }
 

@@ -83,6 +83,23 @@ fn shifts_are_modulo_the_width() {
     }
 }
 
+/// Digits beyond the signed range are legal, and not read alike by all that read PTX.
+#[test]
+fn large_constants_are_written_by_their_bits() {
+    for (bits, ty, text) in [
+        (u64::MAX, Ty::U64, "0xFFFFFFFFFFFFFFFF"),
+        (1 << 63, Ty::U64, "0x8000000000000000"),
+        (1 << 63, Ty::I64, "0x8000000000000000"),
+        ((1 << 63) - 1, Ty::U64, "9223372036854775807"),
+        (u64::MAX, Ty::I64, "-1"),
+    ] {
+        let mut b = Builder::new("k");
+        let a = b.kernel.register(ty, "a");
+        b.op(ty, Op::Xor, &[a.into(), Operand::Const(bits, ty)]);
+        assert!(body(&b.kernel)[0].ends_with(&format!(", {text}")), "{:?}", body(&b.kernel));
+    }
+}
+
 #[test]
 fn the_least_integer_divided_by_minus_one_wraps() {
     let text = lines(Ty::I64, Ty::I64, Op::Div, 2).join("\n");

@@ -9,8 +9,10 @@ pub struct Version(pub u32, pub u32);
 /// The version that everything printed without a version of its own is in: `red.add.f64` and
 /// `.target sm_60`.
 pub const BASE: Version = Version(5, 0);
-/// `shfl.sync`.
+/// `shfl.sync` and `vote.sync`.
 pub const SHUFFLE: Version = Version(6, 0);
+/// `activemask`.
+pub const ACTIVE_MASK: Version = Version(6, 2);
 
 /// Targets and the versions that brought them, newest first.
 const TARGETS: [(u32, Version); 16] = [

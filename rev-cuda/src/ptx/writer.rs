@@ -172,8 +172,9 @@ fn constant(bits: u64, ty: Ty) -> String {
         Ty::I8 => (bits as i8).to_string(),
         Ty::I16 => (bits as i16).to_string(),
         Ty::I32 => (bits as i32).to_string(),
-        // The digits of -2^63 alone are beyond the signed range, so it is written by its bits.
-        Ty::I64 if bits as i64 == i64::MIN => "0x8000000000000000".into(),
+        // Digits beyond the signed range, which those of -2^63 are too, aren't read alike by all that read PTX.
+        Ty::I64 if bits as i64 == i64::MIN => format!("0x{bits:016X}"),
+        Ty::U64 if bits > i64::MAX as u64 => format!("0x{bits:016X}"),
         Ty::I64 => (bits as i64).to_string(),
         Ty::U8 => (bits as u8).to_string(),
         Ty::U16 => (bits as u16).to_string(),

@@ -8,6 +8,7 @@ use crate::driver::{Driver, ModuleHandle, Plane, Product};
 use crate::kernel::{Ty, ERROR_RECORD_BYTES};
 use crate::layout::{buffer_bytes, plane_offset, STACK_HEADER};
 use crate::plan::{BufferId, KernelArg, Matrix, MatrixProduct, Order, Program, Step, Word};
+use crate::uses::{uses, Use};
 use rev_core::error::{Cause, Error};
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub struct Given {
 pub struct Loaded<D: Driver> {
     driver: Arc<D>,
     program: Program,
+    uses: Vec<Use>,
     module: ModuleHandle,
     /// The rooms of the buffers that aren't arguments.
     scratch: Vec<Option<Room<D>>>,
@@ -54,12 +56,18 @@ impl<D: Driver> Loaded<D> {
         let module = if program.kernels.is_empty() { ModuleHandle(0) } else { driver.load(text)? };
         let own = program.buffers.len().saturating_sub(program.arguments);
         let scratch = (0..own).map(|_| None).collect();
-        Ok(Loaded { driver, program, module, scratch, record: None, indices })
+        let uses = uses(&program);
+        Ok(Loaded { driver, program, uses, module, scratch, record: None, indices })
     }
 
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// What it does with the memory of an argument.
+    pub(super) fn argument_use(&self, k: usize) -> Use {
+        self.uses.get(k).copied().unwrap_or_default()
     }
 
     /// Runs it on arguments. Waits for the device only where the program reads a word back, and at
@@ -70,15 +78,17 @@ impl<D: Driver> Loaded<D> {
     /// A wrong number of arguments, what a kernel or the host found wrong, or a device that is lost or
     /// out of memory.
     pub fn run(&mut self, arguments: Vec<Given>) -> Result<(), Error> {
-        self.run_knowing(arguments, &[])
+        self.run_knowing(arguments, &[], Vec::new())
     }
 
-    /// The same where the content of some arguments is known. The orders of others that are index
-    /// arrays have to be read back.
+    /// The same where the content of some arguments is known; the orders of others that are index
+    /// arrays have to be read back. In the end `results` are copied from the device, which is waited for
+    /// once.
     pub(super) fn run_knowing(
         &mut self,
         arguments: Vec<Given>,
         contents: &[Option<Content>],
+        results: Vec<(u64, &mut [u8])>,
     ) -> Result<(), Error> {
         if arguments.len() != self.program.arguments {
             return Err(Cause::Arguments {
@@ -107,7 +117,7 @@ impl<D: Driver> Loaded<D> {
             self.driver.clear(record, ERROR_RECORD_BYTES)?;
         }
         match run.steps(&self.program.steps) {
-            Ok(()) => run.check(),
+            Ok(()) => run.fetch(results),
             // What goes wrong after a kernel has failed follows from that.
             Err(late) => Err(run.check().err().unwrap_or(late)),
         }
@@ -302,11 +312,19 @@ impl<D: Driver> Run<'_, D> {
 
     /// Whether a kernel has failed so far.
     fn check(&self) -> Result<(), Error> {
-        if self.program.failures.is_empty() {
-            return Ok(());
-        }
+        self.fetch(Vec::new())
+    }
+
+    /// The same, and what else is wanted from the device.
+    fn fetch(&self, results: Vec<(u64, &mut [u8])>) -> Result<(), Error> {
         let mut record = [0; ERROR_RECORD_BYTES];
-        self.driver.download(self.record, &mut record)?;
+        let mut all: Vec<(u64, &mut [u8])> = results;
+        if !self.program.failures.is_empty() {
+            all.push((self.record, &mut record));
+        }
+        if !all.is_empty() {
+            self.driver.download_all(&mut all)?;
+        }
         report::read_record(&record, &self.program.failures).map_or(Ok(()), Err)
     }
 

@@ -410,7 +410,8 @@ impl<D: Driver> DynamicDevice for Planner<'_, D> {
     }
 }
 
-/// Runs a program on values of the host. They change when all has gone well. Zeros aren't copied.
+/// Runs a program on values of the host. They change when all has gone well. Zeros aren't copied, nor what no
+/// kernel is given; and what no kernel stores to isn't copied back.
 fn run_on_host_values<D: Driver>(
     driver: &Arc<D>,
     compiled: &Compiled<D>,
@@ -441,22 +442,26 @@ fn run_on_host_values<D: Driver>(
     for (k, (((staged, ty), room), name)) in
         state.staged.iter().zip(types).zip(&mut state.rooms).zip(&names).enumerate()
     {
-        let address = Room::ensure(room, driver, name, staged.bytes.len())?.address();
-        if zeros.contains(&k) {
-            driver.clear(address, staged.bytes.len())?;
-        } else {
-            driver.upload(address, &staged.bytes)?;
+        let used = state.loaded.argument_use(k);
+        let mut address = 0;
+        if used.touched {
+            address = Room::ensure(room, driver, name, staged.bytes.len())?.address();
+            if zeros.contains(&k) {
+                driver.clear(address, staged.bytes.len())?;
+            } else {
+                driver.upload(address, &staged.bytes)?;
+            }
         }
         given.push(Given { address, shape: staged.shape.clone(), integer: staged.integer(ty) });
     }
-    let written: Vec<bool> = state.loaded.program().buffers.iter().map(|b| b.written).collect();
-    let addresses: Vec<u64> = given.iter().map(|g| g.address).collect();
-    state.loaded.run_knowing(given, contents)?;
-    let results = || (0..args.len()).filter(|k| written.get(*k) == Some(&true));
-    for k in results() {
-        driver.download(addresses[k], &mut state.staged[k].bytes)?;
-    }
-    let results: Vec<usize> = results().collect();
+    let buffers = &state.loaded.program().buffers;
+    let written = |k: usize| buffers.get(k).is_some_and(|b| b.written) && state.loaded.argument_use(k).stored;
+    let changed: Vec<bool> = (0..args.len()).map(written).collect();
+    let staged = state.staged.iter_mut().zip(&given).zip(&changed).filter(|(_, changed)| **changed);
+    let results: Vec<_> =
+        staged.map(|((packed, given), _)| (given.address, packed.bytes.as_mut_slice())).collect();
+    state.loaded.run_knowing(given, contents, results)?;
+    let results = (0..args.len()).filter(|k| changed[*k]);
     results.into_iter().try_for_each(|k| unstage(&state.staged[k], &types[k], args[k]))
 }
 

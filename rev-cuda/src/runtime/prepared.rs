@@ -120,7 +120,7 @@ impl<D: Driver> Prepared<D> {
                 a.forget_content();
             }
         }
-        state.loaded.run_knowing(args.iter().map(given).collect(), &contents)
+        state.loaded.run_knowing(args.iter().map(given).collect(), &contents, Vec::new())
     }
 
     /// The program for what is known about these arrays: another one where their sizes, or how often

@@ -63,6 +63,7 @@ impl Lower<'_> {
         let segments = self.segments_of(sum, of);
         let Some(answer) = self.ask(sum, of, segments.as_ref().ok().copied()) else { return Ok(()) };
         let met = answer.multiplicity;
+        sum.met = Some(met);
         let wanted = match met {
             Multiplicity::Few if !fixed_order => &[][..],
             Multiplicity::Several => &[Strategy::Segmented][..],

@@ -20,6 +20,8 @@ mod uniform;
 use rev_core::facts::{self, Accumulated, ParallelFacts, PlaceClass};
 use rev_core::ir::{Block, Place, Stmt, VarId};
 
+use crate::kernel::Ty;
+use crate::measure::Multiplicity;
 use crate::plan::{Accumulation, BufferId, Strategy, Word, WordOp};
 
 use super::atom::Atom;
@@ -61,6 +63,8 @@ pub(super) struct Sum {
     prefix: usize,
     strategy: Strategy,
     reason: String,
+    /// How many terms meet in an element, where that is known.
+    met: Option<Multiplicity>,
     /// A thread's own sum, or an iteration's.
     own: Option<Loc>,
     /// The sums of the tree's blocks.
@@ -159,6 +163,7 @@ impl Lower<'_> {
             prefix,
             strategy: Strategy::Atomic,
             reason: String::new(),
+            met: None,
             own: None,
             partial: None,
             table: None,
@@ -195,6 +200,7 @@ impl Lower<'_> {
     pub fn open_sums(&mut self, of: &ParallelLoop, sums: &mut [Sum], blocks: Option<&Word>) -> Outcome<()> {
         let kernel = self.builder()?.kernel.name.clone();
         self.record_sums(of, sums, &kernel);
+        self.gathered.clear();
         for sum in sums.iter_mut() {
             let loc = match sum.strategy {
                 Strategy::Uniform => self.open_uniform(sum)?,
@@ -204,7 +210,12 @@ impl Lower<'_> {
                     let blocks = blocks.ok_or_else(|| self.defect("a tree of sums without its blocks"))?;
                     self.open_tree(sum, blocks)?
                 }
-                Strategy::Exclusive | Strategy::Atomic => shared(sum.target.clone()),
+                Strategy::Exclusive | Strategy::Atomic => {
+                    if sum.met == Some(Multiplicity::Many) {
+                        self.note_gathered(&sum.target);
+                    }
+                    shared(sum.target.clone())
+                }
             };
             self.redirect(sum, loc)?;
         }
@@ -254,11 +265,29 @@ impl Lower<'_> {
         })
     }
 
+    /// Notes that a whole warp may add to one element of a place at once.
+    fn note_gathered(&mut self, target: &Loc) {
+        let mem = match target {
+            Loc::Memory(m) => &m.mem,
+            Loc::Array(a) => &a.mem,
+            Loc::Value(_) | Loc::Registers(_) | Loc::Choice(..) | Loc::Stack(_) => return,
+        };
+        if gathers(&mem.leaves) {
+            self.gathered.insert(mem.id);
+        }
+    }
+
     fn zero_registers(&mut self, kind: &ArgumentType) -> Outcome<Loc> {
         let Some(zero) = Val::zero(kind) else { return Err(self.unsupported("a sum of arrays")) };
         let builder = self.builder()?;
         Ok(Loc::Registers(zero.map(&mut |atom| builder.variable(atom, "sum"))))
     }
+}
+
+/// Whether lanes add numbers up before one of them adds the sum to memory: additions of integers there are
+/// one instruction, those of floats in shared memory are loops.
+fn gathers(leaves: &[Ty]) -> bool {
+    leaves.iter().all(|ty| matches!(ty, Ty::F32 | Ty::F64))
 }
 
 /// The same place, with additions that don't interfere with other threads'.

@@ -10,7 +10,7 @@ use super::super::atom::Atom;
 use super::super::memory::{ArrayLoc, Loc, Mem, MemLoc};
 use super::super::value::Val;
 use super::super::{Lower, Outcome};
-use super::{shared, Sum};
+use super::{gathers, shared, Sum};
 
 impl Lower<'_> {
     /// The table, filled with zeros by the block's threads. A barrier has to follow.
@@ -25,6 +25,9 @@ impl Lower<'_> {
         let id = self.mem_id();
         let builder = self.builder()?;
         builder.kernel.shared_bytes = builder.kernel.shared_bytes.max(end);
+        if gathers(&leaves) {
+            self.gathered.insert(id);
+        }
         let mem = Rc::new(Mem {
             id,
             space: Space::Shared,

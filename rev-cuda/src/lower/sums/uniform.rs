@@ -1,11 +1,12 @@
 //! Sums that every iteration adds to: in each thread's registers, then over the lanes of its warp,
 //! then over the warps of its block, then one addition for the block.
 
-use crate::kernel::{Address, Inst, Op, Relation, Space, Special, Ty};
+use crate::kernel::{Address, Atomic, Inst, Op, Relation, Space, Special, Ty};
 use crate::plan::Strategy;
 
 use super::super::atom::Atom;
-use super::super::memory::Loc;
+use super::super::memory::{Loc, MemLoc};
+use super::super::value::Val;
 use super::super::{Lower, Outcome};
 use super::choice::fits_registers;
 use super::{shared, Sum};
@@ -47,6 +48,7 @@ impl Lower<'_> {
         if self.builder()?.fails {
             for (sum, own) in private {
                 let value = self.load(own)?;
+                self.note_gathered(&sum.target);
                 self.accumulate(true, &shared(sum.target.clone()), value)?;
             }
             return Ok(());
@@ -93,6 +95,51 @@ impl Lower<'_> {
         let cond = self.builder()?.operand(&first);
         self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
         Ok(())
+    }
+
+    /// An addition to a place that all lanes of a warp may mean: whoever is first would make the others
+    /// wait, one after the other. Where they are together and mean one place they add up what they have by
+    /// shuffles, and one of them adds it there.
+    pub fn reduce_gathered(&mut self, at: &MemLoc, value: &Val) -> Outcome<()> {
+        let atoms: Vec<Atom> = value.atoms().iter().map(|a| self.frozen(a)).collect::<Outcome<_>>()?;
+        let mut each = atoms.iter().cloned();
+        let value = value.clone().map(&mut |old| each.next().unwrap_or_else(|| old.clone()));
+        let builder = self.builder()?;
+        let lane = builder.lane();
+        let place = builder.address(&at.mem, at.leaf, &at.index, at.extra.as_ref()).base;
+        let place = match at.mem.space {
+            Space::Shared => builder.narrowed(place),
+            Space::Global | Space::Local | Space::Constant => place,
+        };
+        let together = builder.register(Ty::Pred, "together");
+        builder.emit(Inst::Gathered { to: together, value: place });
+        builder.begin();
+        let mut sums = Vec::new();
+        for atom in &atoms {
+            sums.push(self.over_lanes(atom)?);
+        }
+        let mut sums = sums.into_iter();
+        let sum = value.clone().map(&mut |old| sums.next().unwrap_or_else(|| old.clone()));
+        let leads = self.compare(Relation::Eq, &lane, &Atom::Const(0, Ty::U32))?;
+        self.builder()?.begin();
+        let done = self.reduce_leaves(at, Atomic::Add, &sum);
+        let then = self.builder()?.end();
+        let builder = self.builder()?;
+        let cond = builder.operand(&leads);
+        builder.emit(Inst::If { cond, then, otherwise: Vec::new() });
+        let then = builder.end();
+        done?;
+        self.builder()?.begin();
+        let done = self.reduce_leaves(at, Atomic::Add, &value);
+        let otherwise = self.builder()?.end();
+        done?;
+        self.builder()?.emit(Inst::If { cond: together.into(), then, otherwise });
+        Ok(())
+    }
+
+    /// A value that stays, in a register.
+    fn frozen(&mut self, atom: &Atom) -> Outcome<Atom> {
+        Ok(self.builder()?.freeze(atom))
     }
 
     fn add_atoms(&mut self, a: &Atom, b: &Atom) -> Outcome<Atom> {

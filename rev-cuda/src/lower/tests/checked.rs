@@ -43,6 +43,22 @@ fn triples() -> (Vec<[f64; 3]>, Vec<usize>, Vec<usize>, Vec<usize>) {
     (y, a, apart, once)
 }
 
+/// The host tries to run what is unchecked in the kernel of one thread, and can't, since the length has to be
+/// read back first: what follows is checked all the same.
+#[test]
+fn a_try_that_is_given_up_leaves_checks_on() {
+    let m = module(
+        "module tried
+         fn tried(y: &mut [f64], n: [usize], k: usize) {
+             unchecked { anc t: [f64] = fill(0, n[0]) { t[0] += 1 y[0] += t[0] t[0] -= 1 } }
+             y[k] += 1
+         }",
+    );
+    let cause = fails(&m, &[&vec![0.5; 3], &vec![2usize], &7usize]);
+    assert!(matches!(cause, Cause::IndexOutOfRange { .. }), "{cause}");
+    passes(&m, &[&vec![0.5; 3], &vec![2usize], &2usize]);
+}
+
 #[test]
 fn places_of_one_statement_are_apart() {
     let callees =

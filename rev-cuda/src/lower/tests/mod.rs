@@ -5,6 +5,7 @@
 mod checked;
 mod choices;
 mod kernels;
+mod leftovers;
 mod random;
 mod simplified;
 mod sizes;
@@ -63,6 +64,8 @@ fn simulate(
 ) -> Result<Vec<Data>, Error> {
     let types = ArgumentType::of_arguments(module, direction, args)?;
     let program = lower(module, direction, &types, options)?;
+    let left = leftovers::leftovers(&program);
+    assert!(left.is_empty(), "{}: {left:?}\n{program:#?}", module.entry);
     run_plan(program, &types, args)
 }
 
