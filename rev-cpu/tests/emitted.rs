@@ -612,3 +612,28 @@ fn an_external_block_is_left_at_its_end() {
     observed::inverse(&mut y, &[0.5, 2.0, 0.25]).unwrap();
     assert_eq!((y, SEEN.load(std::sync::atomic::Ordering::Relaxed)), (0.0, 406));
 }
+
+/// What needs nothing of its scalar may still be called with numbers that carry a derivative.
+#[reversible]
+fn exchanged<T: Scalar>(a: &mut T, b: &mut T) {
+    swap(a, b);
+}
+
+#[reversible]
+fn through_storage<T: Real>(y: &mut T, x: &[T]) {
+    for i in 0..x.len() {
+        let mut a = T::zero();
+        let mut b = T::zero();
+        a += x[i] * x[i];
+        exchanged(&mut a, &mut b);
+        *y += b * x[i];
+    }
+}
+
+#[test]
+fn storage_carries_derivatives() {
+    for device in all_devices() {
+        let g = through_storage::gradient(&*device, &[2.0, 3.0]).unwrap();
+        assert_eq!((g.value, g.x), (35.0, vec![12.0, 27.0]), "{}", device.name());
+    }
+}

@@ -77,8 +77,12 @@ fn add_passings(function: &Function, stmt: &Stmt, active: &BTreeSet<VarId>, out:
     stmt.blocks().into_iter().flatten().for_each(|s| add_passings(function, s, active, out));
 }
 
+/// Whether a variable may carry a derivative: also one of any type that can be stored (`T: Scalar`), which may be a
+/// number of the caller's.
 fn carries_derivative(function: &Function, var: VarId) -> bool {
-    !function.constants.contains(&var) && !function.var(var).ty.is_inactive(&function.generics)
+    let ty = &function.var(var).ty;
+    let inactive = ty.is_inactive(&function.generics) && !ty.is_storage(&function.generics);
+    !function.constants.contains(&var) && !inactive
 }
 
 fn is_written_argument(function: &Function, var: VarId) -> bool {

@@ -427,4 +427,15 @@ impl Type {
             Type::Function(_) => true,
         }
     }
+
+    /// Whether values of any type that can be stored (`T: Scalar`) are in it: nothing is computed with them, but they
+    /// may be numbers, whose derivatives move with them.
+    pub fn is_storage(&self, generics: &[Generic]) -> bool {
+        match self {
+            Type::Generic(_) => self.class(generics) == Some(Class::Scalar),
+            Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => t.is_storage(generics),
+            Type::Tuple(ts) => ts.iter().any(|t| t.is_storage(generics)),
+            Type::Scalar(_) | Type::Complex(_) | Type::Struct(..) | Type::Function(_) | Type::Unknown => false,
+        }
+    }
 }

@@ -177,7 +177,7 @@ fn an_element_exchanged_with_itself_stays() {
     // the element's shadow too
     let with_shadow = |x: &[Data]| -> Vec<Data> {
         let shadow = args([&vec![[5.0, 6.0], [7.0, 8.0]]]).remove(0);
-        let none = x[1].zero_like();
+        let none = x[1].zero_shadow();
         vec![x[0].clone(), shadow, x[1].clone(), none.clone(), x[2].clone(), none]
     };
     let before = with_shadow(&x);
