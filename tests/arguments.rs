@@ -600,8 +600,10 @@ fn sums_of_series<T: Real>(y: &mut T, series: &[Series<T, 3>], x: &[T]) {
         for k in 0..3 {
             twice.c[k] += series[i].c[k] * 2.0;
         }
-        (&twice).at(&mut y, x[i]);
-        series[i].at(&mut y, x[i]);
+        let mut t = T::zero();
+        (&twice).at(&mut t, x[i]);
+        series[i].at(&mut t, x[i]);
+        *y += t;
     }
 }
 

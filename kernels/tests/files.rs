@@ -220,8 +220,8 @@ fn sizes_that_overflow_or_are_absurd() {
 
 #[test]
 fn files_of_something_else() {
-    let readers: [(fn(&str) -> Outcome, &str); 4] =
-        [(gmm, GMM), (adbench, ADBENCH), (full, FULL), (bal, BAL)];
+    type Reader = fn(&str) -> Outcome;
+    let readers: [(Reader, &str); 4] = [(gmm, GMM), (adbench, ADBENCH), (full, FULL), (bal, BAL)];
     for (format, text) in readers {
         for other in ["", "\n\r\n \n", "\0\0\0\0", "\u{feff}1 2 3\n", "{\"n\": 1}", "1 2", "-1 -2 -3\n"] {
             assert!(format(other).is_err(), "{other:?}");

@@ -1,4 +1,4 @@
-//! Sums of parallel loops in blocks, where their order is free.
+//! Sums of numbers of 32 bits in parallel loops, in blocks, where their order is free.
 //!
 //! Adding `n` terms one after the other makes a rounding error that grows with `n`: in `f32` the sum of a million
 //! terms keeps four or five digits. So the range is cut into blocks of about [`TERMS`] terms for each element of the
@@ -104,12 +104,12 @@ mod tests {
     use rev_core::tolerance::Options;
 
     /// The sum of the numbers below `n` on one thread, and the largest number of terms of a block.
-    fn summed(n: usize, weight: usize) -> (usize, usize) {
+    fn summed(n: usize, weight: usize) -> (u32, usize) {
         let longest = std::sync::atomic::AtomicUsize::new(0);
-        let mut total = 0usize;
-        let body = |_: Context<'_, Unchecked>, visits: Up<usize>, By(_, sum): By<Sum, Single<'_, usize>>| {
+        let mut total = 0u32;
+        let body = |_: Context<'_, Unchecked>, visits: Up<usize>, By(_, sum): By<Sum, Single<'_, u32>>| {
             longest.fetch_max(visits.count(), std::sync::atomic::Ordering::Relaxed);
-            visits.into_iter().for_each(|i| *sum.get() += i);
+            visits.into_iter().for_each(|i| *sum.get() = sum.get().wrapping_add(i as u32));
             Ok(())
         };
         let options = Options { threads: Some(1), ..Options::default() };
@@ -119,7 +119,7 @@ mod tests {
             [weight, 1],
             false,
             By(Sum, Single::new(&mut total)),
-            &body,
+            body,
         )
         .unwrap();
         (total, longest.into_inner())
@@ -130,7 +130,7 @@ mod tests {
         for n in [0, 1, 255, 256, 257, 1000, 100_001] {
             for weight in [1, 10, 3000] {
                 let (total, longest) = summed(n, weight);
-                assert_eq!(total, n * n.saturating_sub(1) / 2);
+                assert_eq!(total, (n * n.saturating_sub(1) / 2) as u32);
                 let short = length(weight, 1).max(WORTH_COPY / weight);
                 assert!(longest <= short, "{n} {weight}: {longest}");
             }

@@ -42,7 +42,7 @@ pub trait Target: Copy + Send + Sync {
     type Copy: Send;
     /// Whether there is anything to accumulate into.
     const SHARED: bool;
-    /// Whether the order of what is accumulated may show in the result.
+    /// Whether it is accumulated in numbers of so few digits that rounding errors have to be kept from growing.
     const ROUNDED: bool;
     /// How many scalars it has, about.
     fn cells(self) -> usize;
@@ -114,7 +114,7 @@ impl<A: Target, B: Target> Target for (A, B) {
 
 /// The operation by which the copies of an element are put together.
 pub trait Combine<E>: Copy + Send + Sync {
-    /// Whether it rounds.
+    /// Whether it rounds to few digits.
     const ROUNDED: bool;
     /// The neutral element, shaped like another.
     fn neutral(like: &E) -> E;
@@ -131,7 +131,8 @@ pub struct Sum;
 pub struct Parity;
 
 impl<E: Linear> Combine<E> for Sum {
-    const ROUNDED: bool = true;
+    // numbers of 32 bits, and what is made of them; those of 64 keep more than ten digits of any sum
+    const ROUNDED: bool = std::mem::align_of::<E>() < std::mem::align_of::<f64>();
     #[inline(always)]
     fn neutral(like: &E) -> E {
         let mut zero = like.clone();

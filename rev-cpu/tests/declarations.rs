@@ -77,7 +77,8 @@ numbered! { of_i8 i8; of_i32 i32; of_i64 i64; of_u64 u64; of_i128 i128; of_u128 
 fn iterations_of_every_number_claim_elements() {
     for (device, found) in devices() {
         let device = &*device;
-        let check = |run: &dyn Fn(&mut [f64], usize) -> Result<(), Error>, count: usize| {
+        type Run<'a> = &'a dyn Fn(&mut [f64], usize) -> Result<(), Error>;
+        let check = |run: Run, count: usize| {
             let mut a = [1.0; 4];
             run(&mut a, 1).unwrap_or_else(|e| panic!("{}: {e}", device.name()));
             assert_eq!(a.iter().filter(|a| **a < 0.0).count(), count);
@@ -281,7 +282,7 @@ mod names {
             größe: 7.0,
             s: 8,
             self_: 9.0,
-            m: [1.0; N],
+            m: [1.0; fields::N],
         };
         let by = |device: &dyn Device| {
             variables::gradient(

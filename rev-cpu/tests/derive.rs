@@ -302,12 +302,12 @@ fn doubled<T: Real>(y: &mut T, p: &Poly<T, 3>, x: T) {
     for k in 0..3 {
         q.c[k] += p.c[k] * 2.0;
     }
-    q.at(&mut y, x);
+    (&q).at(&mut y, x);
 }
 
 #[test]
 fn structs_with_lengths() {
-    let p = Poly { c: [1.0, 2.0, 3.0], center: 0.5 };
+    let p: Poly<f64, 3> = Poly { c: [1.0, 2.0, 3.0], center: 0.5 };
     let g = Poly_at::gradient(&Cpu::new(), &p, 2.0).unwrap();
     assert_eq!((g.value, g.this.c.map(|c| c.0), g.x), (10.75, [[1.0], [1.5], [2.25]], 11.0));
     assert_eq!(g, Poly_at::gradient(&Interpreter::new(), &p, 2.0).unwrap());

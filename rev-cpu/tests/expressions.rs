@@ -1,5 +1,6 @@
 //! Expressions on every device: every function of the table with a literal in each of its places, as a
 //! function and as a method, in loops, lanes and derivatives; and `#[pure]` functions with results of every kind.
+#![allow(clippy::unwrap_used)]
 
 use rev_core::interp::Interpreter;
 use rev_core::ops::{Func, Shape};

@@ -1,5 +1,6 @@
 //! Recursion: programs that take values and return them where nothing can fail, and programs by reference
 //! everywhere else. The interpreter knows neither kind.
+#![allow(clippy::unwrap_used)]
 
 use rev_core::error::Cause;
 use rev_core::interp::Interpreter;

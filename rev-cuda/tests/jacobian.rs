@@ -99,6 +99,7 @@ fn one_kernel_passes_once_over_the_observations() {
         loaded_sectors: sectors(read),
         stored: bytes(written),
         stored_sectors: sectors(written),
+        atomics: 0,
     };
     assert_eq!(emulator.traffic(), expected);
 }

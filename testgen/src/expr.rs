@@ -103,7 +103,7 @@ impl Generator<'_> {
             1 => match self.counter() {
                 Some(i) => {
                     let n = Expr::new(ExprKind::Cast(Box::new(i), Type::Generic("T".into())));
-                    self.scaled(0.25, n)
+                    self.scaled(1.0 / self.long as f64, n)
                 }
                 None => typed(1.0),
             },

@@ -17,6 +17,14 @@ fn words(text: &str) -> Vec<String> {
     out
 }
 
+/// Another word of the kind, so that some damaged texts are programs: names, numbers, signs.
+fn alike(words: &[String], at: usize, dice: &mut Dice) -> usize {
+    let kind = |word: &str| word.chars().next().map(|c| (c.is_alphabetic(), c.is_numeric()));
+    let some = (0..20).map(|_| dice.below(words.len()));
+    let some: Vec<usize> = some.collect();
+    some.iter().copied().find(|to| kind(&words[*to]) == kind(&words[at])).unwrap_or(some[0])
+}
+
 /// The text with one to three words or short parts left out, repeated, exchanged, or replaced by others.
 pub fn mangle(text: &str, others: &[&str], dice: &mut Dice) -> String {
     let mut words = words(text);
@@ -24,14 +32,17 @@ pub fn mangle(text: &str, others: &[&str], dice: &mut Dice) -> String {
         if words.is_empty() {
             break;
         }
-        let (at, to) = (dice.below(words.len()), dice.below(words.len()));
+        let at = dice.below(words.len());
+        let to = alike(&words, at, dice);
         let other = format!("{} ", dice.pick(others).copied().unwrap_or_default());
-        match dice.below(6) {
+        match dice.below(7) {
             0 => drop(words.remove(at)),
             1 => words.insert(at, words[to].clone()),
             2 => words.swap(at, to),
-            3 => words[at] = other,
+            3 => words[at] = words[to].clone(),
+            4 if dice.chance(50) => words[at] = other,
             4 => words.insert(at, other),
+            5 => words.swap(at, to),
             _ => {
                 let end = (at + dice.below(8)).min(words.len());
                 let part = words[at..end].to_vec();

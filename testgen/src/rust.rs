@@ -178,7 +178,12 @@ impl Source<'_> {
             }
             StmtKind::Ancilla { var, init, release: _, body } => {
                 let ty = match &self.f.var(*var).ty {
-                    Type::Stack(_) => ": Stack<T>",
+                    Type::Stack(of) => match **of {
+                        Type::Complex(_) => ": Stack<Complex<T>>",
+                        Type::Scalar(ScalarType::I64) => ": Stack<i64>",
+                        Type::Scalar(ScalarType::Bool) => ": Stack<bool>",
+                        _ => ": Stack<T>",
+                    },
                     _ => "",
                 };
                 let text = format!("let mut {}{ty} = {};", self.name(*var), self.expr(init, 0));

@@ -526,7 +526,9 @@ impl Generator<'_> {
 
     /// A range within `0..most`, and the largest value in it.
     fn range(&mut self) -> (Range, usize) {
-        let arrays: Vec<Known> = self.scopes.known.iter().filter(|k| k.what.is_array()).cloned().collect();
+        // of parameters: an ancilla's length may keep all that the ancilla is computed from as it is
+        let arrays = |k: &&Known| k.what.is_array() && k.scope.is_none();
+        let arrays: Vec<Known> = self.scopes.known.iter().filter(arrays).cloned().collect();
         let counts =
             |k: &&Known| matches!(k.what, What::Index(most) if most < self.long) && k.scope.is_none();
         let counts: Vec<VarId> = self.scopes.known.iter().filter(counts).map(|k| k.id).collect();

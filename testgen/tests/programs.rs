@@ -14,6 +14,7 @@ fn programs_do_what_they_have_to() {
     let tally = SUITE.run(generate, &check).unwrap_or_else(|report| panic!("{report}"));
     let count = |what: &str| tally.get(what).copied().unwrap_or_default();
     let rough = (count("rough"), count("derivatives"));
+    assert!(count("rounding") * 100 <= count("programs") + 100, "too many can't be told: {tally:?}");
     assert!(rough.0 * 20 <= rough.1 + 100, "too few derivatives can be told: {tally:?}");
 }
 

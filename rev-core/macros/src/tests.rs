@@ -214,7 +214,8 @@ fn strange_pure_functions_are_reported() {
     for statement in STATEMENTS {
         let signature = "fn g<T: Real>(x: T, y: usize) -> T";
         let Some(item) = tokens(&format!("{signature} {{ {statement} }}")) else { continue };
-        syn::parse2::<syn::File>(expand_pure(TokenStream::new(), item)).unwrap();
+        let expanded = expand_pure(TokenStream::new(), item);
+        syn::parse2::<syn::File>(expanded).unwrap_or_else(|e| panic!("`{statement}`: {e}"));
     }
     for signature in ["fn g(x: f64) -> f64", "fn g<T: Real>(x: &mut T) -> (T, T)", "fn g()", "fn g(self)"] {
         for attribute in [quote!(), quote!(d(x) = 1.0), quote!(d(z)), quote!(nothing)] {

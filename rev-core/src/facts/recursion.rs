@@ -73,12 +73,12 @@ mod tests {
         let module = parse_module(
             "module top
              fn leaf(x: &mut f64) { x += 1.0 }
-             fn left(x: &mut f64) { leaf(&mut x) }
-             fn right(x: &mut f64) { leaf(&mut x) left(&mut x) }
-             fn top(x: &mut f64) { left(&mut x) right(&mut x) }
-             fn even(x: &mut f64, n: i64) { if n > 0 { odd(&mut x, n - 1) } }
-             fn odd(x: &mut f64, n: i64) { even(&mut x, n - 1) }
-             fn outer(x: &mut f64) { leaf(&mut x) even(&mut x, 3) }",
+             fn left(x: &mut f64) { call leaf(&mut x) }
+             fn right(x: &mut f64) { call leaf(&mut x) call left(&mut x) }
+             fn top(x: &mut f64) { call left(&mut x) call right(&mut x) }
+             fn even(x: &mut f64, n: i64) { if n > 0 { call odd(&mut x, n - 1) } }
+             fn odd(x: &mut f64, n: i64) { call even(&mut x, n - 1) }
+             fn outer(x: &mut f64) { call leaf(&mut x) call even(&mut x, 3) }",
         )
         .unwrap();
         for name in ["leaf", "left", "right", "top", "nowhere"] {

@@ -146,6 +146,7 @@ impl Product<'_> {
             }
             let value = match &factor.data {
                 Data::Array(a) => a.elements[place(self.space, k + 1, index, &a.shape)].clone(),
+                literal @ Data::Literal(_) => self.typed(literal)?,
                 scalar => scalar.clone(),
             };
             // of values these are the conjugate and the product
@@ -156,6 +157,14 @@ impl Product<'_> {
             });
         }
         Ok(product)
+    }
+
+    /// A literal as one of the other factors' numbers: a product of values of 16 bits is rounded to them.
+    fn typed(&self, literal: &Data) -> Result<Data, Cause> {
+        match self.zero() {
+            zero @ Data::Scalar(_) => update(UpdateOp::Add, &zero, literal),
+            _ => Ok(literal.clone()),
+        }
     }
 
     /// The zero of the products' type: of the first element at hand, else a number of any type.

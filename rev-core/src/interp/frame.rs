@@ -77,7 +77,7 @@ impl Visits {
         if step == 0 {
             return None;
         }
-        if !below(start, end) && !(range.inclusive && start == end) {
+        if !(below(start, end) || range.inclusive && start == end) {
             return Some(visits);
         }
         let top = if range.inclusive { end } else { end.wrapping_sub(1) };

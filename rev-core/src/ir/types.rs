@@ -433,9 +433,13 @@ impl Type {
     pub fn is_storage(&self, generics: &[Generic]) -> bool {
         match self {
             Type::Generic(_) => self.class(generics) == Some(Class::Scalar),
-            Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => t.is_storage(generics),
+            Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => {
+                t.is_storage(generics)
+            }
             Type::Tuple(ts) => ts.iter().any(|t| t.is_storage(generics)),
-            Type::Scalar(_) | Type::Complex(_) | Type::Struct(..) | Type::Function(_) | Type::Unknown => false,
+            Type::Scalar(_) | Type::Complex(_) | Type::Struct(..) | Type::Function(_) | Type::Unknown => {
+                false
+            }
         }
     }
 }

@@ -136,7 +136,10 @@ fn imported(source: &Source) -> BTreeMap<String, Path> {
     let passed = source.constants.iter().filter(|(text, _)| is_function_name(text));
     let all = source.callees.iter().chain(&source.pures).chain(passed).map(|(_, path)| bare(path));
     let importable = |path: &Path| {
-        of_type(path).is_none() && path.get_ident().is_none_or(|name| !ATTRIBUTES.iter().any(|a| name == a))
+        let plain = path.segments.iter().all(|s| s.arguments.is_none());
+        plain
+            && of_type(path).is_none()
+            && path.get_ident().is_none_or(|name| !ATTRIBUTES.iter().any(|a| name == a))
     };
     all.filter(importable).map(|path| (path_text(&path), path)).collect()
 }

@@ -19,6 +19,9 @@ use super::signature::{Passed, Shape, Signature};
 use super::types::is_scalar;
 use crate::model::Receiver;
 
+/// The most parameters of a function that is passed to others (`rev_cpu::function::Params`).
+const MOST_PARAMS: usize = 12;
+
 /// The program of a direction, from the function that it is (the adjoint's parameters are each
 /// followed by their shadows).
 pub fn program(
@@ -276,7 +279,8 @@ pub fn reversible_impl(
     p: &TokenStream,
 ) -> TokenStream {
     // whoever calls it through the trait couldn't know what is constant
-    if !signature.is_determined() || !function.constants.is_empty() {
+    let passable = signature.is_determined() && function.constants.is_empty();
+    if !passable || signature.params.len() > MOST_PARAMS {
         return TokenStream::new();
     }
     let (declared, conditions, given) = (signature.declared(), signature.conditions(), signature.given());

@@ -8,8 +8,8 @@ use quote::quote;
 use rev_core::facts::calls;
 use rev_core::ir::{Expr, Function, Stmt};
 
-use super::body::Scope;
 use super::api::aliases;
+use super::body::Scope;
 use super::program::callee_programs;
 
 /// Chains of calls that are longer count as recursive.

@@ -34,8 +34,11 @@ fn table_function(name: &str) -> Option<Func> {
     }
 }
 
+/// What makes an expression of its arguments.
+type Compose = fn(Vec<Expr>) -> Expr;
+
 /// A function that is composed of functions of the table: its number of arguments, and what it is of them.
-fn composed(name: &str) -> Option<(usize, fn(Vec<Expr>) -> Expr)> {
+fn composed(name: &str) -> Option<(usize, Compose)> {
     match name {
         "sin_cos" => Some((1, |x| {
             let of = |func| Expr::func(func, x.clone());

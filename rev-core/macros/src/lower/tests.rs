@@ -153,7 +153,7 @@ fn literals_and_associated_functions() {
     generic("T::pi()", "3.141592653589793_T");
     generic("T::from_usize(K)", "K as T");
     generic("x * SCALE + consts::MASS", "x * SCALE + consts::MASS");
-    generic("x.sin_cos().1", "(sin(x), cos(x)).1");
+    generic("x.sin_cos().1", "cos(x)");
     generic("x.mul_add(x, 1.0)", "mul_add(x, x, 1.0)");
     generic("Complex::new(x, T::one()).norm_sqr()", "abs2(complex(x, 1_T))");
     generic(

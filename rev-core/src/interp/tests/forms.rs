@@ -364,11 +364,9 @@ fn values_of_every_scalar_type_are_computed_as_in_rust() {
 
 #[test]
 fn pure_functions_that_call_themselves_are_refused() {
-    let calls = raw(
-        "pure fn p(x: f64) -> f64 { q(x) }
+    let calls = raw("pure fn p(x: f64) -> f64 { q(x) }
          pure fn q(x: f64) -> f64 { p(x) + 1.0 }
-         fn f(y: &mut f64, x: f64) { y += p(x) }",
-    );
+         fn f(y: &mut f64, x: f64) { y += p(x) }");
     let error = run(&calls, Direction::FORWARD, &args([&0.0, &2.0])).unwrap_err();
     assert!(error.to_string().contains("calls itself"), "{error}");
 }
