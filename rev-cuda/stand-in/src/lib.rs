@@ -4,7 +4,7 @@
 //! It is written from the manual ("CUDA Driver API"), for its least obliging reading: work is done only when
 //! somebody waits for it, copies from pageable memory included; memory holds a pattern before it is
 //! written; every access is checked; a failed kernel loses the context, which then answers each call with
-//! the same error until its last holder lets go of it. [`faults`] says how calls are made to fail.
+//! the same error until its last holder lets go of it. The module `faults` says how calls are made to fail.
 //!
 //! A test makes links of the names `libcuda.so` and `libcublas.so` to this library in a folder, and starts a
 //! process with that folder in `LD_LIBRARY_PATH`. The library itself has another name, so that no program
