@@ -51,6 +51,15 @@ fn shape(data: &Data) -> &[usize] {
     }
 }
 
+/// The product of what has been multiplied so far with a value: numbers of 16 bits are rounded each time,
+/// their cotangents, which come first, are kept in `f32`.
+fn product_of(factor: &Data) -> Func {
+    match factor {
+        Data::Scalar(v) if v.is_half() => Func::Mul,
+        _ => Func::Scale,
+    }
+}
+
 /// The position of an operand's element in row-major order.
 fn place(space: &Space, operand: usize, index: &[usize], shape: &[usize]) -> usize {
     let letters = space.positions(operand).iter();
@@ -153,7 +162,7 @@ impl Product<'_> {
             let value = if operand.conj { apply(Func::ShadowConj, &[value])? } else { value };
             product = Some(match product {
                 None => value,
-                Some(p) => apply(Func::Scale, &[p, value])?,
+                Some(p) => apply(product_of(&p), &[p, value])?,
             });
         }
         Ok(product)

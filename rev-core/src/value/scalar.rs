@@ -193,6 +193,11 @@ impl Value {
         with_scalar!(*self, v => close(v, expected, tolerances, held))
     }
 
+    /// Whether it is a number of 16 bits, real or complex: its cotangents are kept in a wider type.
+    pub fn is_half(&self) -> bool {
+        matches!(self, Value::F16(_) | Value::Bf16(_) | Value::ComplexF16(_) | Value::ComplexBf16(_))
+    }
+
     /// The number in the type of its cotangents: `f32` for the halves, else unchanged.
     pub fn widened(self) -> Value {
         match self {
