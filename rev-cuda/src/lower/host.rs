@@ -283,16 +283,40 @@ impl Lower<'_> {
             StmtKind::For { parallel: Some(_), .. } => return Ok(true),
             StmtKind::Call { callee, .. } => {
                 let (name, _) = self.callee(callee)?;
-                return Ok(self.has_parallel_loop(&name, &mut Vec::new()));
+                return Ok(self.has_parallel_loop(&name, &mut Vec::new()) || self.spreads(&name));
             }
             _ => {}
         }
+        // one thread is faster through a loop than a host that starts a kernel each time
+        let repeated =
+            matches!(stmt.kind, StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::If { .. });
         for inner in stmt.blocks().into_iter().flatten() {
-            if self.splits(inner)? {
+            let splits = match &inner.kind {
+                StmtKind::Call { callee, .. } if repeated => {
+                    let (name, _) = self.callee(callee)?;
+                    self.has_parallel_loop(&name, &mut Vec::new())
+                }
+                _ => self.splits(inner)?,
+            };
+            if splits {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether there are loops in a function that many threads can do, though it doesn't say so.
+    fn spreads(&mut self, name: &str) -> bool {
+        if self.options.checks {
+            return false;
+        }
+        if let Some(known) = self.spreads.get(name) {
+            return *known;
+        }
+        let mut function = self.module.functions.get(name).cloned();
+        let spreads = function.as_mut().is_some_and(|f| super::spread::spread(self.module, name, f));
+        self.spreads.insert(name.to_string(), spreads);
+        spreads
     }
 
     fn has_parallel_loop(&self, name: &str, seen: &mut Vec<String>) -> bool {

@@ -57,6 +57,7 @@ mod real;
 mod savepoint;
 mod signs;
 mod sizes;
+mod spread;
 mod stack;
 mod stmt;
 mod sums;
@@ -167,6 +168,7 @@ pub fn lower(
         serial: None,
         scratch: Word::Const(1),
         programs: HashMap::new(),
+        spreads: HashMap::new(),
         products: HashMap::new(),
         loops: Vec::new(),
         width: arguments.iter().find_map(width).unwrap_or(1),
@@ -292,6 +294,8 @@ struct Lower<'m> {
     /// them have room for.
     scratch: Word,
     programs: HashMap<(String, Direction, Wanted), Rc<Erased>>,
+    /// Whether functions have loops that many threads can do without saying so.
+    spreads: HashMap<String, bool>,
     /// The loops that products of arrays have become, by function and loop variable.
     products: HashMap<(String, VarId), Rc<pass::Expansion>>,
     /// The loops around the statement, outermost first: variable, value, and how many functions were
@@ -413,7 +417,10 @@ impl Lower<'_> {
         }
         let function = match self.options.checks {
             true => Erased::whole(function),
-            false => pass::erase_program(&function, wanted),
+            false => {
+                spread::spread(self.module, name, &mut function);
+                pass::erase_program(&function, wanted)
+            }
         };
         let function = Rc::new(function);
         self.programs.insert(key, Rc::clone(&function));

@@ -9,6 +9,7 @@ mod leftovers;
 mod random;
 mod simplified;
 mod sizes;
+mod spread;
 mod stacks;
 mod statements;
 mod wide;

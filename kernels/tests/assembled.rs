@@ -307,8 +307,8 @@ thread and bytes of shared memory of a block, as `ptxas` reports them for sm_60,
 sm_90 (one number where they agree); and machine instructions, counted in the assembled code. A kernel
 written by hand in CUDA C for the work of `ba jacobian (f64)` has 656 of them on sm_70 and 704 on sm_90, and 94
 and 80 registers. The
-test `assembled` of rev-cuda compares this table;
-`REV_SNAPSHOT=write cargo test -p rev-cuda --test assembled` writes it.
+test `assembled` of rev-kernels compares this table;
+`REV_SNAPSHOT=write cargo test -p rev-kernels --test assembled` writes it.
 
 | program: kernel | registers | spills | local | shared | instructions |
 | --- | --- | --- | --- | --- | --- |
