@@ -103,7 +103,8 @@ fn pool(n: usize) -> Option<&'static ThreadPool> {
     if let Some(pool) = pools.get(&n) {
         return Some(pool);
     }
-    let pool = Box::leak(Box::new(rayon::ThreadPoolBuilder::new().num_threads(n).build().ok()?));
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(n).stack_size(crate::recursion::OF_THREADS);
+    let pool = Box::leak(Box::new(threads.build().ok()?));
     pools.insert(n, pool);
     Some(pool)
 }

@@ -13,7 +13,7 @@
 //! | [`checks`], [`fail`] | run-time checks; the errors of emitted code |
 //! | [`device`] | the CPU as a device |
 //! | [`context`] | what a run carries from call to call |
-//! | [`recursion`] | the stack of recursive functions |
+//! | [`recursion`] | the stack of programs, and of recursive functions |
 //! | [`function`] | reversible functions as arguments |
 //! | [`names`] | what the names in a program have to stand for |
 //! | [`gradient`] | what gradient functions share |

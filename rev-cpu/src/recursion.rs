@@ -1,4 +1,4 @@
-//! The stack of recursive functions, and how deep those go that run by value.
+//! The stack of programs, above all of recursive ones, and how deep those go that run by value.
 //!
 //! A recursive program asks at its start whether there is stack for it, and is run on more where there isn't. So a
 //! recursion is bounded by [`Options::depth`](rev_core::tolerance::Options::depth) alone, whatever its frames take and
@@ -27,6 +27,22 @@ const MORE: usize = 8 << 20;
 
 /// The calls by value that there must be stack for, so that asking for more is rare.
 const CALLS: usize = 16;
+
+/// The stack that programs may need which aren't optimised: each value of theirs has a place of its own in the frame.
+const UNOPTIMISED: usize = 16 << 20;
+
+/// The stack of a thread, of which the system gives what is used.
+pub const OF_THREADS: usize = if cfg!(debug_assertions) { 2 * UNOPTIMISED } else { 8 << 20 };
+
+/// Calls a program; one that isn't optimised on as much stack as it may need, whatever its caller has.
+#[inline(always)]
+pub fn with_room<R>(call: impl FnOnce() -> R) -> R {
+    if cfg!(debug_assertions) {
+        stacker::maybe_grow(UNOPTIMISED, 2 * UNOPTIMISED, call)
+    } else {
+        call()
+    }
+}
 
 /// Whether there is too little stack for a program whose frame takes at most so many bytes.
 #[inline]

@@ -300,7 +300,9 @@ impl Entry<'_> {
         let missing = quote!(#p::fail::no_fused_program(Self {}.__name())?);
         let run = quote!({
             let __run = #p::Run::new(__options);
-            (#name {}).__fused::<#given #p::Unchecked, #n>(__run.context(), #p::Width::<#n>, #(#native),*)?
+            #p::recursion::with_room(|| {
+                (#name {}).__fused::<#given #p::Unchecked, #n>(__run.context(), #p::Width::<#n>, #(#native),*)
+            })?
         });
         let run = if self.fused { run } else { missing.clone() };
         quote! {
@@ -339,9 +341,9 @@ impl Entry<'_> {
         let module = self.module();
         let run = |checks: &str| {
             let checks = ident(checks);
-            quote!((#name {}).#program::<#given #p::#checks #width_generic>(
+            quote!(#p::recursion::with_room(|| (#name {}).#program::<#given #p::#checks #width_generic>(
                 __run.context(), #width_argument #(#native),*
-            )?)
+            ))?)
         };
         let (checked, unchecked) = (run("Checked"), run(without));
         quote! {
