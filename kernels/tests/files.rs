@@ -447,3 +447,22 @@ fn a_killed_program_leaves_the_old_file_and_nothing_else() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), usize::from(old.is_some()));
     }
 }
+
+/// The files that the fuzzer has found worth keeping (`testgen/fuzz`): each is read, or refused with a message.
+#[test]
+fn the_fuzzers_files_are_read_or_refused() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../testgen/fuzz/corpus/files");
+    let (mut read, mut refused) = (0, 0);
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let outcomes = [
+            read_gmm(&file).map(drop),
+            read_ba_adbench(&file).map(drop),
+            read_ba_full(&file).map(drop),
+            read_bal(&file).map(drop),
+        ];
+        read += outcomes.iter().filter(|o| o.is_ok()).count();
+        refused += outcomes.iter().filter(|o| o.is_err()).count();
+    }
+    assert!(read > 0 && refused > 10, "{read} read, {refused} refused");
+}

@@ -16,14 +16,14 @@ use rev_core::ir::{Direction, Mode, Module, VarKind};
 use rev_core::scalar::{bf16, f16, Fixed43, Scalar};
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
-use rev_cuda::driver::Driver;
+use rev_cuda::driver::{Driver, Target};
 use rev_cuda::emulator::Emulator;
 use rev_cuda::lower::LowerOptions;
 use rev_cuda::runtime::Gpu;
 use rev_testgen::reals::{cotangent, difference};
 use rev_testgen::suite::interpreter::generate;
 use rev_testgen::suite::{Failure, Suite, Tally};
-use rev_testgen::{mangle, Dice, Number, Program};
+use rev_testgen::{corpus, mangle, Dice, Number, Program};
 
 const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
 
@@ -247,4 +247,17 @@ fn damaged_ptx_is_refused_or_loaded() {
         }
     }
     assert!(loaded > 0 && refused > 0, "{loaded} loaded, {refused} refused");
+}
+
+/// The texts that the fuzzer has found worth keeping (`testgen/fuzz`).
+#[test]
+fn the_fuzzers_ptx_is_refused_or_loaded() {
+    let (mut loaded, mut refused) = (0, 0);
+    for (_, text) in corpus("ptx") {
+        match Emulator::new().with_target(Target(90)).load(&String::from_utf8_lossy(&text)) {
+            Ok(_) => loaded += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(loaded > 10 && refused > 10, "{loaded} loaded, {refused} refused");
 }

@@ -21,6 +21,7 @@ mod shrink;
 mod signature;
 mod stmt;
 pub mod suite;
+mod through;
 
 pub use data::Number;
 pub use dice::Dice;
@@ -30,3 +31,14 @@ pub use rust::prelude as rust_prelude;
 pub use scope::{Element, What};
 pub use shrink::shrink;
 pub use signature::{Param, Signature};
+pub use through::{through_all, Reached};
+
+/// The inputs kept for one of the fuzzers in `testgen/fuzz`, each with its file's name, in the order of the names.
+pub fn corpus(fuzzer: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(fuzzer);
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|f| f.path()).collect();
+    files.sort();
+    let read = |file: std::path::PathBuf| Some((file.display().to_string(), std::fs::read(&file).ok()?));
+    files.into_iter().filter_map(read).collect()
+}

@@ -7,14 +7,9 @@
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use rev_core::check::{check, check_module};
-use rev_core::interp::{Machine, Progress};
-use rev_core::ir::{Direction, Module};
-use rev_core::pass::{adjoint, erase, inverse, Adjoint, Wanted};
-use rev_core::text;
-use rev_core::value::Data;
+use rev_testgen::corpus;
 use rev_testgen::suite::setting;
-use rev_testgen::{mangle, Dice, Program};
+use rev_testgen::{mangle, through_all, Dice, Program, Reached};
 
 /// Words that stand where others do.
 const WORDS: &[&str] = &[
@@ -112,48 +107,6 @@ const WORDS: &[&str] = &[
     "x1",
 ];
 
-/// How far a damaged text comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Reached {
-    Text,
-    Program,
-    Checked,
-    Ran,
-}
-
-fn through_all(source: &str, args: &[Data]) -> Reached {
-    let Ok(mut module) = text::parse_module(source) else { return Reached::Text };
-    assert_eq!(text::parse_module(&text::encode_module(&module)).as_ref(), Ok(&module), "the text form");
-    module.entry = "f".into();
-    let Ok(module) = check_module(module) else { return Reached::Program };
-    for f in module.functions.values() {
-        let Ok(f) = check(f.clone()) else { continue };
-        assert!(inverse(&inverse(&f)) == f, "the inverse of the inverse");
-        let back = adjoint(&f, Adjoint::REVERSIBLE);
-        let _ = (adjoint(&back, Adjoint::LEAN), inverse(&back));
-        let _ = (erase(&f, Wanted::All).shared(), erase(&back, Wanted::Shadows).shared());
-    }
-    let _ = module.fused();
-    let _ = module.adjoint();
-    match run(&module, args) {
-        true => Reached::Ran,
-        false => Reached::Checked,
-    }
-}
-
-/// Runs the module for a while.
-fn run(module: &Module, args: &[Data]) -> bool {
-    let Ok(mut machine) = Machine::new(module, "f", Direction::FORWARD, args.to_vec()) else { return false };
-    for _ in 0..2000 {
-        match machine.step() {
-            Ok(Progress::Stepped) => {}
-            Ok(Progress::AtEnd) => return true,
-            Err(_) => return false,
-        }
-    }
-    false
-}
-
 #[test]
 fn damaged_programs_are_refused_or_run() {
     let read = |name, default| setting(name, default).unwrap_or_else(|e| panic!("{e}"));
@@ -166,9 +119,22 @@ fn damaged_programs_are_refused_or_run() {
         let mut dice = Dice::new(seed);
         let source = mangle(&module.to_string(), WORDS, &mut dice);
         let args = program.arguments::<f64>(1);
-        let how_far = catch_unwind(AssertUnwindSafe(|| through_all(&source, &args)));
+        let how_far = catch_unwind(AssertUnwindSafe(|| through_all(&source, Some(&args))));
         *reached.entry(how_far.unwrap_or_else(|_| panic!("seed {seed} panics\n{source}"))).or_default() += 1;
     }
     println!("{reached:?}");
     assert!(reached.len() > 2 || count < 100, "{reached:?}");
+}
+
+/// The texts that the fuzzer has found worth keeping (`testgen/fuzz`).
+#[test]
+fn the_fuzzers_programs_are_refused_or_run() {
+    let mut reached = std::collections::BTreeMap::<Reached, u64>::new();
+    for (name, text) in corpus("text") {
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let how_far = catch_unwind(|| through_all(&text, None)).unwrap_or_else(|_| panic!("{name} panics"));
+        *reached.entry(how_far).or_default() += 1;
+    }
+    println!("{reached:?}");
+    assert!(reached.len() > 2, "{reached:?}");
 }

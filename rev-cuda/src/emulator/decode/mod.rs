@@ -35,6 +35,9 @@ enum Register {
     Pred(Pred),
 }
 
+/// The most registers that a kernel may declare: 64 MiB for each warp.
+pub(crate) const MAX_REGISTERS: usize = 1 << 18;
+
 /// What names mean while a kernel is decoded.
 pub(crate) struct Decoder<'a> {
     module: &'a Module,
@@ -43,6 +46,8 @@ pub(crate) struct Decoder<'a> {
     /// The first one is for results that aren't wanted (`_`).
     register_names: Vec<String>,
     predicate_names: Vec<String>,
+    /// How many registers are declared.
+    declared: usize,
     constants: Vec<Row>,
     constant_index: HashMap<u64, Reg>,
     params: HashMap<String, (usize, usize)>,
@@ -90,6 +95,7 @@ pub(crate) fn kernel(module: &Module, entry: &Entry) -> Result<Code, SyntaxError
         scopes: vec![HashMap::new()],
         register_names: vec!["_".into()],
         predicate_names: vec!["true".into(), "_".into()],
+        declared: 0,
         constants: Vec::new(),
         constant_index: HashMap::new(),
         params: HashMap::new(),
@@ -195,6 +201,10 @@ impl Decoder<'_> {
     }
 
     fn declare(&mut self, ty: Type, name: &str, count: Option<u32>) -> Result<(), SyntaxError> {
+        self.declared = self.declared.saturating_add(count.map_or(1, |n| n as usize));
+        if self.declared > MAX_REGISTERS {
+            return Err(self.error(format!("more than {MAX_REGISTERS} registers in a kernel")));
+        }
         let names = match count {
             None => vec![name.to_string()],
             Some(n) => (0..n).map(|k| format!("{name}{k}")).collect(),

@@ -1,7 +1,8 @@
 //! Texts that aren't loaded: each error names the line and what is wrong.
 
-use super::{assembled, emulator, kernel};
+use super::{assembled, emulator, kernel, module};
 use crate::driver::{Driver, Target};
+use crate::emulator::decode::MAX_REGISTERS;
 use crate::emulator::Emulator;
 
 fn text(instruction: &str) -> String {
@@ -152,6 +153,19 @@ fn instructions_need_versions_and_targets() {
     let old = Emulator::new().with_target(Target(60));
     let found = old.load(&kernel(1, "ret;")).unwrap_err().to_string();
     assert!(found.contains("the text is for sm_90, the device is sm_60"), "{found}");
+}
+
+#[test]
+fn as_many_registers_as_there_may_be() {
+    let load = |n: usize| {
+        let body = format!(".reg .b32 %x<{n}>;\n.reg .pred %p;\nret;");
+        emulator().load(&module(&format!(".visible .entry k() {{\n{body}\n}}\n"))).map(drop)
+    };
+    assert_eq!(load(MAX_REGISTERS - 1), Ok(()));
+    for more in [MAX_REGISTERS, 11_111_140, u32::MAX as usize] {
+        let found = load(more).unwrap_err().to_string();
+        assert!(found.contains("more than 262144 registers in a kernel"), "{found}");
+    }
 }
 
 #[test]
