@@ -18,6 +18,7 @@ pub mod structure;
 pub mod text;
 pub mod tolerance;
 pub mod tree;
+pub mod validate;
 pub mod value;
 pub mod verify;
 

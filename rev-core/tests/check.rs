@@ -83,7 +83,9 @@ fn every_rule_has_a_wrong_program() {
     for code in Code::ALL {
         let family = code.entry().family;
         let front = OF_THE_FRONT_END.contains(code) || (family == "Syntax" && *code != Code::UnknownName);
-        if !front && family != "Pure functions" {
+        // no program is known that shows a defect of rev
+        let ours = *code == Code::Defect;
+        if !front && !ours && family != "Pure functions" {
             assert!(tested.contains(&code.id().to_string()), "{code} has no test");
         }
     }
@@ -91,6 +93,7 @@ fn every_rule_has_a_wrong_program() {
 
 /// The legal programs as checked functions, with the files and titles that they come from.
 fn legal() -> Vec<(String, rev_core::check::Checked)> {
+    rev_core::validate::switch_on();
     let mut out = Vec::new();
     for file in files("legal") {
         let text = fs::read_to_string(&file).unwrap();

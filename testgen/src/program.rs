@@ -172,6 +172,7 @@ fn function(
         checks: true,
         file: String::new(),
         span: Span::NONE,
+        defects: Default::default(),
     };
     let params = parameters(dice, has_const, recursive, long);
     let mut g = Generator {

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use crate::ir::Function;
+use crate::validate::{verified, Form};
 
 /// A function that satisfies the static rules. Made by [`check`](super::check) and by the passes,
 /// which keep the rules; its function can be looked at, but not changed.
@@ -10,9 +11,10 @@ use crate::ir::Function;
 pub struct Checked(Function);
 
 impl Checked {
-    /// Takes a function's word for it: for passes, whose results satisfy the rules by construction.
-    pub(crate) fn trust(function: Function) -> Checked {
-        Checked(function)
+    /// What a pass made, which satisfies the rules by construction; where passes are verified, what is
+    /// wrong with it is noted.
+    pub(crate) fn made(function: Function, pass: &str) -> Checked {
+        Checked(verified(function, Form::Reversible, pass))
     }
 
     /// The function, to be changed and checked again.

@@ -85,7 +85,8 @@ pub fn check(mut function: Function) -> Result<Checked, Diagnostics> {
     RULES.iter().for_each(|rule| rule(&cx, &mut found));
     drop(cx);
     found.append(crate::pass::uncompute(&mut function));
-    found.or(Checked::trust(function))
+    let checked = Checked::made(found.or(function)?, "uncomputation");
+    checked.defects.clone().or(checked)
 }
 
 /// Checks every function and pure function of a module, and what only the module tells: that nothing

@@ -30,6 +30,7 @@ fn as_function(pure: &Pure) -> Function {
         checks: true,
         file: pure.file.clone(),
         span: pure.span,
+        defects: Diagnostics::default(),
     }
 }
 

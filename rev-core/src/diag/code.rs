@@ -418,4 +418,11 @@ codes! {
             "Its derivative is written out by inserting the called functions' derivatives, which would not end."
             "Write a reversible function with a loop."
     }
+    "Rev itself" {
+        Defect R0801 "something in rev is wrong"
+            "Every program that rev makes of another one satisfies the rules of the language, and every pass knows what to \
+             do with what it meets. Here one doesn't; the message says which and how."
+            "What isn't as it has to be could give wrong results without a word."
+            "Report it with the function that it is about. Statements of another form may avoid it."
+    }
 }

@@ -48,6 +48,13 @@ impl Diagnostic {
     }
 }
 
+/// What rev is to blame for: something that every program satisfies doesn't hold of this one.
+pub fn defect(span: Span, what: impl std::fmt::Display) -> Diagnostic {
+    let message = format!("this is a defect of rev, not of the program: {what}");
+    Diagnostic::new(Code::Defect, span, message)
+        .help("please report it, with the function; written in another way it may work")
+}
+
 /// Everything that is wrong with a program, in the order of the source.
 #[derive(Clone, Default, PartialEq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);

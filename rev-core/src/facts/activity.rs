@@ -274,6 +274,7 @@ mod tests {
             checks: true,
             file: String::new(),
             span: Span::NONE,
+            defects: Default::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Block, Expr};
+use crate::diag::Diagnostics;
 
 /// A source position range, 1-based lines and 0-based columns as the Rust compiler counts them.
 /// All zero: no source (made by a pass).
@@ -80,6 +81,9 @@ pub struct Function {
     pub file: String,
     /// The function's name in the source.
     pub span: Span,
+    /// What is wrong with it that rev is to blame for: a pass met what can't be, or made what is no program
+    /// ([`crate::validate`]). Nothing runs or compiles such a function.
+    pub defects: Diagnostics,
 }
 
 impl Function {

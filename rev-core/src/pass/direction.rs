@@ -5,7 +5,8 @@ use crate::diag::Diagnostics;
 use crate::error::{Cause, Error};
 use crate::ir::{Block, Direction, Function, Module, Release, StmtKind};
 
-use super::{adjoint_function, inverse_function, uncompute, Adjoint};
+use super::{uncompute, verified_adjoint, verified_inverse, Adjoint};
+use crate::validate::{verified, Form};
 
 /// The program of a function of a module in a direction, with explicit uncomputation.
 ///
@@ -25,12 +26,14 @@ pub fn directed(module: &Module, name: &str, direction: Direction) -> Result<Fun
         accepted(&lost_to_constants(module, source))?;
     }
     if direction.inverse {
-        function = inverse_function(&function);
+        function = verified(verified_inverse(&function), Form::Reversible, "the inverse");
     }
     for k in 0..direction.adjoint {
         let last = k + 1 == direction.adjoint;
-        function = adjoint_function(&function, if last { Adjoint::LEAN } else { Adjoint::REVERSIBLE });
+        let form = if last { Adjoint::LEAN } else { Adjoint::REVERSIBLE };
+        function = verified(verified_adjoint(&function, form), Form::Reversible, "the adjoint");
     }
+    accepted(&function.defects)?;
     Ok(function)
 }
 
@@ -41,7 +44,7 @@ fn explicit(source: &Function) -> Result<Function, Error> {
         return Ok(function);
     }
     accepted(&uncompute(&mut function))?;
-    Ok(function)
+    Ok(verified(function, Form::Reversible, "uncomputation"))
 }
 
 fn accepted(diagnostics: &Diagnostics) -> Result<(), Error> {

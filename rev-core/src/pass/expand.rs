@@ -12,6 +12,7 @@ use crate::ir::{
 };
 use crate::ops::{Axes, Contraction, Func, Operand, Part};
 use crate::pass::inverse_block;
+use crate::validate::{verify, Form};
 
 /// A product that has become a parallel loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +60,7 @@ pub fn expand(module: &Module, function: &mut Function) -> Vec<Expansion> {
     let body = expander.block(&source.body, false);
     let made = expander.made;
     function.body = body;
+    verify(function, Form::Forward, "writing out products");
     made
 }
 

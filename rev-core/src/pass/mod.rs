@@ -15,44 +15,66 @@ mod uncompute;
 
 use crate::check::Checked;
 use crate::ir::{Function, Module};
+use crate::validate;
 
-pub(crate) use adjoint::adjoint_function;
+use adjoint::adjoint_function;
 pub use adjoint::Adjoint;
 pub use direction::directed;
 pub use erase::{erase, erase_program, Erased, Wanted};
 pub use expand::{expand, has_contraction, Expansion};
 pub use fuse::{fuse, Fused, FUSED, SHADOWS};
 pub use inverse::inverse_block;
-pub(crate) use inverse::inverse_function;
+use inverse::inverse_function;
 pub use partials::{partials, taken_partials, NotDifferentiable};
 pub use rename::fresh_names;
 pub use uncompute::uncompute;
 
 /// The inverse of a function.
 pub fn inverse(function: &Checked) -> Checked {
-    Checked::trust(inverse_function(function))
+    Checked::made(verified_inverse(function), "the inverse")
 }
 
 /// The adjoint of a function: each parameter `p` is followed by its shadow `p_bar`; it takes the
 /// state after the function and that state's cotangents to the state before and its cotangents.
 pub fn adjoint(function: &Checked, form: Adjoint) -> Checked {
-    Checked::trust(adjoint_function(function, form))
+    Checked::made(verified_adjoint(function, form), "the adjoint")
+}
+
+/// The inverse; where passes are verified, with what it isn't that an inverse is.
+fn verified_inverse(function: &Function) -> Function {
+    let mut inverse = inverse_function(function);
+    if validate::is_on() {
+        let found = validate::inverse_of(function, &inverse);
+        validate::note(&mut inverse, found, "the inverse");
+    }
+    inverse
+}
+
+/// The adjoint, likewise.
+fn verified_adjoint(function: &Function, form: Adjoint) -> Function {
+    let mut adjoint = adjoint_function(function, form);
+    if validate::is_on() {
+        let found = validate::adjoint_of(function, &adjoint);
+        validate::note(&mut adjoint, found, "the adjoint");
+    }
+    adjoint
 }
 
 impl Module {
     /// The module about the entry's inverse.
     pub fn inverse(&self) -> Module {
-        self.derived(inverse_function)
+        self.derived(verified_inverse)
     }
 
     /// The module about the entry's adjoint, in the form that can be inverted and differentiated again.
     pub fn adjoint(&self) -> Module {
-        self.derived(|f| adjoint_function(f, Adjoint::REVERSIBLE))
+        self.derived(|f| verified_adjoint(f, Adjoint::REVERSIBLE))
     }
 
     fn derived(&self, pass: impl Fn(&Function) -> Function) -> Module {
         let mut module = self.clone();
         if let Some(function) = self.entry().map(pass) {
+            let function = validate::verified(function, validate::Form::Reversible, "a derived program");
             let links = self.links.get(&self.entry).cloned().unwrap_or_default();
             module.entry = function.name.clone();
             module.links.insert(function.name.clone(), links);

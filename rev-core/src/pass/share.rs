@@ -18,11 +18,12 @@ use crate::ir::{
 use crate::ops::Func;
 
 use super::{Erased, Fused};
+use crate::validate::{verified, Form};
 
 impl Erased {
     /// The program with repeated functions of values that don't change computed once.
     pub fn shared(mut self) -> Erased {
-        share(&mut self.function);
+        self.function = share(self.function);
         self
     }
 }
@@ -30,16 +31,17 @@ impl Erased {
 impl Fused {
     /// The program with repeated functions of values that don't change computed once.
     pub fn shared(mut self) -> Fused {
-        share(&mut self.function);
+        self.function = share(self.function);
         self
     }
 }
 
 /// Computes repeated functions once, in a program that is run forward.
-fn share(function: &mut Function) {
+fn share(mut function: Function) -> Function {
     let mut body = std::mem::take(&mut function.body);
-    share_in(function, &mut body);
+    share_in(&mut function, &mut body);
     function.body = body;
+    verified(function, Form::Forward, "sharing")
 }
 
 fn share_in(function: &mut Function, block: &mut Block) {

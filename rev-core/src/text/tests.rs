@@ -350,6 +350,7 @@ impl Arbitrary {
             checks: self.random.chance(70),
             file: if self.random.chance(50) { self.name() } else { String::new() },
             span: self.span(),
+            defects: Default::default(),
         }
     }
 

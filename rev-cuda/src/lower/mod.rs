@@ -422,6 +422,9 @@ impl Lower<'_> {
                 pass::erase_program(&function, wanted)
             }
         };
+        if let Some(defect) = function.defects.iter().next() {
+            return Err(Stop::Error(Cause::Rejected(defect.message.clone()).into()));
+        }
         let function = Rc::new(function);
         self.programs.insert(key, Rc::clone(&function));
         Ok(function)

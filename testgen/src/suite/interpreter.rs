@@ -37,6 +37,7 @@ pub fn check(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
 }
 
 fn every_property(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
+    rev_core::validate::switch_on();
     passes::static_rules(program)?;
     passes::text_form(program)?;
     let refused = |e: Box<dyn std::error::Error>| Failure::new("its functions make a module", e.to_string());
@@ -46,6 +47,7 @@ fn every_property(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
     // the static rules take long on adjoints: those of a share of the programs
     if program.seed.is_multiple_of(3) {
         passes::of_each_function(program)?;
+        passes::of_the_module(program)?;
     }
     passes::erased(&subject, &ends)?;
     passes::fused(&subject, &ends, tally)?;

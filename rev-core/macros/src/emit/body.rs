@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
+use rev_core::diag::defect;
 use rev_core::ir::{Block, Direction, Expr, Function, Place, Span, Type, VarId};
 use rev_core::pass::Erased;
 
@@ -16,7 +17,9 @@ use super::lanes::Lane;
 use super::names::{ident, ident_at};
 use super::sites::{Quotes, Sites};
 use super::types::rust_type;
+use crate::diagnostic::compile_errors;
 use crate::model::Source;
+use crate::spans::Spans;
 
 /// How a variable is held in the emitted code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,9 +126,17 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// What can't be, whatever the program is: an error of the compiler at the statement, in place of code.
+    pub fn defect(&self, what: &str) -> TokenStream {
+        compile_errors(defect(self.site, what).into(), &self.source.spans)
+    }
+
     /// The statements with the table of their sites.
     pub fn finish(mut self, block: &Block) -> TokenStream {
         let (p, name) = (self.p, &self.function.name);
+        if !self.function.defects.is_empty() {
+            return compile_errors(self.function.defects.clone(), &self.source.spans);
+        }
         let statements = self.block(block);
         let sites = self.sites.table(p);
         quote! {
@@ -272,7 +283,7 @@ impl<'a> Body<'a> {
                 };
                 (programs(self.p, self.source, written, Kind::Pure), given)
             }
-            None => (path.parse().unwrap_or_default(), TokenStream::new()),
+            None => (parsed(path), TokenStream::new()),
         }
     }
 
@@ -292,6 +303,15 @@ impl<'a> Body<'a> {
 fn path_tokens(written: Option<&syn::Path>, text: &str) -> TokenStream {
     match written {
         Some(path) => quote!(#path),
-        None => text.parse().unwrap_or_default(),
+        None => parsed(text),
     }
+}
+
+/// A path or a number as it is written.
+pub fn parsed(text: &str) -> TokenStream {
+    let refused = |_| {
+        let what = defect(Span::NONE, format!("`{text}` isn't Rust"));
+        compile_errors(what.into(), &Spans::default())
+    };
+    text.parse().unwrap_or_else(refused)
 }

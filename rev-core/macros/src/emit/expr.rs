@@ -5,7 +5,7 @@ use quote::quote;
 use rev_core::ir::{Class, Expr, ExprKind, Number, Place, ScalarType, Step, Type, VarId};
 use rev_core::ops::{Func, Shape};
 
-use super::body::{Body, Repr};
+use super::body::{parsed, Body, Repr};
 use super::names::ident;
 use super::types::{is_scalar, rust_type};
 
@@ -434,7 +434,7 @@ fn is_primitive_int(s: ScalarType) -> bool {
 }
 
 fn signed(negative: bool, digits: &str) -> TokenStream {
-    let literal: TokenStream = digits.parse().unwrap_or_default();
+    let literal = parsed(digits);
     if negative {
         quote!((-#literal))
     } else {

@@ -152,6 +152,7 @@ fn frame(pure: &Pure) -> Function {
         checks: false,
         file: pure.file.clone(),
         span: pure.span,
+        defects: Default::default(),
     }
 }
 

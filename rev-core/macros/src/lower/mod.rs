@@ -69,6 +69,7 @@ impl Lowerer {
             checks: true,
             file: name.span().file(),
             span: source.spans.of(name),
+            defects: Default::default(),
         };
         Lowerer {
             function,

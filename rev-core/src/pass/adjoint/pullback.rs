@@ -10,8 +10,8 @@
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
-    accesses, Block, Expr, ExprKind, Number, Place, Range, Release, Step, Stmt, StmtKind, Type, UpdateOp,
-    VarId, VarKind,
+    accesses, Block, Expr, ExprKind, Number, Place, Range, Release, Span, Step, Stmt, StmtKind, Type,
+    UpdateOp, VarId, VarKind,
 };
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::inverse_block;
@@ -158,15 +158,22 @@ impl Builder {
             ExprKind::Repeat(inner, n) => self.pull_fill(inner, std::slice::from_ref(n), c),
             ExprKind::Fill(inner, shape) => self.pull_fill(inner, shape, c),
             ExprKind::Contract(formula, factors) => self.pull_contraction(e, formula, factors, c),
-            ExprKind::Literal(..)
+            // passes give these names, and use their elements
+            ExprKind::Partials(..)
+            | ExprKind::Literal(..)
             | ExprKind::Named(_)
             | ExprKind::Const(_)
             | ExprKind::Len(..)
-            | ExprKind::Partials(..)
             | ExprKind::Zero(_)
             | ExprKind::ZeroShadow(_)
-            | ExprKind::EmptyStack => Vec::new(),
+            | ExprKind::EmptyStack => self.defect(e.span, "a cotangent of what has no derivative"),
         }
+    }
+
+    /// A derivative that can't be made.
+    pub(super) fn defect(&mut self, span: Span, what: &str) -> Block {
+        self.out.defects.push(crate::diag::defect(span, what));
+        Vec::new()
     }
 
     /// How many reads of places that carry a derivative an expression has, lengths and indices apart.
@@ -191,7 +198,12 @@ impl Builder {
     }
 
     fn pull_read(&mut self, place: &Place, c: Cotangent) -> Block {
-        let Some(shadow) = self.shadow(place) else { return Vec::new() };
+        if !self.active.contains(&place.var) {
+            return Vec::new();
+        }
+        let Some(shadow) = self.shadow(place) else {
+            return self.defect(place.span, "a variable that carries a derivative has no shadow");
+        };
         self.zero.remove(&shadow.var);
         let op = if c.negative { UpdateOp::Sub } else { UpdateOp::Add };
         let expr = self.scaled(c);
@@ -448,8 +460,16 @@ impl Builder {
 
     fn pull_element(&mut self, inner: &Expr, k: u32, c: Cotangent) -> Block {
         match &inner.kind {
-            ExprKind::Tuple(es) => es.get(k as usize).map_or_else(Vec::new, |e| self.pull(e, c)),
+            ExprKind::Tuple(es) => match es.get(k as usize) {
+                Some(e) => self.pull(e, c),
+                None => self.defect(inner.span, "an element that a tuple hasn't"),
+            },
+            ExprKind::Read(place) => {
+                let element = place.clone().with(Step::Element(k));
+                self.pull_read(&element, c)
+            }
             ExprKind::Pure(path, args) => self.pull_pure(path, args, &[k], c),
+            ExprKind::Partials(path, args) => self.pull_pure(&partials_of(path), args, &[k], c),
             ExprKind::Block(lets, value) => {
                 let element = Expr::new(ExprKind::Element(value.clone(), k));
                 self.pull_block(lets, &element, c)
@@ -458,13 +478,32 @@ impl Builder {
                 let element = |e: &Expr| Expr::new(ExprKind::Element(Box::new(e.clone()), k));
                 self.pull_choice(cond.as_ref().clone(), &element(a), &element(b), c)
             }
-            _ => Vec::new(),
+            ExprKind::Element(outer, j) => match &outer.kind {
+                ExprKind::Pure(path, args) => self.pull_pure(path, args, &[*j, k], c),
+                ExprKind::Partials(path, args) => self.pull_pure(&partials_of(path), args, &[*j, k], c),
+                _ => self.defect(inner.span, "an element of an element of what isn't a function's result"),
+            },
+            ExprKind::Literal(..)
+            | ExprKind::Named(_)
+            | ExprKind::Const(_)
+            | ExprKind::Len(..)
+            | ExprKind::Func(..)
+            | ExprKind::Cast(..)
+            | ExprKind::Array(_)
+            | ExprKind::Repeat(..)
+            | ExprKind::Fill(..)
+            | ExprKind::Zero(_)
+            | ExprKind::ZeroShadow(_)
+            | ExprKind::EmptyStack
+            | ExprKind::Contract(..) => self.defect(inner.span, "an element of what isn't a tuple"),
         }
     }
 
     /// A tuple or fixed-size array: the cotangent is one too, always a place.
     fn pull_parts(&mut self, parts: &[Expr], step: impl Fn(usize) -> Step, c: Cotangent) -> Block {
-        let ExprKind::Read(place) = &c.base.kind else { return Vec::new() };
+        let ExprKind::Read(place) = &c.base.kind else {
+            return self.defect(c.base.span, "a tuple's cotangent that isn't a place");
+        };
         let mut out = Vec::new();
         for (k, part) in parts.iter().enumerate() {
             let base = Expr::read(place.clone().with(step(k)));
@@ -492,7 +531,9 @@ impl Builder {
 
     /// Equal elements: the cotangents of all of them add up.
     fn pull_fill(&mut self, inner: &Expr, shape: &[Expr], c: Cotangent) -> Block {
-        let ExprKind::Read(place) = &c.base.kind else { return Vec::new() };
+        let ExprKind::Read(place) = &c.base.kind else {
+            return self.defect(c.base.span, "an array's cotangent that isn't a place");
+        };
         let indices: Vec<VarId> = shape
             .iter()
             .map(|_| {

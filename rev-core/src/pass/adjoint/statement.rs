@@ -97,8 +97,11 @@ impl Builder {
         };
         let undo = on(row.inverse, places.to_vec(), operands);
         let shadows: Vec<Place> = places.iter().filter_map(|p| self.shadow(p)).collect();
-        if shadows.len() < places.len() || shadows.iter().all(|s| self.is_zero(s)) {
+        if row.adjoint == InstrAdjoint::Nothing || shadows.iter().all(|s| self.is_zero(s)) {
             return vec![undo];
+        }
+        if shadows.len() < places.len() {
+            return self.without_shadows(undo, &places.iter().collect::<Vec<_>>());
         }
         for s in &shadows {
             self.zero.remove(&s.var);
@@ -132,6 +135,18 @@ impl Builder {
                 out.push(undo);
                 out
             }
+        }
+    }
+
+    /// What moves values between places of which some have no shadow, since they are integers: so are the parts of
+    /// the others that it is about.
+    fn without_shadows(&mut self, undo: Stmt, places: &[&Place]) -> Block {
+        let out = &self.out;
+        let lost =
+            |p: &&&Place| !self.active.contains(&p.var) && !out.var(p.var).ty.is_inactive(&out.generics);
+        match places.iter().find(lost).map(|p| p.span) {
+            Some(span) => self.defect(span, "only some of the places between which values move have shadows"),
+            None => vec![undo],
         }
     }
 
@@ -358,7 +373,11 @@ impl Builder {
 
     fn push(&mut self, stack: &Place, place: &Place) -> Block {
         let mut out = vec![Stmt::new(StmtKind::Pop { stack: stack.clone(), place: place.clone() })];
-        let (Some(stack_bar), Some(shadow)) = (self.shadow(stack), self.shadow(place)) else { return out };
+        let (stack_bar, shadow) = match (self.shadow(stack), self.shadow(place)) {
+            (Some(stack_bar), Some(shadow)) => (stack_bar, shadow),
+            (None, None) => return out,
+            _ => return self.without_shadows(out.remove(0), &[stack, place]),
+        };
         self.zero.remove(&stack_bar.var);
         let pop = Stmt::new(StmtKind::Pop { stack: stack_bar, place: shadow.clone() });
         if self.is_zero(&shadow) {
@@ -372,12 +391,15 @@ impl Builder {
 
     fn pop(&mut self, stack: &Place, place: &Place) -> Block {
         let mut out = vec![Stmt::new(StmtKind::Push { stack: stack.clone(), place: place.clone() })];
-        if let (Some(stack), Some(shadow)) = (self.shadow(stack), self.shadow(place)) {
-            self.zero.remove(&stack.var);
-            out.push(Stmt::new(StmtKind::Push { stack, place: shadow.clone() }));
-            if !self.form.elide_zero {
-                out.push(self.give_up(place, shadow, Vec::new()));
-            }
+        let (stack, shadow) = match (self.shadow(stack), self.shadow(place)) {
+            (Some(stack), Some(shadow)) => (stack, shadow),
+            (None, None) => return out,
+            _ => return self.without_shadows(out.remove(0), &[stack, place]),
+        };
+        self.zero.remove(&stack.var);
+        out.push(Stmt::new(StmtKind::Push { stack, place: shadow.clone() }));
+        if !self.form.elide_zero {
+            out.push(self.give_up(place, shadow, Vec::new()));
         }
         out
     }

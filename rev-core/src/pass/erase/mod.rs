@@ -21,6 +21,7 @@ use std::ops::Deref;
 
 use crate::check::Checked;
 use crate::ir::{Block, Callee, Direction, Function, Span, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::validate::{verified, Form};
 use live::{live, Need};
 
 pub(super) use plain::written_out;
@@ -91,7 +92,7 @@ fn erased(program: &Function, wanted: Wanted, suffix: Option<&'static str>) -> (
     let needs = live(&function, &roots).into_iter();
     let mut keep = Keep { needs, forgetful: BTreeSet::new(), restoring: BTreeSet::new(), suffix };
     function.body = keep.block(std::mem::take(&mut function.body));
-    (function, keep)
+    (verified(function, Form::Forward, "erasing"), keep)
 }
 
 fn is_wanted(function: &Function, param: VarId, wanted: Wanted) -> bool {

@@ -20,7 +20,7 @@ impl Module {
     pub fn erased(&self) -> Result<Module, Error> {
         let mut module = self.clone();
         for name in self.functions.keys() {
-            let function = Checked::trust(directed(self, name, Direction::FORWARD)?);
+            let function = Checked::made(directed(self, name, Direction::FORWARD)?, "uncomputation");
             let mut left = erase(&function, Wanted::All).into_inner();
             let (mut forward, mut backward) = (BTreeSet::new(), BTreeSet::new());
             called(&left.body, &mut forward, &mut backward);

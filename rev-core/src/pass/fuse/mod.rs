@@ -32,7 +32,8 @@ use crate::ir::{
     Arg, ArgValue, Block, Callee, Direction, Function, Mode, Place, Stmt, StmtKind, UpdateOp, Var, VarId,
     VarKind,
 };
-use crate::pass::{adjoint_function, fresh_names, Adjoint};
+use crate::pass::{fresh_names, verified_adjoint, Adjoint};
+use crate::validate::{verified, Form};
 
 use super::erase::{erase_marking, written_out, Wanted};
 use merge::Merge;
@@ -90,7 +91,7 @@ pub fn fuse(function: &Function) -> Option<Fused> {
     for param in &written {
         accumulated_by(&source, *param)?;
     }
-    let adjoint = adjoint_function(&source, Adjoint::LEAN);
+    let adjoint = verified_adjoint(&source, Adjoint::LEAN);
     let mut out = Function { name: format!("{}{FUSED}", function.name), body: Vec::new(), ..adjoint.clone() };
     let stand_ins = stand_ins(&mut out, &written);
     let mut backward = written_out(&adjoint).body;
@@ -107,7 +108,8 @@ pub fn fuse(function: &Function) -> Option<Fused> {
     let mut accumulates = Vec::new();
     let originals: BTreeMap<VarId, VarId> = stand_ins.iter().map(|(p, s)| (*s, *p)).collect();
     put_back(&mut out.body, &originals, &mut accumulates)?;
-    Some(Fused { function: out, fuses, accumulates })
+    let function = verified(out, Form::Forward, "fusing");
+    Some(Fused { function, fuses, accumulates })
 }
 
 /// A variable for each written parameter, for what the adjoint does to its value, which nobody wants.

@@ -114,6 +114,7 @@ impl Parser {
             checks,
             file,
             span,
+            defects: Default::default(),
         })
     }
 

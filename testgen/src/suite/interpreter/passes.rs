@@ -1,10 +1,12 @@
 //! The programs that the passes make: they satisfy the static rules, read as they are printed, and what is
 //! without its dead code, fused or shared gives the bits of the plain one.
 
-use rev_core::check::{check, Checked};
+use rev_core::check::{check, check_module, Checked};
+use rev_core::diag::Diagnostics;
 use rev_core::ir::{Direction, Function, Module};
 use rev_core::pass::{adjoint, directed, erase_program, inverse, Adjoint, Wanted};
 use rev_core::text;
+use rev_core::validate::{validate, validate_module, Form};
 use rev_core::value::Data;
 
 use super::super::{Failure, Tally};
@@ -66,6 +68,8 @@ pub(super) fn of_each_function(program: &Program) -> Result<(), Failure> {
 
 /// A pass's result is accepted by the static rules, which it satisfies by construction.
 fn still_right(property: &'static str, f: &Checked) -> Result<(), Failure> {
+    valid(property, &**f, &f.defects)?;
+    valid(property, &**f, &validate(f, Form::Reversible))?;
     // run backwards, a release is where an ancilla's use begins
     let source: String = text::print_function(f)
         .split_inclusive('\n')
@@ -77,6 +81,45 @@ fn still_right(property: &'static str, f: &Checked) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::new(property, format!("{read:?}"))),
     }
+}
+
+fn valid(
+    property: &'static str,
+    program: &dyn std::fmt::Display,
+    found: &Diagnostics,
+) -> Result<(), Failure> {
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(property, format!("{found:?}\n{program}"))),
+    }
+}
+
+/// Whatever is made of the module, its functions are programs, and their calls fit.
+pub(super) fn of_the_module(program: &Program) -> Result<(), Failure> {
+    let failed = |e: rev_core::error::Error| Failure::new("the module's programs can be made", e.to_string());
+    let module = program.module().map_err(|e| Failure::new("the module is one", e.to_string()))?;
+    let module =
+        check_module(module).map_err(|d| Failure::new("the module is accepted", format!("{d:?}")))?;
+    let (inverse, adjoint) = (module.inverse(), module.adjoint());
+    let reversible = [
+        ("the inverse is valid", inverse.clone()),
+        ("the adjoint is valid", adjoint.clone()),
+        ("the adjoint of the inverse is valid", inverse.adjoint()),
+        ("the inverse of the adjoint is valid", adjoint.inverse()),
+        ("the adjoint of the adjoint is valid", adjoint.adjoint()),
+    ];
+    for (property, made) in reversible {
+        valid(property, &made, &validate_module(&made, Form::Reversible))?;
+    }
+    let forward = [
+        ("the erased program is valid", Some(module.erased().map_err(failed)?)),
+        ("the erased adjoint is valid", Some(adjoint.erased().map_err(failed)?)),
+        ("the fused program is valid", module.fused()),
+    ];
+    for (property, made) in forward.into_iter().filter_map(|(p, made)| Some((p, made?))) {
+        valid(property, &made, &validate_module(&made, Form::Forward))?;
+    }
+    valid("the program is valid", &module, &validate_module(&module, Form::Reversible))
 }
 
 /// The module about one function more, which calls what the entry calls.

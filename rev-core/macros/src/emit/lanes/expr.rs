@@ -45,7 +45,9 @@ impl Body<'_> {
                 quote!(#name)
             }
             ExprKind::Func(func, args) => {
-                let [a, b] = args.as_slice() else { return TokenStream::new() };
+                let [a, b] = args.as_slice() else {
+                    return self.defect("a number of arguments that a loop's variable can't have");
+                };
                 let first = self.varies(a);
                 let (of, by) = if first { (a, b) } else { (b, a) };
                 let (of, by) = (self.linear(of), self.expr(by));
@@ -55,7 +57,24 @@ impl Body<'_> {
                     quote!((#of).plus(#by))
                 }
             }
-            _ => TokenStream::new(),
+            ExprKind::Literal(..)
+            | ExprKind::Named(_)
+            | ExprKind::Const(_)
+            | ExprKind::Len(..)
+            | ExprKind::Pure(..)
+            | ExprKind::Partials(..)
+            | ExprKind::Cast(..)
+            | ExprKind::If(..)
+            | ExprKind::Block(..)
+            | ExprKind::Element(..)
+            | ExprKind::Tuple(_)
+            | ExprKind::Array(_)
+            | ExprKind::Repeat(..)
+            | ExprKind::Fill(..)
+            | ExprKind::Zero(_)
+            | ExprKind::ZeroShadow(_)
+            | ExprKind::EmptyStack
+            | ExprKind::Contract(..) => self.defect("a value that isn't linear in a loop's variable"),
         }
     }
 

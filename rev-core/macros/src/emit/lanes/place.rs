@@ -101,8 +101,7 @@ impl Body<'_> {
                 }
                 Step::Re => quote!(#out.0.re),
                 Step::Im => quote!(#out.0.im),
-                // not in lanes
-                Step::Field(_) | Step::Range(..) => out,
+                Step::Field(_) | Step::Range(..) => self.defect("a field or a part of a slice in lanes"),
             };
         }
         Spot::Held(out)
@@ -111,7 +110,9 @@ impl Body<'_> {
     fn chosen(&mut self, array: TokenStream, packs: bool, place: &Place, depth: usize) -> Spot {
         let index = match place.path.get(depth) {
             Some(Step::Index(index)) => index.clone(),
-            _ => Vec::new(),
+            Some(Step::Field(_) | Step::Element(_) | Step::Range(..) | Step::Re | Step::Im) | None => {
+                return Spot::Held(self.defect("an array of packs that isn't indexed"));
+            }
         };
         let (lets, index) = self.lane_index(&index);
         Spot::Chosen(Chosen { array, packs, lets, index, depth: depth + 1 })

@@ -1,0 +1,110 @@
+//! The arguments of a call: apart where they have to be, each shadow that of the argument before it, and such as the
+//! callee takes.
+
+use super::held::storage;
+use super::scope::{name, Walk};
+use crate::ir::{Arg, ArgValue, Callee, Direction, Expr, Mode, Module, Place, Step, VarKind};
+use crate::pass::{FUSED, SHADOWS};
+
+/// The rules of a call.
+pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args: &[Arg]) {
+    apart(walk, direction, args);
+    let by_suffix = match callee {
+        Callee::Path(path) => path.ends_with(FUSED) || path.ends_with(SHADOWS),
+        Callee::Param(_) => false,
+    };
+    let levels = u32::from(direction.adjoint) + u32::from(by_suffix);
+    let even = args.len() % (1 << levels) == 0;
+    walk.expect(even, |_| "a call of an adjoint has an argument without a shadow".into());
+    if levels > 0 && even {
+        args.chunks_exact(2).for_each(|pair| shadow(walk, &pair[0], &pair[1]));
+    }
+    if let (Some(module), Callee::Path(path)) = (walk.module, callee) {
+        known(walk, module, path, direction, args);
+    }
+}
+
+/// What is written is given once, and nothing else of the call reads it.
+fn apart(walk: &mut Walk, direction: Direction, args: &[Arg]) {
+    let mut given: Vec<(&Place, Mode)> = Vec::new();
+    for arg in args {
+        match &arg.value {
+            ArgValue::Place(place) => {
+                given.push((place, arg.mode));
+                place.indices().for_each(|e| read_by(e, &mut given));
+            }
+            ArgValue::Expr(e) => read_by(e, &mut given),
+        }
+    }
+    let stored: Vec<_> = given.iter().map(|(p, mode)| (storage(walk.function, p), *mode)).collect();
+    for (k, (a, mode)) in stored.iter().enumerate() {
+        for (b, other) in &stored[..k] {
+            let harmless = match (*mode, *other) {
+                (Mode::Read, Mode::Read) => true,
+                // shadows are exclusive
+                (Mode::Accumulate, Mode::Accumulate) => direction.adjoint == 0,
+                _ => false,
+            };
+            let shared = !harmless && a.surely_shares(b);
+            walk.expect(!shared, |_| "a call is given a place that it also changes".into());
+        }
+    }
+}
+
+fn read_by<'e>(e: &'e Expr, given: &mut Vec<(&'e Place, Mode)>) {
+    e.each_read(&mut |p| given.push((p, Mode::Read)));
+}
+
+/// An argument's shadow is a place, used as goes with the argument, and of the same part of the same thing.
+fn shadow(walk: &mut Walk, arg: &Arg, shadow: &Arg) {
+    let mode = match arg.mode {
+        Mode::Read => Mode::Accumulate,
+        Mode::Accumulate => Mode::Read,
+        Mode::Write => Mode::Write,
+    };
+    walk.expect(shadow.mode == mode, |_| "a shadow isn't used as its argument asks".into());
+    let ArgValue::Place(shadow) = &shadow.value else {
+        return walk.expect(false, |_| "a shadow that is given to a call isn't a place".into());
+    };
+    let ArgValue::Place(arg) = &arg.value else {
+        return walk.expect(false, |_| "an argument that has a shadow is a value without a name".into());
+    };
+    let Some(Some(of)) = walk.shadow_of.get(shadow.var.0 as usize) else { return };
+    let path: Vec<&Step> = of.path.iter().chain(&shadow.path).collect();
+    let same = of.var == arg.var
+        && path.len() == arg.path.len()
+        && path.into_iter().zip(&arg.path).all(|(a, b)| same_step(a, b));
+    let (arg, shadow) = (arg.var, shadow.var);
+    walk.expect(same, |f| {
+        format!(
+            "`{}` is given to a call as the shadow of `{}`, which it isn't",
+            name(f, shadow),
+            name(f, arg)
+        )
+    });
+}
+
+fn same_step(a: &Step, b: &Step) -> bool {
+    let same = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b));
+    match (a, b) {
+        (Step::Index(a), Step::Index(b)) => same(a, b),
+        (Step::Range(a, b), Step::Range(c, d)) => a.same(c) && b.same(d),
+        (Step::Field(_) | Step::Element(_) | Step::Index(_) | Step::Range(..) | Step::Re | Step::Im, _) => {
+            a == b
+        }
+    }
+}
+
+/// What the callee takes.
+fn known(walk: &mut Walk, module: &Module, path: &str, direction: Direction, args: &[Arg]) {
+    let Some(callee) = module.functions.get(module.resolve(&walk.function.name, path)) else { return };
+    let each = 1 << direction.adjoint;
+    let right = args.len() == callee.params.len() * each;
+    walk.expect(right, |_| {
+        format!("`{path}` takes {} arguments, and is given {}", callee.params.len() * each, args.len())
+    });
+    for (arg, param) in args.iter().step_by(each).zip(&callee.params) {
+        let right = matches!(callee.vars.get(param.0 as usize).map(|v| v.kind), Some(VarKind::Param(mode)) if mode == arg.mode);
+        walk.expect(right, |_| format!("an argument of `{path}` is given in another way than it takes it"));
+    }
+}
