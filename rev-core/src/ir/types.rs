@@ -416,6 +416,18 @@ impl Type {
         }
     }
 
+    /// Whether something in it is unknown.
+    pub fn is_partial(&self) -> bool {
+        match self {
+            Type::Unknown => true,
+            Type::Scalar(_) | Type::Generic(_) | Type::Function(_) => false,
+            Type::Complex(t) | Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => {
+                t.is_partial()
+            }
+            Type::Tuple(ts) | Type::Struct(_, ts) => ts.iter().any(Type::is_partial),
+        }
+    }
+
     /// Whether a value of this type surely carries no derivative: integers, `bool`, functions and
     /// what is made of them only. Structs and unknown types may carry one.
     pub fn is_inactive(&self, generics: &[Generic]) -> bool {

@@ -6,6 +6,7 @@
 //! first index either way, and goes through an ancilla.
 
 use crate::check::Types;
+use crate::diag::defect;
 use crate::ir::{
     Block, Expr, ExprKind, Function, Module, Parallel, Place, Range, Rank, Release, Span, Step, Stmt,
     StmtKind, Type, UpdateOp, Var, VarId, VarKind,
@@ -199,6 +200,11 @@ impl Expander<'_> {
             self.add_indices(&formula.target, &Expr::read(place.clone()), &mut indices)?;
         }
         let free = indices.len();
+        if formula.factors().len() != factors.len() || factors.is_empty() {
+            let what = "a product has another number of factors than its formula";
+            self.function.defects.push(defect(self.function.span, what));
+            return None;
+        }
         let mut element = None;
         for (operand, factor) in formula.factors().iter().zip(factors) {
             self.add_indices(operand, factor, &mut indices)?;

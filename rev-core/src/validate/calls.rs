@@ -26,23 +26,24 @@ pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args:
 
 /// What is written is given once, and nothing else of the call reads it.
 fn apart(walk: &mut Walk, direction: Direction, args: &[Arg]) {
-    let mut given: Vec<(&Place, Mode)> = Vec::new();
-    for arg in args {
+    let mut given: Vec<Given> = Vec::new();
+    for (k, arg) in args.iter().enumerate() {
         match &arg.value {
             ArgValue::Place(place) => {
-                given.push((place, arg.mode));
+                let is_shadow = k % (1 << direction.adjoint) != 0;
+                given.push(Given { place, mode: arg.mode, is_shadow });
                 place.indices().for_each(|e| read_by(e, &mut given));
             }
             ArgValue::Expr(e) => read_by(e, &mut given),
         }
     }
-    let stored: Vec<_> = given.iter().map(|(p, mode)| (storage(walk.function, p), *mode)).collect();
-    for (k, (a, mode)) in stored.iter().enumerate() {
+    let stored: Vec<_> = given.iter().map(|g| (storage(walk.function, g.place), g)).collect();
+    for (k, (a, one)) in stored.iter().enumerate() {
         for (b, other) in &stored[..k] {
-            let harmless = match (*mode, *other) {
+            let harmless = match (one.mode, other.mode) {
                 (Mode::Read, Mode::Read) => true,
                 // shadows are exclusive
-                (Mode::Accumulate, Mode::Accumulate) => direction.adjoint == 0,
+                (Mode::Accumulate, Mode::Accumulate) => !(one.is_shadow && other.is_shadow),
                 _ => false,
             };
             let shared = !harmless && a.surely_shares(b);
@@ -51,8 +52,15 @@ fn apart(walk: &mut Walk, direction: Direction, args: &[Arg]) {
     }
 }
 
-fn read_by<'e>(e: &'e Expr, given: &mut Vec<(&'e Place, Mode)>) {
-    e.each_read(&mut |p| given.push((p, Mode::Read)));
+/// A place that a call is given, or that is read for it.
+struct Given<'e> {
+    place: &'e Place,
+    mode: Mode,
+    is_shadow: bool,
+}
+
+fn read_by<'e>(e: &'e Expr, given: &mut Vec<Given<'e>>) {
+    e.each_read(&mut |place| given.push(Given { place, mode: Mode::Read, is_shadow: false }));
 }
 
 /// An argument's shadow is a place, used as goes with the argument, and of the same part of the same thing.

@@ -103,7 +103,12 @@ impl<'f> Walk<'f> {
         stmt.each_place(&mut |p, access| self.access(p, access));
         match &stmt.kind {
             StmtKind::Update { place, expr, .. } => self.apart(place, std::iter::once(expr)),
-            StmtKind::Instr { places, operands, .. } => {
+            StmtKind::Instr { instr, places, operands } => {
+                let row = instr.row();
+                let right = (places.len(), operands.len()) == (row.places, row.operands);
+                self.expect(right, |_| {
+                    format!("`{}` has another number of operands than it takes", row.name)
+                });
                 for (k, place) in places.iter().enumerate() {
                     self.apart(place, operands.iter());
                     for other in &places[..k] {
@@ -222,10 +227,7 @@ impl<'f> Walk<'f> {
         let ty = |v: VarId| self.function.vars.get(v.0 as usize).map_or(&Type::Unknown, |v| &v.ty);
         let right = match (ty(var), ty(of.var)) {
             (Type::Shadow(own), of_type) => {
-                **own == Type::Unknown
-                    || *of_type == Type::Unknown
-                    || !of.path.is_empty()
-                    || **own == *of_type
+                own.is_partial() || of_type.is_partial() || !of.path.is_empty() || **own == *of_type
             }
             (Type::Unknown, _) => true,
             _ => false,
@@ -270,6 +272,12 @@ impl<'f> Walk<'f> {
         }
     }
 
+    fn takes(&mut self, name: &str, number: usize, args: &[Expr]) {
+        self.expect(args.len() == number, |_| {
+            format!("`{name}` takes {number} arguments, and has {}", args.len())
+        });
+    }
+
     fn expr(&mut self, expr: &'f Expr) {
         match &expr.kind {
             ExprKind::Read(p) => self.access(p, Access::Read),
@@ -286,10 +294,17 @@ impl<'f> Walk<'f> {
                 self.expr(value);
                 lets.iter().for_each(|(var, _)| self.unbind(*var));
             }
+            ExprKind::Func(func, args) => {
+                self.takes(func.name(), func.row().args.len(), args);
+                args.iter().for_each(|e| self.expr(e));
+            }
+            ExprKind::Contract(formula, factors) => {
+                self.takes("a product's formula", formula.factors().len(), factors);
+                factors.iter().for_each(|e| self.expr(e));
+            }
             ExprKind::Literal(..)
             | ExprKind::Named(_)
             | ExprKind::Const(_)
-            | ExprKind::Func(..)
             | ExprKind::Pure(..)
             | ExprKind::Partials(..)
             | ExprKind::Cast(..)
@@ -300,7 +315,6 @@ impl<'f> Walk<'f> {
             | ExprKind::Repeat(..)
             | ExprKind::Fill(..)
             | ExprKind::Zero(_)
-            | ExprKind::Contract(..)
             | ExprKind::EmptyStack => expr.each_child(&mut |e| self.expr(e)),
         }
     }

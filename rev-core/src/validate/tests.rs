@@ -109,7 +109,7 @@ fn scopes_that_are_not_uncomputed() {
 
 /// The adjoint of a program with a call, and the arguments of that call.
 fn called(change: impl FnOnce(&mut Vec<Arg>, &Function)) -> Function {
-    let f = check(function("fn f(y: &mut f64, u: f64, w: f64) { call g(&mut y, u, w) }")).unwrap();
+    let f = check(function("fn f(y: &mut f64, u: f64, w: f64) { call g(&mut y, &u, &w) }")).unwrap();
     let mut f = adjoint(&f, Adjoint::LEAN).into_inner();
     assert!(f.defects.is_empty());
     let mut body = std::mem::take(&mut f.body);
@@ -200,4 +200,36 @@ fn derived_programs() {
     let mut wrong = back.into_inner();
     wrong.body.pop();
     assert!(!inverse_of(&f, &wrong).is_empty());
+}
+
+/// What a pass can't do anything with is said with the program, which nothing then runs.
+#[test]
+fn derivatives_that_cannot_be_made() {
+    // the update of what is out of scope has no shadow to read
+    let mut f = function("fn f(y: &mut f64, x: f64) { let n: f64 = x { y += n } }");
+    let StmtKind::Let { body, .. } = &mut f.body[0].kind else { panic!() };
+    let update = body.remove(0);
+    f.body.push(update);
+    let lost = &defects_of_adjoint(f)[0];
+    assert!(lost.ends_with("a variable that carries a derivative has no shadow"), "{lost}");
+
+    let mut f = function("fn f(y: &mut f64, x: f64) { y += x * x }");
+    let StmtKind::Update { expr, .. } = &mut f.body[0].kind else { panic!() };
+    *expr = crate::ir::Expr::new(crate::ir::ExprKind::Element(Box::new(expr.clone()), 1));
+    let of_number = &defects_of_adjoint(f)[0];
+    assert!(of_number.ends_with("an element of what isn't a tuple"), "{of_number}");
+}
+
+/// What the adjoint of a program is found to lack before it runs.
+fn defects_of_adjoint(f: Function) -> Vec<String> {
+    let module = crate::ir::Module {
+        entry: f.name.clone(),
+        functions: [(f.name.clone(), f)].into_iter().collect(),
+        ..Default::default()
+    };
+    let direction = crate::ir::Direction { adjoint: 1, inverse: false };
+    let refused = crate::pass::directed(&module, &module.entry, direction).unwrap_err().to_string();
+    assert!(refused.contains("a defect of rev"), "{refused}");
+    let made = module.adjoint();
+    made.entry().unwrap().defects.0.iter().map(|d| d.message.clone()).collect()
 }

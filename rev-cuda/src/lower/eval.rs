@@ -205,21 +205,23 @@ impl Lower<'_> {
     }
 
     fn zero_shadow_of(&mut self, at: &Loc) -> Outcome<Val> {
+        let width = self.width;
+        let zero = |kind: &ArgumentType| {
+            Val::zero(&shadow(kind, width))
+                .ok_or_else(|| self.defect("the shadow of a value of no known shape"))
+        };
         Ok(match at {
-            Loc::Array(a) | Loc::Value(Val::Array(a)) => {
-                let zero = Val::zero(&shadow(&a.kind, self.width)).unwrap_or(Val::None);
-                Val::Fill(Box::new(zero), a.shape.clone())
-            }
+            Loc::Array(a) | Loc::Value(Val::Array(a)) => Val::Fill(Box::new(zero(&a.kind)?), a.shape.clone()),
             Loc::Value(val) | Loc::Registers(val) => match val.kind() {
-                Some(kind) => Val::zero(&shadow(&kind, self.width)).unwrap_or(Val::None),
+                Some(kind) => zero(&kind)?,
                 None => Val::Literal(Number::Int(0)),
             },
             Loc::Choice(locs, _) => match locs.first() {
                 Some(first) => self.zero_shadow_of(first)?,
-                None => Val::None,
+                None => return Err(self.defect("one of no places")),
             },
-            Loc::Memory(m) => Val::zero(&shadow(&m.kind, self.width)).unwrap_or(Val::None),
-            Loc::Stack(s) => Val::EmptyStack(Some(shadow(&s.values.kind, self.width))),
+            Loc::Memory(m) => zero(&m.kind)?,
+            Loc::Stack(s) => Val::EmptyStack(Some(shadow(&s.values.kind, width))),
         })
     }
 

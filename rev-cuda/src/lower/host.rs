@@ -66,7 +66,7 @@ impl Lower<'_> {
         }
         self.host_block(&function.body)?;
         self.flush()?;
-        self.plan.steps = self.steps.pop().unwrap_or_default();
+        self.plan.steps = self.taken_steps()?;
         self.frames.pop();
         Ok(())
     }

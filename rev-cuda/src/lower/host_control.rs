@@ -18,7 +18,7 @@ impl Lower<'_> {
         self.flush()?;
         self.steps.push(Vec::new());
         let done = f(self).and_then(|()| self.flush());
-        let steps = self.steps.pop().unwrap_or_default();
+        let steps = self.taken_steps()?;
         done.map(|()| steps)
     }
 

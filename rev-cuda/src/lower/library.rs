@@ -111,7 +111,7 @@ impl Lower<'_> {
         }
         self.steps.push(Vec::new());
         let done = loops(self);
-        let otherwise = self.steps.pop().unwrap_or_default();
+        let otherwise = self.taken_steps()?;
         done?;
         self.step_host(Step::Products { products, otherwise, forced });
         Ok(())

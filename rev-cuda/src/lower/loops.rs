@@ -46,14 +46,10 @@ impl Lower<'_> {
             return self.assert(post, known, after(known));
         }
         let cond = self.builder()?.operand(&cond);
-        let mut sides = Vec::new();
-        for (block, held) in [(then, true), (otherwise, false)] {
-            self.builder()?.begin();
-            let done = self.block(block).and_then(|()| self.assert(post, held, after(held)));
-            sides.push(self.builder()?.end());
-            done?;
-        }
-        let (otherwise, then) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());
+        let mut side = |block, held| {
+            self.instructions(|l| l.block(block).and_then(|()| l.assert(post, held, after(held))))
+        };
+        let (then, otherwise) = (side(then, true)?, side(otherwise, false)?);
         self.builder()?.emit(Inst::If { cond, then, otherwise });
         Ok(())
     }

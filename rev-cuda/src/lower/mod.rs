@@ -73,11 +73,11 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use rev_core::error::{Cause, Error, Site};
-use rev_core::ir::{Direction, Function, Module, Place, Span, Type, Var, VarId};
+use rev_core::ir::{Direction, Function, Module, Place, Span, Var, VarId};
 use rev_core::pass::{self, Erased, Wanted};
 use rev_core::tolerance::Tolerances;
 
-use crate::kernel::{Op, Ty};
+use crate::kernel::{Inst, Op, Ty};
 use crate::measure::Measured;
 use crate::plan::{Program, Step, Strategy, Word};
 
@@ -333,6 +333,19 @@ impl Lower<'_> {
         Stop::Error(self.trace().into_iter().fold(error, Error::at))
     }
 
+    /// The steps since the last list was begun.
+    fn taken_steps(&mut self) -> Outcome<Vec<Step>> {
+        self.steps.pop().ok_or_else(|| self.defect("a list of steps that was never begun"))
+    }
+
+    /// The instructions that something adds to the kernel, on their own.
+    fn instructions(&mut self, f: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<Vec<Inst>> {
+        self.builder()?.begin();
+        let done = f(self);
+        let made = self.builder()?.end();
+        done.map(|()| made)
+    }
+
     /// What the host knows of a number that it has to know.
     fn host_word(&self, atom: &Atom) -> Outcome<Word> {
         atom.word().ok_or_else(|| self.defect("the host needs a number that only a kernel knows"))
@@ -409,7 +422,7 @@ impl Lower<'_> {
             return Ok(Rc::clone(known));
         }
         let mut function = pass::directed(self.module, name, direction).map_err(Stop::Error)?;
-        if function.vars.iter().any(|v| is_partial(&v.ty)) {
+        if function.vars.iter().any(|v| v.ty.is_partial()) {
             infer(self.module, name, &mut function);
         }
         for made in pass::expand(self.module, &mut function) {
@@ -431,17 +444,6 @@ impl Lower<'_> {
     }
 }
 
-fn is_partial(ty: &Type) -> bool {
-    match ty {
-        Type::Unknown => true,
-        Type::Complex(t) | Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => {
-            is_partial(t)
-        }
-        Type::Tuple(ts) | Type::Struct(_, ts) => ts.iter().any(is_partial),
-        Type::Scalar(_) | Type::Generic(_) | Type::Function(_) => false,
-    }
-}
-
 /// Completes the types of a function's variables as far as the module tells.
 fn infer(module: &Module, name: &str, function: &mut Function) {
     let mut module = module.clone();
@@ -453,7 +455,7 @@ fn infer(module: &Module, name: &str, function: &mut Function) {
     rev_core::check::infer_module(&mut module);
     if let Some(inferred) = module.functions.remove(&own) {
         for (var, found) in function.vars.iter_mut().zip(inferred.vars) {
-            if is_partial(&var.ty) {
+            if var.ty.is_partial() {
                 var.ty = found.ty;
             }
         }

@@ -223,7 +223,9 @@ impl Lower<'_> {
                     at.kind = ArgumentType::Shadow { real, complex: false, width };
                 }
                 kind if is_im(step) => {
-                    return Ok(Loc::Value(Val::zero(&kind).unwrap_or(Val::None)));
+                    let zero =
+                        Val::zero(&kind).ok_or_else(|| self.defect("the imaginary part of no number"))?;
+                    return Ok(Loc::Value(zero));
                 }
                 _ => {}
             },

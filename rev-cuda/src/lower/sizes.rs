@@ -198,14 +198,8 @@ impl Lower<'_> {
             StmtKind::If { cond, then, otherwise, .. } => {
                 let cond = self.truth(cond)?;
                 let cond = self.builder()?.operand(&cond);
-                let mut sides = Vec::new();
-                for block in [then, otherwise] {
-                    self.builder()?.begin();
-                    let done = self.measure_block(block);
-                    sides.push(self.builder()?.end());
-                    done?;
-                }
-                let (otherwise, then) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());
+                let then = self.instructions(|l| l.measure_block(then))?;
+                let otherwise = self.instructions(|l| l.measure_block(otherwise))?;
                 self.builder()?.emit(Inst::If { cond, then, otherwise });
                 Ok(())
             }

@@ -5,7 +5,7 @@ use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
 
-use super::body::{Body, Repr};
+use super::body::{parsed, Body, Repr};
 use super::callee::{programs, Kind};
 use super::expr::Reach;
 use super::names::ident;
@@ -222,7 +222,7 @@ impl Body<'_> {
     /// The programs of a function, and the source's generic arguments as they stand: `T, K,`.
     pub fn callee_generics(&self, text: &str) -> (TokenStream, Option<TokenStream>) {
         let Some(path) = self.source.callees.get(text) else {
-            return (text.parse().unwrap_or_default(), None);
+            return (parsed(text), None);
         };
         let given = match path.segments.last().map(|s| &s.arguments) {
             Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {

@@ -437,7 +437,9 @@ impl Body<'_> {
     /// How the closure takes one element of an array along.
     fn hold_element(&mut self, var: VarId, sum: Sum, place: &Place, frame: &mut Frame) {
         let p = self.p;
-        let Some(Step::Index(index)) = place.path.first() else { return };
+        let Some(Step::Index(index)) = place.path.first() else {
+            return frame.before.extend(self.defect("a sum into an element without an index"));
+        };
         let (index, by) = (self.exprs(index), combination(sum));
         let (array, element) = (self.name(var), self.companion("element", var));
         frame.before.extend(quote!(let #element = #p::Single::of_element(#array.wr([#(#index),*]));));

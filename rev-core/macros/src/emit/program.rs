@@ -8,7 +8,7 @@ use rev_core::ir::{Direction, Function};
 use rev_core::pass::{erase, fuse, Erased, Wanted};
 
 use super::api::aliases;
-use super::body::{Body, Repr, Scope};
+use super::body::{parsed, Body, Repr, Scope};
 use super::by_value::ByValue;
 use super::call::program_name;
 use super::callee::{programs, Kind};
@@ -267,7 +267,7 @@ pub fn constants_passed(scope: &Scope, function: &Checked) -> TokenStream {
 pub fn callee_programs(scope: &Scope, text: &str) -> TokenStream {
     match scope.source.callees.get(text) {
         Some(path) => programs(scope.p, scope.source, path, Kind::Reversible),
-        None => text.parse().unwrap_or_default(),
+        None => parsed(text),
     }
 }
 

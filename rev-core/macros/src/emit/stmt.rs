@@ -7,7 +7,7 @@ use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, 
 use rev_core::ops::{Instr, InstrAdjoint};
 use rev_core::pass::inverse_block;
 
-use super::body::{Around, Body, Repr};
+use super::body::{parsed, Around, Body, Repr};
 use super::contraction::First;
 use super::expr::Reach;
 use super::names::ident;
@@ -573,7 +573,7 @@ impl Body<'_> {
         self.only_by_reference();
         let p = self.p;
         let Some(external) = self.source.external(code, span) else {
-            let tokens: TokenStream = code.parse().unwrap_or_default();
+            let tokens = parsed(code);
             return quote!(#p::external(|| { #tokens }););
         };
         let names = external.names.iter().map(|mentioned| {

@@ -44,7 +44,7 @@ impl Found {
     /// Completes the types of variables that are unknown in full or in part.
     pub fn vars(&self, vars: &mut [Var]) {
         for (var, ty) in vars.iter_mut().zip(&self.vars) {
-            if is_partial(&var.ty) {
+            if var.ty.is_partial() {
                 var.ty = ty.clone();
             }
         }
@@ -94,18 +94,6 @@ fn each_noted(e: &Expr, f: &mut dyn FnMut(&Expr)) {
         f(e);
     }
     e.each_child(&mut |e| each_noted(e, f));
-}
-
-/// Whether something in a type is unknown.
-pub(super) fn is_partial(ty: &Type) -> bool {
-    match ty {
-        Type::Unknown => true,
-        Type::Scalar(_) | Type::Generic(_) | Type::Function(_) => false,
-        Type::Complex(t) | Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => {
-            is_partial(t)
-        }
-        Type::Tuple(ts) | Type::Struct(_, ts) => ts.iter().any(is_partial),
-    }
 }
 
 /// Calls `f` on each outermost expression of a block, indices of places among them.

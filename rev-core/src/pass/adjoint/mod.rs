@@ -120,11 +120,15 @@ impl Builder {
     }
 
     /// The shadow of a place, if its variable carries a derivative.
-    fn shadow(&self, place: &Place) -> Option<Place> {
+    fn shadow(&mut self, place: &Place) -> Option<Place> {
         if !self.active.contains(&place.var) {
             return None;
         }
-        self.shadows.get(&place.var).map(|&s| place.rooted_at(s))
+        let shadow = self.shadows.get(&place.var).map(|&s| place.rooted_at(s));
+        if shadow.is_none() {
+            self.defect(place.span, "a variable that carries a derivative has no shadow");
+        }
+        shadow
     }
 
     fn is_zero(&self, shadow: &Place) -> bool {

@@ -152,7 +152,7 @@ impl Builder {
             ExprKind::Cast(inner, _) => self.pull_cast(e, inner, c),
             ExprKind::If(cond, a, b) => self.pull_choice(cond.as_ref().clone(), a, b, c),
             ExprKind::Block(lets, value) => self.pull_block(lets, value, c),
-            ExprKind::Element(inner, k) => self.pull_element(inner, *k, c),
+            ExprKind::Element(inner, k) => self.pull_element(inner, &[*k], c),
             ExprKind::Tuple(es) => self.pull_parts(es, |k| Step::Element(k as u32), c),
             ExprKind::Array(es) => self.pull_parts(es, |k| Step::Index(vec![Expr::index(k)]), c),
             ExprKind::Repeat(inner, n) => self.pull_fill(inner, std::slice::from_ref(n), c),
@@ -198,12 +198,7 @@ impl Builder {
     }
 
     fn pull_read(&mut self, place: &Place, c: Cotangent) -> Block {
-        if !self.active.contains(&place.var) {
-            return Vec::new();
-        }
-        let Some(shadow) = self.shadow(place) else {
-            return self.defect(place.span, "a variable that carries a derivative has no shadow");
-        };
+        let Some(shadow) = self.shadow(place) else { return Vec::new() };
         self.zero.remove(&shadow.var);
         let op = if c.negative { UpdateOp::Sub } else { UpdateOp::Add };
         let expr = self.scaled(c);
@@ -295,6 +290,9 @@ impl Builder {
 
     /// Pulls each argument that has a cotangent, made by `f` from its expression.
     fn pull_each(&mut self, args: &[Expr], parts: Vec<Option<Expr>>, f: impl Fn(Expr) -> Cotangent) -> Block {
+        if args.len() != parts.len() {
+            return self.defect(Span::NONE, "a function has another number of arguments than derivatives");
+        }
         let mut out = Vec::new();
         for (arg, part) in args.iter().zip(parts) {
             if let Some(part) = part {
@@ -458,44 +456,39 @@ impl Builder {
         self.pull_shared(inner, Cotangent { negative, ..Cotangent::of(base) })
     }
 
-    fn pull_element(&mut self, inner: &Expr, k: u32, c: Cotangent) -> Block {
-        match &inner.kind {
-            ExprKind::Tuple(es) => match es.get(k as usize) {
-                Some(e) => self.pull(e, c),
+    /// An element of a tuple, or of a tuple inside it: the numbers of both, from the outside.
+    fn pull_element(&mut self, inner: &Expr, numbers: &[u32], c: Cotangent) -> Block {
+        let element = |e: &Expr| numbers.iter().fold(e.clone(), element_value);
+        match (&inner.kind, numbers) {
+            (_, []) => self.pull(inner, c),
+            (ExprKind::Tuple(es), [k, rest @ ..]) => match es.get(*k as usize) {
+                Some(e) => self.pull_element(e, rest, c),
                 None => self.defect(inner.span, "an element that a tuple hasn't"),
             },
-            ExprKind::Read(place) => {
-                let element = place.clone().with(Step::Element(k));
-                self.pull_read(&element, c)
-            }
-            ExprKind::Pure(path, args) => self.pull_pure(path, args, &[k], c),
-            ExprKind::Partials(path, args) => self.pull_pure(&partials_of(path), args, &[k], c),
-            ExprKind::Block(lets, value) => {
-                let element = Expr::new(ExprKind::Element(value.clone(), k));
-                self.pull_block(lets, &element, c)
-            }
-            ExprKind::If(cond, a, b) => {
-                let element = |e: &Expr| Expr::new(ExprKind::Element(Box::new(e.clone()), k));
+            (ExprKind::Read(place), _) => self.pull_read(&element_of(place.clone(), numbers), c),
+            (ExprKind::Pure(path, args), _) => self.pull_pure(path, args, numbers, c),
+            (ExprKind::Partials(path, args), _) => self.pull_pure(&partials_of(path), args, numbers, c),
+            (ExprKind::Block(lets, value), _) => self.pull_block(lets, &element(value), c),
+            (ExprKind::If(cond, a, b), _) => {
                 self.pull_choice(cond.as_ref().clone(), &element(a), &element(b), c)
             }
-            ExprKind::Element(outer, j) => match &outer.kind {
-                ExprKind::Pure(path, args) => self.pull_pure(path, args, &[*j, k], c),
-                ExprKind::Partials(path, args) => self.pull_pure(&partials_of(path), args, &[*j, k], c),
-                _ => self.defect(inner.span, "an element of an element of what isn't a function's result"),
-            },
-            ExprKind::Literal(..)
-            | ExprKind::Named(_)
-            | ExprKind::Const(_)
-            | ExprKind::Len(..)
-            | ExprKind::Func(..)
-            | ExprKind::Cast(..)
-            | ExprKind::Array(_)
-            | ExprKind::Repeat(..)
-            | ExprKind::Fill(..)
-            | ExprKind::Zero(_)
-            | ExprKind::ZeroShadow(_)
-            | ExprKind::EmptyStack
-            | ExprKind::Contract(..) => self.defect(inner.span, "an element of what isn't a tuple"),
+            (ExprKind::Element(outer, k), _) => self.pull_element(outer, &[&[*k][..], numbers].concat(), c),
+            (
+                ExprKind::Literal(..)
+                | ExprKind::Named(_)
+                | ExprKind::Const(_)
+                | ExprKind::Len(..)
+                | ExprKind::Func(..)
+                | ExprKind::Cast(..)
+                | ExprKind::Array(_)
+                | ExprKind::Repeat(..)
+                | ExprKind::Fill(..)
+                | ExprKind::Zero(_)
+                | ExprKind::ZeroShadow(_)
+                | ExprKind::EmptyStack
+                | ExprKind::Contract(..),
+                _,
+            ) => self.defect(inner.span, "an element of what isn't a tuple"),
         }
     }
 
@@ -640,4 +633,8 @@ pub(in crate::pass) fn elements_used<'a>(
 /// An element of a tuple of tuples.
 fn element_of(place: Place, element: &[u32]) -> Place {
     element.iter().fold(place, |place, k| place.with(Step::Element(*k)))
+}
+
+fn element_value(tuple: Expr, k: &u32) -> Expr {
+    Expr::new(ExprKind::Element(Box::new(tuple), *k))
 }

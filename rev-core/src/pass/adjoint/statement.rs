@@ -315,6 +315,10 @@ impl Builder {
                 place.rooted_at(self.spare_shadow(place.var))
             }
             Some(&s) if !self.out.constants.contains(&place.var) => place.rooted_at(s),
+            None if self.active.contains(&place.var) => {
+                self.defect(place.span, "an argument that carries a derivative has no shadow");
+                return self.temporary_shadow(place, scopes);
+            }
             // the place carries no derivative, and what the callee finds is dropped
             Some(_) | None => return self.temporary_shadow(place, scopes),
         };

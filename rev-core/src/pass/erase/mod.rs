@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use crate::check::Checked;
+use crate::diag::defect;
 use crate::ir::{Block, Callee, Direction, Function, Span, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::validate::{verified, Form};
 use live::{live, Need};
@@ -76,7 +77,7 @@ pub fn erase(function: &Checked, wanted: Wanted) -> Erased {
 pub fn erase_program(program: &Function, wanted: Wanted) -> Erased {
     let (function, Keep { mut forgetful, restoring, .. }) = erased(program, wanted, None);
     forgetful.retain(|s| s.is_some() && !restoring.contains(s));
-    Erased { function, forgetful }
+    Erased { function: verified(function, Form::Forward, "erasing"), forgetful }
 }
 
 /// The same, with a suffix to the paths of adjoints that are called forward from here on, since nobody
@@ -90,9 +91,15 @@ fn erased(program: &Function, wanted: Wanted, suffix: Option<&'static str>) -> (
     let roots: Vec<VarId> =
         function.params.iter().copied().filter(|p| is_wanted(&function, *p, wanted)).collect();
     let needs = live(&function, &roots).into_iter();
-    let mut keep = Keep { needs, forgetful: BTreeSet::new(), restoring: BTreeSet::new(), suffix };
+    let (forgetful, restoring) = (BTreeSet::new(), BTreeSet::new());
+    let mut keep = Keep { needs, astray: false, forgetful, restoring, suffix };
     function.body = keep.block(std::mem::take(&mut function.body));
-    (verified(function, Form::Forward, "erasing"), keep)
+    if keep.astray || keep.needs.len() > 0 {
+        function
+            .defects
+            .push(defect(function.span, "what a program needs was found for other statements than it has"));
+    }
+    (function, keep)
 }
 
 fn is_wanted(function: &Function, param: VarId, wanted: Wanted) -> bool {
@@ -106,6 +113,8 @@ fn is_wanted(function: &Function, param: VarId, wanted: Wanted) -> bool {
 /// ones inside it.
 struct Keep {
     needs: std::vec::IntoIter<Need>,
+    /// Whether a statement had no number.
+    astray: bool,
     /// Where the calls are whose restored state nobody reads, and the statements that are not so.
     forgetful: BTreeSet<Span>,
     restoring: BTreeSet<Span>,
@@ -119,7 +128,10 @@ impl Keep {
     }
 
     fn stmt(&mut self, mut stmt: Stmt) -> Block {
-        let need = self.needs.next().unwrap_or(Need::Live);
+        let need = self.needs.next().unwrap_or_else(|| {
+            self.astray = true;
+            Need::Live
+        });
         for block in stmt.blocks_mut() {
             *block = self.block(std::mem::take(block));
         }

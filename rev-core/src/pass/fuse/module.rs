@@ -7,6 +7,7 @@ use crate::facts::{accumulated_by, PassedOn};
 use crate::ir::{Block, Callee, Direction, Function, Module, StmtKind};
 use crate::pass::directed;
 use crate::pass::erase::{erase_marking, Wanted};
+use crate::validate::{verified, Form};
 
 /// How many calls deep it is followed whether a program can be fused.
 const DEPTH: u32 = 6;
@@ -47,7 +48,8 @@ fn add_shadows(module: &mut Module, name: &str) -> Option<()> {
         return Some(());
     }
     let adjoint = directed(module, name, Direction { adjoint: 1, inverse: false }).ok()?;
-    add(module, name, own, erase_marking(&adjoint, Wanted::Shadows, SHADOWS))
+    let shadows = verified(erase_marking(&adjoint, Wanted::Shadows, SHADOWS), Form::Forward, "erasing");
+    add(module, name, own, shadows)
 }
 
 /// Adds a program of the function `of` under a name, with the programs that it calls by suffixes.

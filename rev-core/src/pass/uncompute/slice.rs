@@ -169,8 +169,8 @@ impl<'a> Slicer<'a> {
                 }
                 self.around(stmt, body, index, path, own, &[(expr, Role::Binding, Part::Before)])
             }
-            StmtKind::Ancilla { var, .. } => self.ancilla(stmt, *var, index, own, path),
-            StmtKind::If { .. } => self.branch(stmt, index, own, path),
+            StmtKind::Ancilla { var, init, .. } => self.ancilla(stmt, *var, init, index, own, path),
+            StmtKind::If { cond, post, .. } => self.branch(stmt, cond, post.as_ref(), index, own, path),
             StmtKind::While { cond, post, .. } => {
                 let body = self.inner(stmt, index, 0, own, path);
                 let exprs = [(cond, Role::Condition, Part::Before), (post, Role::Postcondition, Part::After)];
@@ -181,7 +181,7 @@ impl<'a> Slicer<'a> {
                 let exprs: Vec<_> = range.exprs().map(|e| (e, Role::Range, Part::Before)).collect();
                 self.around(stmt, body, index, path, own, &exprs)
             }
-            StmtKind::Compute { .. } => self.compute(stmt, index, own, path),
+            StmtKind::Compute { compute, body } => self.compute(stmt, compute, body, index, own, path),
             StmtKind::Unchecked { .. } | StmtKind::Inverse { .. } => {
                 let body = self.inner(stmt, index, 0, own, path);
                 self.around(stmt, body, index, path, own, &[])
@@ -220,8 +220,15 @@ impl<'a> Slicer<'a> {
     }
 
     /// An inner ancilla is sliced too when the slice reads it.
-    fn ancilla(&self, stmt: &Stmt, var: VarId, index: usize, own: &Own, path: &mut Position) -> Slice {
-        let StmtKind::Ancilla { init, .. } = &stmt.kind else { return Slice::default() };
+    fn ancilla(
+        &self,
+        stmt: &Stmt,
+        var: VarId,
+        init: &Expr,
+        index: usize,
+        own: &Own,
+        path: &mut Position,
+    ) -> Slice {
         let body = self.inner(stmt, index, 0, own, path);
         if !mentions(&body.body, var) {
             return body;
@@ -262,15 +269,22 @@ impl<'a> Slicer<'a> {
 
     /// A branch can be inverted by its postcondition or, where the slice leaves alone what it reads,
     /// by its condition; the one whose reads last is taken.
-    fn branch(&self, stmt: &Stmt, index: usize, own: &Own, path: &mut Position) -> Slice {
-        let StmtKind::If { cond, post, .. } = &stmt.kind else { return Slice::default() };
+    fn branch(
+        &self,
+        stmt: &Stmt,
+        cond: &Expr,
+        post: Option<&Expr>,
+        index: usize,
+        own: &Own,
+        path: &mut Position,
+    ) -> Slice {
         let mut branches = self.inner(stmt, index, 0, own, path);
         let otherwise = self.inner(stmt, index, 1, own, path);
         let both: Block = branches.body.iter().chain(&otherwise.body).cloned().collect();
         let Some(ancilla) = written(&both, own) else { return Slice::default() };
         branches.faults.extend(otherwise.faults);
         let mut decided = Vec::new();
-        for (cond, post) in choices(cond, post.as_ref(), &both, own) {
+        for (cond, post) in choices(cond, post, &both, own) {
             let mut faults = Vec::new();
             let reads = [(Some(cond.0), cond.1, cond.2), (post, Role::Postcondition, Part::After)];
             for (expr, role, part) in reads {
@@ -293,16 +307,23 @@ impl<'a> Slicer<'a> {
     /// The compute part of a compute block is kept when the body's slice needs what it computes. It
     /// is then run as a whole and undone again, so it isn't itself sliced, unless the body changes
     /// what it reads or writes.
-    fn compute(&self, stmt: &Stmt, index: usize, own: &Own, path: &mut Position) -> Slice {
-        let StmtKind::Compute { compute, body } = &stmt.kind else { return Slice::default() };
+    fn compute(
+        &self,
+        stmt: &Stmt,
+        compute: &[Stmt],
+        body: &[Stmt],
+        index: usize,
+        own: &Own,
+        path: &mut Position,
+    ) -> Slice {
         let mut sliced = self.inner(stmt, index, 1, own, path);
         let kept = if self.is_clean(compute, body, &|_| false) {
             let Some(ancilla) = written(&sliced.body, own) else { return sliced };
             if !writes_of(compute).iter().any(|v| mentions(&sliced.body, *v)) {
                 return sliced;
             }
-            self.reads_of_compute(stmt, ancilla, index, own, path, &mut sliced.faults);
-            compute.clone()
+            self.reads_of_compute(compute, ancilla, index, own, path, &mut sliced.faults);
+            compute.to_vec()
         } else {
             let part = self.inner(stmt, index, 0, own, path);
             sliced.faults.extend(part.faults);
@@ -329,14 +350,13 @@ impl<'a> Slicer<'a> {
     /// Running a compute part again needs all that it reads, and what it writes as it was before.
     fn reads_of_compute(
         &self,
-        stmt: &Stmt,
+        compute: &[Stmt],
         ancilla: VarId,
         index: usize,
         own: &Own,
         path: &mut Position,
         faults: &mut Vec<Fault>,
     ) {
-        let StmtKind::Compute { compute, .. } = &stmt.kind else { return };
         path.push(Node { index, part: Part::Inside(0), shape: Shape::Straight });
         each_access(compute, &mut |place, _| self.read(ancilla, place, Role::Compute, own, path, faults));
         path.pop();

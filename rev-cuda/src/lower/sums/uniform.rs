@@ -182,7 +182,7 @@ impl Lower<'_> {
                     None => one,
                 });
             }
-            sums.extend(all);
+            sums.push(all.ok_or_else(|| self.defect("a sum over the warps of a block without any"))?);
         }
         let mut sums = sums.into_iter();
         for (sum, own) in private {

@@ -37,8 +37,7 @@ impl Body<'_> {
                 let args = passed.iter().map(|x| &x.arg);
                 self.lanes_call(text, direction, &args.collect::<Vec<_>>())
             }
-            // not in lanes
-            Callee::Param(_) => TokenStream::new(),
+            Callee::Param(_) => self.defect("a call of a parameter in lanes"),
         };
         let failure = self.fail(|at| quote!(#p::fail::called(#at, __e)));
         quote!({

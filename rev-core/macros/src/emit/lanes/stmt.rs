@@ -211,7 +211,7 @@ impl Body<'_> {
         let call = quote!(#p::lanes::instr::#name(__s, #mask, #(&mut #taken,)* #(#args),*));
         let apply = match places.first() {
             Some(first) => self.applied(instr, first, call),
-            None => TokenStream::new(),
+            None => self.defect("an instruction without places"),
         };
         let mut back = TokenStream::new();
         for (place, held) in places.iter().zip(&taken) {
