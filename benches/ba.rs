@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
-use rev::kernels::ba::{self, plain, Blocks, Instance};
+use rev_kernels::ba::{self, plain, Blocks, Instance};
 use rev::prelude::*;
 
 /// Cameras, points, observations: those of ADBench's first instances.

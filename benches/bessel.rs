@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion};
-use rev::kernels::bessel::{bessel_j, bessel_j_each, plain};
+use rev_kernels::bessel::{bessel_j, bessel_j_each, plain};
 use rev::prelude::*;
 use rev::scalar::NoShadow;
 

@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion};
 use ndarray::Array2;
-use rev::kernels::*;
+use rev_kernels::*;
 use rev::prelude::*;
 
 /// Elements of the arrays.

@@ -2,7 +2,7 @@
 //! the reversible program beside its plain twin.
 
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
-use rev::kernels::gmm::{objective, plain, Instance};
+use rev_kernels::gmm::{objective, plain, Instance};
 use rev::prelude::*;
 
 /// Dimension, components, points.

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
-use rev::kernels::dense::{dense, plain};
+use rev_kernels::dense::{dense, plain};
 use rev::prelude::*;
 
 /// The side of the matrices.

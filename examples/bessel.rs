@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use rev::device::Device;
-use rev::kernels::bessel::{bessel_j_each, plain};
-use rev::kernels::io::{write_numbers, MAX_NUMBERS};
+use rev_kernels::bessel::{bessel_j_each, plain};
+use rev_kernels::io::{write_numbers, MAX_NUMBERS};
 use serde::Serialize;
 use support::{
     finish, number, positive, Checks, DeviceName, Failure, Outcome, Report, RunOptions, Stopwatch, Timing,

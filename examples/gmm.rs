@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use rev::device::Device;
-use rev::kernels::gmm::{self, parameter_count, Instance};
-use rev::kernels::io::{read_gmm, write_numbers, MAX_NUMBERS};
+use rev_kernels::gmm::{self, parameter_count, Instance};
+use rev_kernels::io::{read_gmm, write_numbers, MAX_NUMBERS};
 use serde::Serialize;
 use support::{
     finish, number, positive, Checks, DeviceName, Failure, Outcome, Report, RunOptions, Stopwatch, Timing,

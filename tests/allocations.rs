@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use allocation_counter::measure;
 use rev::cuda::driver::{Driver, ModuleHandle, Target};
 use rev::cuda::Gpu;
-use rev::kernels::gmm::{objective, Instance};
+use rev_kernels::gmm::{objective, Instance};
 use rev::prelude::*;
 
 /// The buffers of a mixture's gradient.

@@ -211,7 +211,7 @@ fn calls_and_uncalls() {
 #[reversible]
 fn across_crates(y: &mut f64, z: Complex<f64>) {
     let mut logarithm = Complex::<f64>::zero();
-    rev::kernels::multiplier::multiplier(&mut y, z.re, z.im);
+    rev_kernels::multiplier::multiplier(&mut y, z.re, z.im);
     logarithm += z.ln();
     *y += logarithm.re;
 }

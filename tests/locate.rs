@@ -7,7 +7,7 @@ use rev::cuda::lower::{lower, ArgumentType, LowerOptions};
 use rev::cuda::Gpu;
 use rev::device::{Backend, DynamicDevice};
 use rev::ir::{Direction, Module};
-use rev::kernels::{ba, bessel, gmm};
+use rev_kernels::{ba, bessel, gmm};
 use rev::prelude::*;
 use rev::tolerance::Options;
 use rev::value::DynArg;

@@ -2,7 +2,7 @@
 //! interpreter, the emulator of a GPU, and a GPU where there is one.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use rev::kernels::gates;
+use rev_kernels::gates;
 use rev::prelude::*;
 
 /// Every device, deterministic or not.

@@ -14,10 +14,10 @@ use clap::Parser;
 use format::Format;
 use problem::{Problem, Values};
 use rev::device::Device;
-use rev::kernels::io::{
+use rev_kernels::io::{
     read_ba_adbench, read_ba_full, read_bal, write_number_line, write_numbers, write_whole, MAX_NUMBERS,
 };
-use rev::kernels::{ba, bal};
+use rev_kernels::{ba, bal};
 use serde::Serialize;
 use support::{
     finish, number, positive, DeviceName, Failure, Outcome, Report, RunOptions, Stopwatch, Timing,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rev::device::Device;
-use rev::kernels::{ba, bal};
+use rev_kernels::{ba, bal};
 
 use crate::support::Failure;
 

@@ -5,7 +5,7 @@
 
 use rev::interp::Machine;
 use rev::ir::{Direction, Module};
-use rev::kernels::{ba, bessel, gmm, log_sum_exp};
+use rev_kernels::{ba, bessel, gmm, log_sum_exp};
 use rev::value::{Data, DynArg};
 
 use super::support::Failure;

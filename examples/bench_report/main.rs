@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use race::Race;
-use rev::kernels::io::write_whole;
+use rev_kernels::io::write_whole;
 use support::{finish, positive, Failure, Outcome};
 
 /// Measures every program beside its plain twin, on one thread, and writes tables and plots.

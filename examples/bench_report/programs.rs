@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 
-use rev::kernels::ba;
-use rev::kernels::bessel::{self, bessel_j};
-use rev::kernels::gmm::{self, parameter_count};
+use rev_kernels::ba;
+use rev_kernels::bessel::{self, bessel_j};
+use rev_kernels::gmm::{self, parameter_count};
 use rev::prelude::*;
 
 use super::race::{Race, Work};

@@ -3,8 +3,8 @@
 use rev::cuda::driver::Driver;
 use rev::cuda::Gpu;
 use rev::device::Device;
-use rev::kernels::suite::SAMPLES;
-use rev::kernels::{ba, bal, bessel, gmm};
+use rev_kernels::suite::SAMPLES;
+use rev_kernels::{ba, bal, bessel, gmm};
 use rev::prelude::Cpu;
 use rev::{Error, Outputs};
 

@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rev::cuda::driver::Driver;
 use rev::cuda::Gpu;
 use rev::ir::{Direction, Module};
-use rev::kernels::{ba, bessel, gmm};
+use rev_kernels::{ba, bessel, gmm};
 use rev::prelude::*;
 use rev::scalar::Batch;
 use rev::value::DynArg;

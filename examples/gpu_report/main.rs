@@ -17,7 +17,7 @@ use clap::Parser;
 use rev::cuda::driver::Driver;
 use rev::cuda::Gpu;
 use rev::device::Device;
-use rev::kernels::io::write_whole;
+use rev_kernels::io::write_whole;
 use rev::{Cuda, Emulator};
 use support::{finish, positive, DeviceName, Failure, Outcome};
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use rev::kernels::io::{ReadError, WriteError};
+use rev_kernels::io::{ReadError, WriteError};
 use thiserror::Error;
 
 /// What stops a program.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use rev::device::Device;
 use rev::interp::Interpreter;
-use rev::kernels::io::{write_whole, WriteError};
+use rev_kernels::io::{write_whole, WriteError};
 use rev::prelude::Cpu;
 use rev::tolerance::Options;
 use serde::Serialize;
