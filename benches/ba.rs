@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
-use rev_kernels::ba::{self, plain, Blocks, Instance};
 use rev::prelude::*;
+use rev_kernels::ba::{self, plain, Blocks, Instance};
 
 /// Cameras, points, observations: those of ADBench's first instances.
 const SIZES: [[usize; 3]; 2] = [[49, 7776, 31_843], [161, 48_126, 182_072]];

@@ -4,9 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion};
-use rev_kernels::bessel::{bessel_j, bessel_j_each, plain};
 use rev::prelude::*;
 use rev::scalar::NoShadow;
+use rev_kernels::bessel::{bessel_j, bessel_j_each, plain};
 
 /// Where the papers stop the series.
 const TOLERANCE: f64 = 1e-8;

@@ -6,8 +6,8 @@ use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion};
 use ndarray::Array2;
-use rev_kernels::*;
 use rev::prelude::*;
+use rev_kernels::*;
 
 /// Elements of the arrays.
 const N: usize = 1000;

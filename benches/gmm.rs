@@ -2,8 +2,8 @@
 //! the reversible program beside its plain twin.
 
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
-use rev_kernels::gmm::{objective, plain, Instance};
 use rev::prelude::*;
+use rev_kernels::gmm::{objective, plain, Instance};
 
 /// Dimension, components, points.
 const SIZES: [[usize; 3]; 5] =

@@ -5,8 +5,8 @@ use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
-use rev_kernels::dense::{dense, plain};
 use rev::prelude::*;
+use rev_kernels::dense::{dense, plain};
 
 /// The side of the matrices.
 const SIDE: usize = 512;

@@ -13,10 +13,10 @@ use clap::{Parser, ValueEnum};
 use format::Format;
 use ndarray::Array2;
 use rev::device::Device;
-use rev_kernels::io::{read_ba_adbench, read_ba_full, read_bal, read_gmm, write_whole};
-use rev_kernels::{ba, bal, bessel, gmm};
 use rev::tolerance::Options as RunOptions;
 use rev::{Comparison, Outputs};
+use rev_kernels::io::{read_ba_adbench, read_ba_full, read_bal, read_gmm, write_whole};
+use rev_kernels::{ba, bal, bessel, gmm};
 use serde::Serialize;
 use support::{finish, positive, DeviceName, Failure, Outcome};
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use allocation_counter::measure;
 use rev::cuda::driver::{Driver, ModuleHandle, Target};
 use rev::cuda::Gpu;
-use rev_kernels::gmm::{objective, Instance};
 use rev::prelude::*;
+use rev_kernels::gmm::{objective, Instance};
 
 /// The buffers of a mixture's gradient.
 struct Buffers {

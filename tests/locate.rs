@@ -7,12 +7,12 @@ use rev::cuda::lower::{lower, ArgumentType, LowerOptions};
 use rev::cuda::Gpu;
 use rev::device::{Backend, DynamicDevice};
 use rev::ir::{Direction, Module};
-use rev_kernels::{ba, bessel, gmm};
 use rev::prelude::*;
 use rev::tolerance::Options;
 use rev::value::DynArg;
 use rev::verify::{locate, Search};
 use rev::{Emulator, Outputs};
+use rev_kernels::{ba, bessel, gmm};
 
 #[reversible]
 fn wave(s: &mut f64, z: &mut [f64], a: f64) {

@@ -2,8 +2,8 @@
 //! interpreter, the emulator of a GPU, and a GPU where there is one.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use rev_kernels::gates;
 use rev::prelude::*;
+use rev_kernels::gates;
 
 /// Every device, deterministic or not.
 fn devices(deterministic: bool) -> Vec<Box<dyn Device>> {

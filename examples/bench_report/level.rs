@@ -5,8 +5,8 @@
 
 use rev::interp::Machine;
 use rev::ir::{Direction, Module};
-use rev_kernels::{ba, bessel, gmm, log_sum_exp};
 use rev::value::{Data, DynArg};
+use rev_kernels::{ba, bessel, gmm, log_sum_exp};
 
 use super::support::Failure;
 

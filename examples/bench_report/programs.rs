@@ -2,10 +2,10 @@
 
 use std::hint::black_box;
 
+use rev::prelude::*;
 use rev_kernels::ba;
 use rev_kernels::bessel::{self, bessel_j};
 use rev_kernels::gmm::{self, parameter_count};
-use rev::prelude::*;
 
 use super::race::{Race, Work};
 use super::support::Failure;

@@ -3,10 +3,10 @@
 use rev::cuda::driver::Driver;
 use rev::cuda::Gpu;
 use rev::device::Device;
-use rev_kernels::suite::SAMPLES;
-use rev_kernels::{ba, bal, bessel, gmm};
 use rev::prelude::Cpu;
 use rev::{Error, Outputs};
+use rev_kernels::suite::SAMPLES;
+use rev_kernels::{ba, bal, bessel, gmm};
 
 use super::report::Agreement;
 use super::Options;

@@ -6,11 +6,11 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rev::cuda::driver::Driver;
 use rev::cuda::Gpu;
 use rev::ir::{Direction, Module};
-use rev_kernels::{ba, bessel, gmm};
 use rev::prelude::*;
 use rev::scalar::Batch;
 use rev::value::DynArg;
 use rev::Error;
+use rev_kernels::{ba, bessel, gmm};
 
 use super::report::Time;
 use super::Options;

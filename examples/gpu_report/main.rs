@@ -17,8 +17,8 @@ use clap::Parser;
 use rev::cuda::driver::Driver;
 use rev::cuda::Gpu;
 use rev::device::Device;
-use rev_kernels::io::write_whole;
 use rev::{Cuda, Emulator};
+use rev_kernels::io::write_whole;
 use support::{finish, positive, DeviceName, Failure, Outcome};
 
 use bench::Bench;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use rev::device::Device;
 use rev::interp::Interpreter;
-use rev_kernels::io::{write_whole, WriteError};
 use rev::prelude::Cpu;
 use rev::tolerance::Options;
+use rev_kernels::io::{write_whole, WriteError};
 use serde::Serialize;
 
 /// Where a program runs.

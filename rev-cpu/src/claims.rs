@@ -6,12 +6,12 @@
 //! wherever the loop runs on several threads, with checks off too, as an index is compared with its
 //! array's length; on one thread they are a check like the others.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::context::{Checks, Context};
 use crate::parallel::on_several_threads;
 use crate::steps::{Numbering, Visits};
+use crate::view::{Extents, Taken};
 
 /// An element that no iteration has claimed. The others belong to the iteration of the number before.
 const FREE: u64 = 0;
@@ -57,11 +57,23 @@ impl Claims {
         owner.is_none_or(|owner| claim(owner, self.iterations.of(iteration)))
     }
 
-    /// Claims several elements.
-    pub fn take_all(&self, elements: Range<usize>, iteration: i128) -> bool {
-        let Some(owners) = &self.owners else { return true };
-        let (end, iteration) = (elements.end.min(owners.len()), self.iterations.of(iteration));
-        owners.get(elements.start..end).unwrap_or_default().iter().all(|owner| claim(owner, iteration))
+    /// Claims the elements of a part of an array. Whether no other iteration has any of them: also where
+    /// there is no such part.
+    pub fn take_part(&self, (taken, array): (&[Taken], &impl Extents), iteration: i128) -> bool {
+        if !self.are_made() {
+            return true;
+        }
+        let mut elements = vec![0];
+        for axis in 0..array.rank() {
+            let n = array.extent(axis);
+            let (from, to) = match taken.get(axis) {
+                Some(&Taken::At(i)) => (i, i.saturating_add(1)),
+                Some(&Taken::Range(i, j)) => (i, j),
+                Some(Taken::Whole) | None => (0, n),
+            };
+            elements = elements.iter().flat_map(|at| (from..to.min(n)).map(move |i| at * n + i)).collect();
+        }
+        elements.into_iter().all(|k| self.take(k, iteration))
     }
 }
 
@@ -93,6 +105,7 @@ mod tests {
     use super::*;
     use crate::context::{Run, Unchecked};
     use crate::steps::{Down, Steps, Up};
+    use crate::view::Strided;
     use rev_core::tolerance::Options;
 
     fn claims(threads: usize) -> Claims {
@@ -113,8 +126,20 @@ mod tests {
     fn an_element_belongs_to_the_first_iteration_that_takes_it() {
         let claims = claims(2);
         assert!(claims.take(3, 9) && claims.take(3, 9) && !claims.take(3, 2));
-        assert!(claims.take_all(0..3, 2) && !claims.take_all(2..5, 7) && claims.take_all(4..usize::MAX, 8));
-        assert!(claims.take(6, 1) && claims.take(6, 2) && claims.take_all(8..9, 1));
+        let part = |i: usize, j, iteration| claims.take_part((&[Taken::Range(i, j)], &[0; 6]), iteration);
+        assert!(part(0, 3, 2) && !part(2, 5, 7) && part(4, usize::MAX, 8));
+        assert!(claims.take(6, 1) && claims.take(6, 2) && part(8, 9, 1));
+    }
+
+    #[test]
+    fn rows_and_columns_share_an_element() {
+        let array = ndarray::Array2::<u8>::zeros((2, 3));
+        let array = Strided::<_, 2, _>::shared(array.view()).unwrap();
+        let claims = claims(2);
+        assert!(claims.take_part((&[Taken::At(1)], &array), 1));
+        assert!(!claims.take_part((&[Taken::Whole, Taken::At(2)], &array), 2));
+        assert!(claims.take(0, 3) && claims.take_part((&[Taken::At(0), Taken::Range(1, 2)], &array), 4));
+        assert!(claims.take_part((&[Taken::At(7)], &array), 9));
     }
 
     /// No value of a loop's variable means that nobody has the element, and no two of them are the same.

@@ -10,7 +10,7 @@ use rev_core::scalar::Mismatch;
 use rev_core::tolerance::Tolerances;
 
 use crate::arrays::{shape_of, Shapes};
-use crate::view::Extents;
+use crate::view::{Extents, Taken};
 
 /// A statement of an emitted program.
 #[derive(Debug)]
@@ -97,17 +97,16 @@ impl<const R: usize> Absent<R> {
     }
 }
 
-/// A part of a slice out of range.
+/// A part of an array out of range.
 #[cold]
 #[inline(never)]
-pub fn part_out_of_range(
-    at: &At,
-    place: &'static str,
-    from: usize,
-    to: usize,
-    array: &impl Extents,
-) -> Error {
-    index_error(at, place, &[from, to], shape_of(array))
+pub fn part_out_of_range(at: &At, place: &'static str, taken: &[Taken], array: &impl Extents) -> Error {
+    let numbers = |t: &Taken| match *t {
+        Taken::At(i) => vec![i],
+        Taken::Range(i, j) => vec![i, j],
+        Taken::Whole => Vec::new(),
+    };
+    index_error(at, place, &taken.iter().flat_map(numbers).collect::<Vec<_>>(), shape_of(array))
 }
 
 fn index_error(at: &At, place: &'static str, index: &[usize], shape: Vec<usize>) -> Error {

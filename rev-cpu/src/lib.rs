@@ -73,7 +73,7 @@ pub mod __private {
     pub use crate::names::{HasPure, HasReversible, IsPure, IsReversible, Part, Unknown};
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};
-    pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided};
+    pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided, Taken};
     pub use crate::{arrays, checks, claims, fail, lanes, parallel, recursion};
     pub use ndarray;
     pub use rev_core::device::{Backend, Device, Generator, Texts};

@@ -15,8 +15,10 @@
 //! an element for writing only when no other iteration does.
 
 mod operand;
+mod part;
 
 pub use operand::{Operand, Raw};
+pub use part::Taken;
 
 use std::marker::PhantomData;
 
@@ -259,17 +261,6 @@ impl<'a, E, M> Slice<'a, E, M> {
     pub fn rd(self, index: [usize; 1]) -> Result<&'a E, Absent<1>> {
         // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
         self.offset(index).map(|d| unsafe { &*self.ptr.add(d) })
-    }
-
-    /// The elements from `i` to before `j`, `None` unless `i <= j <= len`.
-    #[inline(always)]
-    pub fn slice(self, i: usize, j: usize) -> Option<Self> {
-        (i <= j && j <= self.len).then(|| Slice {
-            // SAFETY: i <= len, so the address is inside the borrowed memory or one past its end.
-            ptr: unsafe { self.ptr.add(i) },
-            len: j - i,
-            borrow: PhantomData,
-        })
     }
 
     /// The same elements, for reading only.
@@ -763,8 +754,9 @@ mod tests {
         let v = Slice::exclusive(&mut a);
         assert_eq!(v.rd([3]), Ok(&4));
         assert_eq!(v.rd([4]), Err(Absent { index: [4], shape: [4] }));
-        assert!(v.slice(3, 2).is_none() && v.slice(0, 5).is_none());
-        let (left, right) = (v.slice(0, 2).unwrap(), v.slice(2, 4).unwrap());
+        let part = |i, j| v.part::<1, 1>([Taken::Range(i, j)]);
+        assert!(part(3, 2).is_none() && part(0, 5).is_none());
+        let (left, right) = (part(0, 2).unwrap(), part(2, 4).unwrap());
         std::mem::swap(left.wr([0]).unwrap(), right.wr([1]).unwrap());
         assert_eq!(a, [4, 2, 3, 1]);
     }

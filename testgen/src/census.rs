@@ -215,7 +215,7 @@ impl Census {
     fn call(&mut self, f: &Function, callee: &Callee, direction: Direction, args: &[Arg]) {
         self.form(if direction.inverse { "call of the inverse" } else { "call" });
         let part = |a: &Arg| match &a.value {
-            ArgValue::Place(p) => p.path.iter().any(|s| matches!(s, Step::Range(..))),
+            ArgValue::Place(p) => p.path.iter().any(|s| matches!(s, Step::Part(_))),
             ArgValue::Expr(_) => false,
         };
         let path = match callee {

@@ -313,14 +313,29 @@ impl Source<'_> {
                 Step::Index(es) => {
                     let _ = write!(text, "[[{}]]", self.exprs(es));
                 }
-                Step::Range(a, b) => {
-                    let _ = write!(text, "[{}..{}]", self.expr(a, 20), self.expr(b, 20));
+                Step::Part(axes) => {
+                    let _ = write!(text, "{}", self.part(axes));
                 }
                 Step::Re => text.push_str(".re"),
                 Step::Im => text.push_str(".im"),
             }
         }
         text
+    }
+
+    /// A range of a slice, or what ndarray's `slice` takes of each axis.
+    fn part(&self, axes: &[Axis]) -> String {
+        let axis = |axis: &Axis| match axis {
+            Axis::At(i) => self.expr(i, 0),
+            Axis::Range(a, b) => format!("{}..{}", self.expr(a, 20), self.expr(b, 20)),
+            Axis::Whole => "..".to_owned(),
+        };
+        match axes {
+            [range @ Axis::Range(..)] => format!("[{}]", axis(range)),
+            [Axis::At(i)] => format!(".row({})", self.expr(i, 0)),
+            [Axis::Whole, Axis::At(j)] => format!(".column({})", self.expr(j, 0)),
+            axes => format!(".slice(s![{}])", axes.iter().map(axis).collect::<Vec<_>>().join(", ")),
+        }
     }
 
     fn exprs(&self, es: &[Expr]) -> String {

@@ -303,7 +303,7 @@ impl Generator<'_> {
         let Some(length) = length else { return Some(place) };
         let from = self.index(self.long + 1 - length);
         let to = Expr::func(Func::Add, vec![from.clone(), Expr::int(length as i128)]);
-        Some(place.with(Step::Range(Box::new(from), Box::new(to))))
+        Some(place.with(Step::range(from, to)))
     }
 
     fn read_argument(&mut self, what: &What, by_reference: bool, length: Option<usize>) -> Option<Arg> {

@@ -1,7 +1,7 @@
 //! R7: what a call writes is different from everything else that it is given.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::ir::{Arg, ArgValue, Mode, Place, Span, Step, Stmt, StmtKind};
+use crate::ir::{Arg, ArgValue, Mode, Place, Span, Stmt, StmtKind};
 
 use super::context::{at, Context};
 
@@ -58,8 +58,7 @@ fn overlapping(cx: &Context, stmt: &Stmt, first: &Given, second: &Given) -> Diag
     };
     let d = Diagnostic::new(Code::OverlappingArguments, at(second.place, stmt), message)
         .label(span(first, stmt), role(first.mode));
-    let parts = |g: &Given| g.place.path.iter().any(|s| matches!(s, Step::Range(..)));
-    if parts(first) || parts(second) {
+    if first.place.is_part() || second.place.is_part() {
         return d.help("pass parts that don't overlap, for example `&mut a[0..k]` and `&mut a[k..n]`");
     }
     d

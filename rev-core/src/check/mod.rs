@@ -15,7 +15,7 @@
 //! | `arguments` | R7: the arguments of a call are apart |
 //! | `writes` | what may be written, and how |
 //! | `releases` | explicit releases |
-//! | `slices` | parts of slices |
+//! | `slices` | parts of arrays |
 //! | `contractions` | products and sums of whole arrays |
 //! | `products` | products that are rounded with a sum |
 //! | `constants` | parameters without derivatives, and what calls pass for them |

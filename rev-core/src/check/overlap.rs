@@ -9,7 +9,9 @@
 use std::collections::BTreeMap;
 
 use crate::facts::{Apart, Definitions, Indices, Order};
-use crate::ir::{Block, Expr, ExprKind, Function, Place, Span, Step, StmtKind, Var, VarId};
+use crate::ir::{
+    axes_of_both, AxisRef, Block, Expr, ExprKind, Function, Place, Span, Step, StmtKind, Var, VarId,
+};
 
 use super::affine::Affine;
 
@@ -118,27 +120,46 @@ enum Meeting {
 fn meeting(s: &Step, t: &Step, values: &Values) -> Meeting {
     use Step::*;
     match (s, t) {
-        (Index(i), Index(j)) => same(i.len() == j.len() && i.iter().zip(j).all(|(i, j)| equal(i, j, values))),
-        (Range(a, b), Range(c, d)) if equal(a, c, values) && equal(b, d, values) => Meeting::Same,
-        (Range(a, b), Range(c, d)) => shared(&[below(a, d), below(c, b), below(a, b), below(c, d)], values),
-        (Range(a, b), Index(i)) | (Index(i), Range(a, b)) => match i.as_slice() {
-            [i] => shared(&[at_most(a, i), below(i, b)], values),
-            _ => Meeting::Unknown,
+        (Index(i), Index(j)) if i.len() != j.len() => Meeting::Unknown,
+        (Index(_), Index(_)) | (Part(_), Part(_)) => axes(s, t, values),
+        (Part(_), Index(_)) | (Index(_), Part(_)) => match axes(s, t, values) {
+            Meeting::Same | Meeting::Shared => Meeting::Shared,
+            Meeting::Unknown => Meeting::Unknown,
         },
         (Element(_), Element(_)) => Meeting::Same,
         (Field(_) | Re | Im, Field(_) | Re | Im) => Meeting::Same,
-        (Index(_) | Range(..), Field(_) | Element(_) | Re | Im)
-        | (Field(_) | Element(_) | Re | Im, Index(_) | Range(..))
+        (Index(_) | Part(_), Field(_) | Element(_) | Re | Im)
+        | (Field(_) | Element(_) | Re | Im, Index(_) | Part(_))
         | (Element(_), Field(_) | Re | Im)
         | (Field(_) | Re | Im, Element(_)) => Meeting::Unknown,
     }
 }
 
-fn same(same: bool) -> Meeting {
-    if same {
-        Meeting::Same
-    } else {
-        Meeting::Unknown
+/// How what two steps take of an array meets: all of its axes have to.
+fn axes(s: &Step, t: &Step, values: &Values) -> Meeting {
+    let mut all = Meeting::Same;
+    for (s, t) in axes_of_both(s, t) {
+        all = match (all, axis(s, t, values)) {
+            (_, Meeting::Unknown) => return Meeting::Unknown,
+            (Meeting::Same, Meeting::Same) => Meeting::Same,
+            _ => Meeting::Shared,
+        };
+    }
+    all
+}
+
+fn axis(s: AxisRef, t: AxisRef, values: &Values) -> Meeting {
+    use AxisRef::*;
+    match (s, t) {
+        (Whole, Whole) => Meeting::Same,
+        // an index is in its axis, or the program has failed
+        (Whole, At(_)) | (At(_), Whole) => Meeting::Shared,
+        (Whole, Range(a, b)) | (Range(a, b), Whole) => shared(&[below(a, b)], values),
+        (At(i), At(j)) if equal(i, j, values) => Meeting::Same,
+        (At(_), At(_)) => Meeting::Unknown,
+        (Range(a, b), At(i)) | (At(i), Range(a, b)) => shared(&[at_most(a, i), below(i, b)], values),
+        (Range(a, b), Range(c, d)) if equal(a, c, values) && equal(b, d, values) => Meeting::Same,
+        (Range(a, b), Range(c, d)) => shared(&[below(a, d), below(c, b), below(a, b), below(c, d)], values),
     }
 }
 
@@ -176,6 +197,7 @@ fn shared(facts: &[AtMost], values: &Values) -> Meeting {
 mod tests {
     use super::Overlap::{Distinct, Equal, Unknown};
     use super::*;
+    use crate::ir::Axis;
 
     fn read(var: u32) -> Expr {
         Expr::read(Place::var(VarId(var)))
@@ -191,7 +213,7 @@ mod tests {
     }
 
     fn slice(a: Expr, b: Expr) -> Place {
-        Place::var(VarId(0)).with(Step::Range(Box::new(a), Box::new(b)))
+        Place::var(VarId(0)).with(Step::range(a, b))
     }
 
     fn both(a: Place, b: Place) -> Overlap {
@@ -244,6 +266,36 @@ mod tests {
         assert_eq!(both(slice(Expr::int(0), n()), at(n())), Distinct);
         assert_eq!(both(slice(n(), n() + Expr::int(2)), at(n() + Expr::int(1))), Equal);
         assert_eq!(both(slice(Expr::int(0), n()), at(read(2))), Unknown);
+    }
+
+    #[test]
+    fn rows_and_columns() {
+        let (i, j) = (|| read(1), || read(2));
+        let row = |i: Expr| Place::var(VarId(0)).with(Step::at(0, i));
+        let column = |j: Expr| Place::var(VarId(0)).with(Step::at(1, j));
+        let block = |axes: Vec<Axis>| Place::var(VarId(0)).with(Step::Part(axes));
+        assert_eq!(both(row(i()), row(i())), Equal);
+        assert_eq!(both(row(i()), row(j())), Unknown);
+        assert_eq!(both(row(i()), row(i() + Expr::int(1))), Distinct);
+        assert_eq!(both(row(Expr::int(0)), row(Expr::int(1))), Distinct);
+        assert_eq!(both(column(Expr::int(0)), column(Expr::int(1))), Distinct);
+        assert_eq!(both(column(i()), column(j())), Unknown);
+        assert_eq!(both(row(i()), column(j())), Equal);
+        assert_eq!(both(row(i()), Place::var(VarId(0))), Equal);
+        assert_eq!(both(row(i()), at2(i(), j())), Equal);
+        assert_eq!(both(row(i()), at2(j(), i())), Unknown);
+        assert_eq!(both(row(i()), at2(i() + Expr::int(1), j())), Distinct);
+        assert_eq!(both(column(j()), at2(i(), j() + Expr::int(2))), Distinct);
+        let part = |from, to| block(vec![Axis::At(read(1)), Axis::Range(Expr::int(from), Expr::int(to))]);
+        assert_eq!(both(part(0, 2), part(2, 4)), Distinct);
+        assert_eq!(both(part(0, 3), part(2, 4)), Equal);
+        assert_eq!(both(part(0, 2), column(Expr::int(2))), Distinct);
+        assert_eq!(both(part(0, 2), column(Expr::int(1))), Equal);
+        assert_eq!(both(part(0, 2), row(i())), Equal);
+        assert_eq!(both(part(0, 2), row(j())), Unknown);
+        // a range that may be empty shares nothing
+        let maybe = block(vec![Axis::At(i()), Axis::Range(Expr::int(0), j())]);
+        assert_eq!(both(maybe, row(i())), Unknown);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A part of a slice, `a[i..j]`, is only passed to calls and to products of arrays, and nothing follows it.
+//! A part of an array, `a[i..j]`, `x.row(i)`, is only passed to calls and to products of arrays, and nothing follows it.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::ir::{Expr, ExprKind, Place, Step, Stmt, StmtKind};
@@ -42,9 +42,9 @@ fn factor(cx: &Context, stmt: &Stmt, expr: &Expr, out: &mut Diagnostics) {
 }
 
 fn found(cx: &Context, stmt: &Stmt, place: &Place, end: usize, out: &mut Diagnostics) {
-    if place.path[..end].iter().any(|s| matches!(s, Step::Range(..))) {
+    if place.path[..end].iter().any(|s| matches!(s, Step::Part(_))) {
         let message =
-            format!("`{}` is a part of a slice, which can only be an argument of a call or a factor of a product of arrays", cx.show(place));
+            format!("`{}` is a part of an array, which can only be an argument of a call or a factor of a product of arrays", cx.show(place));
         out.push(Diagnostic::new(Code::RangePlace, at(place, stmt), message).help("loop over the elements"));
     }
 }

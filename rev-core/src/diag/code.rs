@@ -246,8 +246,8 @@ codes! {
             "Every function of the tables, and every function known from its declaration, takes a fixed number of arguments."
             "The missing ones have no value."
             "Give the arguments that the function's entry in docs/language.md lists."
-        RangePlace R0411 "a part of a slice is used elsewhere than as an argument of a call or in a product of arrays"
-            "`a[i..j]` may only be passed to a function, or be an array in a product or sum of arrays."
+        RangePlace R0411 "a part of an array is used elsewhere than as an argument of a call or in a product of arrays"
+            "`a[i..j]`, `x.row(i)` and the like may only be passed to a function, or be an array in a product or sum of arrays."
             "Other statements work on single numbers."
             "Loop over the elements, or pass the part to a function that does."
         CallSignature R0412 "a call doesn't fit the function's signature"
@@ -275,7 +275,7 @@ codes! {
             "Accumulate the array into an ancilla (`let mut t: Array2<T> = zeros((n, m)); t += matmul(a, b);`); bind the number \
              before it is used."
         ArrayFormula R0417 "what a function of whole arrays is given isn't an array it can take"
-            "The arguments of `matmul` and its kin are arrays by name: variables, fields, parts of slices; with `.t()` for the \
+            "The arguments of `matmul` and its kin are arrays by name: variables, fields, parts of arrays; with `.t()` for the \
              transposed, `conj(a)` for the conjugate, `lower(a)`, `upper(a)`, `strict_lower(a)`, `strict_upper(a)`, `unit_lower(a)`, \
              `unit_upper(a)`, `symmetric_lower(a)`, `symmetric_upper(a)` for a matrix of which a triangle is stored. The formula of \
              `contract` is a text such as `\"ik,kj->ij\"`."

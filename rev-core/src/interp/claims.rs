@@ -4,7 +4,6 @@
 use crate::ir::VarId;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// The claims of a running loop's iterations on the elements of arrays.
 pub(super) struct Claims {
@@ -18,11 +17,10 @@ impl Claims {
         Claims { arrays: arrays.to_vec(), owners: RefCell::default() }
     }
 
-    /// Claims elements of a variable for an iteration, from its first to before its last. Whether no other
-    /// one has any of them.
-    pub fn take(&self, array: VarId, mut elements: Range<usize>, iteration: i128) -> bool {
+    /// Claims elements of a variable for an iteration. Whether no other one has any of them.
+    pub fn take(&self, array: VarId, elements: &[usize], iteration: i128) -> bool {
         let mut owners = self.owners.borrow_mut();
         !self.arrays.contains(&array)
-            || elements.all(|k| *owners.entry((array, k)).or_insert(iteration) == iteration)
+            || elements.iter().all(|k| *owners.entry((array, *k)).or_insert(iteration) == iteration)
     }
 }

@@ -304,13 +304,12 @@ impl<'a> Evaluator<'a> {
     /// Claims elements for the iteration, where the program declares what can't be proven.
     fn claim(&self, root: &Location, at: &Location, place: &Place) -> Result<(), Cause> {
         let claiming = || self.loops.iter().filter_map(|l| Some((l.claims.as_ref()?, l.value)));
-        if claiming().next().is_none()
-            || !matches!(place.path.first(), Some(Step::Index(_) | Step::Range(..)))
+        if claiming().next().is_none() || !matches!(place.path.first(), Some(Step::Index(_) | Step::Part(_)))
         {
             return Ok(());
         }
-        let elements = at.elements_of(root).unwrap_or_default();
-        match claiming().all(|(claims, iteration)| claims.take(place.var, elements.clone(), iteration)) {
+        let elements = at.elements_of(root);
+        match claiming().all(|(claims, iteration)| claims.take(place.var, &elements, iteration)) {
             true => Ok(()),
             false => Err(Cause::Alias {
                 first: self.text(place).into(),
@@ -329,11 +328,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn indices(&mut self, step: &Step) -> Result<Vec<Num>, Cause> {
-        match step {
-            Step::Index(es) => es.iter().map(|e| self.number(e)).collect(),
-            Step::Range(a, b) => Ok(vec![self.number(a)?, self.number(b)?]),
-            Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => Ok(Vec::new()),
-        }
+        step.exprs().map(|e| self.number(e)).collect()
     }
 
     fn len(&mut self, place: &Place, axis: Option<u32>) -> Result<Data, Cause> {

@@ -3,12 +3,12 @@
 //! A variable is a location, so that an argument passed by reference is the caller's own storage.
 //! Each cell remembers the largest magnitude it held, which is what a release is measured against.
 
+use super::part::Part;
 use crate::error::Cause;
 use crate::ir::Step;
 use crate::scalar::Num;
 use crate::value::{Array, Data, Value};
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// The number of a cell.
 pub(super) type CellId = usize;
@@ -20,14 +20,14 @@ pub(super) struct Location {
     path: Vec<Key>,
 }
 
-/// One step into a value. A slice is only ever followed by nothing: an element of it is an element
-/// of the array.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// One step into a value. A part of an array is only ever followed by nothing: an element of it is an
+/// element of the array.
+#[derive(Clone, Debug, PartialEq)]
 enum Key {
     /// The k-th element, field or array element.
     Child(usize),
-    /// The elements of a one-dimensional array from the first to before the second.
-    Slice(usize, usize),
+    /// A part of an array.
+    Part(Part),
     Re,
     Im,
 }
@@ -38,12 +38,12 @@ impl Location {
     }
 
     /// The elements of the array at `root` in which this location lies, or which it consists of.
-    pub fn elements_of(&self, root: &Location) -> Option<Range<usize>> {
-        let slice = matches!(root.path.last(), Some(Key::Slice(..)));
-        match *self.path.get(root.path.len() - usize::from(slice))? {
-            Key::Child(k) => Some(k..k + 1),
-            Key::Slice(i, j) => Some(i..j),
-            Key::Re | Key::Im => None,
+    pub fn elements_of(&self, root: &Location) -> Vec<usize> {
+        let part = matches!(root.path.last(), Some(Key::Part(_)));
+        match self.path.get(root.path.len() - usize::from(part)) {
+            Some(Key::Child(k)) => vec![*k],
+            Some(Key::Part(part)) => part.elements(),
+            Some(Key::Re | Key::Im) | None => Vec::new(),
         }
     }
 
@@ -53,12 +53,10 @@ impl Location {
             return false;
         }
         for (a, b) in self.path.iter().zip(&other.path) {
-            match (*a, *b) {
+            match (a, b) {
                 (Key::Child(i), Key::Child(j)) if i != j => return false,
-                (Key::Slice(i, j), Key::Child(k)) | (Key::Child(k), Key::Slice(i, j)) => {
-                    return (i..j).contains(&k);
-                }
-                (Key::Slice(i, j), Key::Slice(k, l)) => return i.max(k) < j.min(l),
+                (Key::Part(part), Key::Child(k)) | (Key::Child(k), Key::Part(part)) => return part.has(*k),
+                (Key::Part(a), Key::Part(b)) => return a.meets(b),
                 (Key::Re, Key::Im) | (Key::Im, Key::Re) => return false,
                 _ => {}
             }
@@ -118,7 +116,7 @@ impl Memory {
         for (k, key) in at.path.iter().enumerate() {
             match key {
                 Key::Child(i) => node = child(node, *i),
-                Key::Slice(..) | Key::Re | Key::Im => return Cow::Owned(part(node, &at.path[k..])),
+                Key::Part(_) | Key::Re | Key::Im => return Cow::Owned(part(node, &at.path[k..])),
             }
         }
         Cow::Borrowed(node)
@@ -126,8 +124,8 @@ impl Memory {
 
     /// The number of elements along each axis, `None` where it isn't an array.
     pub fn shape(&self, at: &Location) -> Option<Vec<usize>> {
-        if let Some(Key::Slice(i, j)) = at.path.last() {
-            return Some(vec![j - i]);
+        if let Some(Key::Part(part)) = at.path.last() {
+            return Some(part.shape());
         }
         match &*self.read(at) {
             Data::Array(a) => Some(a.shape.clone()),
@@ -150,7 +148,7 @@ impl Memory {
                     Some(next) => node = next,
                     None => return,
                 },
-                Key::Slice(..) | Key::Re | Key::Im => return set_part(node, &at.path[k..], value),
+                Key::Part(_) | Key::Re | Key::Im => return set_part(node, &at.path[k..], value),
             }
         }
         *node = value;
@@ -163,7 +161,7 @@ impl Memory {
         for key in &at.path {
             match key {
                 Key::Child(i) => node = child_mut(node, *i)?,
-                Key::Slice(..) | Key::Re | Key::Im => return None,
+                Key::Part(_) | Key::Re | Key::Im => return None,
             }
         }
         match node {
@@ -175,16 +173,12 @@ impl Memory {
     /// One step further: `step` is resolved against the value at the location, its index expressions
     /// are given as numbers.
     pub fn step(&self, at: &Location, step: &Step, indices: &[Num]) -> Result<Location, StepError> {
-        let keys = if let Some(&Key::Slice(i, j)) = at.path.last() {
-            slice_step(i, j, step, indices)?
-        } else {
-            resolve(&self.read(at), step, indices)?
-        };
         let mut path = at.path.clone();
-        if matches!(path.last(), Some(Key::Slice(..))) {
-            path.pop();
-        }
-        path.extend(keys);
+        let key = match path.pop_if(|key| matches!(key, Key::Part(_))) {
+            Some(Key::Part(part)) => Some(part_step(&part, step, indices)?),
+            _ => resolve(&self.read(at), step, indices)?,
+        };
+        path.extend(key);
         Ok(Location { cell: at.cell, path })
     }
 }
@@ -226,7 +220,7 @@ fn integer(n: &Num) -> Option<i128> {
     }
 }
 
-fn integers(indices: &[Num]) -> Result<Vec<i128>, StepError> {
+pub(super) fn integers(indices: &[Num]) -> Result<Vec<i128>, StepError> {
     let all = indices.iter().map(integer).collect::<Option<Vec<i128>>>();
     all.ok_or_else(|| StepError::Kind("an integer index", format!("{indices:?}")))
 }
@@ -240,25 +234,14 @@ fn flat(index: &[i128], shape: &[usize]) -> Result<usize, StepError> {
     Ok(index.iter().zip(shape).fold(0, |k, (i, n)| k * n + *i as usize))
 }
 
-/// A range of a one-dimensional array.
-fn range(index: &[i128], length: usize) -> Result<(usize, usize), StepError> {
-    match (index, usize::try_from(index[0]), usize::try_from(index[1])) {
-        (_, Ok(i), Ok(j)) if i <= j && j <= length => Ok((i, j)),
-        _ => Err(StepError::Range(index.to_vec(), vec![length])),
-    }
-}
-
 fn resolve(data: &Data, step: &Step, indices: &[Num]) -> Result<Option<Key>, StepError> {
     let wrong = |expected| Err(StepError::Kind(expected, data.kind()));
     match (step, data) {
         (_, Data::None) => Ok(None),
         (Step::Index(_), Data::Array(a)) => Ok(Some(Key::Child(flat(&integers(indices)?, &a.shape)?))),
         (Step::Index(_), _) => wrong("an array"),
-        (Step::Range(..), Data::Array(Array { shape, .. })) if shape.len() == 1 => {
-            let (i, j) = range(&integers(indices)?, shape[0])?;
-            Ok(Some(Key::Slice(i, j)))
-        }
-        (Step::Range(..), _) => wrong("a one-dimensional array"),
+        (Step::Part(axes), Data::Array(a)) => Ok(Some(Key::Part(Part::whole(&a.shape).take(axes, indices)?))),
+        (Step::Part(_), _) => wrong("an array"),
         (Step::Element(k), Data::Tuple(es)) if (*k as usize) < es.len() => Ok(Some(Key::Child(*k as usize))),
         (Step::Element(_), _) => wrong("a tuple with that element"),
         (Step::Field(name), Data::Struct(r)) => match r.fields.iter().position(|(n, _)| **n == **name) {
@@ -278,16 +261,13 @@ fn resolve(data: &Data, step: &Step, indices: &[Num]) -> Result<Option<Key>, Ste
     }
 }
 
-/// A step from the slice `[i..j]` of a one-dimensional array.
-fn slice_step(i: usize, j: usize, step: &Step, indices: &[Num]) -> Result<Option<Key>, StepError> {
+/// A step from a part of an array.
+fn part_step(part: &Part, step: &Step, indices: &[Num]) -> Result<Key, StepError> {
     match step {
-        Step::Index(_) => Ok(Some(Key::Child(i + flat(&integers(indices)?, &[j - i])?))),
-        Step::Range(..) => {
-            let (k, l) = range(&integers(indices)?, j - i)?;
-            Ok(Some(Key::Slice(i + k, i + l)))
-        }
+        Step::Index(_) => Ok(Key::Child(part.element(&integers(indices)?)?)),
+        Step::Part(axes) => Ok(Key::Part(part.take(axes, indices)?)),
         Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => {
-            Err(StepError::Kind("a part of an element", "a slice".into()))
+            Err(StepError::Kind("a part of an element", "a part of an array".into()))
         }
     }
 }
@@ -311,24 +291,25 @@ fn child_mut(data: &mut Data, k: usize) -> Option<&mut Data> {
     }
 }
 
-/// The value at the end of a path that ends in a slice or a part of a number.
+/// The value at the end of a path that ends in a part of an array or of a number.
 fn part(data: &Data, path: &[Key]) -> Data {
     let Some((key, rest)) = path.split_first() else { return data.clone() };
     match (key, data) {
         (Key::Child(k), _) => part(child(data, *k), rest),
-        (Key::Slice(i, j), Data::Array(a)) => {
-            Data::vector(a.elements.get(*i..*j).unwrap_or_default().to_vec())
+        (Key::Part(part), Data::Array(a)) => {
+            let elements = part.elements().into_iter().filter_map(|k| a.elements.get(k).cloned()).collect();
+            Data::Array(Array { shape: part.shape(), elements })
         }
-        (Key::Slice(..), _) => Data::None,
-        (Key::Re | Key::Im, Data::Scalar(v)) => Data::Scalar(half(*v, *key)),
-        (Key::Re | Key::Im, Data::Lanes(l)) => Data::Lanes(l.iter().map(|v| half(*v, *key)).collect()),
+        (Key::Part(_), _) => Data::None,
+        (Key::Re | Key::Im, Data::Scalar(v)) => Data::Scalar(half(*v, key)),
+        (Key::Re | Key::Im, Data::Lanes(l)) => Data::Lanes(l.iter().map(|v| half(*v, key)).collect()),
         (Key::Re, _) => data.clone(),
         (Key::Im, _) => data.zero_like(),
     }
 }
 
 /// A part of a number; a real one is its own real part.
-fn half(v: Value, key: Key) -> Value {
+fn half(v: Value, key: &Key) -> Value {
     match (v.parts(), key) {
         (Some((re, _)), Key::Re) => re,
         (Some((_, im)), _) => im,
@@ -348,33 +329,35 @@ fn set_part(data: &mut Data, path: &[Key], value: Data) {
                 set_part(next, rest, value);
             }
         }
-        (Key::Slice(i, _), Data::Array(a), Data::Array(values)) => {
-            for (old, new) in a.elements.iter_mut().skip(*i).zip(values.elements) {
-                *old = new;
+        (Key::Part(part), Data::Array(a), Data::Array(values)) => {
+            for (k, new) in part.elements().into_iter().zip(values.elements) {
+                if let Some(old) = a.elements.get_mut(k) {
+                    *old = new;
+                }
             }
         }
-        (Key::Re | Key::Im, Data::Scalar(v), Data::Scalar(new)) => *v = with_half(*v, *key, new),
+        (Key::Re | Key::Im, Data::Scalar(v), Data::Scalar(new)) => *v = with_half(*v, key, new),
         (Key::Re | Key::Im, Data::Lanes(l), Data::Lanes(new)) => {
             for (old, new) in l.iter_mut().zip(new) {
-                *old = with_half(*old, *key, new);
+                *old = with_half(*old, key, new);
             }
         }
         (Key::Re | Key::Im, Data::Lanes(l), Data::Scalar(new)) => {
             for old in l {
-                *old = with_half(*old, *key, new);
+                *old = with_half(*old, key, new);
             }
         }
         // a shadow that was one cotangent wide takes the width of what is added to it
         (Key::Re | Key::Im, data @ Data::Scalar(_), Data::Lanes(new)) => {
             if let Data::Scalar(v) = *data {
-                *data = Data::Lanes(new.into_iter().map(|n| with_half(v, *key, n)).collect());
+                *data = Data::Lanes(new.into_iter().map(|n| with_half(v, key, n)).collect());
             }
         }
-        (Key::Slice(..) | Key::Re | Key::Im, _, _) => {}
+        (Key::Part(_) | Key::Re | Key::Im, _, _) => {}
     }
 }
 
-fn with_half(v: Value, key: Key, new: Value) -> Value {
+fn with_half(v: Value, key: &Key, new: Value) -> Value {
     let complex = match (v.parts(), key) {
         (Some((_, im)), Key::Re) => Value::complex(new, im),
         (Some((re, _)), _) => Value::complex(re, new),

@@ -22,6 +22,7 @@ mod func;
 mod generics;
 mod machine;
 mod memory;
+mod part;
 mod probe;
 mod statement;
 mod types;

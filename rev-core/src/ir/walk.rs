@@ -134,10 +134,7 @@ impl Place {
         for step in &mut self.path {
             match step {
                 Step::Index(es) => es.iter_mut().for_each(&mut *f),
-                Step::Range(a, b) => {
-                    f(a);
-                    f(b)
-                }
+                Step::Part(axes) => axes.iter_mut().flat_map(super::Axis::exprs_mut).for_each(&mut *f),
                 Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => {}
             }
         }

@@ -8,7 +8,7 @@
 use crate::check::Types;
 use crate::diag::defect;
 use crate::ir::{
-    Block, Expr, ExprKind, Function, Module, Parallel, Place, Range, Rank, Release, Span, Step, Stmt,
+    Axis, Block, Expr, ExprKind, Function, Module, Parallel, Place, Range, Rank, Release, Span, Step, Stmt,
     StmtKind, Type, UpdateOp, Var, VarId, VarKind,
 };
 use crate::ops::{Axes, Contraction, Func, Operand, Part};
@@ -232,10 +232,7 @@ impl Expander<'_> {
                 continue;
             }
             let ExprKind::Read(place) = &e.kind else { return None };
-            let extent = match place.path.last() {
-                Some(Step::Range(from, to)) => Expr::func(Func::Sub, vec![(**to).clone(), (**from).clone()]),
-                _ => Expr::new(ExprKind::Len(place.clone(), Some(axis as u32))),
-            };
+            let extent = extent(place, axis);
             let var = self.new_var("index", Type::INDEX, VarKind::Index);
             out.push(Index { key, var, extent });
         }
@@ -374,6 +371,27 @@ fn summed(parts: &Parts, from: usize, sum: &Place) -> Block {
         .fold(body, |body, i| vec![counted(i.var, i.extent.clone(), None, body)])
 }
 
+/// The length of an axis of an array or of a part of one.
+fn extent(place: &Place, axis: usize) -> Expr {
+    let (whole, taken) = taken(place);
+    let left = || taken.iter().enumerate().filter(|(_, axis)| !matches!(axis, Axis::At(_)));
+    let number = match left().nth(axis) {
+        Some((_, Axis::Range(from, to))) => return Expr::func(Func::Sub, vec![to.clone(), from.clone()]),
+        Some((number, _)) => number,
+        None => axis + taken.len() - left().count(),
+    };
+    Expr::new(ExprKind::Len(whole, Some(number as u32)))
+}
+
+/// The array of which a place is a part, and what is taken of its first axes.
+fn taken(place: &Place) -> (Place, Vec<Axis>) {
+    let mut whole = place.clone();
+    match whole.path.pop_if(|step| matches!(step, Step::Part(_))) {
+        Some(Step::Part(axes)) => (whole, axes),
+        _ => (whole, Vec::new()),
+    }
+}
+
 /// Only where an operand's element takes part.
 fn guarded(operand: &Operand, parts: &Parts, body: Block) -> Block {
     let relation = match operand.part {
@@ -401,14 +419,16 @@ fn keys(operand: &Operand, parts: &Parts) -> Vec<VarId> {
 }
 
 fn element_at(place: &Place, operand: &Operand, parts: &Parts) -> Place {
-    let mut place = place.clone();
-    let mut index: Vec<Expr> = keys(operand, parts).into_iter().map(|v| Expr::read(Place::var(v))).collect();
-    if let Some(Step::Range(from, _)) = place.path.last() {
-        let from = (**from).clone();
-        place.path.pop();
-        index = index.into_iter().map(|i| from.clone() + i).collect();
-    }
-    place.with(Step::Index(index))
+    let (whole, taken) = taken(place);
+    let mut keys = keys(operand, parts).into_iter().map(|v| Expr::read(Place::var(v)));
+    let of_axis = |axis| match axis {
+        Axis::At(i) => Some(i),
+        Axis::Range(from, _) => keys.next().map(|i| from + i),
+        Axis::Whole => keys.next(),
+    };
+    let mut index: Vec<Expr> = taken.into_iter().filter_map(of_axis).collect();
+    index.extend(keys);
+    whole.with(Step::Index(index))
 }
 
 /// The product of the factors' elements.

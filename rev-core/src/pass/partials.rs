@@ -196,7 +196,7 @@ impl Tangent<'_> {
         };
         place.path.iter().fold(tangent.clone(), |t, step| match step {
             Step::Element(k) => element(&t, *k),
-            Step::Field(_) | Step::Index(_) | Step::Range(..) | Step::Re | Step::Im => t,
+            Step::Field(_) | Step::Index(_) | Step::Part(_) | Step::Re | Step::Im => t,
         })
     }
 

@@ -167,11 +167,22 @@ impl Arbitrary {
             0 => Step::Field(s.name()),
             1 => Step::Element(s.random.below(3) as u32),
             2 => Step::Index(s.many(3, |s| s.expr(size))),
-            3 => Step::Range(Box::new(s.expr(size)), Box::new(s.expr(size))),
+            3 => s.part(size),
             4 => Step::Re,
             _ => Step::Im,
         });
         Place { var: self.var(), path, span: self.span() }
+    }
+
+    fn part(&mut self, size: usize) -> Step {
+        let mut axes = self.many(2, |s| match s.random.below(3) {
+            0 => Axis::At(s.expr(size)),
+            1 => Axis::Range(s.expr(size), s.expr(size)),
+            _ => Axis::Whole,
+        });
+        axes.push(Axis::Range(self.expr(size), self.expr(size)));
+        axes.rotate_left(usize::from(self.random.chance(50)));
+        Step::part(axes).unwrap_or(Step::Re)
     }
 
     fn func(&mut self, size: usize) -> ExprKind {

@@ -3,7 +3,7 @@
 
 use super::held::storage;
 use super::scope::{name, Walk};
-use crate::ir::{Arg, ArgValue, Callee, Direction, Expr, Mode, Module, Place, Step, VarKind};
+use crate::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, Mode, Module, Place, Step, VarKind};
 use crate::pass::{FUSED, SHADOWS};
 
 /// The rules of a call.
@@ -96,10 +96,19 @@ fn same_step(a: &Step, b: &Step) -> bool {
     let same = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b));
     match (a, b) {
         (Step::Index(a), Step::Index(b)) => same(a, b),
-        (Step::Range(a, b), Step::Range(c, d)) => a.same(c) && b.same(d),
-        (Step::Field(_) | Step::Element(_) | Step::Index(_) | Step::Range(..) | Step::Re | Step::Im, _) => {
+        (Step::Part(a), Step::Part(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_axis(a, b)),
+        (Step::Field(_) | Step::Element(_) | Step::Index(_) | Step::Part(_) | Step::Re | Step::Im, _) => {
             a == b
         }
+    }
+}
+
+fn same_axis(a: &Axis, b: &Axis) -> bool {
+    match (a, b) {
+        (Axis::At(a), Axis::At(b)) => a.same(b),
+        (Axis::Range(a, b), Axis::Range(c, d)) => a.same(c) && b.same(d),
+        (Axis::Whole, Axis::Whole) => true,
+        (Axis::At(_) | Axis::Range(..) | Axis::Whole, _) => false,
     }
 }
 

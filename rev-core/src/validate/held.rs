@@ -43,7 +43,7 @@ fn part(function: &Function, step: &Step) -> Option<Part> {
         Step::Im => Part::Field("im".into()),
         Step::Element(k) => Part::Element(*k),
         Step::Index(es) => Part::Index(es.iter().map(|e| subscript(function, e)).collect::<Option<_>>()?),
-        Step::Range(..) => return None,
+        Step::Part(_) => return None,
     })
 }
 

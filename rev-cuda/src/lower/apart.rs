@@ -6,7 +6,9 @@
 
 use rev_core::check::overlap::{overlap, Overlap, Values};
 use rev_core::error::Cause;
-use rev_core::ir::{Arg, ArgValue, Expr, Mode, Parallel, Place, ScalarType, Step as Part, VarId};
+use rev_core::ir::{
+    axes_of_both, Arg, ArgValue, AxisRef, Expr, Mode, Parallel, Place, ScalarType, Step as Part, VarId,
+};
 
 use crate::kernel::{Atomic, Inst, Op, Relation, Ty};
 use crate::plan::{Detail, Step, Word, WordOp};
@@ -28,7 +30,7 @@ pub(super) struct Claims {
     var: VarId,
     /// For each element 0, or one more than the number of the iteration that claimed it.
     owners: ArrayLoc,
-    /// The array's first element.
+    /// The element that the first of them is about.
     first: Atom,
     /// One more than the number of the iteration.
     own: Atom,
@@ -103,18 +105,8 @@ impl Lower<'_> {
                     }
                     (same, false)
                 }
-                (Part::Range(a, b), Part::Range(c, d)) => {
-                    let [a, b, c, d] = [self.index(a)?, self.index(b)?, self.index(c)?, self.index(d)?];
-                    let start = self.op(Op::Max, Ty::U64, &[a, c])?;
-                    let end = self.op(Op::Min, Ty::U64, &[b, d])?;
-                    (self.compare(Relation::Lt, &start, &end)?, true)
-                }
-                (Part::Range(a, b), Part::Index(i)) | (Part::Index(i), Part::Range(a, b)) => {
-                    let [Some(i), None] = [i.first(), i.get(1)] else { continue };
-                    let [a, b, i] = [self.index(a)?, self.index(b)?, self.index(i)?];
-                    let (from, to) =
-                        (self.compare(Relation::Le, &a, &i)?, self.compare(Relation::Lt, &i, &b)?);
-                    (self.op(Op::And, Ty::Pred, &[from, to])?, true)
+                (Part::Part(_), Part::Index(_) | Part::Part(_)) | (Part::Index(_), Part::Part(_)) => {
+                    (self.parts_meet(s, t)?, true)
                 }
                 _ => continue,
             };
@@ -124,6 +116,37 @@ impl Lower<'_> {
             }
         }
         Ok(meet)
+    }
+
+    /// Whether what two steps take of an array has an element in common: of each axis.
+    fn parts_meet(&mut self, s: &Part, t: &Part) -> Outcome<Atom> {
+        let mut all = Atom::bool(true);
+        for (s, t) in axes_of_both(s, t) {
+            let meet = match (self.bounds(s)?, self.bounds(t)?) {
+                (Some((a, b)), Some((c, d))) => {
+                    let start = self.op(Op::Max, Ty::U64, &[a, c])?;
+                    let end = self.op(Op::Min, Ty::U64, &[b, d])?;
+                    self.compare(Relation::Lt, &start, &end)?
+                }
+                (Some((a, b)), None) | (None, Some((a, b))) => self.compare(Relation::Lt, &a, &b)?,
+                (None, None) => continue,
+            };
+            all = self.op(Op::And, Ty::Pred, &[all, meet])?;
+        }
+        Ok(all)
+    }
+
+    /// The first index that is taken of an axis, and one past the last; `None` for all of it.
+    fn bounds(&mut self, axis: AxisRef) -> Outcome<Option<(Atom, Atom)>> {
+        Ok(match axis {
+            AxisRef::At(i) => {
+                let i = self.index(i)?;
+                let end = self.op(Op::Add, Ty::U64, &[i.clone(), Atom::index(1)])?;
+                Some((i, end))
+            }
+            AxisRef::Range(from, to) => Some((self.index(from)?, self.index(to)?)),
+            AxisRef::Whole => None,
+        })
     }
 
     /// Room for the claims on the elements of the arrays whose accesses a loop declares disjoint, as
@@ -137,13 +160,17 @@ impl Lower<'_> {
         let own = self.builder()?.freeze(&own);
         for var in disjoint {
             let Loc::Array(array) = self.slot(var)? else { continue };
-            let Some(count) = self.count(&array.shape)?.word() else { continue };
+            let (count, first) = match array.strides {
+                Some(_) => (array.mem.count.clone(), Atom::index(0)),
+                None => (self.count(&array.shape)?, array.first),
+            };
+            let Some(count) = count.word() else { continue };
             let kind = ArgumentType::Scalar(ScalarType::U64);
             let buffer = self.new_buffer(&format!("{}_claims", self.name(var)), &kind, 1);
             let shape = vec![count.clone()];
             self.builder()?.allocations.push(Step::Allocate { buffer, shape });
             let owners = self.buffer_array(buffer, &kind, vec![Atom::from_word(count, Ty::U64)])?;
-            let claims = Claims { var, owners, first: array.first, own: own.clone() };
+            let claims = Claims { var, owners, first, own: own.clone() };
             self.frame_mut()?.claims.push(claims);
         }
         Ok(())
@@ -156,11 +183,11 @@ impl Lower<'_> {
         match at {
             Loc::Memory(m) => self.claim_one(&claims, &m.index, place),
             Loc::Array(a) => {
-                let (first, count) = (a.first.clone(), self.count(&a.shape)?);
+                let count = self.count(&a.shape)?;
                 let k = self.variable(&Atom::index(0), "k")?;
-                self.counted(&k, &count, &Atom::index(1), |l| {
-                    let index = l.op(Op::Add, Ty::U64, &[first, k.clone()])?;
-                    l.claim_one(&claims, &index, place)
+                self.counted(&k, &count, &Atom::index(1), |l| match l.element(a, &k)? {
+                    Loc::Memory(m) => l.claim_one(&claims, &m.index, place),
+                    _ => Err(l.unsupported("an array of arrays")),
                 })
             }
             Loc::Value(_) | Loc::Registers(_) | Loc::Choice(..) | Loc::Stack(_) => Ok(()),

@@ -148,7 +148,9 @@ impl Lower<'_> {
             }
             Loc::Array(mut a) => {
                 a.first = builder.freeze(&a.first);
-                a.shape = a.shape.iter().map(|n| builder.freeze(n)).collect();
+                let mut all =
+                    |atoms: &[super::atom::Atom]| atoms.iter().map(|n| builder.freeze(n)).collect::<Vec<_>>();
+                (a.shape, a.strides) = (all(&a.shape), a.strides.as_deref().map(&mut all));
                 Loc::Array(a)
             }
             Loc::Choice(locs, which) => {

@@ -134,6 +134,7 @@ impl Lower<'_> {
         let whole = mem.space == Space::Global
             && mem.header == 0
             && mem.interleaved.is_none()
+            && array.strides.is_none()
             && array.first.integer() == Some(0)
             && place.path.is_empty();
         let words: Option<Vec<Word>> = array.shape.iter().map(Atom::word).collect();

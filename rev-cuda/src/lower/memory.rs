@@ -51,6 +51,9 @@ pub(super) struct ArrayLoc {
     pub first: Atom,
     /// The length of each axis, `U64`s.
     pub shape: Vec<Atom>,
+    /// How many elements neighbours along each axis are apart; `None` where the elements lie one after the
+    /// other, the first axis fastest.
+    pub strides: Option<Vec<Atom>>,
     /// What its elements are.
     pub kind: ArgumentType,
     /// Other threads add to it too.

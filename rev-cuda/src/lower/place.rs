@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rev_core::ir::{Expr, Place, ScalarType, Step, VarId};
+use rev_core::ir::{Axis, Expr, Place, ScalarType, Step, VarId};
 
 use crate::kernel::{Inst, Op, Relation, Ty};
 
@@ -73,23 +73,14 @@ impl Lower<'_> {
     ) -> Outcome<Loc> {
         let mut at = root;
         for step in &place.path {
-            let n = match step {
-                Step::Index(es) => es.len(),
-                Step::Range(..) => 2,
-                Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => 0,
-            };
-            let own: Vec<Atom> = indices.take(n).collect();
+            let own: Vec<Atom> = indices.take(step.exprs().count()).collect();
             at = self.step(at, step, &own, place)?;
         }
         Ok(at)
     }
 
     fn indices(&mut self, step: &Step) -> Outcome<Vec<Atom>> {
-        match step {
-            Step::Index(es) => es.iter().map(|e| self.index(e)).collect(),
-            Step::Range(a, b) => Ok(vec![self.index(a)?, self.index(b)?]),
-            Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => Ok(Vec::new()),
-        }
+        step.exprs().map(|e| self.index(e)).collect()
     }
 
     /// The value of an index as a `U64`.
@@ -238,11 +229,7 @@ impl Lower<'_> {
         match step {
             Step::Index(_) if indices.len() == at.shape.len() => {
                 self.check_index(indices, &at.shape, place)?;
-                let mut index = Atom::index(0);
-                for (i, n) in indices.iter().zip(&at.shape).rev() {
-                    let before = self.op(Op::Mul, Ty::U64, &[index, n.clone()])?;
-                    index = self.op(Op::Add, Ty::U64, &[before, i.clone()])?;
-                }
+                let index = self.offset(&at, indices)?;
                 let index = self.op(Op::Add, Ty::U64, &[at.first, index])?;
                 Ok(Loc::Memory(MemLoc {
                     mem: at.mem,
@@ -253,14 +240,8 @@ impl Lower<'_> {
                     shared: at.shared,
                 }))
             }
-            Step::Range(..) if at.shape.len() == 1 => {
-                let [i, j] = indices else { return Err(self.unsupported("a range")) };
-                self.check_range(i, j, &at.shape[0], place)?;
-                let first = self.op(Op::Add, Ty::U64, &[at.first, i.clone()])?;
-                let length = self.op(Op::Sub, Ty::U64, &[j.clone(), i.clone()])?;
-                Ok(Loc::Array(ArrayLoc { first, shape: vec![length], ..at }))
-            }
-            Step::Index(_) | Step::Range(..) | Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => {
+            Step::Part(axes) if axes.len() <= at.shape.len() => self.part(at, axes, indices, place),
+            Step::Index(_) | Step::Part(_) | Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => {
                 Err(self.unsupported("a part of an array that isn't an element"))
             }
         }
@@ -364,9 +345,89 @@ impl Lower<'_> {
         }
     }
 
-    /// The `k`-th element of an array.
+    /// A part of an array, with what it takes of each axis checked.
+    fn part(&mut self, at: ArrayLoc, axes: &[Axis], indices: &[Atom], place: &Place) -> Outcome<Loc> {
+        let mut given = indices.iter().cloned();
+        let (mut first, mut shape, mut strides) = (at.first.clone(), Vec::new(), Vec::new());
+        for (k, (n, stride)) in at.shape.iter().zip(self.strides(&at)?).enumerate() {
+            let axis = axes.get(k).unwrap_or(&Axis::Whole);
+            let from = match (axis, given.by_ref().take(axis.exprs().count()).collect::<Vec<_>>().as_slice())
+            {
+                (Axis::At(_), [i]) => {
+                    self.check_index(std::slice::from_ref(i), std::slice::from_ref(n), place)?;
+                    i.clone()
+                }
+                (Axis::Range(..), [i, j]) => {
+                    self.check_range(i, j, n, place)?;
+                    shape.push(self.op(Op::Sub, Ty::U64, &[j.clone(), i.clone()])?);
+                    strides.push(stride.clone());
+                    i.clone()
+                }
+                _ => {
+                    shape.push(n.clone());
+                    strides.push(stride.clone());
+                    Atom::index(0)
+                }
+            };
+            let skipped = self.op(Op::Mul, Ty::U64, &[from, stride])?;
+            first = self.op(Op::Add, Ty::U64, &[first, skipped])?;
+        }
+        let dense = strides.len() == 1 && strides[0].integer() == Some(1);
+        Ok(Loc::Array(ArrayLoc { first, shape, strides: (!dense).then_some(strides), ..at }))
+    }
+
+    /// How many elements neighbours along each axis are apart.
+    fn strides(&mut self, at: &ArrayLoc) -> Outcome<Vec<Atom>> {
+        if let Some(strides) = &at.strides {
+            return Ok(strides.clone());
+        }
+        let (mut strides, mut next) = (Vec::new(), Atom::index(1));
+        for n in &at.shape {
+            strides.push(next.clone());
+            next = self.op(Op::Mul, Ty::U64, &[next, n.clone()])?;
+        }
+        Ok(strides)
+    }
+
+    /// How many elements after its first one that at an index of an array is.
+    fn offset(&mut self, at: &ArrayLoc, indices: &[Atom]) -> Outcome<Atom> {
+        let mut offset = Atom::index(0);
+        let Some(strides) = &at.strides else {
+            for (i, n) in indices.iter().zip(&at.shape).rev() {
+                let before = self.op(Op::Mul, Ty::U64, &[offset, n.clone()])?;
+                offset = self.op(Op::Add, Ty::U64, &[before, i.clone()])?;
+            }
+            return Ok(offset);
+        };
+        for (i, stride) in indices.iter().zip(strides) {
+            let own = self.op(Op::Mul, Ty::U64, &[i.clone(), stride.clone()])?;
+            offset = self.op(Op::Add, Ty::U64, &[offset, own])?;
+        }
+        Ok(offset)
+    }
+
+    /// The indices of the `k`-th element of an array, the first axis fastest.
+    fn indices_of(&mut self, at: &ArrayLoc, k: &Atom) -> Outcome<Vec<Atom>> {
+        let [before @ .., _] = at.shape.as_slice() else { return Ok(Vec::new()) };
+        let (mut indices, mut rest) = (Vec::new(), k.clone());
+        for n in before {
+            indices.push(self.quotient(Op::Rem, ScalarType::U64, &rest, n)?);
+            rest = self.quotient(Op::Div, ScalarType::U64, &rest, n)?;
+        }
+        indices.push(rest);
+        Ok(indices)
+    }
+
+    /// The `k`-th element of an array, the first axis fastest.
     pub fn element(&mut self, at: &ArrayLoc, k: &Atom) -> Outcome<Loc> {
-        let index = self.op(Op::Add, Ty::U64, &[at.first.clone(), k.clone()])?;
+        let offset = match at.strides {
+            Some(_) => {
+                let indices = self.indices_of(at, k)?;
+                self.offset(at, &indices)?
+            }
+            None => k.clone(),
+        };
+        let index = self.op(Op::Add, Ty::U64, &[at.first.clone(), offset])?;
         let (mem, kind) = (Rc::clone(&at.mem), at.kind.clone());
         Ok(Loc::Memory(MemLoc { mem, index, leaf: 0, extra: None, kind, shared: at.shared }))
     }

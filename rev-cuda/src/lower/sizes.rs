@@ -276,6 +276,13 @@ impl Lower<'_> {
             read_only: true,
         };
         let kind = ArgumentType::None;
-        Ok(Loc::Array(ArrayLoc { mem: mem.into(), first: Atom::index(0), shape, kind, shared: false }))
+        Ok(Loc::Array(ArrayLoc {
+            mem: mem.into(),
+            first: Atom::index(0),
+            shape,
+            strides: None,
+            kind,
+            shared: false,
+        }))
     }
 }

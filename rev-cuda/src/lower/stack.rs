@@ -59,7 +59,7 @@ impl Lower<'_> {
         shape: Vec<Atom>,
     ) -> Outcome<ArrayLoc> {
         let mem = self.buffer_mem(buffer, &shape, None)?;
-        Ok(ArrayLoc { mem, first: Atom::index(0), shape, kind: kind.clone(), shared: false })
+        Ok(ArrayLoc { mem, first: Atom::index(0), shape, strides: None, kind: kind.clone(), shared: false })
     }
 
     /// A buffer as memory.
@@ -145,7 +145,7 @@ impl Lower<'_> {
             interleaved: Some((all, own)),
             read_only: false,
         });
-        Ok(ArrayLoc { mem, first: Atom::index(0), shape, kind: kind.clone(), shared: false })
+        Ok(ArrayLoc { mem, first: Atom::index(0), shape, strides: None, kind: kind.clone(), shared: false })
     }
 
     /// The stack in a buffer.

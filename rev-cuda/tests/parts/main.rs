@@ -1,10 +1,11 @@
 //! Parts of values as arguments where a slice or a view is asked for: elements and fields that are arrays
-//! of fixed size. On the interpreter, the CPU (one thread and several, with and without checks) and the
+//! of fixed size, rows, columns and blocks. On the interpreter, the CPU (one thread and several, with and without checks) and the
 //! emulator, against formulas in plain Rust.
 
 #![allow(clippy::unwrap_used)]
 
 mod elements;
+mod views;
 
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;

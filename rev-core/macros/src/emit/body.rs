@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::diag::defect;
-use rev_core::ir::{Block, Direction, Expr, Function, Place, Span, Type, VarId};
+use rev_core::ir::{Block, Direction, Expr, Function, Place, Span, Step, Type, VarId};
 use rev_core::pass::Erased;
 
 use super::api::is_function_name;
@@ -160,7 +160,8 @@ impl<'a> Body<'a> {
     /// The handle of the element of an array with which the path of a place begins, where it has
     /// one of its own.
     pub fn lent_element(&self, place: &Place) -> Option<Ident> {
-        let head = Place { path: place.path.get(..1)?.to_vec(), ..place.clone() };
+        let [index @ Step::Index(_), ..] = place.path.as_slice() else { return None };
+        let head = Place { path: vec![index.clone()], ..place.clone() };
         let is = |element: &Place| overlap(element, &head, &self.values) == Overlap::Equal;
         self.lent.iter().rev().find(|(element, _)| is(element)).map(|(_, name)| name.clone())
     }

@@ -284,7 +284,7 @@ fn split_by_fields(a: &Place, b: &Place) -> bool {
             (Step::Field(f), Step::Field(g)) if f != g => return true,
             (Step::Element(k), Step::Element(l)) if k != l => return true,
             (Step::Re, Step::Im) | (Step::Im, Step::Re) => return true,
-            (Step::Index(_) | Step::Range(..), _) | (_, Step::Index(_) | Step::Range(..)) => return false,
+            (Step::Index(_) | Step::Part(_), _) | (_, Step::Index(_) | Step::Part(_)) => return false,
             _ => {}
         }
     }

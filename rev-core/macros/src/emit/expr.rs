@@ -2,7 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use rev_core::ir::{Class, Expr, ExprKind, Number, Place, ScalarType, Step, Type, VarId};
+use rev_core::ir::{Axis, Class, Expr, ExprKind, Number, Place, Rank, ScalarType, Step, Type, VarId};
 use rev_core::ops::{Func, Shape};
 
 use super::body::{parsed, Body, Repr};
@@ -256,7 +256,7 @@ impl Body<'_> {
                 Step::Re => quote!(#out.re),
                 Step::Im => quote!(#out.im),
                 Step::Index(index) => self.element(out, index, place, depth, reach),
-                Step::Range(from, to) => self.part(out, from, to, place, depth, reach),
+                Step::Part(axes) => self.part(out, axes, place, depth, reach),
             };
         }
         out
@@ -345,35 +345,95 @@ impl Body<'_> {
         }))
     }
 
-    /// A part of a slice, as a handle.
+    /// A part of an array, as a handle.
     fn part(
         &mut self,
         array: TokenStream,
-        from: &Expr,
-        to: &Expr,
+        axes: &[Axis],
         place: &Place,
         depth: usize,
         reach: Reach,
     ) -> TokenStream {
+        let taken: Vec<TokenStream> = axes.iter().map(|axis| self.taken(axis)).collect();
+        let array = self.handle_of(array, place, depth, reach);
+        let claims = self.claims(place, depth, &quote!(take_part), &quote!((&__t, &__a)));
+        self.part_of(array, &taken, place, &claims, None)
+    }
+
+    /// A handle to the array at the first steps of a place.
+    pub fn handle_of(&self, array: TokenStream, place: &Place, depth: usize, reach: Reach) -> TokenStream {
         let p = self.p;
-        let (from, to) = (self.expr(from), self.expr(to));
-        let shown = self.show(place);
-        let whole = depth == 0 && self.repr(place.var) == Repr::Handle;
-        let array = match (whole, reach) {
+        match (depth == 0 && self.repr(place.var) == Repr::Handle, reach) {
             (true, _) => array,
             (false, Reach::Read) => quote!(#p::Elements::reader(&#array)),
             (false, Reach::Write | Reach::Atomic) => quote!(#p::Elements::writer(&mut #array)),
+        }
+    }
+
+    /// A part of an array behind a check of what is taken; of the array of a lane, where one is given.
+    pub fn part_of(
+        &mut self,
+        array: TokenStream,
+        taken: &[TokenStream],
+        place: &Place,
+        claims: &TokenStream,
+        lane: Option<TokenStream>,
+    ) -> TokenStream {
+        let (p, shown) = (self.p, self.show(place));
+        let make = |at: TokenStream| quote!(#p::fail::part_out_of_range(#at, #shown, &__t, &__a));
+        let absent = match lane {
+            Some(lane) => self.failing_at(lane, make),
+            None => self.fail(make),
         };
-        let absent = self.fail(|at| quote!(#p::fail::part_out_of_range(#at, #shown, __i, __j, &__a)));
-        let claims = self.claims(place, depth, &quote!(take_all), &quote!(__i..__j));
+        // how many axes are left, which only the type says
+        let rank = match self.type_of(place).and_then(|ty| rank_of(&ty)) {
+            Some(Rank::Fixed(rank)) => {
+                let rank = Literal::usize_unsuffixed(rank.into());
+                quote!(#rank)
+            }
+            Some(Rank::Dynamic) | None => quote!(0),
+        };
         quote!({
-            let (__i, __j, __a) = (#from, #to, #array);
+            let (__t, __a) = ([#(#taken),*], #array);
             #claims
-            match __a.slice(__i, __j) {
+            match __a.part::<_, #rank>(__t) {
                 ::core::option::Option::Some(__s) => __s,
                 ::core::option::Option::None => #absent,
             }
         })
+    }
+
+    /// What a part takes of an axis.
+    fn taken(&mut self, axis: &Axis) -> TokenStream {
+        let p = self.p;
+        match axis {
+            Axis::At(e) => {
+                let e = self.expr(e);
+                quote!(#p::Taken::At(#e))
+            }
+            Axis::Range(from, to) => {
+                let (from, to) = (self.expr(from), self.expr(to));
+                quote!(#p::Taken::Range(#from, #to))
+            }
+            Axis::Whole => quote!(#p::Taken::Whole),
+        }
+    }
+}
+
+fn rank_of(ty: &Type) -> Option<Rank> {
+    match ty {
+        Type::Array(_, rank) => Some(*rank),
+        Type::Shadow(t) => rank_of(t),
+        _ => None,
+    }
+}
+
+/// How many axes are left of an array.
+fn rank_of_part(axes: &[Axis], whole: Rank) -> Rank {
+    let dropped = axes.iter().filter(|a| matches!(a, Axis::At(_))).count();
+    match whole {
+        Rank::Fixed(n) => Rank::Fixed(n.saturating_sub(u8::try_from(dropped).unwrap_or(u8::MAX))),
+        Rank::Dynamic => Rank::Dynamic,
     }
 }
 
@@ -384,7 +444,8 @@ fn part_type(whole: Type, step: &Step) -> Option<Type> {
         (Step::Index(_), Type::Array(t, _) | Type::Fixed(t, _)) => *t,
         (Step::Element(k), Type::Tuple(ts)) => ts.get(*k as usize)?.clone(),
         (Step::Re | Step::Im, Type::Complex(t)) => *t,
-        (Step::Range(..), Type::Array(t, rank)) => Type::Array(t, rank),
+        (Step::Part(axes), Type::Array(t, rank)) => Type::Array(t, rank_of_part(axes, rank)),
+        (Step::Part(axes), Type::Fixed(t, _)) => Type::Array(t, rank_of_part(axes, Rank::Fixed(1))),
         _ => return None,
     })
 }

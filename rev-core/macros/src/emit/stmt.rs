@@ -3,7 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId};
+use rev_core::ir::{
+    axes_of_both, AxisRef, Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId,
+};
 use rev_core::ops::{Instr, InstrAdjoint};
 use rev_core::pass::inverse_block;
 
@@ -155,7 +157,7 @@ impl Body<'_> {
     pub fn is_array(&self, place: &Place) -> bool {
         match place.path.last() {
             None => self.repr(place.var) == Repr::Handle,
-            Some(step) => matches!(step, Step::Range(..)),
+            Some(step) => matches!(step, Step::Part(_)),
         }
     }
 
@@ -198,20 +200,40 @@ impl Body<'_> {
                     let (i, j) = (self.exprs(i), self.exprs(j));
                     conditions.push(quote!(#p::same_index([#(#i),*], [#(#j),*])));
                 }
-                (Step::Range(a, b), Step::Range(c, d)) => {
-                    let (a, b, c, d) = (self.expr(a), self.expr(b), self.expr(c), self.expr(d));
-                    conditions.push(quote!(#p::ranges_meet((#a, #b), (#c, #d))));
-                    break;
-                }
-                (Step::Range(a, b), Step::Index(i)) | (Step::Index(i), Step::Range(a, b)) => {
-                    let (a, b, i) = (self.expr(a), self.expr(b), self.exprs(i));
-                    conditions.push(quote!(#p::in_range([#(#i),*], (#a, #b))));
+                (Step::Part(_), Step::Index(_) | Step::Part(_)) | (Step::Index(_), Step::Part(_)) => {
+                    conditions.extend(axes_of_both(s, t).filter_map(|(s, t)| self.axes_meet(s, t)));
                     break;
                 }
                 _ => {}
             }
         }
         quote!(true #(&& #conditions)*)
+    }
+
+    /// Whether what is taken of one axis meets; `None` where it always does.
+    fn axes_meet(&mut self, a: AxisRef, b: AxisRef) -> Option<TokenStream> {
+        let p = self.p;
+        Some(match (a, b) {
+            (AxisRef::Whole, AxisRef::Whole | AxisRef::At(_)) | (AxisRef::At(_), AxisRef::Whole) => {
+                return None;
+            }
+            (AxisRef::Whole, AxisRef::Range(a, b)) | (AxisRef::Range(a, b), AxisRef::Whole) => {
+                let (a, b) = (self.expr(a), self.expr(b));
+                quote!((#a) < (#b))
+            }
+            (AxisRef::At(i), AxisRef::At(j)) => {
+                let (i, j) = (self.expr(i), self.expr(j));
+                quote!(#p::same_index([#i], [#j]))
+            }
+            (AxisRef::Range(a, b), AxisRef::Range(c, d)) => {
+                let (a, b, c, d) = (self.expr(a), self.expr(b), self.expr(c), self.expr(d));
+                quote!(#p::ranges_meet((#a, #b), (#c, #d)))
+            }
+            (AxisRef::Range(a, b), AxisRef::At(i)) | (AxisRef::At(i), AxisRef::Range(a, b)) => {
+                let (a, b, i) = (self.expr(a), self.expr(b), self.expr(i));
+                quote!(#p::in_range([#i], (#a, #b)))
+            }
+        })
     }
 
     fn instr(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {

@@ -249,7 +249,7 @@ impl Lowerer {
     /// Reports a `let` of a whole array that is there already: arrays have one name.
     fn no_array_copy(&mut self, value: &Expr, kind: VarKind) {
         let ExprKind::Read(place) = &value.kind else { return };
-        let part = matches!(place.path.last(), Some(Step::Range(..))); // has a message of its own
+        let part = place.is_part(); // has a message of its own
         if part || !matches!(self.type_of_place(place), Type::Array(..) | Type::Stack(_)) {
             return;
         }

@@ -2,11 +2,12 @@
 
 use rev_core::diag::{Code, Diagnostic};
 use rev_core::ir::{
-    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Place, ScalarType, Span, Step,
-    Stmt, StmtKind, Type, UpdateOp, VarId, VarKind,
+    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Place, ScalarType, Span, Stmt,
+    StmtKind, Type, UpdateOp, VarId, VarKind,
 };
 use rev_core::ops::Instr;
 
+use super::part::part_method;
 use super::{plain_name, strip, Lowerer};
 use crate::spans::Region;
 use crate::types::path_text;
@@ -228,6 +229,9 @@ impl Lowerer {
             syn::Expr::MethodCall(m) if m.method == "view_mut" && m.args.is_empty() => {
                 self.written(&m.receiver)
             }
+            syn::Expr::MethodCall(m) if part_method(m).is_some_and(|(_, written)| written) => {
+                self.written(strip(e))
+            }
             syn::Expr::MethodCall(m) if m.method == "view" && m.args.is_empty() => {
                 let place = self.place(&m.receiver)?;
                 Some(Arg { mode: Mode::Read, value: ArgValue::Place(place) })
@@ -271,7 +275,7 @@ impl Lowerer {
     /// Arrays and other values of several parts, and the parts and stacks of them, are never copied
     /// into a call.
     fn is_composite(&self, place: &Place) -> bool {
-        matches!(place.path.last(), Some(Step::Range(..)))
+        place.is_part()
             || matches!(
                 self.type_of_place(place),
                 Type::Array(..) | Type::Fixed(..) | Type::Tuple(_) | Type::Struct(..) | Type::Stack(_)

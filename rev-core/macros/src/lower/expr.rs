@@ -5,6 +5,7 @@ use rev_core::diag::Code;
 use rev_core::ir::{Expr, ExprKind, Generic, Number, Place, ScalarType, Type, VarKind};
 use rev_core::ops::Func;
 
+use super::part::part_method;
 use super::{plain_name, strip, strip_references, Lowerer};
 use crate::emit::is_function_name;
 use crate::names::{is_generated, Named};
@@ -42,6 +43,10 @@ impl Lowerer {
             }
             syn::Expr::Field(_) | syn::Expr::Index(_) => self.part(e),
             syn::Expr::Call(c) => self.call_expr(c),
+            syn::Expr::MethodCall(m) if part_method(m).is_some() => match self.try_place(e)? {
+                Some(place) => Some(Expr::read(place)),
+                None => self.method_expr(m),
+            },
             syn::Expr::MethodCall(m) => self.method_expr(m),
             syn::Expr::Macro(m) if m.mac.path.is_ident("vec") => self.vec_macro(&m.mac),
             syn::Expr::Macro(m) => self.error_help(

@@ -11,6 +11,7 @@ mod call;
 mod exits;
 mod expr;
 mod function;
+mod part;
 mod path;
 mod place;
 mod pure;

@@ -306,7 +306,7 @@ impl Lowerer {
         }
     }
 
-    fn axis(&mut self, e: &syn::Expr) -> Option<u32> {
+    pub(super) fn axis(&mut self, e: &syn::Expr) -> Option<u32> {
         match strip(e) {
             syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(n), .. }) => n.base10_parse().ok(),
             _ => None,

@@ -1,8 +1,9 @@
 //! Places: variables, elements, fields, parts. `*`, `&` and `&mut` in front are dropped.
 
 use rev_core::diag::Code;
-use rev_core::ir::{Expr, ExprKind, Place, Step, Type, VarKind};
+use rev_core::ir::{Place, Step, Type, VarKind};
 
+use super::part::{element, part_method, within};
 use super::{plain_name, strip_references, Lowerer};
 
 impl Lowerer {
@@ -33,21 +34,31 @@ impl Lowerer {
     pub(super) fn try_place(&mut self, e: &syn::Expr) -> Option<Option<Place>> {
         let e = strip_references(e);
         let span = self.span(e);
-        let step = match e {
-            syn::Expr::Path(p) => return Some(self.variable(p).map(|v| Place { span, ..v })),
+        let place = match e {
+            syn::Expr::Path(p) => self.variable(p),
             syn::Expr::Field(f) => {
                 let Some(base) = self.try_place(&f.base)? else { return Some(None) };
                 let step = self.field_step(&base, &f.member);
-                Some((base, step))
+                Some(base.with(step))
             }
             syn::Expr::Index(i) => {
                 let Some(base) = self.try_place(&i.expr)? else { return Some(None) };
-                let step = self.index_step(&base, &i.index)?;
-                Some((base, step))
+                Some(self.indexed(base, &i.index))
             }
+            syn::Expr::MethodCall(m) => match part_method(m) {
+                Some((name, _)) => {
+                    let Some(base) = self.try_place(&m.receiver)? else { return Some(None) };
+                    // a struct's methods are its own
+                    if matches!(self.type_of_place(&base), Type::Struct(..)) {
+                        return Some(None);
+                    }
+                    Some(self.method_part(base, &name, m)?)
+                }
+                None => None,
+            },
             _ => None,
         };
-        Some(step.map(|(base, step)| Place { span, ..base.with(step) }))
+        Some(place.map(|place| Place { span, ..place }))
     }
 
     fn variable(&self, p: &syn::ExprPath) -> Option<Place> {
@@ -70,32 +81,18 @@ impl Lowerer {
     }
 
     /// `[i]`, `[[i, j]]`, `[(i, j)]` or `[a..b]`.
-    fn index_step(&mut self, base: &Place, index: &syn::Expr) -> Option<Step> {
+    fn indexed(&mut self, base: Place, index: &syn::Expr) -> Place {
         let indices: Vec<&syn::Expr> = match super::strip(index) {
-            syn::Expr::Range(r) => return self.part_step(base, r),
+            syn::Expr::Range(r) => {
+                let axis = self.range_axis(&base, None, r);
+                return within(base, vec![axis]);
+            }
             syn::Expr::Array(a) => a.elems.iter().collect(),
             syn::Expr::Tuple(t) => t.elems.iter().collect(),
             i => vec![i],
         };
-        Some(Step::Index(indices.into_iter().map(|i| self.expr_or_unreadable(i)).collect()))
-    }
-
-    fn part_step(&mut self, base: &Place, r: &syn::ExprRange) -> Option<Step> {
-        let span = self.span(r);
-        let start = match &r.start {
-            Some(e) => self.expr_or_unreadable(e),
-            None => Expr::index(0).at(span),
-        };
-        let end = match (&r.end, &r.limits) {
-            (Some(e), syn::RangeLimits::HalfOpen(_)) => self.expr_or_unreadable(e),
-            (Some(e), syn::RangeLimits::Closed(_)) => {
-                let last = self.expr_or_unreadable(e);
-                let at = last.span;
-                (last + Expr::index(1)).at(at)
-            }
-            (None, _) => Expr::new(ExprKind::Len(base.clone(), None)).at(span),
-        };
-        Some(Step::Range(Box::new(start), Box::new(end)))
+        let indices = indices.into_iter().map(|i| self.expr_or_unreadable(i)).collect();
+        element(base, indices)
     }
 
     /// Whether a name stands for a parameter that is a reversible function.
@@ -113,6 +110,7 @@ fn unknown_root(e: &syn::Expr) -> Option<&syn::ExprPath> {
         syn::Expr::Path(p) => p.path.get_ident().map(|_| p),
         syn::Expr::Field(f) => unknown_root(&f.base),
         syn::Expr::Index(i) => unknown_root(&i.expr),
+        syn::Expr::MethodCall(m) if part_method(m).is_some() => unknown_root(&m.receiver),
         _ => None,
     }
 }

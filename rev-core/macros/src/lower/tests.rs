@@ -423,3 +423,50 @@ fn every_function_is_a_method() {
         assert!(matches!(found[..], [Code::ArgumentCount | Code::UnknownCall]), "{wrong}: {found:?}");
     }
 }
+
+#[test]
+fn parts_of_arrays_and_of_parts() {
+    let f = good(
+        "fn f(mut y: ArrayViewMut2<f64>, x: ArrayView3<f64>, v: &[f64], i: usize) {
+            g(&mut y.row_mut(i), &x.index_axis(Axis(1), i).column(2));
+            g(y.column_mut(i), x.slice(s![i, .., 1..3]));
+            g(&mut y.row_mut(i)[0..2], &x.slice(s![0, ..]).row(3));
+            y[[0, 0]] += y.row(1)[i] + x.slice(s![.., i, ..])[[0, 1]];
+            g(&mut y, &v[1..]);
+        }",
+    );
+    let printed = rev_core::text::print_function(&f);
+    for expected in [
+        "call g(&mut y[i, ..], &x[.., i, 2])",
+        "call g(&mut y[.., i], &x[i, .., 1..3])",
+        "call g(&mut y[i, 0..2], &x[0, 3, ..])",
+        "y[0, 0] += y[1, i] + x[0, i, 1]",
+    ] {
+        assert!(printed.contains(expected), "{expected} in\n{printed}");
+    }
+}
+
+#[test]
+fn a_struct_has_methods_of_the_names_of_parts() {
+    let f = good("fn f(y: &mut f64, s: &Grid, i: usize) { *y += s.row(i); s.column(i); }");
+    let printed = rev_core::text::print_function(&f);
+    assert!(printed.contains("Grid::row(") && printed.contains("call Grid::column("), "{printed}");
+}
+
+#[test]
+fn what_has_no_such_part() {
+    use Code::*;
+    let found = codes(
+        "fn f(y: &mut [f64], x: ArrayView2<f64>, k: usize) {
+            g(&mut y, &y.row(0));
+            g(&mut y, &x.index_axis(Axis(2), 0));
+            g(&mut y, &x.index_axis(k, 0));
+            g(&mut y, &x.slice(k));
+            g(&mut y, &x.slice(s![..;2, 0]));
+        }",
+    );
+    assert_eq!(
+        found,
+        [NoSuchPart, NoSuchPart, UnsupportedExpression, UnsupportedExpression, UnsupportedExpression]
+    );
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Class, Expr, ExprKind, Length, Number, Place, Rank, Span, Step};
+use crate::ir::{Axis, Class, Expr, ExprKind, Length, Number, Place, Rank, Span, Step};
 
 use super::solver::Solver;
 use super::term::{Head, Term};
@@ -48,12 +48,21 @@ impl Solver<'_> {
                 self.within(place, &length, es);
                 parts[0].clone()
             }
-            (
-                Term::Node(Head::Array(Rank::Fixed(1) | Rank::Dynamic) | Head::Fixed(_), parts),
-                Step::Range(a, b),
-            ) => {
-                [a, b].into_iter().for_each(|e| self.index(e, place.span));
-                Term::array(parts[0].clone(), 1)
+            (Term::Node(head @ (Head::Array(_) | Head::Fixed(_)), parts), Step::Part(axes)) => {
+                step.exprs().for_each(|e| self.index(e, place.span));
+                let dropped = axes.iter().filter(|a| matches!(a, Axis::At(_))).count();
+                let rank = match head {
+                    Head::Array(Rank::Dynamic) => return Term::Node(head, parts),
+                    Head::Array(Rank::Fixed(rank)) => usize::from(rank),
+                    _ => 1,
+                };
+                match rank.checked_sub(dropped) {
+                    _ if axes.len() > rank => {
+                        self.no_part(place, k, whole, &format!("no axis {}", axes.len() - 1))
+                    }
+                    Some(left @ 1..) => Term::array(parts[0].clone(), u8::try_from(left).unwrap_or(u8::MAX)),
+                    _ => self.no_part(place, k, whole, "no other axis: this is an element"),
+                }
             }
             (Term::Node(Head::Complex, parts), Step::Re | Step::Im) => parts[0].clone(),
             (Term::Node(Head::Complex, parts), Step::Field(f)) if f == "re" || f == "im" => parts[0].clone(),
@@ -70,18 +79,14 @@ impl Solver<'_> {
             (_, Step::Field(name)) => self.no_part(place, k, whole, &format!("no field `{name}`")),
             (_, Step::Element(n)) => self.no_part(place, k, whole, &format!("no element {n}")),
             (_, Step::Index(_)) => self.no_part(place, k, whole, "no elements"),
-            (_, Step::Range(..)) => self.no_part(place, k, whole, "no slices"),
+            (_, Step::Part(_)) => self.no_part(place, k, whole, "no slices"),
             (_, Step::Re | Step::Im) => self.no_part(place, k, whole, "no real and imaginary part"),
         }
     }
 
     /// A part of something whose type isn't known: the same part has the same type everywhere.
     fn unknown_part(&mut self, place: &Place, k: usize) -> Term {
-        place.path[k..=k].iter().for_each(|step| match step {
-            Step::Index(es) => self.indices(es, place.span),
-            Step::Range(a, b) => [a, b].into_iter().for_each(|e| self.index(e, place.span)),
-            Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => {}
-        });
+        place.path[k].exprs().for_each(|e| self.index(e, place.span));
         let key = (place.var, place.path[..=k].iter().map(shape).collect::<String>());
         match self.parts.get(&key) {
             Some(term) => term.clone(),
@@ -146,8 +151,8 @@ impl Solver<'_> {
     }
 
     fn no_part(&mut self, place: &Place, k: usize, whole: &Term, what: &str) -> Term {
-        if let Step::Index(es) = &place.path[k] {
-            self.indices(es, place.span)
+        if let Step::Index(_) = &place.path[k] {
+            place.path[k].exprs().for_each(|e| self.index(e, place.span));
         }
         let message = format!("a value of type `{}` has {what}", self.terms.resolve(whole));
         self.out.push(Diagnostic::new(Code::NoSuchPart, place.span, message));
@@ -160,7 +165,13 @@ fn shape(step: &Step) -> String {
         Step::Field(name) => format!(".{name}"),
         Step::Element(n) => format!(".{n}"),
         Step::Index(es) => format!("[{}]", es.len()),
-        Step::Range(..) => "[..]".to_string(),
+        Step::Part(axes) => {
+            let axis = |a: &Axis| match a {
+                Axis::At(_) => "i,",
+                Axis::Range(..) | Axis::Whole => "..,",
+            };
+            format!("[{}..]", axes.iter().map(axis).collect::<String>())
+        }
         Step::Re => ".re".to_string(),
         Step::Im => ".im".to_string(),
     }

@@ -13,7 +13,8 @@ mod polynomial;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{
-    Expr, ExprKind, Number, Place, Range, ScalarType, Span, Step, Stmt, StmtKind, Type, Var, VarId,
+    axes_of_both, AxisRef, Expr, ExprKind, Number, Place, Range, ScalarType, Span, Step, Stmt, StmtKind,
+    Type, Var, VarId,
 };
 use crate::ops::Func;
 use bounds::Difference;
@@ -156,18 +157,9 @@ impl<'f> Indices<'f> {
 
     fn distinct_step(&self, a: &Step, b: &Step, apart: &Apart) -> bool {
         match (a, b) {
-            (Step::Index(a), Step::Index(b)) => {
-                a.len() == b.len()
-                    && a.iter().zip(b).any(|(a, b)| self.distinct_element((a, None), (b, None), apart))
-            }
-            (Step::Index(a), Step::Range(from, to)) => {
-                a.len() == 1 && self.distinct_element((&a[0], None), (from, Some(to)), apart)
-            }
-            (Step::Range(from, to), Step::Index(b)) => {
-                b.len() == 1 && self.distinct_element((from, Some(to)), (&b[0], None), apart)
-            }
-            (Step::Range(a, b), Step::Range(c, d)) => {
-                self.distinct_element((a, Some(b)), (c, Some(d)), apart)
+            (Step::Index(a), Step::Index(b)) if a.len() != b.len() => false,
+            (Step::Index(_) | Step::Part(_), Step::Index(_) | Step::Part(_)) => {
+                axes_of_both(a, b).any(|(a, b)| self.distinct_axis(a, b, apart))
             }
             (Step::Element(a), Step::Element(b)) => a != b,
             _ => match (field_name(a), field_name(b)) {
@@ -177,8 +169,14 @@ impl<'f> Indices<'f> {
         }
     }
 
-    /// Whether an element (or each element of a range) differs from another.
-    fn distinct_element(&self, a: (&Expr, Option<&Expr>), b: (&Expr, Option<&Expr>), apart: &Apart) -> bool {
+    /// Whether what is taken of one axis has nothing in common.
+    fn distinct_axis(&self, a: AxisRef, b: AxisRef, apart: &Apart) -> bool {
+        let taken = |axis| match axis {
+            AxisRef::At(e) => Some((e, None)),
+            AxisRef::Range(from, to) => Some((from, Some(to))),
+            AxisRef::Whole => None,
+        };
+        let (Some(a), Some(b)) = (taken(a), taken(b)) else { return false };
         let mut difference = Difference::new(self, apart);
         let a = difference.element(a.0, a.1, false);
         let b = difference.element(b.0, b.1, true);
@@ -404,7 +402,7 @@ fn field_name(step: &Step) -> Option<&str> {
         Step::Field(name) => Some(name),
         Step::Re => Some("re"),
         Step::Im => Some("im"),
-        Step::Element(_) | Step::Index(_) | Step::Range(..) => None,
+        Step::Element(_) | Step::Index(_) | Step::Part(_) => None,
     }
 }
 

@@ -190,7 +190,7 @@ impl Accesses<'_> {
         if !self.bound.contains(&place.var) {
             let mut place = place.clone();
             if self.whole {
-                let reached = matches!(place.path.first(), Some(Step::Index(_) | Step::Range(..)));
+                let reached = matches!(place.path.first(), Some(Step::Index(_) | Step::Part(_)));
                 place.path.truncate(usize::from(reached));
             }
             sites.push(Site { place, how, called, spread: Spread::Uniform, stmt: stmt.span });

@@ -620,7 +620,7 @@ pub(in crate::pass) fn elements_used<'a>(
     let leading = |p: &'a Place| {
         p.path.iter().map_while(|step| match step {
             Step::Element(k) => Some(*k),
-            Step::Field(_) | Step::Index(_) | Step::Range(..) | Step::Re | Step::Im => None,
+            Step::Field(_) | Step::Index(_) | Step::Part(_) | Step::Re | Step::Im => None,
         })
     };
     places

@@ -410,23 +410,32 @@ impl Parser {
         Ok(Step::Re)
     }
 
-    /// After `[`: indices or a range.
+    /// After `[`: indices, or what a part takes of each axis.
     fn index(&mut self) -> Parsed<Step> {
-        if self.eat("]") {
-            return Ok(Step::Index(Vec::new()));
+        let axes = self.list("]", Self::axis)?;
+        if axes.iter().all(|a| matches!(a, Axis::At(_))) {
+            let index = |axis| match axis {
+                Axis::At(e) => Some(e),
+                Axis::Range(..) | Axis::Whole => None,
+            };
+            return Ok(Step::Index(axes.into_iter().filter_map(index).collect()));
+        }
+        match Step::part(axes) {
+            Some(step) => Ok(step),
+            None => Err(self.error("an index or a range, since `..` alone is the whole array")),
+        }
+    }
+
+    /// `i`, `i..j` or `..`.
+    fn axis(&mut self) -> Parsed<Axis> {
+        if self.eat("..") {
+            return Ok(Axis::Whole);
         }
         let first = self.expr()?;
-        if self.eat("..") {
-            let end = self.expr()?;
-            self.expect("]")?;
-            return Ok(Step::Range(Box::new(first), Box::new(end)));
-        }
-        let mut indices = vec![first];
-        if !self.eat("]") {
-            self.expect(",")?;
-            indices.extend(self.list("]", Self::expr)?);
-        }
-        Ok(Step::Index(indices))
+        Ok(match self.eat("..") {
+            true => Axis::Range(first, self.expr()?),
+            false => Axis::At(first),
+        })
     }
 }
 

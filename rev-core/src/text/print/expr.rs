@@ -210,18 +210,30 @@ impl Printer<'_> {
                     self.list(indices, |p, e| p.expr(e));
                     self.push("]");
                 }
-                Step::Range(a, b) => {
+                Step::Part(axes) => {
                     self.push("[");
-                    self.expr(a);
-                    self.push("..");
-                    self.expr(b);
-                    self.push("]");
+                    self.list(axes, |p, axis| p.axis(axis));
+                    // what tells a row from an element
+                    let element = axes.iter().all(|a| matches!(a, Axis::At(_)));
+                    self.push(if element { ", ..]" } else { "]" });
                 }
                 Step::Re => self.push(".re"),
                 Step::Im => self.push(".im"),
             }
         }
         self.mark(place.span);
+    }
+
+    fn axis(&mut self, axis: &Axis) {
+        match axis {
+            Axis::At(e) => self.expr(e),
+            Axis::Range(from, to) => {
+                self.expr(from);
+                self.push("..");
+                self.expr(to);
+            }
+            Axis::Whole => self.push(".."),
+        }
     }
 
     /// A literal: a number of a scalar type has the type behind it, anything else in parentheses.

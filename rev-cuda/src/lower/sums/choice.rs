@@ -248,7 +248,7 @@ impl Lower<'_> {
                 }
                 let slot = self.frames.last()?.slots.get(place.var.0 as usize)?.as_ref()?;
                 let Loc::Array(a) = slot else { return None };
-                let whole = a.first.integer() == Some(0) && a.mem.read_only;
+                let whole = a.first.integer() == Some(0) && a.strides.is_none() && a.mem.read_only;
                 let Atom::Buffer(buffer) = a.mem.address else { return None };
                 let argument = (buffer.0 as usize) < self.plan.arguments;
                 let leaves = a.kind.leaves();

@@ -41,14 +41,21 @@ impl Lower<'_> {
         // whole words, which additions of smaller numbers exchange
         let all = vec![Atom::index(room.next_multiple_of(4))];
         let (first, kind) = (Atom::index(0), element.clone());
-        let whole = ArrayLoc { mem: mem.clone(), first: first.clone(), shape: all, kind, shared: false };
+        let whole = ArrayLoc {
+            mem: mem.clone(),
+            first: first.clone(),
+            shape: all,
+            strides: None,
+            kind,
+            shared: false,
+        };
         self.each_of_table(&Loc::Array(whole), |l, at, _| match Val::zero(&element) {
             Some(zero) => l.store(at, zero),
             None => Err(l.unsupported("a table of arrays")),
         })?;
         let kind = element;
         let table = match shape.is_empty() {
-            false => Loc::Array(ArrayLoc { mem, first, shape, kind, shared: true }),
+            false => Loc::Array(ArrayLoc { mem, first, shape, strides: None, kind, shared: true }),
             true => Loc::Memory(MemLoc { mem, index: first, leaf: 0, extra: None, kind, shared: true }),
         };
         sum.own = Some(table.clone());

@@ -32,7 +32,8 @@ impl Lower<'_> {
         let own = self.builder()?.threads().0;
         let interleaved = Some((Atom::from_word(blocks.clone(), Ty::U64), own));
         let mem = self.buffer_mem(buffer, &full, interleaved)?;
-        let partial = ArrayLoc { mem, first: Atom::index(0), shape, kind: element, shared: false };
+        let partial =
+            ArrayLoc { mem, first: Atom::index(0), shape, strides: None, kind: element, shared: false };
         let loc = if partial.shape.is_empty() && fits_registers(&partial.kind) {
             let own = self.zero_registers(&partial.kind)?;
             sum.own = Some(own.clone());
@@ -98,8 +99,14 @@ impl Lower<'_> {
         let blocks = Atom::from_word(blocks.clone(), Ty::U64);
         self.builder()?.begin();
         let first = self.op(Op::Mul, Ty::U64, &[own.clone(), blocks.clone()])?;
-        let row =
-            ArrayLoc { mem, first, shape: vec![blocks.clone()], kind: partial.kind.clone(), shared: false };
+        let row = ArrayLoc {
+            mem,
+            first,
+            shape: vec![blocks.clone()],
+            strides: None,
+            kind: partial.kind.clone(),
+            shared: false,
+        };
         let done = self.pairwise(&row, &blocks).and_then(|()| {
             let total = self.element(&row, &Atom::index(0))?;
             let total = self.load(&total)?;

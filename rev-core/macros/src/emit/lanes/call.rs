@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place};
+use rev_core::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, ExprKind, Mode, Place, Step};
 
 use super::super::body::{Body, Repr};
 use super::super::call::program_name;
@@ -10,6 +10,7 @@ use super::super::expr::Reach;
 use super::super::names::ident;
 use super::super::types::is_fixed;
 use super::place::Spot;
+use super::vary::is_own_part;
 use super::Kind;
 
 /// The code of an argument: what comes before the call, what is passed, and what comes after it.
@@ -22,29 +23,41 @@ struct Passed {
     pack: Option<(TokenStream, bool)>,
     /// Whether it is a fixed-size array, for which the function may take an array common to all lanes.
     fixed: bool,
+    /// Whether it is a part of an array that each lane has another one of: `arg` is lane `__k`'s.
+    own: bool,
 }
 
 impl Body<'_> {
-    /// A call of the program that a function has for lanes.
+    /// A call of the program that a function has for lanes, or of its program for one iteration, for one
+    /// lane after the other.
     pub fn lane_call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> TokenStream {
-        let p = self.p;
         let passed: Vec<Passed> = args.iter().map(|arg| self.lane_argument(arg)).collect();
         let before = passed.iter().map(|x| &x.before);
         let after = passed.iter().map(|x| &x.after);
         let call = match callee {
+            Callee::Path(text) if passed.iter().any(|x| x.own) => {
+                self.call_one_by_one(text, direction, &passed)
+            }
             Callee::Path(text) if passed.iter().any(|x| x.fixed) => self.lent_call(text, direction, &passed),
             Callee::Path(text) => {
                 let args = passed.iter().map(|x| &x.arg);
-                self.lanes_call(text, direction, &args.collect::<Vec<_>>())
+                let call = self.lanes_call(text, direction, &args.collect::<Vec<_>>());
+                self.succeeding(&call)
             }
             Callee::Param(_) => self.defect("a call of a parameter in lanes"),
         };
-        let failure = self.fail(|at| quote!(#p::fail::called(#at, __e)));
         quote!({
             #(#before)*
-            if let ::core::result::Result::Err(__e) = #call { #failure }
+            #call
             #(#after)*
         })
+    }
+
+    /// A call that leaves the program with an error where it fails.
+    fn succeeding(&mut self, call: &TokenStream) -> TokenStream {
+        let p = self.p;
+        let failure = self.fail(|at| quote!(#p::fail::called(#at, __e)));
+        quote!(if let ::core::result::Result::Err(__e) = #call { #failure })
     }
 
     /// The call of the program for lanes.
@@ -59,9 +72,8 @@ impl Body<'_> {
     /// The call of the program for lanes, or where it takes a fixed-size array as one that is common to
     /// all lanes, of the program for one iteration, for one lane after the other.
     fn lent_call(&mut self, text: &str, direction: Direction, passed: &[Passed]) -> TokenStream {
-        let (p, cx, mask) = (self.p, self.context(direction), self.mask());
+        let p = self.p;
         let (mut lent, mut args) = (TokenStream::new(), Vec::new());
-        let (mut taken, mut one_by_one, mut back) = (TokenStream::new(), Vec::new(), TokenStream::new());
         for x in passed {
             let arg = &x.arg;
             if x.fixed {
@@ -71,39 +83,47 @@ impl Body<'_> {
             } else {
                 args.push(arg.clone());
             }
+        }
+        let laned = self.lanes_call(text, direction, &args.iter().collect::<Vec<_>>());
+        let all = self.succeeding(&laned);
+        let each = self.call_one_by_one(text, direction, passed);
+        quote!({
+            let mut __laned = true;
+            {
+                #lent
+                if __laned { #all }
+            }
+            if !__laned { #each }
+        })
+    }
+
+    /// The call of the program for one iteration, for one lane after the other.
+    fn call_one_by_one(&mut self, text: &str, direction: Direction, passed: &[Passed]) -> TokenStream {
+        let (p, cx, mask) = (self.p, self.context(direction), self.mask());
+        let (mut taken, mut args, mut back) = (TokenStream::new(), Vec::new(), TokenStream::new());
+        for x in passed {
             let Some((pack, written)) = &x.pack else {
-                one_by_one.push(arg.clone());
+                args.push(x.arg.clone());
                 continue;
             };
             let one = self.fresh("one");
             taken.extend(quote!(let mut #one = #p::lanes::get(&#pack, __k);));
             let reference = if *written { quote!(&mut #one) } else { quote!(&#one) };
-            one_by_one.push(if x.fixed { quote!(#p::Pass::pass(#reference)) } else { reference });
+            args.push(if x.fixed { quote!(#p::Pass::pass(#reference)) } else { reference });
             if *written {
                 back.extend(quote!(#p::lanes::set(&mut #pack, __k, #one);));
             }
         }
-        let laned = self.lanes_call(text, direction, &args.iter().collect::<Vec<_>>());
         let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
         let program = program_name(direction);
         let (path, generics) = self.callee_path(text, direction);
-        quote!({
-            let mut __laned = true;
-            let __all = {
-                #lent
-                if __laned { ::core::option::Option::Some(#laned) } else { ::core::option::Option::None }
-            };
-            match __all {
-                ::core::option::Option::Some(__all) => __all,
-                ::core::option::Option::None => (|| -> ::core::result::Result<(), #p::Error> {
-                    for __k in #p::lanes::active(__s, #mask) {
-                        #taken
-                        #path.#program #generics (#cx, #width #(#one_by_one),*)?;
-                        #back
-                    }
-                    ::core::result::Result::Ok(())
-                })(),
+        let failure = self.failing_at(quote!(__k), |at| quote!(#p::fail::called(#at, __e)));
+        quote!(for __k in #p::lanes::active(__s, #mask) {
+            #taken
+            if let ::core::result::Result::Err(__e) = #path.#program #generics (#cx, #width #(#args),*) {
+                #failure
             }
+            #back
         })
     }
 
@@ -144,6 +164,9 @@ impl Body<'_> {
 
     fn lane_place_argument(&mut self, place: &Place, mode: Mode) -> Passed {
         let p = self.p;
+        if self.lane.as_ref().is_some_and(|lane| is_own_part(&lane.varying, place)) {
+            return self.own_part(place, mode);
+        }
         if self.is_array(place) {
             let arg = self.place_argument(place, mode);
             return Passed { arg, ..Passed::default() };
@@ -177,12 +200,46 @@ impl Body<'_> {
             // what the call adds to zero is added to the place, where several lanes may have one
             let before = quote!(let mut #name = #p::lanes::zero(););
             let after = self.lane_sum(place, &name);
-            return Passed { before, arg, after, pack, fixed };
+            return Passed { before, arg, after, pack, fixed, own: false };
         }
         let value = self.lane_value(place);
         let before = quote!(let mut #name = #value;);
         let after = self.through(place, false, |_, part| quote!(#part = #name;));
-        Passed { before, arg, after, pack, fixed }
+        Passed { before, arg, after, pack, fixed, own: false }
+    }
+
+    /// A part of an array of which lane `__k` has its own.
+    fn own_part(&mut self, place: &Place, mode: Mode) -> Passed {
+        let p = self.p;
+        let exprs: Vec<Expr> = place.indices().cloned().collect();
+        let (before, names) = self.lane_index(&exprs);
+        let mut names = names.into_iter().map(|name| quote!(#p::lanes::Index::at(#name, __k)));
+        let mut next = || names.next().unwrap_or_default();
+        let axes = match place.path.first() {
+            Some(Step::Part(axes)) => axes.as_slice(),
+            _ => &[],
+        };
+        let taken = axes.iter().map(|axis| match axis {
+            Axis::At(_) => {
+                let i = next();
+                quote!(#p::Taken::At(#i))
+            }
+            Axis::Range(..) => {
+                let (from, to) = (next(), next());
+                quote!(#p::Taken::Range(#from, #to))
+            }
+            Axis::Whole => quote!(#p::Taken::Whole),
+        });
+        let taken: Vec<TokenStream> = taken.collect();
+        let reach = if mode == Mode::Read { Reach::Read } else { Reach::Write };
+        let array = self.place(&Place::var(place.var), reach);
+        let array = self.handle_of(array, place, 0, reach);
+        let part = self.part_of(array, &taken, place, &TokenStream::new(), Some(quote!(__k)));
+        let arg = match mode {
+            Mode::Read => quote!(#p::Pass::pass(#part.share())),
+            Mode::Write | Mode::Accumulate => quote!(#p::Pass::pass(#part)),
+        };
+        Passed { before, arg, own: true, ..Passed::default() }
     }
 
     /// Adds what a call has left in a pack to the place that it stands for.

@@ -285,7 +285,7 @@ impl Body<'_> {
 
 /// Whether the evaluation of an expression can fail.
 fn can_fail(e: &Expr) -> bool {
-    let indexed = |q: &Place| q.path.iter().any(|s| matches!(s, Step::Index(_) | Step::Range(..)));
+    let indexed = |q: &Place| q.path.iter().any(|s| matches!(s, Step::Index(_) | Step::Part(_)));
     let own = match &e.kind {
         ExprKind::Read(q) | ExprKind::Len(q, _) | ExprKind::ZeroShadow(q) => indexed(q),
         ExprKind::Func(func, _) => matches!(func, Func::Quot | Func::Rem),

@@ -124,7 +124,7 @@ impl Body<'_> {
     }
 
     /// Emits an error about a lane whose number is in a variable.
-    fn failing_at(
+    pub fn failing_at(
         &mut self,
         lane: TokenStream,
         make: impl FnOnce(TokenStream) -> TokenStream,

@@ -101,7 +101,7 @@ impl Body<'_> {
                 }
                 Step::Re => quote!(#out.0.re),
                 Step::Im => quote!(#out.0.im),
-                Step::Field(_) | Step::Range(..) => self.defect("a field or a part of a slice in lanes"),
+                Step::Field(_) | Step::Part(_) => self.defect("a field or a part of an array in lanes"),
             };
         }
         Spot::Held(out)
@@ -110,7 +110,7 @@ impl Body<'_> {
     fn chosen(&mut self, array: TokenStream, packs: bool, place: &Place, depth: usize) -> Spot {
         let index = match place.path.get(depth) {
             Some(Step::Index(index)) => index.clone(),
-            Some(Step::Field(_) | Step::Element(_) | Step::Range(..) | Step::Re | Step::Im) | None => {
+            Some(Step::Field(_) | Step::Element(_) | Step::Part(_) | Step::Re | Step::Im) | None => {
                 return Spot::Held(self.defect("an array of packs that isn't indexed"));
             }
         };

@@ -214,6 +214,7 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
         StmtKind::Call { callee, args, .. } => {
             let passed = |q: &Place| !(array(q) && varying.own.contains(&q.var));
             matches!(callee, Callee::Path(_))
+                && has_parts_apart(varying, args)
                 && args.iter().all(|a| match &a.value {
                     ArgValue::Place(q) => passed(q),
                     ArgValue::Expr(e) => match &e.kind {
@@ -249,7 +250,10 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
         shaped &= is_shaped(function, varying, e);
     });
     let mut places = true;
-    let mut see = |q: &Place, _: Access| places &= is_laned_place(function, varying, q);
+    let called = matches!(stmt.kind, StmtKind::Call { .. });
+    let mut see = |q: &Place, _: Access| {
+        places &= is_laned_place(function, varying, q) && (called || !is_own_part(varying, q));
+    };
     stmt.each_access(&mut see);
     own && places
         && !products
@@ -269,17 +273,36 @@ fn is_shaped(function: &Function, varying: &Varying, e: &Expr) -> bool {
     shaped
 }
 
-/// Parts of arrays are the same for all lanes, and not of arrays that are the lanes' own; fields are
-/// those of complex numbers.
+/// Parts of arrays are the same for all lanes but as arguments of calls, and not of arrays that are the
+/// lanes' own; fields are those of complex numbers.
 fn is_laned_place(function: &Function, varying: &Varying, q: &Place) -> bool {
     let mut path = q.path.iter();
     is_laned_type(&function.var(q.var).ty)
         && q.path.iter().filter(|step| chooses(varying, step)).count() <= 1
         && path.all(|step| match step {
             Step::Field(_) => false,
-            Step::Range(..) => !varying.own.contains(&q.var) && !varying.place(q),
+            Step::Part(_) => !varying.own.contains(&q.var) && (q.path.len() == 1 || !varying.place(q)),
             Step::Element(_) | Step::Index(_) | Step::Re | Step::Im => true,
         })
+}
+
+/// Whether a place is a part of an array of which each lane has another one.
+pub fn is_own_part(varying: &Varying, q: &Place) -> bool {
+    q.is_part() && varying.place(q)
+}
+
+/// Whether a call can be made for one lane after the other where they have parts of arrays of their own:
+/// nothing has to be compared.
+fn has_parts_apart(varying: &Varying, args: &[Arg]) -> bool {
+    let places = |arg: &'_ Arg| match &arg.value {
+        ArgValue::Place(q) => Some((q.clone(), arg.mode != Mode::Read)),
+        ArgValue::Expr(_) => None,
+    };
+    let places: Vec<(Place, bool)> = args.iter().filter_map(places).collect();
+    places.iter().enumerate().all(|(k, (q, written))| {
+        !is_own_part(varying, q)
+            || !places[..k].iter().chain(&places[k + 1..]).any(|(r, w)| r.var == q.var && (*written || *w))
+    })
 }
 
 /// Whether a name is a function's: constants are in capitals.
@@ -303,14 +326,14 @@ pub fn passes(stmt: &Stmt, vars: &BTreeSet<VarId>) -> bool {
 
 /// Whether a step of a path chooses another element for each lane.
 fn chooses(varying: &Varying, step: &Step) -> bool {
-    matches!(step, Step::Index(index) if index.iter().any(|e| varying.expr(e)))
+    step.exprs().any(|e| varying.expr(e))
 }
 
 /// Whether a place is an array of run-time shape, or a part of one.
 pub fn is_whole_array(function: &Function, q: &Place) -> bool {
     match q.path.last() {
         None => is_array_type(&function.var(q.var).ty),
-        Some(step) => matches!(step, Step::Range(..)),
+        Some(step) => matches!(step, Step::Part(_)),
     }
 }
 
