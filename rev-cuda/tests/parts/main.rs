@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod elements;
+mod meeting;
 mod views;
 
 use rev_core::device::Device;
@@ -44,4 +45,9 @@ fn devices() -> Vec<Tested> {
 fn near<'a>(a: impl IntoIterator<Item = &'a f64>, b: impl IntoIterator<Item = &'a f64>) -> bool {
     let (a, b): (Vec<&f64>, Vec<&f64>) = (a.into_iter().collect(), b.into_iter().collect());
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (*a - b).abs() < 1e-9)
+}
+
+/// Whether an error names a place: as the source does, or as the IR is printed.
+fn names(error: &str, source: &str, printed: &str) -> bool {
+    error.contains(source) || error.contains(printed)
 }

@@ -1,6 +1,6 @@
 //! Rows, columns and blocks of arrays.
 
-use super::{devices, near, Tested};
+use super::{devices, names, near, Tested};
 use ndarray::{
     s, Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2,
     ArrayViewMut3,
@@ -168,9 +168,6 @@ fn apart(a: &Array2<f64>) -> Array2<f64> {
 fn rows_and_columns_of_parallel_iterations() {
     for (n, m) in [(0, 3), (3, 0), (1, 1), (4, 5), (40, 50)] {
         let (y, x, seeds) = (matrix(n, m, 1), matrix(n, m, 2), matrix(n, m, 3));
-        if m == 0 || n == 0 {
-            continue;
-        }
         let mut expected = y.clone();
         rows_plain(expected.view_mut(), x.view(), 0.75);
         for Tested { device, name, .. } in devices() {
@@ -225,12 +222,14 @@ fn parts_of_one_array() {
         if bounds {
             for (i, j) in [(2, 4), (9, 1)] {
                 let error = within::run(&*device, apart(&y).view_mut(), i, j).unwrap_err().to_string();
-                assert!(error.contains("y.row"), "{name}: {error}");
+                let named =
+                    names(&error, "y.row(j)", "y[j, ..]") || names(&error, "y.row_mut(i)", "y[i, ..]");
+                assert!(named, "{name}: {error}");
             }
         }
         if checks {
             let error = within::run(&*device, apart(&y).view_mut(), 3, 3).unwrap_err().to_string();
-            assert!(error.contains("y.row(j)"), "{name}: {error}");
+            assert!(names(&error, "y.row(j)", "y[j, ..]"), "{name}: {error}");
         }
     }
     for device in [&Cpu::new() as &dyn Device, &Cpu::with_threads(2).checks(false), &Interpreter::new()] {

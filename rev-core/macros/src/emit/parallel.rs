@@ -289,8 +289,13 @@ impl Body<'_> {
     ) -> Option<(TokenStream, TokenStream)> {
         let p = self.p;
         let varying = Varying::of_loop(var, body);
-        let declared = roles.iter().any(|(_, role)| matches!(role, Role::Owned { declared: true }));
-        if self.checked || declared || self.lane.is_some() || !is_laned(self.function, &varying, body) {
+        // this loop's claims, and those of one around it
+        let claimed = |(var, _): &(VarId, Role)| self.claimed.iter().any(|(array, ..)| array == var);
+        if self.checked
+            || roles.iter().any(claimed)
+            || self.lane.is_some()
+            || !is_laned(self.function, &varying, body)
+        {
             return None;
         }
         // what a call leaves in a place that starts at zero is added
