@@ -119,6 +119,7 @@ fn repeated(function: &Function, block: &Block) -> Option<Found> {
     for (at, stmt) in block.iter().enumerate() {
         let mut bound = BTreeSet::new();
         stmt.add_bound(&mut bound);
+        add_names(stmt, &mut bound);
         let mut occurrences = Occurrences { function, at, bound: &bound, seen: &mut seen };
         occurrences.stmt(stmt, true);
     }
@@ -136,6 +137,18 @@ fn repeated(function: &Function, block: &Block) -> Option<Found> {
     });
     // larger ones first: what is inside them may then stand once only
     found.max_by_key(|f| (f.key.len(), std::cmp::Reverse(f.key.clone())))
+}
+
+/// Adds the names that the expressions of a statement bind, at any depth.
+fn add_names(stmt: &Stmt, bound: &mut BTreeSet<VarId>) {
+    fn of(expr: &Expr, bound: &mut BTreeSet<VarId>) {
+        if let ExprKind::Block(lets, _) = &expr.kind {
+            bound.extend(lets.iter().map(|(var, _)| *var));
+        }
+        expr.each_child(&mut |e| of(e, bound));
+    }
+    stmt.each_expr(&mut |e| of(e, bound));
+    stmt.blocks().into_iter().flatten().for_each(|s| add_names(s, bound));
 }
 
 /// The type of an expression, if that is known and a number's.
@@ -166,7 +179,7 @@ struct Occurrence<'b> {
 struct Occurrences<'b, 's> {
     function: &'s Function,
     at: usize,
-    /// The variables that the statement binds.
+    /// The variables that the statement and its expressions bind.
     bound: &'s BTreeSet<VarId>,
     seen: &'s mut BTreeMap<Key, Vec<Occurrence<'b>>>,
 }
@@ -353,6 +366,15 @@ mod tests {
         let text = "fn f(y: &mut f64, a: f64) { let s: f64 = sin(a) { let c: f64 = cos(a) { y += s * c } } }";
         let erased = erase(&checked(text), Wanted::All);
         assert_eq!(erased.clone().shared(), erased);
+    }
+
+    #[test]
+    fn names_of_an_expression_stay_in_it() {
+        let text = shared(
+            "fn f(y: &mut f64, a: f64) { y += { let t: f64 = a * a;sin(t) * sin(t) } }",
+            &[&0.1, &0.7],
+        );
+        assert_eq!(text.matches("sin(t)").count(), 2, "{text}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args:
         Callee::Param(_) => false,
     };
     let levels = u32::from(direction.adjoint) + u32::from(by_suffix);
-    let even = args.len() % (1 << levels) == 0;
+    let even = args.len().is_multiple_of(1 << levels);
     walk.expect(even, |_| "a call of an adjoint has an argument without a shadow".into());
     if levels > 0 && even {
         args.chunks_exact(2).for_each(|pair| shadow(walk, &pair[0], &pair[1]));
