@@ -57,6 +57,9 @@ pub struct Machine<'m> {
     /// The activations; the first is the entry's, and stays.
     pub(super) frames: Vec<Frame>,
     pub(super) programs: HashMap<(String, Direction), Rc<Program>>,
+    /// The module with the types of its literals, for derivatives of programs on numbers of 16 bits: their cotangents
+    /// are of another type, which a literal beside them hasn't.
+    typed: Option<Rc<Module>>,
     /// What ancillas held whose last value is given up, for the way back.
     pub(super) dropped: Vec<Data>,
     /// Whether those are kept.
@@ -92,10 +95,16 @@ impl<'m> Machine<'m> {
             memory: Memory::default(),
             frames: Vec::new(),
             programs: HashMap::new(),
+            typed: None,
             dropped: Vec::new(),
             remembers: true,
             arguments: Vec::new(),
         };
+        if direction.adjoint > 0 && args.iter().any(Data::has_halves) {
+            let mut typed = module.clone();
+            crate::check::infer_module(&mut typed);
+            machine.typed = Some(Rc::new(typed));
+        }
         let program = machine.program(entry, direction)?;
         machine.begin(program, args)?;
         Ok(machine)
@@ -243,7 +252,8 @@ impl<'m> Machine<'m> {
         if let Some(program) = self.programs.get(&key) {
             return Ok(program.clone());
         }
-        let program = Rc::new(Program::new(self.globals.module, name, direction)?);
+        let module = self.typed.as_deref().unwrap_or(self.globals.module);
+        let program = Rc::new(Program::new(module, name, direction)?);
         self.programs.insert(key, program.clone());
         Ok(program)
     }

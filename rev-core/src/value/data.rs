@@ -168,6 +168,17 @@ impl Data {
         }
     }
 
+    /// Whether some number in it has 16 bits.
+    pub fn has_halves(&self) -> bool {
+        match self {
+            Data::Scalar(v) => v.is_half(),
+            Data::Array(a) => a.elements.iter().any(Data::has_halves),
+            Data::Tuple(es) | Data::Stack(es) => es.iter().any(Data::has_halves),
+            Data::Struct(r) => r.fields.iter().any(|(_, d)| d.has_halves()),
+            Data::Literal(_) | Data::Lanes(_) | Data::Function(_) | Data::None => false,
+        }
+    }
+
     /// The zero of the same shape; a stack's is empty.
     pub fn zero_like(&self) -> Data {
         match self {

@@ -186,3 +186,29 @@ fn loops_inside_loops_are_not_made_over_and_over() {
     let end = run(&f, ADJOINT, &args([&0.0, &1.0, &1.0, &0.0])).unwrap();
     assert_eq!(end[3], 61.0.load());
 }
+
+/// Partial derivatives are values of the program's types: a literal beside numbers of 16 bits is one of them.
+#[test]
+fn literals_of_16_bits_in_derivatives() {
+    use crate::scalar::{bf16, Complex};
+    let literal = bf16::from_f32(0.2222).to_f32();
+    let x = bf16::from_f32(0.5);
+    for text in [
+        "fn f(y: &mut bf16, x: bf16) { y += 0.2222 * x }",
+        "fn f<T: Real>(y: &mut T, x: T) { y += 0.2222 * x }",
+        "fn f<T: Real>(y: &mut T, x: T) { y += x * 0.2222 - 0.25 }",
+    ] {
+        let grad = gradient(&module(text), &args([&bf16::ZERO, &x]), 0);
+        assert_eq!(grad[1], Data::scalar(literal), "{text}");
+    }
+    let z = Complex::new(x, x);
+    for text in [
+        "fn f<T: Real>(y: &mut Complex<T>, x: Complex<T>) { y += 0.2222 * x }",
+        "fn f<T: Real>(y: &mut Complex<T>, x: Complex<T>) { y += 0.2222 * (x - complex(0.5_T, 0.3)) }",
+        "fn f<T: Real>(y: &mut Complex<T>, x: Complex<T>) { y += (x - 0.5) * 0.2222 }",
+        "fn f<T: Real>(y: &mut Complex<T>, x: Complex<T>) { y += 0.2222 * (0.5 * (complex(0.5_T, 0.3) - x)) * -2 }",
+    ] {
+        let grad = gradient(&module(text), &args([&Complex::new(bf16::ZERO, bf16::ZERO), &z]), 0);
+        assert_eq!(grad[1], Data::scalar(Complex::new(literal, 0.0)), "{text}");
+    }
+}
