@@ -50,7 +50,7 @@ pub mod types;
 pub use checked::Checked;
 pub(crate) use constants::lost as lost_to_constants;
 pub use pure::check_pure;
-pub use types::{infer, infer_module, infer_pure, type_of, Types};
+pub use types::{infer, infer_module, infer_pure, type_of, with_typed_literals, Types};
 
 use crate::diag::Diagnostics;
 use crate::ir::{Function, Module};

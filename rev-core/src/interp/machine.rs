@@ -6,6 +6,7 @@ use super::frame::Frame;
 use super::generics::Generics;
 use super::memory::{Location, Memory};
 use super::update::Holds;
+use crate::check::with_typed_literals;
 use crate::error::{Cause, Error, Site};
 use crate::ir::{Direction, Module, Type, VarKind};
 use crate::tolerance::Options;
@@ -57,8 +58,7 @@ pub struct Machine<'m> {
     /// The activations; the first is the entry's, and stays.
     pub(super) frames: Vec<Frame>,
     pub(super) programs: HashMap<(String, Direction), Rc<Program>>,
-    /// The module with the types of its literals, for derivatives of programs on numbers of 16 bits: their cotangents
-    /// are of another type, which a literal beside them hasn't.
+    /// The module with the types of its literals, where they are needed.
     typed: Option<Rc<Module>>,
     /// What ancillas held whose last value is given up, for the way back.
     pub(super) dropped: Vec<Data>,
@@ -100,11 +100,8 @@ impl<'m> Machine<'m> {
             remembers: true,
             arguments: Vec::new(),
         };
-        if direction.adjoint > 0 && args.iter().any(Data::has_halves) {
-            let mut typed = module.clone();
-            crate::check::infer_module(&mut typed);
-            machine.typed = Some(Rc::new(typed));
-        }
+        let halves = args.iter().any(Data::has_halves);
+        machine.typed = with_typed_literals(module, entry, direction, halves).map(Rc::new);
         let program = machine.program(entry, direction)?;
         machine.begin(program, args)?;
         Ok(machine)

@@ -158,6 +158,9 @@ pub fn lower(
     arguments: &[ArgumentType],
     options: &LowerOptions,
 ) -> Result<Program, Error> {
+    let halves = arguments.iter().any(|a| a.leaves().into_iter().any(Ty::is_half));
+    let typed = rev_core::check::with_typed_literals(module, &module.entry, direction, halves);
+    let module = typed.as_ref().unwrap_or(module);
     let mut lower = Lower {
         module,
         options,

@@ -16,7 +16,7 @@ mod term;
 mod verdict;
 
 use crate::diag::Diagnostics;
-use crate::ir::{Block, Expr, Function, Module, Place, Pure, Type};
+use crate::ir::{Block, Direction, Expr, Function, Module, Place, Pure, Type, VarId};
 
 use apply::{each_expr, each_expr_mut, Detail, Found};
 use solver::{Scope, Solver};
@@ -82,6 +82,24 @@ pub fn infer_module(module: &mut Module) {
             apply_pure(&mut found, p, Detail::Literals);
         }
     }
+}
+
+/// The module with the types of its literals, where a derivative is run on numbers of 16 bits: their cotangents are of
+/// another type, which a literal beside them hasn't. `None` elsewhere, where a literal takes the type beside it.
+pub fn with_typed_literals(
+    module: &Module,
+    entry: &str,
+    direction: Direction,
+    halves: bool,
+) -> Option<Module> {
+    let is_shadow = |f: &Function, p: &VarId| matches!(f.var(*p).ty, Type::Shadow(_));
+    let derived = |f: &Function| f.params.iter().any(|p| is_shadow(f, p));
+    let derivative = direction.adjoint > 0 || module.functions.get(entry).is_some_and(derived);
+    (halves && derivative).then(|| {
+        let mut typed = module.clone();
+        infer_module(&mut typed);
+        typed
+    })
 }
 
 /// What doesn't fit in a function.
