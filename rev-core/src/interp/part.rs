@@ -138,11 +138,7 @@ mod tests {
         let block = take(&all, &[range(1, 3), range(2, 4)]).unwrap();
         assert_eq!((block.shape(), block.elements()), (vec![2, 2], vec![6, 7, 10, 11]));
         assert_eq!(take(&block, &[at(1), range(0, 1)]).unwrap().elements(), vec![10]);
-        assert!(
-            row.meets(&column)
-                && !row.meets(&take(&all, &[at(2)]).unwrap())
-                && !column.meets(&block) == false
-        );
+        assert!(row.meets(&column) && !row.meets(&take(&all, &[at(2)]).unwrap()) && column.meets(&block));
         assert!(column.has(7) && !column.has(6) && block.has(10) && !block.has(9));
     }
 

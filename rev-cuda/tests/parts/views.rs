@@ -290,8 +290,8 @@ fn rows_through_an_index_array() {
     let permutation: Vec<usize> = (0..n).map(|i| (i * 7 + 3) % n).collect();
     let twice = vec![4; n];
     let mut expected = y.clone();
-    for i in 0..n {
-        add_plain(expected.row_mut(permutation[i]), x.row(i), 1.0);
+    for (i, row) in permutation.iter().enumerate() {
+        add_plain(expected.row_mut(*row), x.row(i), 1.0);
         add_plain(expected.column_mut(i), x.row(i), 1.0);
     }
     for Tested { device, name, checks, .. } in devices() {
