@@ -9,6 +9,7 @@ pub mod facts;
 pub mod interp;
 pub mod ir;
 pub mod lanes;
+pub mod limits;
 pub mod math;
 #[macro_use]
 pub mod ops;

@@ -83,9 +83,10 @@ fn every_rule_has_a_wrong_program() {
     for code in Code::ALL {
         let family = code.entry().family;
         let front = OF_THE_FRONT_END.contains(code) || (family == "Syntax" && *code != Code::UnknownName);
-        // no program is known that shows a defect of rev
-        let ours = *code == Code::Defect;
-        if !front && !ours && family != "Pure functions" {
+        // no program is known that shows a defect of rev; those that are too large for a file are in
+        // `interp::tests::limits`
+        let elsewhere = *code == Code::Defect || family == "Limits";
+        if !front && !elsewhere && family != "Pure functions" {
             assert!(tested.contains(&code.id().to_string()), "{code} has no test");
         }
     }

@@ -31,7 +31,7 @@ impl Collector {
         if self.module.functions.contains_key(unique) || self.module.pures.contains_key(unique) {
             return false;
         }
-        // the text was printed by the macro, and the printer's output can be parsed
+        // the macro has read the text that it printed
         if let Ok(parsed) = parse_module(text) {
             for mut function in parsed.functions.into_values() {
                 function.name = unique.to_string();

@@ -16,8 +16,9 @@ fn every_code_has_a_case() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().to_uppercase())
         .collect();
-    // a parameter of mode `acc` exists in the text form only; a defect of rev has no program
-    let elsewhere = ["R0108", "R0801"];
+    // a parameter of mode `acc` exists in the text form only; a defect of rev has no program; programs that are too deep are
+    // made by the tests of `rev-macros` (`growth`) and of the interpreter
+    let elsewhere = ["R0108", "R0801", "R0802", "R0803"];
     for code in rev_core::diag::Code::ALL {
         let id = code.id();
         let case = cases.iter().find(|name| name.starts_with(id) && name.ends_with(".RS"));

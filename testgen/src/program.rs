@@ -168,6 +168,7 @@ fn function(
         generics,
         params: Vec::new(),
         vars: Vec::new(),
+        names: Names::default(),
         body: Vec::new(),
         checks: true,
         file: String::new(),

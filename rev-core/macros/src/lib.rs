@@ -6,11 +6,14 @@
 //! (`diagnostic`); a function with errors is replaced by one with the same signature, so that one
 //! mistake gives one error.
 
+mod depth;
 mod derive;
 mod diagnostic;
 mod emit;
 mod fallback;
 mod generics;
+#[cfg(test)]
+mod growth;
 mod lower;
 mod methods;
 mod model;
@@ -51,6 +54,13 @@ fn expand_reversible(
     attribute: proc_macro2::TokenStream,
     item: proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
+    depth::reading(&item.clone(), || reversible_in(attribute, item))
+}
+
+fn reversible_in(
+    attribute: proc_macro2::TokenStream,
+    item: proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => match function.sig.receiver() {
             None => reversible_function(attribute, function, None),
@@ -73,7 +83,7 @@ fn reversible_function(
     let (model, mut diagnostics) = lower::lower_function(attribute, item, method);
     let complete = diagnostics.is_empty();
     match check(model.function.clone()) {
-        Ok(checked) if complete => return emit::reversible(&model, &checked),
+        Ok(checked) if complete => return depth::emitting(&checked, || emit::reversible(&model, &checked)),
         Ok(_) => {}
         // what couldn't be read is missing, so that a loop may seem to change nothing
         Err(more) if complete => diagnostics.append(more),
@@ -115,6 +125,10 @@ fn expand_pure(
     attribute: proc_macro2::TokenStream,
     item: proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
+    depth::reading(&item.clone(), || pure_in(attribute, item))
+}
+
+fn pure_in(attribute: proc_macro2::TokenStream, item: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => pure_function(attribute, function, None),
         Ok(_) => misplaced(item, "`pure` stands at a function"),

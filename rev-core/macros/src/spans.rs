@@ -33,6 +33,12 @@ impl Region {
         }
     }
 
+    /// The region of an expression, from its first and last parts: made of all its tokens, those of what is deep would
+    /// be made anew for each part.
+    pub fn of_expr(e: &syn::Expr) -> Region {
+        Region { first: first_of(e), last: last_of(e) }
+    }
+
     /// From the start of this region to the end of another.
     pub fn to(self, end: Region) -> Region {
         Region { first: self.first, last: end.last }
@@ -47,6 +53,34 @@ impl Region {
             end_line: end.line as u32,
             end_column: end.column as u32,
         }
+    }
+}
+
+fn first_of(e: &syn::Expr) -> Span {
+    match e {
+        syn::Expr::Binary(b) if b.attrs.is_empty() => first_of(&b.left),
+        syn::Expr::Unary(u) if u.attrs.is_empty() => Region::of(&u.op).first,
+        syn::Expr::Call(c) if c.attrs.is_empty() => first_of(&c.func),
+        syn::Expr::MethodCall(m) if m.attrs.is_empty() => first_of(&m.receiver),
+        syn::Expr::Paren(p) if p.attrs.is_empty() => p.paren_token.span.open(),
+        syn::Expr::If(i) if i.attrs.is_empty() => i.if_token.span,
+        other => Region::of(other).first,
+    }
+}
+
+fn last_of(e: &syn::Expr) -> Span {
+    match e {
+        syn::Expr::Binary(b) => last_of(&b.right),
+        syn::Expr::Unary(u) => last_of(&u.expr),
+        syn::Expr::Call(c) => c.paren_token.span.close(),
+        syn::Expr::MethodCall(m) => m.paren_token.span.close(),
+        syn::Expr::Paren(p) => p.paren_token.span.close(),
+        syn::Expr::If(i) => match &i.else_branch {
+            Some((_, otherwise)) => last_of(otherwise),
+            None => i.then_branch.brace_token.span.close(),
+        },
+        syn::Expr::Block(b) => b.block.brace_token.span.close(),
+        other => Region::of(other).last,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::facts::each_derivative_read;
 use crate::ir::{Block, Expr, Release, Stmt, StmtKind, VarId};
 
-use super::context::{at, or, writes, Context};
+use super::context::{at, or, Context};
 
 pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
     cx.each_stmt(&mut |stmt| {
@@ -38,7 +38,7 @@ fn constant(cx: &Context, stmt: &Stmt, var: VarId, init: &Expr, out: &mut Diagno
 }
 
 fn unchanged(cx: &Context, stmt: &Stmt, var: VarId, init: &Expr, body: &Block, out: &mut Diagnostics) {
-    for w in writes(body) {
+    for w in cx.writes_to(body, std::iter::once(init)) {
         if let Some(read) = cx.clash(init, w.place) {
             let (a, r) = (cx.name(var), cx.show(read));
             out.push(

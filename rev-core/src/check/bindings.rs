@@ -1,15 +1,17 @@
 //! R2: what a binding reads stays as it is while the binding is in scope.
 
+use std::collections::BTreeSet;
+
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::ir::{Block, Expr, Place, StmtKind, VarId};
 
-use super::context::{at, each_stmt, or, writes, Context};
+use super::context::{at, or, Context};
 use super::overlap::Overlap;
 
 pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
     cx.each_stmt(&mut |stmt| {
         if let StmtKind::Let { var, expr, body } = &stmt.kind {
-            for w in writes(body) {
+            for w in cx.writes_to(body, std::iter::once(expr)) {
                 if let Some(read) = cx.clash(expr, w.place) {
                     let read_span = or(read.span, or(expr.span, stmt.span));
                     out.push(
@@ -40,10 +42,11 @@ fn message(cx: &Context, var: VarId, read: &Place, written: &Place) -> String {
 
 /// A release inside the scope ends what the binding reads as well.
 fn released(cx: &Context, var: VarId, expr: &Expr, body: &Block, out: &mut Diagnostics) {
-    each_stmt(body, &mut |stmt| {
-        if let StmtKind::Release { var: ancilla, .. } = &stmt.kind {
-            if let Some(read) = expr.reads().into_iter().find(|p| p.var == *ancilla) {
-                let (n, a) = (cx.name(var), cx.name(*ancilla));
+    let mut seen = BTreeSet::new();
+    for read in expr.reads() {
+        if seen.insert(read.var) {
+            for stmt in cx.releases_in(body, read.var) {
+                let (n, a) = (cx.name(var), cx.name(read.var));
                 let message = format!("`{a}` is released while `{n}` stands for a value computed from it");
                 out.push(
                     Diagnostic::new(Code::BindingChanged, stmt.span, message)
@@ -52,5 +55,5 @@ fn released(cx: &Context, var: VarId, expr: &Expr, body: &Block, out: &mut Diagn
                 );
             }
         }
-    })
+    }
 }

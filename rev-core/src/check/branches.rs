@@ -3,7 +3,7 @@
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::ir::{Block, Expr, ExprKind, Number, Stmt, StmtKind};
 
-use super::context::{or, writes, Context};
+use super::context::{or, Context};
 use super::overlap::Overlap;
 
 pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
@@ -18,7 +18,7 @@ pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
 }
 
 fn unchanged(cx: &Context, stmt: &Stmt, cond: &Expr, branch: &Block, out: &mut Diagnostics) {
-    for w in writes(branch) {
+    for w in cx.writes_to(branch, std::iter::once(cond)) {
         if let Some(read) = cx.clash(cond, w.place) {
             let (r, w_text) = (cx.show(read), cx.show(w.place));
             let message = match cx.overlap(read, w.place) {

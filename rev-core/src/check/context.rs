@@ -1,7 +1,10 @@
 //! What every rule looks at: the function, the values of its bindings, its types, and the walk over
 //! its statements.
 
-use crate::ir::{Access, Block, Expr, ExprKind, Function, Place, Span, Stmt, Type, VarId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
+use crate::ir::{Access, Block, Expr, ExprKind, Function, Place, Span, Stmt, StmtKind, Type, VarId};
 
 use super::overlap::{overlap, Overlap, Values};
 use super::types::Types;
@@ -11,9 +14,59 @@ pub(super) struct Context<'a> {
     pub function: &'a Function,
     pub values: Values<'a>,
     pub types: Types<'a>,
+    order: Order<'a>,
+}
+
+/// The statements in the order of the source, with what they write: so that a rule about a scope looks at what it is
+/// about, not at all that is in the scope.
+#[derive(Default)]
+struct Order<'a> {
+    /// The numbers of a statement and of those in it.
+    numbers: HashMap<*const Stmt, Range<usize>>,
+    writes: BTreeMap<VarId, Vec<(usize, Written<'a>)>>,
+    releases: BTreeMap<VarId, Vec<(usize, &'a Stmt)>>,
+    count: usize,
+}
+
+impl<'a> Order<'a> {
+    fn add(&mut self, block: &'a Block) {
+        for stmt in block {
+            let number = self.count;
+            self.count += 1;
+            stmt.each_place(&mut |place, access| match access {
+                Access::Read => {}
+                Access::Accumulate | Access::Write => {
+                    let written = Written { place, span: at(place, stmt) };
+                    self.writes.entry(place.var).or_default().push((number, written));
+                }
+            });
+            if let StmtKind::Release { var, .. } = &stmt.kind {
+                self.releases.entry(*var).or_default().push((number, stmt));
+            }
+            stmt.blocks().into_iter().for_each(|b| self.add(b));
+            self.numbers.insert(std::ptr::from_ref(stmt), number..self.count);
+        }
+    }
+
+    fn of(&self, block: &Block) -> Range<usize> {
+        let number = |s: &Stmt| self.numbers.get(&std::ptr::from_ref(s)).cloned().unwrap_or_default();
+        match (block.first(), block.last()) {
+            (Some(first), Some(last)) => number(first).start..number(last).end,
+            _ => 0..0,
+        }
+    }
+}
+
+/// The part of a list in the order of the source that is in a range.
+fn within<'l, T>(list: Option<&'l Vec<(usize, T)>>, range: &Range<usize>) -> &'l [(usize, T)] {
+    let list = list.map_or(&[][..], Vec::as_slice);
+    let from = list.partition_point(|(k, _)| *k < range.start);
+    let to = list.partition_point(|(k, _)| *k < range.end);
+    &list[from..to.max(from)]
 }
 
 /// A place that a block writes, and the statement that does it.
+#[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
     pub place: &'a Place,
     pub span: Span,
@@ -21,7 +74,24 @@ pub(super) struct Written<'a> {
 
 impl<'a> Context<'a> {
     pub fn new(function: &'a Function) -> Context<'a> {
-        Context { function, values: Values::of(function), types: Types::of(function) }
+        let mut order = Order::default();
+        order.add(&function.body);
+        Context { function, values: Values::of(function), types: Types::of(function), order }
+    }
+
+    /// The writes in a block, at any depth and in the order of the source, to variables on which expressions depend.
+    pub fn writes_to<'e>(&self, block: &Block, exprs: impl Iterator<Item = &'e Expr>) -> Vec<Written<'a>> {
+        let range = self.order.of(block);
+        let vars: BTreeSet<VarId> = exprs.flat_map(|e| self.depends(e)).map(|p| p.var).collect();
+        let mut found: Vec<(usize, Written)> =
+            vars.iter().flat_map(|v| within(self.order.writes.get(v), &range)).copied().collect();
+        found.sort_by_key(|(k, _)| *k);
+        found.into_iter().map(|(_, w)| w).collect()
+    }
+
+    /// The releases of a variable in a block, at any depth.
+    pub fn releases_in(&self, block: &Block, var: VarId) -> impl Iterator<Item = &'a Stmt> + '_ {
+        within(self.order.releases.get(&var), &self.order.of(block)).iter().map(|(_, s)| *s)
     }
 
     /// The name of a variable as it is shown in messages.
@@ -81,18 +151,6 @@ pub(super) fn each_stmt<'a>(block: &'a Block, f: &mut dyn FnMut(&'a Stmt)) {
         f(stmt);
         stmt.blocks().into_iter().for_each(|b| each_stmt(b, f));
     }
-}
-
-/// The places that a block writes, at any depth, in the order of the source.
-pub(super) fn writes(block: &Block) -> Vec<Written<'_>> {
-    let mut out = Vec::new();
-    each_stmt(block, &mut |stmt| {
-        stmt.each_place(&mut |place, access| match access {
-            Access::Read => {}
-            Access::Accumulate | Access::Write => out.push(Written { place, span: at(place, stmt) }),
-        })
-    });
-    out
 }
 
 /// The position of a place, or of its statement where the place has none.

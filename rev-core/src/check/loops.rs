@@ -4,7 +4,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::ir::{Block, Expr, Range, Stmt, StmtKind};
 
 use super::affine::Affine;
-use super::context::{or, writes, Context};
+use super::context::{or, Context};
 use super::overlap::Overlap;
 
 pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
@@ -52,11 +52,11 @@ fn while_loop(cx: &Context, stmt: &Stmt, cond: &Expr, post: &Expr, body: &Block)
 }
 
 fn changes(cx: &Context, body: &Block, expr: &Expr) -> bool {
-    writes(body).iter().any(|w| cx.clash(expr, w.place).is_some())
+    cx.writes_to(body, std::iter::once(expr)).iter().any(|w| cx.clash(expr, w.place).is_some())
 }
 
 fn bounds(cx: &Context, stmt: &Stmt, range: &Range, body: &Block, out: &mut Diagnostics) {
-    for w in writes(body) {
+    for w in cx.writes_to(body, range.exprs()) {
         for expr in range.exprs() {
             let Some(read) = cx.clash(expr, w.place) else { continue };
             let (r, w_text) = (cx.show(read), cx.show(w.place));

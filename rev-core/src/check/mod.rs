@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`overlap`], `affine` | whether two places share storage: surely not, surely, or known at run time |
 //! | [`types`] | types, literals, indices, signatures |
+//! | `limits` | how deep a program may be |
 //! | `scope` | variables are used where they are declared |
 //! | `self_reference` | R1: a statement doesn't read what it writes |
 //! | `bindings`, `ancillas` | R2, R3: what a binding or a first value reads stays |
@@ -34,6 +35,7 @@ mod checked;
 mod constants;
 mod context;
 mod contractions;
+mod limits;
 mod loops;
 mod parallel;
 mod products;
@@ -53,7 +55,8 @@ pub use pure::check_pure;
 pub use types::{infer, infer_module, infer_pure, type_of, with_typed_literals, Types};
 
 use crate::diag::Diagnostics;
-use crate::ir::{Function, Module};
+use crate::ir::{depth, Function, Module};
+use crate::limits::grown;
 use context::Context;
 
 /// The rules, each of which looks at the whole function.
@@ -77,7 +80,12 @@ const RULES: &[fn(&Context, &mut Diagnostics)] = &[
 ///
 /// # Errors
 /// Everything that is wrong with the function, in the order of the source.
-pub fn check(mut function: Function) -> Result<Checked, Diagnostics> {
+pub fn check(function: Function) -> Result<Checked, Diagnostics> {
+    limits::check(&function).or(())?;
+    grown(depth(&function.body), || check_shallow(function))
+}
+
+fn check_shallow(mut function: Function) -> Result<Checked, Diagnostics> {
     scope::check(&function).or(())?;
     let mut found = types::check(&function);
     infer(&mut function);

@@ -2,12 +2,20 @@
 //! parameter that carries one.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::ir::{Expr, ExprKind, Function, Mode, Pure, Span, Type, VarKind};
+use crate::ir::{parts, Expr, ExprKind, Function, Mode, Pure, Span, Type, VarKind};
 
-use super::{scope, types};
+use super::{limits, scope, types};
+use crate::limits::grown;
 
 /// Checks the rules of pure functions.
 pub fn check_pure(pure: &Pure) -> Result<(), Diagnostics> {
+    for e in std::iter::once(&pure.result).chain(pure.partials.iter().flatten()) {
+        limits::check_expr(e, pure.span).or(())?;
+    }
+    grown(parts(&pure.result), || check_shallow(pure))
+}
+
+fn check_shallow(pure: &Pure) -> Result<(), Diagnostics> {
     let mut out = scope::check_expr(&as_function(pure), &pure.result);
     if out.is_empty() {
         result_type(pure, &mut out);
@@ -26,6 +34,7 @@ fn as_function(pure: &Pure) -> Function {
         params: pure.params.clone(),
         constants: std::collections::BTreeSet::new(),
         vars: pure.vars.clone(),
+        names: crate::ir::Names::default(),
         body: Vec::new(),
         checks: true,
         file: pure.file.clone(),

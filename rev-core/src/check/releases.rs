@@ -96,10 +96,11 @@ impl Walk<'_, '_> {
         let missing = |a: &Released, b: &Released| -> Vec<(VarId, Span)> {
             a.iter().filter(|(v, _)| !b.contains_key(v)).map(|(v, s)| (*v, *s)).collect()
         };
-        let inner: [BTreeSet<VarId>; 2] = branches.map(declared_in);
         for (here, there) in [(0, 1), (1, 0)] {
-            for (var, span) in missing(&after[here], &after[there]) {
-                if !inner[here].contains(&var) {
+            let missing = missing(&after[here], &after[there]);
+            let inner = if missing.is_empty() { BTreeSet::new() } else { declared_in(branches[here]) };
+            for (var, span) in missing {
+                if !inner.contains(&var) {
                     let message = format!("`{}` is released in one branch only", self.cx.name(var));
                     self.out.push(
                         Diagnostic::new(Code::UnbalancedRelease, span, message)

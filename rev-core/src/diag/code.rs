@@ -425,4 +425,15 @@ codes! {
             "What isn't as it has to be could give wrong results without a word."
             "Report it with the function that it is about. Statements of another form may avoid it."
     }
+    "Limits" {
+        TooDeep R0802 "statements are nested too deep"
+            "Statements are nested at most 2000 deep; the scope of a `let`, of an ancilla and of a `#[compute]` block is a level."
+            "Its adjoint is some times deeper, and the Rust that is emitted for it would exhaust the compiler's stack."
+            "Make functions of parts of it, or keep values in an array instead of many names."
+        TooHigh R0803 "an expression is too high"
+            "Choices in choices, and the arguments of products of arrays, are at most 2000 operations high; so is every expression \
+             of a program in the text form. Other expressions are computed in steps."
+            "What is made of it would exhaust the compiler's stack."
+            "Name parts of it by `let`."
+    }
 }

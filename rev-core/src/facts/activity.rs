@@ -270,6 +270,7 @@ mod tests {
             params,
             constants: BTreeSet::new(),
             vars,
+            names: crate::ir::Names::default(),
             body,
             checks: true,
             file: String::new(),

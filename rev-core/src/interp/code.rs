@@ -120,7 +120,7 @@ impl Program {
         let headlines = Headlines::new(&function);
         let checked = function.checks;
         let mut flat = Flat { function: &function, headlines, checked, ops: vec![], lines: vec![] };
-        flat.block(&function.body);
+        function.grown(|| flat.block(&function.body));
         let (ops, lines) = (flat.ops, flat.lines);
         let recursive = facts::recursive(module, name);
         Ok(Program { function, links: name.to_string(), recursive, ops, lines })

@@ -7,6 +7,7 @@ use super::generics::Generics;
 use super::memory::{step_into, CellId, Location, Memory, StepError};
 use crate::error::Cause;
 use crate::ir::{Expr, ExprKind, Function, Module, Number, Place, Pure, Step, Type, Var, VarId};
+use crate::limits;
 use crate::ops::{Contraction, Func};
 use crate::pass;
 use crate::scalar::Num;
@@ -159,12 +160,12 @@ impl<'a> Evaluator<'a> {
             ExprKind::Array(es) => Ok(Data::vector(self.all(es)?)),
             ExprKind::Repeat(inner, n) => {
                 let (element, n) = (self.eval(inner)?, self.count(n)?);
-                Ok(Data::vector(vec![element; n]))
+                filled(&element, vec![n])
             }
             ExprKind::Fill(inner, shape) => {
                 let element = self.eval(inner)?;
                 let shape = shape.iter().map(|n| self.count(n)).collect::<Result<Vec<_>, _>>()?;
-                Ok(Data::Array(Array { elements: vec![element; shape.iter().product()], shape }))
+                filled(&element, shape)
             }
             ExprKind::Zero(ty) => self
                 .scope
@@ -363,7 +364,7 @@ impl<'a> Evaluator<'a> {
                 self.truth(b).map(Data::scalar)
             };
         }
-        let args = self.all(args)?;
+        let args = limits::deeper(|| self.all(args))?;
         apply(func, &args)
     }
 
@@ -461,4 +462,10 @@ impl<'a> Evaluator<'a> {
             found: data.kind(),
         })
     }
+}
+
+/// An array of equal elements, if there is memory for as many.
+pub(super) fn filled(element: &Data, shape: Vec<usize>) -> Result<Data, Cause> {
+    let none = || Cause::Device { device: "interpreter".into(), reason: "out of memory".into() };
+    Array::filled(element, shape).map(Data::Array).ok_or_else(none)
 }

@@ -205,7 +205,8 @@ impl Generics {
                         (None, _) => return Err(name.clone()),
                     },
                 };
-                Data::vector(vec![self.zero(module, element)?; n])
+                let element = self.zero(module, element)?;
+                Data::Array(Array::filled(&element, vec![n]).ok_or_else(|| ty.to_string())?)
             }
             Type::Tuple(ts) => {
                 Data::Tuple(ts.iter().map(|t| self.zero(module, t)).collect::<Result<_, _>>()?)

@@ -74,6 +74,11 @@ pub enum ExprKind {
     Contract(Contraction, Vec<Expr>),
 }
 
+/// Whether expressions are the same, one by one.
+pub(super) fn all_same(a: &[Expr], b: &[Expr]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+}
+
 impl Expr {
     /// An expression without a source.
     pub fn new(kind: ExprKind) -> Expr {
@@ -82,7 +87,33 @@ impl Expr {
 
     /// Whether this is the same expression, wherever both stand in the source.
     pub fn same(&self, other: &Expr) -> bool {
-        self.without_spans() == other.without_spans()
+        use ExprKind::*;
+        super::step();
+        match (&self.kind, &other.kind) {
+            (Literal(a, t), Literal(b, u)) => a == b && t == u,
+            (Named(a), Named(b)) | (Const(a), Const(b)) => a == b,
+            (Read(a), Read(b)) | (ZeroShadow(a), ZeroShadow(b)) => a.same(b),
+            (Len(a, k), Len(b, l)) => k == l && a.same(b),
+            (Func(f, a), Func(g, b)) => f == g && all_same(a, b),
+            (Pure(f, a), Pure(g, b)) | (Partials(f, a), Partials(g, b)) => f == g && all_same(a, b),
+            (Cast(a, t), Cast(b, u)) => t == u && a.same(b),
+            (If(a, b, c), If(d, e, f)) => a.same(d) && b.same(e) && c.same(f),
+            (Block(lets, a), Block(others, b)) => {
+                let pairs = || lets.iter().zip(others);
+                lets.len() == others.len() && pairs().all(|((v, a), (w, b))| v == w && a.same(b)) && a.same(b)
+            }
+            (Element(a, k), Element(b, l)) => k == l && a.same(b),
+            (Tuple(a), Tuple(b)) | (Array(a), Array(b)) => all_same(a, b),
+            (Repeat(a, n), Repeat(b, m)) => a.same(b) && n.same(m),
+            (Fill(a, shape), Fill(b, other)) => a.same(b) && all_same(shape, other),
+            (Zero(t), Zero(u)) => t == u,
+            (EmptyStack, EmptyStack) => true,
+            (Contract(f, a), Contract(g, b)) => f == g && all_same(a, b),
+            (Literal(..) | Named(_) | Const(_) | Read(_) | Len(..) | Func(..) | Pure(..), _)
+            | (Partials(..) | Cast(..) | If(..) | Block(..) | Element(..) | Tuple(_), _)
+            | (Array(_) | Repeat(..) | Fill(..) | Zero(_) | ZeroShadow(_) | EmptyStack, _)
+            | (Contract(..), _) => false,
+        }
     }
 
     /// The same expression without source positions.

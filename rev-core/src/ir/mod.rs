@@ -37,13 +37,17 @@
 //! unique within a function, so that the text form needs nothing else.
 
 mod build;
+mod deep;
 mod expr;
+mod names;
 mod place;
 mod stmt;
 mod types;
 mod walk;
 
+pub use deep::*;
 pub use expr::*;
+pub use names::*;
 pub use place::*;
 pub use stmt::*;
 pub use types::*;

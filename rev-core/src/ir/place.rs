@@ -45,6 +45,16 @@ pub enum Axis {
 }
 
 impl Axis {
+    /// Whether it takes the same of an axis, wherever both stand in the source.
+    pub fn same(&self, other: &Axis) -> bool {
+        match (self, other) {
+            (Axis::At(a), Axis::At(b)) => a.same(b),
+            (Axis::Range(a, b), Axis::Range(c, d)) => a.same(c) && b.same(d),
+            (Axis::Whole, Axis::Whole) => true,
+            (Axis::At(_) | Axis::Range(..) | Axis::Whole, _) => false,
+        }
+    }
+
     /// The expressions in it.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         let (first, second) = match self {
@@ -148,6 +158,21 @@ impl Place {
     /// The same place with another variable as its root: the shadow of a place.
     pub fn rooted_at(&self, var: VarId) -> Place {
         Place { var, path: self.path.clone(), span: self.span }
+    }
+
+    /// Whether this is the same place, wherever both stand in the source.
+    pub fn same(&self, other: &Place) -> bool {
+        let same = |(a, b): (&Step, &Step)| match (a, b) {
+            (Step::Index(a), Step::Index(b)) => super::expr::all_same(a, b),
+            (Step::Part(a), Step::Part(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b)),
+            (
+                Step::Field(_) | Step::Element(_) | Step::Index(_) | Step::Part(_) | Step::Re | Step::Im,
+                _,
+            ) => a == b,
+        };
+        self.var == other.var
+            && self.path.len() == other.path.len()
+            && self.path.iter().zip(&other.path).all(same)
     }
 
     /// The index expressions on the path.

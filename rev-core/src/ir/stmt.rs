@@ -196,6 +196,11 @@ impl Stmt {
         Stmt { kind, span: Span::NONE }
     }
 
+    /// What it is, by value.
+    pub fn into_kind(mut self) -> StmtKind {
+        std::mem::replace(&mut self.kind, StmtKind::External { code: String::new() })
+    }
+
     /// The same statement at a source position.
     pub fn at(mut self, span: Span) -> Stmt {
         self.span = span;

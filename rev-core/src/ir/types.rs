@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Block, Expr};
+use super::{Block, Expr, Names};
 use crate::diag::Diagnostics;
 
 /// A source position range, 1-based lines and 0-based columns as the Rust compiler counts them.
@@ -60,7 +60,7 @@ impl Module {
 }
 
 /// A reversible function.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Function {
     /// Unique name: the Rust path of the function.
     pub name: String,
@@ -73,6 +73,8 @@ pub struct Function {
     pub constants: BTreeSet<VarId>,
     /// Every variable of the function.
     pub vars: Vec<Var>,
+    /// What is known of their names.
+    pub names: Names,
     /// The statements.
     pub body: Block,
     /// Whether reversibility checks are made (`#[reversible(unchecked)]` clears it).
@@ -94,15 +96,7 @@ impl Function {
 
     /// Adds a variable under a name that no other variable has: `name`, else `name2`, `name3`, ….
     pub fn add_var(&mut self, mut var: Var) -> VarId {
-        let taken = |n: &str| self.vars.iter().any(|v| v.name == n);
-        if taken(&var.name) {
-            let base = var.name.clone();
-            let mut k = 2;
-            while taken(&var.name) {
-                var.name = format!("{base}{k}");
-                k += 1;
-            }
-        }
+        var.name = self.names.free(var.name, &self.vars);
         self.vars.push(var);
         VarId(self.vars.len() as u32 - 1)
     }

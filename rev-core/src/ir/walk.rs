@@ -5,11 +5,32 @@
 
 use std::collections::BTreeSet;
 
+use std::cell::Cell;
+
 use super::{ArgValue, Block, Expr, ExprKind, Mode, Parallel, Place, Stmt, StmtKind, VarId};
+
+thread_local! {
+    static STEPS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many expressions and statements the walks of this thread have visited so far: what the growth of passes is
+/// tested by. Counted in builds with debug assertions only.
+#[doc(hidden)]
+pub fn steps() -> u64 {
+    STEPS.get()
+}
+
+/// Counts a visit.
+pub(crate) fn step() {
+    if cfg!(debug_assertions) {
+        STEPS.set(STEPS.get().wrapping_add(1));
+    }
+}
 
 impl Expr {
     /// Calls `f` on each direct sub-expression, indices of places included.
     pub fn each_child<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        step();
         match &self.kind {
             ExprKind::Literal(..)
             | ExprKind::Named(_)
@@ -39,6 +60,7 @@ impl Expr {
 
     /// The same with mutable access.
     pub fn each_child_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        step();
         match &mut self.kind {
             ExprKind::Literal(..)
             | ExprKind::Named(_)
@@ -155,6 +177,7 @@ pub enum Access {
 impl Stmt {
     /// The inner blocks, in order of execution.
     pub fn blocks(&self) -> Vec<&Block> {
+        step();
         match &self.kind {
             StmtKind::Let { body, .. }
             | StmtKind::Ancilla { body, .. }
@@ -176,6 +199,7 @@ impl Stmt {
 
     /// The inner blocks, mutable.
     pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        step();
         match &mut self.kind {
             StmtKind::Let { body, .. }
             | StmtKind::Ancilla { body, .. }
@@ -220,6 +244,7 @@ impl Stmt {
     /// Calls `f` on each expression that the statement itself evaluates: right-hand sides,
     /// conditions, ranges, initial values, value arguments. Indices of written places are not in it.
     pub fn each_expr<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        step();
         match &self.kind {
             StmtKind::Update { expr, .. } | StmtKind::Let { expr, .. } => f(expr),
             StmtKind::Instr { operands, .. } => operands.iter().for_each(f),
@@ -249,6 +274,7 @@ impl Stmt {
 
     /// The same with mutable access.
     pub fn each_expr_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        step();
         match &mut self.kind {
             StmtKind::Update { expr, .. } | StmtKind::Let { expr, .. } => f(expr),
             StmtKind::Instr { operands, .. } => operands.iter_mut().for_each(f),
@@ -277,6 +303,7 @@ impl Stmt {
 
     /// Calls `f` on each place that the statement itself names as a target or argument.
     pub fn each_place<'a>(&'a self, f: &mut dyn FnMut(&'a Place, Access)) {
+        step();
         match &self.kind {
             StmtKind::Update { op, place, .. } => {
                 use super::UpdateOp::*;

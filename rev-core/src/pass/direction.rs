@@ -21,6 +21,10 @@ pub fn directed(module: &Module, name: &str, direction: Direction) -> Result<Fun
     let Some(source) = module.functions.get(name) else {
         return Err(Cause::Missing { kind: "function".into(), name: name.to_string() }.into());
     };
+    source.grown(|| in_direction(module, source, direction))
+}
+
+fn in_direction(module: &Module, source: &Function, direction: Direction) -> Result<Function, Error> {
     let mut function = explicit(source)?;
     if direction.adjoint > 0 {
         accepted(&lost_to_constants(module, source))?;
@@ -31,7 +35,9 @@ pub fn directed(module: &Module, name: &str, direction: Direction) -> Result<Fun
     for k in 0..direction.adjoint {
         let last = k + 1 == direction.adjoint;
         let form = if last { Adjoint::LEAN } else { Adjoint::REVERSIBLE };
-        function = verified(verified_adjoint(&function, form), Form::Reversible, "the adjoint");
+        function = function.grown(|| {
+            verified(verified_adjoint(&function, form), Form::Reversible, "the adjoint")
+        });
     }
     accepted(&function.defects)?;
     Ok(function)

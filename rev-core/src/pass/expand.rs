@@ -8,9 +8,10 @@
 use crate::check::Types;
 use crate::diag::defect;
 use crate::ir::{
-    Axis, Block, Expr, ExprKind, Function, Module, Parallel, Place, Range, Rank, Release, Span, Step, Stmt,
+    depth, Axis, Block, Expr, ExprKind, Function, Module, Parallel, Place, Range, Rank, Release, Span, Step, Stmt,
     StmtKind, Type, UpdateOp, Var, VarId, VarKind,
 };
+use crate::limits;
 use crate::ops::{Axes, Contraction, Func, Operand, Part};
 use crate::pass::inverse_block;
 use crate::validate::{verify, Form};
@@ -50,6 +51,10 @@ fn contains(e: &Expr) -> bool {
 /// Writes out the products of a function whose types are known. Those of arrays whose number of
 /// dimensions isn't known stay. Returns the parallel loops.
 pub fn expand(module: &Module, function: &mut Function) -> Vec<Expansion> {
+    limits::grown(depth(&function.body), || expanded(module, function))
+}
+
+fn expanded(module: &Module, function: &mut Function) -> Vec<Expansion> {
     fn any(block: &[Stmt]) -> bool {
         block.iter().any(|s| has_contraction(s) || s.blocks().into_iter().any(|b| any(b)))
     }

@@ -26,18 +26,18 @@ pub use fuse::{fuse, Fused, FUSED, SHADOWS};
 pub use inverse::inverse_block;
 use inverse::inverse_function;
 pub use partials::{partials, taken_partials, NotDifferentiable};
-pub use rename::fresh_names;
+pub use rename::{distinct_names, fresh_names};
 pub use uncompute::uncompute;
 
 /// The inverse of a function.
 pub fn inverse(function: &Checked) -> Checked {
-    Checked::made(verified_inverse(function), "the inverse")
+    function.grown(|| Checked::made(verified_inverse(function), "the inverse"))
 }
 
 /// The adjoint of a function: each parameter `p` is followed by its shadow `p_bar`; it takes the
 /// state after the function and that state's cotangents to the state before and its cotangents.
 pub fn adjoint(function: &Checked, form: Adjoint) -> Checked {
-    Checked::made(verified_adjoint(function, form), "the adjoint")
+    function.grown(|| Checked::made(verified_adjoint(function, form), "the adjoint"))
 }
 
 /// The inverse; where passes are verified, with what it isn't that an inverse is.
@@ -73,7 +73,7 @@ impl Module {
 
     fn derived(&self, pass: impl Fn(&Function) -> Function) -> Module {
         let mut module = self.clone();
-        if let Some(function) = self.entry().map(pass) {
+        if let Some(function) = self.entry().map(|f| f.grown(|| pass(f))) {
             let function = validate::verified(function, validate::Form::Reversible, "a derived program");
             let links = self.links.get(&self.entry).cloned().unwrap_or_default();
             module.entry = function.name.clone();

@@ -1,26 +1,42 @@
 //! Fresh names for the variables that a copy of statements binds: names and variables are unique
 //! within a function, so statements that a pass writes down twice bind new ones the second time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{ArgValue, Block, Callee, Expr, ExprKind, Function, Place, Stmt, StmtKind, VarId};
 
 /// Gives every variable that is bound inside the block a new name, `a` becomes `a2`.
 pub fn fresh_names(function: &mut Function, block: &mut Block) {
-    let mut names = Names { function, new: BTreeMap::new() };
+    let mut names = Names { function, new: BTreeMap::new(), kept: None, copies: vec![] };
     block.iter_mut().for_each(|s| names.stmt(s));
+}
+
+/// Gives the names that blocks of an expression have in common with blocks before them new ones, so that all can be
+/// in one scope. The new variables, with those that they were.
+pub fn distinct_names(function: &mut Function, expr: &mut Expr) -> Vec<(VarId, VarId)> {
+    let mut names = Names { function, new: BTreeMap::new(), kept: Some(BTreeSet::new()), copies: vec![] };
+    names.expr(expr);
+    names.copies
 }
 
 struct Names<'f> {
     function: &'f mut Function,
     new: BTreeMap<VarId, VarId>,
+    /// The variables that were bound first, if those keep their names.
+    kept: Option<BTreeSet<VarId>>,
+    /// The new variables, with those that they were.
+    copies: Vec<(VarId, VarId)>,
 }
 
 impl Names<'_> {
     fn bind(&mut self, var: &mut VarId) {
+        if self.kept.as_mut().is_some_and(|kept| kept.insert(*var)) {
+            return;
+        }
         let copy = self.function.var(*var).clone();
         let new = self.function.add_var(copy);
         self.new.insert(*var, new);
+        self.copies.push((new, *var));
         *var = new;
     }
 

@@ -9,12 +9,14 @@
 //! names stand for counts as two. The sine and the cosine of a number count as one, which has one
 //! reduction of the argument for both; their names are bound one right after the other, for backends to see.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::check::type_of;
 use crate::ir::{
-    Block, Expr, ExprKind, Function, Mode, Place, Span, Stmt, StmtKind, Type, Var, VarId, VarKind,
+    depth, Axis, Block, Expr, ExprKind, Function, Mode, Place, Span, Step, Stmt, StmtKind, Type, Var, VarId,
+    VarKind,
 };
+use crate::limits;
 use crate::ops::Func;
 
 use super::{Erased, Fused};
@@ -38,117 +40,395 @@ impl Fused {
 
 /// Computes repeated functions once, in a program that is run forward.
 fn share(mut function: Function) -> Function {
-    let mut body = std::mem::take(&mut function.body);
-    share_in(&mut function, &mut body);
-    function.body = body;
+    let body = std::mem::take(&mut function.body);
+    function.body = limits::grown(depth(&body), || {
+        let mut search = Search::new(&function);
+        search.block(&body, true);
+        let found = search.found();
+        Naming { function: &mut function, found, at: 0, statement: 0, bound: BTreeMap::new() }.block(body)
+    });
     verified(function, Form::Forward, "sharing")
 }
 
-fn share_in(function: &mut Function, block: &mut Block) {
-    while let Some(found) = repeated(function, block) {
-        found.bind(function, block);
-    }
-    for inner in block.iter_mut().flat_map(Stmt::blocks_mut) {
-        share_in(function, inner);
-    }
-}
+/// What an expression computes, wherever it stands: equal numbers for equal values.
+type Value = u32;
 
-/// What an expression computes, wherever it stands; the same for the sine and the cosine of a number.
-type Key = String;
-
-fn key(expr: &Expr) -> Key {
-    let mut e = expr.without_spans();
-    if let ExprKind::Func(func @ Func::Cos, _) = &mut e.kind {
-        *func = Func::Sin;
-    }
-    format!("{:?}", e.kind)
-}
-
-/// A function that is worth a name.
+/// A function that is surely computed where it stands first.
 struct Found {
-    key: Key,
-    /// The statement in which it is computed first.
-    first: usize,
-    /// What is bound: the function; for sine and cosine those of them that are computed.
-    values: Vec<(Expr, Type)>,
+    value: Value,
+    /// The statement before which it may be bound, for all places where it stands.
+    before: usize,
+    /// How often it stands somewhere after its first place.
+    uses: usize,
+    /// What is computed: the function; for sine and cosine those of them that are.
+    values: Vec<Value>,
+    /// The functions that it is computed from.
+    inside: Vec<usize>,
+    /// Their names, when they have them.
+    names: Vec<VarId>,
 }
 
-impl Found {
-    /// Binds names before the first statement, and reads them in it and all that follow.
-    fn bind(self, function: &mut Function, block: &mut Block) {
-        let mut rest = block.split_off(self.first);
-        let span = rest.first().map_or(Span::NONE, |s| s.span);
-        let mut names = Vec::new();
-        for (expr, ty) in &self.values {
+/// What is known of an expression that is visited.
+#[derive(Clone, Copy)]
+enum Role {
+    /// Nothing.
+    Other,
+    /// A function stands here first.
+    First(usize),
+    /// A function that stood before: which of its values.
+    Again(usize, usize),
+}
+
+/// A statement in the order of the text, while it is searched.
+struct Visit {
+    /// The statement around it, or one around that, of which it is known that it is at the same level.
+    around: Option<usize>,
+    depth: usize,
+    /// Whether the search is in it.
+    open: bool,
+}
+
+/// The search for functions that stand more than once.
+struct Search<'f> {
+    function: &'f Function,
+    numbers: HashMap<String, Value>,
+    /// The values of the expressions of the statement that is searched, none where they may change.
+    values: HashMap<*const Expr, Option<Value>>,
+    /// Which declaration of a variable is in scope.
+    declared: HashMap<VarId, usize>,
+    visits: Vec<Visit>,
+    around: Vec<usize>,
+    /// The functions that have surely been computed: by their value, and in the order in which they were.
+    available: HashMap<Value, usize>,
+    order: Vec<Value>,
+    found: Vec<Found>,
+    /// The functions inside which the search is, where they stand first.
+    inside: Vec<usize>,
+    roles: Vec<Role>,
+}
+
+impl<'f> Search<'f> {
+    fn new(function: &'f Function) -> Search<'f> {
+        Search {
+            function,
+            numbers: HashMap::new(),
+            values: HashMap::new(),
+            declared: HashMap::new(),
+            visits: Vec::new(),
+            around: Vec::new(),
+            available: HashMap::new(),
+            order: Vec::new(),
+            found: Vec::new(),
+            inside: Vec::new(),
+            roles: Vec::new(),
+        }
+    }
+
+    /// What was found. A function is bound before everything that is computed from it.
+    fn found(mut self) -> (Vec<Found>, Vec<Role>) {
+        let mut largest: Vec<usize> = (0..self.found.len()).collect();
+        largest.sort_by_key(|k| std::cmp::Reverse(self.found[*k].value));
+        for k in largest {
+            let before = self.found[k].before;
+            for part in std::mem::take(&mut self.found[k].inside) {
+                let own = self.found[part].before;
+                if self.visits[before].depth < self.visits[own].depth {
+                    self.found[part].before = before;
+                }
+            }
+        }
+        (self.found, self.roles)
+    }
+
+    /// A block that is run as a whole. What it computes stays available after it if it surely is run.
+    fn block(&mut self, block: &[Stmt], surely: bool) {
+        let before = self.order.len();
+        block.iter().for_each(|s| self.stmt(s));
+        if !surely {
+            for value in self.order.drain(before..) {
+                self.available.remove(&value);
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        let visit = self.visits.len();
+        let around = self.around.last().copied();
+        self.visits.push(Visit { around, depth: self.around.len(), open: true });
+        self.around.push(visit);
+        self.values.clear();
+        stmt.each_expr(&mut |e| {
+            self.number(e);
+        });
+        let repeats = matches!(stmt.kind, StmtKind::While { .. });
+        stmt.each_expr(&mut |e| self.expr(e, !repeats));
+        if let StmtKind::Let { var, .. } | StmtKind::Ancilla { var, .. } | StmtKind::For { var, .. } =
+            &stmt.kind
+        {
+            self.declared.insert(*var, visit);
+        }
+        let surely =
+            !matches!(stmt.kind, StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::For { .. });
+        stmt.blocks().into_iter().for_each(|block| self.block(block, surely));
+        self.around.pop();
+        self.visits[visit].open = false;
+    }
+
+    fn expr(&mut self, e: &Expr, surely: bool) {
+        let at = self.roles.len();
+        self.roles.push(Role::Other);
+        let value = self.values.get(&std::ptr::from_ref(e)).copied().flatten();
+        let Some(value) = value.filter(|_| is_worth_sharing(e)) else { return self.children(e, surely) };
+        let class = self.class(e, value);
+        if let Some(&known) = self.available.get(&class) {
+            let before = self.before(self.found[known].before);
+            let found = &mut self.found[known];
+            (found.before, found.uses) = (before, found.uses + 1);
+            let which = found.values.iter().position(|v| *v == value);
+            let which = which.unwrap_or_else(|| {
+                found.values.push(value);
+                found.values.len() - 1
+            });
+            self.roles[at] = Role::Again(known, which);
+            self.is_inside(known);
+        } else if surely {
+            let (new, before) = (self.found.len(), self.around.last().copied().unwrap_or(0));
+            let (values, inside, names) = (vec![value], Vec::new(), Vec::new());
+            self.found.push(Found { value, before, uses: 0, values, inside, names });
+            self.available.insert(class, new);
+            self.order.push(class);
+            self.roles[at] = Role::First(new);
+            self.is_inside(new);
+            self.inside.push(new);
+            self.children(e, surely);
+            self.inside.pop();
+        } else {
+            self.children(e, surely);
+        }
+    }
+
+    fn is_inside(&mut self, part: usize) {
+        if let Some(&whole) = self.inside.last() {
+            self.found[whole].inside.push(part);
+        }
+    }
+
+    fn children(&mut self, e: &Expr, surely: bool) {
+        let mut k = 0;
+        e.each_child(&mut |child| {
+            self.expr(child, surely && !(is_conditional(e) && k > 0));
+            k += 1;
+        });
+    }
+
+    /// The sine and the cosine of a number count as one.
+    fn class(&mut self, e: &Expr, value: Value) -> Value {
+        let ExprKind::Func(Func::Sin | Func::Cos, args) = &e.kind else { return value };
+        let of = args.first().and_then(|a| self.values.get(&std::ptr::from_ref(a)).copied().flatten());
+        self.numbered(format!("sine and cosine of {of:?}"))
+    }
+
+    /// The outermost statement that is over, around one that is: what stands before it stands before everything that was
+    /// searched since. An open one itself.
+    fn before(&mut self, visit: usize) -> usize {
+        let mut top = visit;
+        while let Some(around) = self.visits[top].around.filter(|v| !self.visits[*v].open) {
+            top = around;
+        }
+        let mut next = visit;
+        while next != top {
+            let around = self.visits[next].around.replace(top);
+            next = around.unwrap_or(top);
+        }
+        top
+    }
+
+    fn numbered(&mut self, key: String) -> Value {
+        let new = self.numbers.len() as Value;
+        *self.numbers.entry(key).or_insert(new)
+    }
+
+    /// The number of an expression's value, if it has one value wherever it stands in the scope of what it reads.
+    fn number(&mut self, e: &Expr) -> Option<Value> {
+        let mut parts = Some(Vec::new());
+        e.each_child(&mut |child| {
+            let part = self.number(child);
+            parts = parts.take().zip(part).map(|(mut parts, part)| {
+                parts.push(part);
+                parts
+            });
+        });
+        let key = parts.and_then(|parts| Some(format!("{} {parts:?}", self.head(e)?)));
+        let value = key.map(|key| self.numbered(key));
+        self.values.insert(std::ptr::from_ref(e), value);
+        value
+    }
+
+    /// What an expression is, its parts apart.
+    fn head(&self, e: &Expr) -> Option<String> {
+        Some(match &e.kind {
+            ExprKind::Read(place) => format!("read {}", self.place(place)?),
+            ExprKind::Len(place, axis) => format!("len {axis:?} {}", self.place(place)?),
+            ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => format!("{:?}", e.kind),
+            ExprKind::Func(func, _) => func.name().to_string(),
+            ExprKind::Pure(path, _) => format!("pure {path}"),
+            ExprKind::Cast(_, ty) => format!("as {ty}"),
+            ExprKind::If(..) => "if".to_string(),
+            ExprKind::Element(_, k) => format!("element {k}"),
+            ExprKind::Tuple(_) => "tuple".to_string(),
+            ExprKind::Array(_) => "array".to_string(),
+            // names of their own, or no numbers
+            ExprKind::Block(..)
+            | ExprKind::Partials(..)
+            | ExprKind::Repeat(..)
+            | ExprKind::Fill(..)
+            | ExprKind::Zero(_)
+            | ExprKind::ZeroShadow(_)
+            | ExprKind::EmptyStack
+            | ExprKind::Contract(..) => return None,
+        })
+    }
+
+    /// A place that doesn't change, its indices apart.
+    fn place(&self, place: &Place) -> Option<String> {
+        let declared = match self.function.var(place.var).kind {
+            VarKind::Param(Mode::Read) => 0,
+            VarKind::Binding | VarKind::Index => *self.declared.get(&place.var)?,
+            VarKind::Param(Mode::Write | Mode::Accumulate) | VarKind::Ancilla => return None,
+        };
+        let steps = place.path.iter().map(|step| match step {
+            Step::Index(indices) => format!("[{}]", indices.len()),
+            Step::Part(axes) => format!("[{}]", axes.iter().map(axis).collect::<Vec<_>>().join(", ")),
+            Step::Field(_) | Step::Element(_) | Step::Re | Step::Im => format!("{step:?}"),
+        });
+        Some(format!("{} {declared} {}", place.var.0, steps.collect::<String>()))
+    }
+}
+
+/// What a part takes of an axis, its indices apart.
+fn axis(axis: &Axis) -> &'static str {
+    match axis {
+        Axis::At(_) => "i",
+        Axis::Range(..) => "a..b",
+        Axis::Whole => "..",
+    }
+}
+
+/// Whether only the first part of an expression is surely computed.
+fn is_conditional(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::If(..) | ExprKind::Func(Func::And | Func::Or, _))
+}
+
+/// The names of a function, or of a sine and cosine, with their values.
+type Names = Vec<(VarId, Expr)>;
+
+/// The second walk, in the order of the search: gives names.
+struct Naming<'f> {
+    function: &'f mut Function,
+    found: (Vec<Found>, Vec<Role>),
+    at: usize,
+    statement: usize,
+    /// What is bound before a statement: the values of each function, the smaller ones first.
+    bound: BTreeMap<usize, BTreeMap<Value, Names>>,
+}
+
+impl Naming<'_> {
+    fn block(&mut self, block: Block) -> Block {
+        let mut statements = Vec::new();
+        for mut stmt in block {
+            let statement = self.statement;
+            self.statement += 1;
+            let span = stmt.span;
+            let kept = is_pair(&stmt);
+            stmt.each_expr_mut(&mut |e| self.expr(e, kept));
+            for inner in stmt.blocks_mut() {
+                *inner = self.block(std::mem::take(inner));
+            }
+            statements.push((statement, span, stmt));
+        }
+        // from the last one on, which holds what follows
+        let mut reversed = Vec::new();
+        for (statement, span, stmt) in statements.into_iter().rev() {
+            reversed.push(stmt);
+            let bound = self.bound.remove(&statement).unwrap_or_default();
+            for (var, expr) in bound.into_values().rev().flat_map(|values| values.into_iter().rev()) {
+                reversed.reverse();
+                let body = std::mem::take(&mut reversed);
+                reversed.push(Stmt::new(StmtKind::Let { var, expr, body }).at(span));
+            }
+        }
+        reversed.reverse();
+        reversed
+    }
+
+    fn expr(&mut self, e: &mut Expr, kept: bool) {
+        let role = self.found.1.get(self.at).copied().unwrap_or(Role::Other);
+        self.at += 1;
+        match role {
+            Role::Again(found, which) => {
+                if let Some(name) = self.found.0[found].names.get(which) {
+                    e.kind = ExprKind::Read(Place::var(*name));
+                }
+            }
+            Role::First(found) => {
+                e.each_child_mut(&mut |child| self.expr(child, false));
+                let Found { uses, values, .. } = &self.found.0[found];
+                let once = values.len() == uses + 1;
+                if *uses > 0 && !(once && kept) {
+                    self.bind(found, e);
+                }
+            }
+            Role::Other => e.each_child_mut(&mut |child| self.expr(child, false)),
+        }
+    }
+
+    /// Names for a function, which is read by the first of them where it stands; none if its type isn't known.
+    fn bind(&mut self, found: usize, e: &mut Expr) {
+        let Some(ty) = number_type(self.function, e) else { return };
+        let Found { value, before, values, .. } = &self.found.0[found];
+        let (value, before, both) = (*value, *before, values.len() > 1);
+        let first = e.without_spans();
+        let mut exprs = vec![first.clone()];
+        if both {
+            exprs.push(other_of_pair(first));
+        }
+        let mut bound = Names::new();
+        for expr in exprs {
             let name = match &expr.kind {
                 ExprKind::Func(func, _) => format!("__{}", func.name()),
                 _ => "__value".to_string(),
             };
             let var = Var { name, ty: ty.clone(), kind: VarKind::Binding, span: Span::NONE };
-            names.push((expr.without_spans(), function.add_var(var)));
+            bound.push((self.function.add_var(var), expr));
         }
-        rest.iter_mut().for_each(|s| read_from(s, &self.key, &names));
-        for ((expr, _), (_, var)) in self.values.into_iter().zip(names).rev() {
-            rest = vec![Stmt::new(StmtKind::Let { var, expr, body: rest }).at(span)];
+        self.found.0[found].names = bound.iter().map(|(var, _)| *var).collect();
+        if let Some((var, _)) = bound.first() {
+            e.kind = ExprKind::Read(Place::var(*var));
         }
-        block.append(&mut rest);
+        self.bound.entry(before).or_default().insert(value, bound);
     }
 }
 
-/// Replaces a function by its names in a statement and those inside it.
-fn read_from(stmt: &mut Stmt, key: &Key, names: &[(Expr, VarId)]) {
-    stmt.each_expr_mut(&mut |e| read_from_in(e, key, names));
-    for inner in stmt.blocks_mut().into_iter().flatten() {
-        read_from(inner, key, names);
+/// The cosine of a sine's argument, the sine of a cosine's.
+fn other_of_pair(e: Expr) -> Expr {
+    match e.kind {
+        ExprKind::Func(Func::Sin, args) => Expr::func(Func::Cos, args),
+        ExprKind::Func(Func::Cos, args) => Expr::func(Func::Sin, args),
+        kind => Expr::new(kind),
     }
 }
 
-fn read_from_in(expr: &mut Expr, wanted: &Key, names: &[(Expr, VarId)]) {
-    if is_worth_sharing(expr) && key(expr) == *wanted {
-        if let Some((_, var)) = names.iter().find(|(e, _)| e.same(expr)) {
-            expr.kind = ExprKind::Read(Place::var(*var));
-            return;
+/// Whether a statement binds the sine and the cosine of one number, one right after the other.
+fn is_pair(stmt: &Stmt) -> bool {
+    let StmtKind::Let { expr, body, .. } = &stmt.kind else { return false };
+    let [Stmt { kind: StmtKind::Let { expr: next, .. }, .. }] = &body[..] else { return false };
+    match (&expr.kind, &next.kind) {
+        (ExprKind::Func(Func::Sin, a), ExprKind::Func(Func::Cos, b))
+        | (ExprKind::Func(Func::Cos, a), ExprKind::Func(Func::Sin, b)) => {
+            a.iter().zip(b).all(|(a, b)| a.same(b))
         }
+        _ => false,
     }
-    expr.each_child_mut(&mut |e| read_from_in(e, wanted, names));
-}
-
-/// The largest function that stands at least twice in a block, from a statement on that surely computes it.
-fn repeated(function: &Function, block: &Block) -> Option<Found> {
-    let mut seen: BTreeMap<Key, Vec<Occurrence>> = BTreeMap::new();
-    for (at, stmt) in block.iter().enumerate() {
-        let mut bound = BTreeSet::new();
-        stmt.add_bound(&mut bound);
-        add_names(stmt, &mut bound);
-        let mut occurrences = Occurrences { function, at, bound: &bound, seen: &mut seen };
-        occurrences.stmt(stmt, true);
-    }
-    let found = seen.into_iter().filter_map(|(key, occurrences)| {
-        let first = occurrences.iter().position(|o| o.surely)?;
-        let [begin, _, ..] = &occurrences[first..] else { return None };
-        let mut values: Vec<(Expr, Type)> = Vec::new();
-        for o in &occurrences[first..] {
-            if !values.iter().any(|(e, _)| e.same(o.expr)) {
-                values.push((o.expr.clone(), number_type(function, o.expr)?));
-            }
-        }
-        let once = values.len() == occurrences.len() - first;
-        (!once || !is_bound(&block[begin.at], &values)).then_some(Found { key, first: begin.at, values })
-    });
-    // larger ones first: what is inside them may then stand once only
-    found.max_by_key(|f| (f.key.len(), std::cmp::Reverse(f.key.clone())))
-}
-
-/// Adds the names that the expressions of a statement bind, at any depth.
-fn add_names(stmt: &Stmt, bound: &mut BTreeSet<VarId>) {
-    fn of(expr: &Expr, bound: &mut BTreeSet<VarId>) {
-        if let ExprKind::Block(lets, _) = &expr.kind {
-            bound.extend(lets.iter().map(|(var, _)| *var));
-        }
-        expr.each_child(&mut |e| of(e, bound));
-    }
-    stmt.each_expr(&mut |e| of(e, bound));
-    stmt.blocks().into_iter().flatten().for_each(|s| add_names(s, bound));
 }
 
 /// The type of an expression, if that is known and a number's.
@@ -159,88 +439,6 @@ fn number_type(function: &Function, expr: &Expr) -> Option<Type> {
         whole => whole,
     };
     matches!(part, Type::Scalar(_) | Type::Generic(_)).then_some(ty)
-}
-
-/// Whether a statement binds all values, one right after the other.
-fn is_bound(stmt: &Stmt, values: &[(Expr, Type)]) -> bool {
-    let Some(((value, _), others)) = values.split_first() else { return true };
-    let StmtKind::Let { expr, body, .. } = &stmt.kind else { return false };
-    expr.same(value) && (others.is_empty() || matches!(&body[..], [next] if is_bound(next, others)))
-}
-
-/// Where a function stands.
-struct Occurrence<'b> {
-    expr: &'b Expr,
-    at: usize,
-    surely: bool,
-}
-
-/// Those of one statement of a block.
-struct Occurrences<'b, 's> {
-    function: &'s Function,
-    at: usize,
-    /// The variables that the statement and its expressions bind.
-    bound: &'s BTreeSet<VarId>,
-    seen: &'s mut BTreeMap<Key, Vec<Occurrence<'b>>>,
-}
-
-impl<'b> Occurrences<'b, '_> {
-    /// Those of a statement that is `surely` run.
-    fn stmt(&mut self, stmt: &'b Stmt, surely: bool) {
-        let repeats = matches!(stmt.kind, StmtKind::While { .. });
-        stmt.each_expr(&mut |e| self.expr(e, surely && !repeats));
-        let inside = match stmt.kind {
-            StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::For { .. } => false,
-            _ => surely,
-        };
-        for inner in stmt.blocks().into_iter().flatten() {
-            self.stmt(inner, inside);
-        }
-    }
-
-    fn expr(&mut self, expr: &'b Expr, surely: bool) {
-        if is_worth_sharing(expr) && self.is_fixed(expr) {
-            let occurrence = Occurrence { expr, at: self.at, surely };
-            self.seen.entry(key(expr)).or_default().push(occurrence);
-        }
-        match &expr.kind {
-            ExprKind::If(c, a, b) => {
-                self.expr(c, surely);
-                self.expr(a, false);
-                self.expr(b, false);
-            }
-            ExprKind::Func(Func::And | Func::Or, args) => {
-                args.iter().enumerate().for_each(|(k, e)| self.expr(e, surely && k == 0));
-            }
-            _ => expr.each_child(&mut |e| self.expr(e, surely)),
-        }
-    }
-
-    /// Whether the expression has one value wherever it stands in the statement, and before it.
-    fn is_fixed(&self, expr: &Expr) -> bool {
-        let own = match &expr.kind {
-            ExprKind::Read(p) | ExprKind::Len(p, _) => {
-                let kind = self.function.var(p.var).kind;
-                let fixed = matches!(kind, VarKind::Binding | VarKind::Index | VarKind::Param(Mode::Read));
-                fixed && !self.bound.contains(&p.var)
-            }
-            ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
-            ExprKind::Func(..) | ExprKind::Pure(..) | ExprKind::Cast(..) | ExprKind::If(..) => true,
-            ExprKind::Element(..) | ExprKind::Tuple(_) | ExprKind::Array(_) => true,
-            // names of their own, or no numbers
-            ExprKind::Block(..)
-            | ExprKind::Partials(..)
-            | ExprKind::Repeat(..)
-            | ExprKind::Fill(..)
-            | ExprKind::Zero(_)
-            | ExprKind::ZeroShadow(_)
-            | ExprKind::EmptyStack
-            | ExprKind::Contract(..) => false,
-        };
-        let mut fixed = own;
-        expr.each_child(&mut |e| fixed &= self.is_fixed(e));
-        fixed
-    }
 }
 
 /// Whether a function takes longer than reading its value.

@@ -355,6 +355,7 @@ impl Arbitrary {
             name: self.path(),
             generics: self.generics(),
             vars: self.vars(),
+            names: Names::default(),
             params: self.many(3, Self::var),
             constants: self.many(2, Self::var).into_iter().collect(),
             body: self.block(4),

@@ -40,6 +40,17 @@ pub struct Array {
     pub elements: Vec<Data>,
 }
 
+impl Array {
+    /// Equal elements in a shape; none where there is no memory for as many.
+    pub fn filled(element: &Data, shape: Vec<usize>) -> Option<Array> {
+        let count = shape.iter().try_fold(1usize, |count, n| count.checked_mul(*n))?;
+        let mut elements = Vec::new();
+        elements.try_reserve_exact(count).ok()?;
+        elements.resize(count, element.clone());
+        Some(Array { shape, elements })
+    }
+}
+
 /// A struct's value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::diag::defect;
-use rev_core::ir::{Block, Direction, Expr, Function, Place, Span, Step, Type, VarId};
+use rev_core::ir::{Block, Direction, Expr, Function, Place, Span, Step, Stmt, StmtKind, Type, VarId};
 use rev_core::pass::Erased;
 
 use super::api::is_function_name;
@@ -67,6 +67,8 @@ pub struct Body<'a> {
     pub source: &'a Source,
     /// Whether this is a pure function, which fails without saying where.
     pub pure: bool,
+    /// Whether scopes are written with braces: where Rust text stands in the program, which sees all names around it.
+    pub braces: bool,
     /// Whether checks are emitted here.
     pub checked: bool,
     /// The loops around, outermost first.
@@ -107,6 +109,7 @@ impl<'a> Body<'a> {
             function,
             source: scope.source,
             pure: false,
+            braces: has_external(&function.body),
             checked: function.checks,
             loops: Vec::new(),
             held: BTreeSet::new(),
@@ -144,6 +147,15 @@ impl<'a> Body<'a> {
             #sites
             use #p::{Elements as _, Extents as _};
             #statements
+        }
+    }
+
+    /// The scope of a name, which is written without braces: names are unique in a function, and a scope that reaches
+    /// further than it has to means the same. So a thousand names are a thousand lines, and not as many levels.
+    pub fn scope(&self, code: TokenStream) -> TokenStream {
+        match self.braces {
+            true => quote!({ #code }),
+            false => code,
         }
     }
 
@@ -299,6 +311,12 @@ impl<'a> Body<'a> {
         let written = self.source.constants.get(path).filter(|_| is_function_name(path))?;
         Some(programs(self.p, self.source, written, Kind::Reversible))
     }
+}
+
+fn has_external(block: &[Stmt]) -> bool {
+    block.iter().any(|s| {
+        matches!(s.kind, StmtKind::External { .. }) || s.blocks().into_iter().any(|b| has_external(b))
+    })
 }
 
 fn path_tokens(written: Option<&syn::Path>, text: &str) -> TokenStream {

@@ -148,6 +148,7 @@ fn frame(pure: &Pure) -> Function {
         params: pure.params.clone(),
         constants: std::collections::BTreeSet::new(),
         vars: pure.vars.clone(),
+        names: rev_core::ir::Names::default(),
         body: Vec::new(),
         checks: false,
         file: pure.file.clone(),

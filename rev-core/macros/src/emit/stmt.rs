@@ -338,7 +338,9 @@ impl Body<'_> {
             });
             let body = self.block(both.body);
             let [sine, cosine] = named;
-            return quote!({ let __both = #p::rt::sin_cos(#x); let #sine = __both.0; let #cosine = __both.1; #body });
+            return self.scope(
+                quote!(let __both = #p::rt::sin_cos(#x); let #sine = __both.0; let #cosine = __both.1; #body),
+            );
         }
         let value = self.expr(expr);
         let (name, ty) = (self.name(var), self.annotation(var));
@@ -349,7 +351,7 @@ impl Body<'_> {
         };
         self.set(var, repr);
         let body = self.block(body);
-        quote!({ let #name #ty = #value; #body })
+        self.scope(quote!(let #name #ty = #value; #body))
     }
 
     fn ancilla(&mut self, var: VarId, init: &Expr, release: Release, body: &Block) -> TokenStream {
@@ -371,7 +373,12 @@ impl Body<'_> {
         self.stand_at(span);
         let check = if released { self.release(var, &quote!(#first)) } else { TokenStream::new() };
         self.held.remove(&var);
-        quote!({ let mut #name #ty = #value; #keep #watch #body #check })
+        let scope = quote!(let mut #name #ty = #value; #keep #watch #body #check);
+        // what holds memory gives it back where its scope ends
+        match init.kind {
+            ExprKind::EmptyStack => quote!({ #scope }),
+            _ => self.scope(scope),
+        }
     }
 
     /// The element and the array that an ancilla of run-time shape starts with, or that a first product makes of

@@ -9,13 +9,13 @@ use super::part::part_method;
 use super::{plain_name, strip, strip_references, Lowerer};
 use crate::emit::is_function_name;
 use crate::names::{is_generated, Named};
-use crate::spans::mentions;
+use crate::spans::{mentions, Region};
 use crate::types::path_text;
 
 impl Lowerer {
     /// An expression, `None` after an error.
     pub(super) fn expr(&mut self, e: &syn::Expr) -> Option<Expr> {
-        let span = self.span(e);
+        let span = self.source.spans.record(Region::of_expr(e));
         self.expr_kind(e).map(|x| if x.span.is_some() && is_wrapper(e) { x } else { x.at(span) })
     }
 

@@ -39,6 +39,7 @@ pub fn lower_function(
     let params_ids = params.iter().map(|p| p.var).collect();
     let function =
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
+    let function = function.in_steps();
     (Model { item, params, loss, declared, function, source, method }, diagnostics)
 }
 

@@ -66,6 +66,7 @@ impl Lowerer {
             params: Vec::new(),
             constants: BTreeSet::new(),
             vars: Vec::new(),
+            names: rev_core::ir::Names::default(),
             body: Vec::new(),
             checks: true,
             file: name.span().file(),

@@ -38,7 +38,7 @@ pub fn lower_pure(
         file: function.file,
         span: function.span,
     };
-    (PureModel { item, params, function, source, method }, diagnostics)
+    (PureModel { item, params, function: function.in_steps(), source, method }, diagnostics)
 }
 
 impl Lowerer {

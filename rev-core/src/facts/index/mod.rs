@@ -152,6 +152,7 @@ impl<'f> Indices<'f> {
 
     /// Whether `a` at one moment is certainly another place than `b` at the other.
     pub fn distinct(&self, a: &Place, b: &Place, apart: &Apart) -> bool {
+        crate::ir::step();
         a.var != b.var || a.path.iter().zip(&b.path).any(|(a, b)| self.distinct_step(a, b, apart))
     }
 

@@ -44,6 +44,26 @@ fn every_function_of_reals_against_finite_differences() {
     assert!(tested > 40, "{tested}");
 }
 
+/// Blocks of one expression may declare the same name, of the same value or of another one.
+#[test]
+fn blocks_with_names_in_common() {
+    let (of_a, of_b) = ("{ let t: f64 = a * b; t * t }", "{ let t: f64 = b * c; t * t }");
+    for value in [
+        format!("{of_a} * {of_a}"),
+        format!("{of_a} * {of_b}"),
+        format!("{of_b} * {of_a} * {of_b} + {of_a}"),
+        format!("max({of_a}, {of_b}) * {of_a}"),
+        format!("if a > b {{ {of_a} }} else {{ {of_b} }}"),
+        format!("{{ let s: f64 = {of_a}; s * {of_b} }}"),
+    ] {
+        let text = format!("fn f(y: &mut f64, a: f64, b: f64, c: f64) {{ y += {value} }}");
+        check_program(&text, &super::args([&0.5, &1.3, &0.7, &-0.4]));
+        let text =
+            format!("fn f(y: &mut f64, a: f64, b: f64, c: f64) {{ let v: f64 = {value} {{ y += v * v }} }}");
+        check_program(&text, &super::args([&0.5, &1.3, &0.7, &-0.4]));
+    }
+}
+
 #[test]
 fn every_instruction_against_finite_differences() {
     for instr in Instr::ALL {

@@ -5,6 +5,7 @@ mod checks;
 mod conformance;
 mod derivatives;
 mod forms;
+mod limits;
 mod stepping;
 
 use super::Machine;

@@ -22,8 +22,10 @@
 mod pullback;
 mod repeated;
 mod statement;
+mod values;
 
 pub(super) use pullback::elements_used;
+use pullback::{each_element_used, ElementsUsed};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,6 +74,10 @@ struct Builder {
     /// What is known of the loops of the block being made, from when it was made before.
     tried: Tried,
     form: Adjoint,
+    /// The elements of each variable that are used, of those that aren't only used as a whole.
+    elements: BTreeMap<VarId, ElementsUsed>,
+    /// Whether products are rounded together with the sums they are added to.
+    fusing: bool,
     /// Whether partial derivatives have to be conjugated.
     complex: bool,
 }
@@ -86,6 +92,8 @@ impl Builder {
             zero: BTreeSet::new(),
             tried: Tried::default(),
             form,
+            elements: each_element_used(&function.body),
+            fusing: false,
             complex: may_be_complex(function),
         }
     }

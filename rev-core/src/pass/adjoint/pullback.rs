@@ -7,16 +7,18 @@
 //! Conditions on the way (`select`, `max`, `if`) stay beside the product and guard it as a whole,
 //! so that an infinite derivative in the branch not taken never meets a zero.
 
+use super::values::{is_trivial, Node};
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
-    accesses, Block, Expr, ExprKind, Number, Place, Range, Release, Span, Step, Stmt, StmtKind, Type,
-    UpdateOp, VarId, VarKind,
+    height, Block, Expr, ExprKind, Number, Place, Range, Release, Span, Step, Stmt, StmtKind, Type, UpdateOp,
+    VarId, VarKind,
 };
+use crate::limits::STEP;
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::inverse_block;
 use crate::pass::partials::partials_of;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A cotangent on its way down an expression.
 #[derive(Clone)]
@@ -72,25 +74,18 @@ fn take_sign(e: Expr) -> (bool, Expr) {
     }
 }
 
-/// Rounds each product together with the sum to which it is added.
-fn fuse_products(block: &mut Block) {
-    for stmt in block {
-        if let StmtKind::Update { op: UpdateOp::Add | UpdateOp::Sub, expr, .. } = &mut stmt.kind {
-            if let ExprKind::Func(Func::Scale, _) = &expr.kind {
-                let product = std::mem::replace(expr, Expr::int(0));
-                *expr = Expr::func(Func::Fused, vec![product]);
-            }
-        }
-        stmt.blocks_mut().into_iter().for_each(fuse_products);
+/// Whether a condition is as cheap to repeat as its name.
+fn is_short(cond: &Expr) -> bool {
+    match &cond.kind {
+        ExprKind::Func(_, args) => args.iter().all(is_trivial),
+        _ => is_trivial(cond),
     }
 }
 
-fn is_trivial(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
-        ExprKind::Read(p) => p.path.is_empty(),
-        _ => false,
-    }
+/// That all of some conditions hold, or don't, as they are guarded by.
+fn all_of(guards: Vec<(Expr, bool)>) -> Option<Expr> {
+    let holding = |(cond, holds): (Expr, bool)| if holds { cond } else { Expr::func(Func::Not, vec![cond]) };
+    guards.into_iter().map(holding).reduce(|a, b| Expr::func(Func::And, vec![a, b]))
 }
 
 /// Whether a cotangent is a shadow, or has one as a part: nothing is gained by naming it.
@@ -133,40 +128,81 @@ fn any_shadow() -> Type {
 impl Builder {
     /// Updates of the shadows of what `e` reads, for a cotangent of its value.
     pub(super) fn pull(&mut self, e: &Expr, c: Cotangent) -> Block {
-        if self.active_reads(e) == 0 {
+        let own = self.with_own_names(e);
+        let node = self.node(own.as_ref().unwrap_or(e));
+        let body = self.pull_node(&node, &[], c);
+        inside(node.names(), body)
+    }
+
+    /// The pull of a binding's expression by the shadow of the bound name, of which the scope uses
+    /// some elements.
+    pub(super) fn pull_binding(&mut self, e: &Expr, shadow: &Place, used: &ElementsUsed) -> Block {
+        let own = self.with_own_names(e);
+        let node = self.node(own.as_ref().unwrap_or(e));
+        let body = self.pull_bound(&node, shadow, used);
+        inside(node.names(), body)
+    }
+
+    fn pull_bound(&mut self, node: &Node, shadow: &Place, used: &ElementsUsed) -> Block {
+        if node.reads == 0 {
             return Vec::new();
         }
-        match &e.kind {
-            ExprKind::Read(place) => self.pull_read(place, c),
+        match &node.expr.kind {
+            ExprKind::Pure(path, _) if !used.is_empty() => self.pull_results(path, node, used, shadow),
+            ExprKind::Partials(path, _) => self.pull_results(&partials_of(path), node, used, shadow),
+            _ => self.pull_node(node, &[], Cotangent::of(Expr::read(shadow.clone()))),
+        }
+    }
+
+    /// The same for an element of the value, where that is a tuple, of tuples if there are several.
+    fn pull_node(&mut self, node: &Node, element: &[u32], c: Cotangent) -> Block {
+        if node.reads == 0 {
+            return Vec::new();
+        }
+        match (&node.expr.kind, node.parts.as_slice()) {
+            (ExprKind::Read(place), _) => self.pull_read(&element_of(place.clone(), element), c),
+            (ExprKind::If(cond, ..), [a, b]) => self.pull_choice(cond.as_ref().clone(), a, b, element, c),
+            (ExprKind::Block(lets, _), _) => self.pull_block(lets, node, element, c),
+            (ExprKind::Pure(path, _), _) => self.pull_pure(path, node, element, c),
+            (ExprKind::Element(_, k), [inner]) => {
+                let element = [&[*k], element].concat();
+                self.pull_node(inner, &element, c)
+            }
+            (ExprKind::Tuple(_), parts) if !element.is_empty() => {
+                let part = parts.get(element[0] as usize);
+                match part {
+                    Some(part) => self.pull_node(part, &element[1..], c),
+                    None => self.defect(node.expr.span, "an element that a tuple hasn't"),
+                }
+            }
+            (ExprKind::Partials(path, _), _) if !element.is_empty() => {
+                self.pull_pure(&partials_of(path), node, element, c)
+            }
+            _ if !element.is_empty() => self.defect(node.expr.span, "an element of what isn't a tuple"),
             // what is added is a product again
-            ExprKind::Func(f @ (Func::Fused | Func::MulAdd), args) => {
-                let mut made = match f {
-                    Func::Fused => args.iter().flat_map(|e| self.pull(e, c.clone())).collect(),
-                    _ => self.pull_func(*f, args, c),
+            (ExprKind::Func(func @ (Func::Fused | Func::MulAdd), _), parts) => {
+                let around = std::mem::replace(&mut self.fusing, true);
+                let made = match (func, parts) {
+                    (Func::Fused, [product]) => self.pull_node(product, &[], c),
+                    _ => self.pull_func(*func, node, c),
                 };
-                fuse_products(&mut made);
+                self.fusing = around;
                 made
             }
-            ExprKind::Func(f, args) => self.pull_func(*f, args, c),
-            ExprKind::Pure(path, args) => self.pull_pure(path, args, &[], c),
-            ExprKind::Cast(inner, _) => self.pull_cast(e, inner, c),
-            ExprKind::If(cond, a, b) => self.pull_choice(cond.as_ref().clone(), a, b, c),
-            ExprKind::Block(lets, value) => self.pull_block(lets, value, c),
-            ExprKind::Element(inner, k) => self.pull_element(inner, &[*k], c),
-            ExprKind::Tuple(es) => self.pull_parts(es, |k| Step::Element(k as u32), c),
-            ExprKind::Array(es) => self.pull_parts(es, |k| Step::Index(vec![Expr::index(k)]), c),
-            ExprKind::Repeat(inner, n) => self.pull_fill(inner, std::slice::from_ref(n), c),
-            ExprKind::Fill(inner, shape) => self.pull_fill(inner, shape, c),
-            ExprKind::Contract(formula, factors) => self.pull_contraction(e, formula, factors, c),
-            // passes give these names, and use their elements
-            ExprKind::Partials(..)
-            | ExprKind::Literal(..)
-            | ExprKind::Named(_)
-            | ExprKind::Const(_)
-            | ExprKind::Len(..)
-            | ExprKind::Zero(_)
-            | ExprKind::ZeroShadow(_)
-            | ExprKind::EmptyStack => self.defect(e.span, "a cotangent of what has no derivative"),
+            (ExprKind::Func(func, _), _) => self.pull_func(*func, node, c),
+            (ExprKind::Cast(..), [inner]) => self.pull_cast(node, inner, c),
+            (ExprKind::Tuple(_), parts) => self.pull_parts(parts, |k| Step::Element(k as u32), c),
+            (ExprKind::Array(_), parts) => self.pull_parts(parts, |k| Step::Index(vec![Expr::index(k)]), c),
+            (ExprKind::Repeat(_, n), [inner]) => self.pull_fill(inner, std::slice::from_ref(n), c),
+            (ExprKind::Fill(_, shape), [inner]) => self.pull_fill(inner, shape, c),
+            (ExprKind::Contract(formula, _), _) => self.pull_contraction(node, formula, c),
+            (ExprKind::If(..) | ExprKind::Element(..) | ExprKind::Cast(..), _)
+            | (ExprKind::Repeat(..) | ExprKind::Fill(..), _)
+            | (ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) | ExprKind::Len(..), _)
+            | (ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_), _)
+            | (ExprKind::EmptyStack, _) => {
+                self.defect(node.expr.span, "a cotangent of what has no derivative")
+            }
         }
     }
 
@@ -176,32 +212,17 @@ impl Builder {
         Vec::new()
     }
 
-    /// How many reads of places that carry a derivative an expression has, lengths and indices apart.
-    fn active_reads(&self, e: &Expr) -> usize {
-        match &e.kind {
-            ExprKind::Read(p) => usize::from(self.active.contains(&p.var)),
-            ExprKind::Func(f, args) => match f.row().derivative {
-                Derivative::Zero => 0,
-                _ => args.iter().map(|a| self.active_reads(a)).sum(),
-            },
-            ExprKind::Block(lets, value) => {
-                lets.iter().map(|(_, e)| self.active_reads(e)).sum::<usize>() + self.active_reads(value)
-            }
-            ExprKind::Repeat(inner, _) | ExprKind::Fill(inner, _) => self.active_reads(inner),
-            ExprKind::Len(..) | ExprKind::ZeroShadow(_) => 0,
-            _ => {
-                let mut n = 0;
-                e.each_child(&mut |child| n += self.active_reads(child));
-                n
-            }
-        }
-    }
-
     fn pull_read(&mut self, place: &Place, c: Cotangent) -> Block {
         let Some(shadow) = self.shadow(place) else { return Vec::new() };
         self.zero.remove(&shadow.var);
         let op = if c.negative { UpdateOp::Sub } else { UpdateOp::Add };
-        let expr = self.scaled(c);
+        let expr = match self.scaled(c) {
+            // the product is rounded together with the sum to which it is added
+            product if self.fusing && matches!(product.kind, ExprKind::Func(Func::Scale, _)) => {
+                Expr::func(Func::Fused, vec![product])
+            }
+            value => value,
+        };
         vec![Stmt::new(StmtKind::Update { op, place: shadow, expr }).at(place.span)]
     }
 
@@ -225,115 +246,102 @@ impl Builder {
         }
     }
 
-    fn pull_func(&mut self, func: Func, args: &[Expr], c: Cotangent) -> Block {
-        let row = func.row();
-        match row.derivative {
+    fn pull_func(&mut self, func: Func, node: &Node, c: Cotangent) -> Block {
+        let values: Vec<Expr> = node.parts.iter().map(|p| self.value(p)).collect();
+        match func.row().derivative {
             Derivative::Zero => Vec::new(),
             Derivative::Choice(cond, i, j) => {
-                let names = self.name_args(args);
-                let inner = |b: &mut Builder| b.pull_choice(cond(&names.exprs), &args[i], &args[j], c);
-                self.wrap(&names, None, func, inner)
+                let cond = cond(&values);
+                node.are_used_in(&cond);
+                self.pull_choice(cond, &node.parts[i], &node.parts[j], &[], c)
             }
-            Derivative::Partials(partials) => self.pull_partials(func, args, partials, false, c),
-            Derivative::Singular(partials) => self.pull_partials(func, args, partials, true, c),
+            Derivative::Partials(partials) => {
+                let value = self.value(node);
+                self.pull_partials(node, partials(&values, &value), c)
+            }
+            Derivative::Singular(partials) => {
+                let value = self.value(node);
+                self.pull_singular(node, partials(&values, &value), c)
+            }
             Derivative::Pullback(pullback) => {
-                let names = self.name_args(args);
-                let v = self.new_binding("v", Type::Unknown);
-                let value = Expr::read(Place::var(v));
-                let inner = |b: &mut Builder| {
-                    let negative = c.negative;
-                    b.with_base(c, 2, &value, |b, base| {
-                        let cotangents = pullback(&names.exprs, &value, &base);
-                        b.pull_each(args, cotangents, |e| Cotangent { negative, ..Cotangent::of(e) })
-                    })
-                };
-                self.wrap(&names, Some(v), func, inner)
-            }
-        }
-    }
-
-    fn pull_partials(
-        &mut self,
-        func: Func,
-        args: &[Expr],
-        partials: fn(&[Expr], &Expr) -> Vec<Expr>,
-        singular: bool,
-        c: Cotangent,
-    ) -> Block {
-        let names = self.name_args(args);
-        let v = self.new_binding("v", Type::Unknown);
-        let value = Expr::read(Place::var(v));
-        let mut partials = partials(&names.exprs, &value);
-        let mut args = args.to_vec();
-        merge_equal(&mut args, &mut partials);
-        let inner = |b: &mut Builder| {
-            let several = args.iter().map(|a| b.active_reads(a)).sum::<usize>() > 1;
-            if singular {
-                let negative = c.negative;
-                let absorb = |b: &mut Builder, base: Expr| {
-                    let absorbed = partials
-                        .into_iter()
-                        .map(|p| Some(Expr::func(Func::Absorb, vec![base.clone(), b.conjugate(p)])))
-                        .collect();
-                    b.pull_each(&args, absorbed, |e| Cotangent { negative, ..Cotangent::of(e) })
-                };
-                b.with_base(c, if several { 2 } else { 1 }, &value, absorb)
-            } else {
-                b.with_coef(c, several, |b, c| {
-                    let scaled = partials.into_iter().map(|p| (!p.is_number(0)).then_some(p)).collect();
-                    b.pull_each(&args, scaled, |p| c.clone().times(p))
+                let (value, negative) = (self.value(node), c.negative);
+                self.with_base(c, true, node, |b, base| {
+                    let cotangents = pullback(&values, &value, &base);
+                    let mut out = Vec::new();
+                    for (arg, part) in node.parts.iter().zip(cotangents) {
+                        if let Some(part) = part.filter(|_| arg.reads > 0) {
+                            node.are_used_in(&part);
+                            out.extend(b.pull_shared(arg, Cotangent { negative, ..Cotangent::of(part) }));
+                        }
+                    }
+                    out
                 })
             }
-        };
-        self.wrap(&names, Some(v), func, inner)
+        }
     }
 
-    /// Pulls each argument that has a cotangent, made by `f` from its expression.
-    fn pull_each(&mut self, args: &[Expr], parts: Vec<Option<Expr>>, f: impl Fn(Expr) -> Cotangent) -> Block {
-        if args.len() != parts.len() {
-            return self.defect(Span::NONE, "a function has another number of arguments than derivatives");
-        }
-        let mut out = Vec::new();
-        for (arg, part) in args.iter().zip(parts) {
-            if let Some(part) = part {
-                out.extend(self.pull_shared(arg, f(part)));
+    fn pull_partials(&mut self, node: &Node, partials: Vec<Expr>, c: Cotangent) -> Block {
+        let mut pulled = merge_equal(node, partials);
+        pulled.retain(|(_, partial)| !partial.is_number(0));
+        let several = several(&pulled);
+        self.with_coef(c, several, |b, c| {
+            let each = std::iter::repeat_n(c, pulled.len());
+            pulled.into_iter().zip(each).flat_map(|((arg, p), c)| b.pull_shared(arg, c.times(p))).collect()
+        })
+    }
+
+    /// Where a partial derivative can be infinite, it meets the cotangent at once.
+    fn pull_singular(&mut self, node: &Node, partials: Vec<Expr>, c: Cotangent) -> Block {
+        let pulled = merge_equal(node, partials);
+        let (several, negative) = (several(&pulled), c.negative);
+        self.with_base(c, several, node, |b, base| {
+            let each = std::iter::repeat_n(base, pulled.len());
+            let mut out = Vec::new();
+            for ((arg, partial), base) in pulled.into_iter().zip(each) {
+                let absorbed = Expr::func(Func::Absorb, vec![base, b.conjugate(partial)]);
+                out.extend(b.pull_shared(arg, Cotangent { negative, ..Cotangent::of(absorbed) }));
             }
-        }
-        out
+            out
+        })
     }
 
-    /// Like [`pull`](Self::pull), with a composite base bound to a name where it is used more than once.
-    fn pull_shared(&mut self, e: &Expr, c: Cotangent) -> Block {
-        let uses = self.active_reads(e);
-        if uses > 1 && !is_trivial(&c.base) {
-            let (coef, guards, negative) = (c.coef.clone(), c.guards.clone(), c.negative);
-            let bare = Cotangent::of(c.base);
-            return self
-                .with_base(bare, 2, e, |b, base| b.pull(e, Cotangent { base, negative, coef, guards }));
+    /// The pull of a part, with a composite base bound to a name where it is used more than once.
+    fn pull_shared(&mut self, node: &Node, c: Cotangent) -> Block {
+        if node.reads < 2 || is_trivial(&c.base) {
+            return self.pull_node(node, &[], c);
         }
-        self.pull(e, c)
+        let Cotangent { base, negative, coef, guards } = c;
+        self.with_base(Cotangent::of(base), true, node, |b, base| {
+            b.pull_node(node, &[], Cotangent { base, negative, coef, guards })
+        })
     }
 
-    /// Makes the cotangent a plain base expression (sign apart), bound to a name if it is composite
-    /// and used more than once. `of` is what it is the cotangent of.
+    /// Makes the cotangent of a part's value a plain base expression (sign apart), bound to a name if it is
+    /// composite and used more than once, or long.
     fn with_base(
         &mut self,
         c: Cotangent,
-        uses: usize,
-        of: &Expr,
+        several: bool,
+        node: &Node,
         f: impl FnOnce(&mut Builder, Expr) -> Block,
     ) -> Block {
         let base = self.scaled(c);
-        if uses < 2 || is_part(&base) {
+        if is_part(&base) || !several && height(&base) <= STEP {
             return f(self, base);
         }
-        let base = if is_typed(&base) { base } else { Expr::func(Func::ShadowOf, vec![base, of.clone()]) };
+        let base = if is_typed(&base) {
+            base
+        } else {
+            let value = self.value(node);
+            node.is_used();
+            Expr::func(Func::ShadowOf, vec![base, value])
+        };
         let var = self.new_binding("c", Type::Shadow(Box::new(Type::Unknown)));
         let body = f(self, Expr::read(Place::var(var)));
         bind(var, base, body)
     }
 
-    /// Binds the coefficient to a name if it is composite and used more than once.
+    /// Binds the coefficient to a name if it is composite and used more than once, or has many factors.
     fn with_coef(
         &mut self,
         mut c: Cotangent,
@@ -341,7 +349,7 @@ impl Builder {
         f: impl FnOnce(&mut Builder, Cotangent) -> Block,
     ) -> Block {
         match c.coef.take() {
-            Some(coef) if several && !is_trivial(&coef) => {
+            Some(coef) if several && !is_trivial(&coef) || height(&coef) > STEP => {
                 let var = self.new_binding("k", Type::Unknown);
                 c.coef = Some(Expr::read(Place::var(var)));
                 let body = f(self, c);
@@ -354,72 +362,84 @@ impl Builder {
         }
     }
 
-    /// Names for composite arguments, so that derivatives don't repeat them.
-    fn name_args(&mut self, args: &[Expr]) -> Names {
-        let vars: Vec<Option<VarId>> =
-            args.iter().map(|a| (!is_trivial(a)).then(|| self.new_binding("t", Type::Unknown))).collect();
-        let exprs =
-            args.iter().zip(&vars).map(|(a, v)| v.map_or(a.clone(), |v| Expr::read(Place::var(v)))).collect();
-        Names { vars, exprs, args: args.to_vec() }
+    fn pull_choice(&mut self, cond: Expr, a: &Node, b: &Node, element: &[u32], mut c: Cotangent) -> Block {
+        match (a.reads, b.reads) {
+            (_, 0) => return self.pull_node(a, element, c.guarded(cond, true)),
+            (0, _) => return self.pull_node(b, element, c.guarded(cond, false)),
+            _ => {}
+        }
+        let mut names = Vec::new();
+        let (cond, guards) = self.short_conditions(cond, std::mem::take(&mut c.guards), &mut names);
+        c.guards = guards;
+        let mut out = self.pull_node(a, element, c.clone().guarded(cond.clone(), true));
+        out.extend(self.pull_node(b, element, c.guarded(cond, false)));
+        inside(names, out)
     }
 
-    /// The block that `inner` makes, inside bindings for those names that it uses.
-    fn wrap(
+    /// A condition, and those that guard it, in a form that can be repeated: with names for what is long, which
+    /// evaluate nothing where the guards don't hold.
+    fn short_conditions(
         &mut self,
-        names: &Names,
-        value: Option<VarId>,
-        func: Func,
-        inner: impl FnOnce(&mut Builder) -> Block,
-    ) -> Block {
-        let mut body = inner(self);
-        if let Some(v) = value.filter(|&v| accesses(&body, v)) {
-            body = bind(v, Expr::func(func, names.exprs.clone()), body);
+        cond: Expr,
+        guards: Vec<(Expr, bool)>,
+        names: &mut Vec<(VarId, Expr)>,
+    ) -> (Expr, Vec<(Expr, bool)>) {
+        if guards.len() < 2 && is_short(&cond) {
+            return (cond, guards);
         }
-        for (var, arg) in names.vars.iter().zip(&names.args).rev() {
-            if let Some(v) = var.filter(|&v| accesses(&body, v)) {
-                body = bind(v, arg.clone(), body);
-            }
-        }
-        body
-    }
-
-    fn pull_choice(&mut self, cond: Expr, a: &Expr, b: &Expr, c: Cotangent) -> Block {
-        let mut out = self.pull(a, c.clone().guarded(cond.clone(), true));
-        out.extend(self.pull(b, c.guarded(cond, false)));
-        out
+        let mut named = |b: &mut Builder, value: Expr| {
+            let var = b.new_binding("g", Type::BOOL);
+            names.push((var, value));
+            Expr::read(Place::var(var))
+        };
+        let around = all_of(guards).map(|all| if is_trivial(&all) { all } else { named(self, all) });
+        let reached = around.iter().cloned().chain([cond]).map(|c| (c, true)).collect();
+        let cond = all_of(reached).map_or(Expr::bool(true), |all| named(self, all));
+        (cond, around.into_iter().map(|c| (c, true)).collect())
     }
 
     /// A `#[pure]` function: its partial derivatives are a tuple, of tuples where it has several
     /// results, of which `result` is the one meant.
-    fn pull_pure(&mut self, path: &str, args: &[Expr], result: &[u32], c: Cotangent) -> Block {
+    fn pull_pure(&mut self, path: &str, node: &Node, result: &[u32], c: Cotangent) -> Block {
         let of_result = self.carried(&type_of(&self.out, &c.base));
         if of_result == Carried::Nothing {
             return Vec::new();
         }
+        let args = node.parts.iter().map(|arg| {
+            arg.is_used();
+            self.value(arg)
+        });
+        let partials = Expr::new(ExprKind::Partials(path.to_string(), args.collect()));
         let g = self.new_binding("g", Type::Unknown);
-        let partials = Expr::new(ExprKind::Partials(path.to_string(), args.to_vec()));
-        let mut body = Vec::new();
-        for (k, arg) in args.iter().enumerate() {
-            if self.active_reads(arg) == 0 {
-                continue;
+        let partial = |k| Expr::read(element_of(Place::var(g), result).with(Step::Element(k)));
+        let pulled: Vec<_> = node.parts.iter().zip((0..).map(partial)).filter(|(a, _)| a.reads > 0).collect();
+        let several = several(&pulled);
+        let body = self.with_coef(c, several, |b, c| {
+            let each = std::iter::repeat_n(c, pulled.len());
+            let mut out = Vec::new();
+            for ((arg, partial), c) in pulled.into_iter().zip(each) {
+                out.extend(b.pull_argument(arg, partial, of_result, c));
             }
-            let partial = Expr::read(element_of(Place::var(g), result).with(Step::Element(k as u32)));
-            let mut c = c.clone();
-            if of_result == Carried::Unknown {
-                let any = match is_typed(&c.base) {
-                    true => Expr::new(ExprKind::Cast(Box::new(c.base), any_shadow())),
-                    false => c.base,
-                };
-                c.base = Expr::func(Func::ShadowOf, vec![any, partial.clone()]);
-            }
-            let c = c.times(partial);
-            body.extend(match self.carried(&Type::Shadow(Box::new(type_of(&self.out, arg)))) {
-                Carried::Number => self.pull_shared(arg, c),
-                Carried::Nothing => Vec::new(),
-                Carried::Unknown => self.pull_converted(arg, c, any_shadow()),
-            });
-        }
+            out
+        });
         bind(g, partials, body)
+    }
+
+    /// An argument of a `#[pure]` function, by the partial derivative of a result.
+    fn pull_argument(&mut self, arg: &Node, partial: Expr, of_result: Carried, mut c: Cotangent) -> Block {
+        if of_result == Carried::Unknown {
+            let any = match is_typed(&c.base) {
+                true => Expr::new(ExprKind::Cast(Box::new(c.base), any_shadow())),
+                false => c.base,
+            };
+            c.base = Expr::func(Func::ShadowOf, vec![any, partial.clone()]);
+        }
+        let c = c.times(partial);
+        match self.carried(&Type::Shadow(Box::new(type_of(&self.out, arg.expr)))) {
+            Carried::Number => self.pull_shared(arg, c),
+            Carried::Nothing => Vec::new(),
+            Carried::Unknown => self.pull_converted(arg, c, any_shadow()),
+        }
     }
 
     fn carried(&self, shadow: &Type) -> Carried {
@@ -433,97 +453,75 @@ impl Builder {
 
     /// The binding `let t = g(..)` of a pure function with several results, of which the scope uses
     /// some.
-    fn pull_results(&mut self, path: &str, args: &[Expr], used: &ElementsUsed, shadow: &Place) -> Block {
+    fn pull_results(&mut self, path: &str, node: &Node, used: &ElementsUsed, shadow: &Place) -> Block {
         let mut out = Vec::new();
         for result in used {
             let c = Cotangent::of(Expr::read(element_of(shadow.clone(), result)));
-            out.extend(self.pull_pure(path, args, result, c));
+            out.extend(self.pull_pure(path, node, result, c));
         }
         out
     }
 
-    fn pull_cast(&mut self, e: &Expr, inner: &Expr, mut c: Cotangent) -> Block {
+    fn pull_cast(&mut self, node: &Node, inner: &Node, mut c: Cotangent) -> Block {
         if !is_typed(&c.base) {
-            c.base = Expr::func(Func::ShadowOf, vec![c.base, e.clone()]);
+            let value = self.value(node);
+            node.is_used();
+            c.base = Expr::func(Func::ShadowOf, vec![c.base, value]);
         }
-        let source = type_of(&self.out, inner);
+        let source = type_of(&self.out, inner.expr);
         self.pull_converted(inner, c, Type::Shadow(Box::new(source)))
     }
 
-    fn pull_converted(&mut self, inner: &Expr, c: Cotangent, to: Type) -> Block {
+    fn pull_converted(&mut self, inner: &Node, c: Cotangent, to: Type) -> Block {
         let negative = c.negative;
         let base = Expr::new(ExprKind::Cast(Box::new(self.scaled(c)), to));
         self.pull_shared(inner, Cotangent { negative, ..Cotangent::of(base) })
     }
 
-    /// An element of a tuple, or of a tuple inside it: the numbers of both, from the outside.
-    fn pull_element(&mut self, inner: &Expr, numbers: &[u32], c: Cotangent) -> Block {
-        let element = |e: &Expr| numbers.iter().fold(e.clone(), element_value);
-        match (&inner.kind, numbers) {
-            (_, []) => self.pull(inner, c),
-            (ExprKind::Tuple(es), [k, rest @ ..]) => match es.get(*k as usize) {
-                Some(e) => self.pull_element(e, rest, c),
-                None => self.defect(inner.span, "an element that a tuple hasn't"),
-            },
-            (ExprKind::Read(place), _) => self.pull_read(&element_of(place.clone(), numbers), c),
-            (ExprKind::Pure(path, args), _) => self.pull_pure(path, args, numbers, c),
-            (ExprKind::Partials(path, args), _) => self.pull_pure(&partials_of(path), args, numbers, c),
-            (ExprKind::Block(lets, value), _) => self.pull_block(lets, &element(value), c),
-            (ExprKind::If(cond, a, b), _) => {
-                self.pull_choice(cond.as_ref().clone(), &element(a), &element(b), c)
-            }
-            (ExprKind::Element(outer, k), _) => self.pull_element(outer, &[&[*k][..], numbers].concat(), c),
-            (
-                ExprKind::Literal(..)
-                | ExprKind::Named(_)
-                | ExprKind::Const(_)
-                | ExprKind::Len(..)
-                | ExprKind::Func(..)
-                | ExprKind::Cast(..)
-                | ExprKind::Array(_)
-                | ExprKind::Repeat(..)
-                | ExprKind::Fill(..)
-                | ExprKind::Zero(_)
-                | ExprKind::ZeroShadow(_)
-                | ExprKind::EmptyStack
-                | ExprKind::Contract(..),
-                _,
-            ) => self.defect(inner.span, "an element of what isn't a tuple"),
-        }
-    }
-
     /// A tuple or fixed-size array: the cotangent is one too, always a place.
-    fn pull_parts(&mut self, parts: &[Expr], step: impl Fn(usize) -> Step, c: Cotangent) -> Block {
+    fn pull_parts(&mut self, parts: &[Node], step: impl Fn(usize) -> Step, c: Cotangent) -> Block {
         let ExprKind::Read(place) = &c.base.kind else {
             return self.defect(c.base.span, "a tuple's cotangent that isn't a place");
         };
         let mut out = Vec::new();
         for (k, part) in parts.iter().enumerate() {
             let base = Expr::read(place.clone().with(step(k)));
-            out.extend(self.pull(part, Cotangent { base, ..c.clone() }));
+            out.extend(self.pull_node(part, &[], Cotangent { base, ..c.clone() }));
         }
         out
     }
 
     /// A product of arrays: the cotangent of each factor is the product of the target's with the other
     /// factors.
-    fn pull_contraction(&mut self, e: &Expr, formula: &Contraction, factors: &[Expr], c: Cotangent) -> Block {
-        let active: Vec<usize> = (0..factors.len()).filter(|k| self.active_reads(&factors[*k]) > 0).collect();
+    fn pull_contraction(&mut self, node: &Node, formula: &Contraction, c: Cotangent) -> Block {
+        let active: Vec<usize> = (0..node.parts.len()).filter(|k| node.parts[*k].reads > 0).collect();
         let negative = c.negative;
-        self.with_base(c, active.len(), e, |b, base| {
+        self.with_base(c, active.len() > 1, node, |b, base| {
             let mut out = Vec::new();
             for k in active {
-                let others = factors.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, f)| f.clone());
+                let others = node.parts.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, f)| b.factor(f));
                 let product = std::iter::once(base.clone()).chain(others).collect();
                 let product = ExprKind::Contract(formula.adjoint(k, b.complex), product);
-                out.extend(b.pull(&factors[k], Cotangent { negative, ..Cotangent::of(Expr::new(product)) }));
+                let c = Cotangent { negative, ..Cotangent::of(Expr::new(product)) };
+                out.extend(b.pull_shared(&node.parts[k], c));
             }
             out
         })
     }
 
+    /// A factor of a product of arrays: an array as it is written, a number by its name.
+    fn factor(&mut self, node: &Node) -> Expr {
+        match &node.expr.kind {
+            ExprKind::Read(_) => node.expr.clone(),
+            _ => {
+                node.is_used();
+                self.value(node)
+            }
+        }
+    }
+
     /// Equal elements: the cotangents of all of them add up.
-    fn pull_fill(&mut self, inner: &Expr, shape: &[Expr], c: Cotangent) -> Block {
+    fn pull_fill(&mut self, inner: &Node, shape: &[Expr], c: Cotangent) -> Block {
         let ExprKind::Read(place) = &c.base.kind else {
             return self.defect(c.base.span, "an array's cotangent that isn't a place");
         };
@@ -537,63 +535,58 @@ impl Builder {
             .collect();
         let index = indices.iter().map(|&i| Expr::read(Place::var(i))).collect();
         let base = Expr::read(place.clone().with(Step::Index(index)));
-        let body = self.pull(inner, Cotangent { base, ..c.clone() });
+        let body = self.pull_node(inner, &[], Cotangent { base, ..c });
         indices.into_iter().zip(shape).rev().fold(body, |body, (var, n)| {
             let range = Range::new(Expr::index(0), n.clone());
             vec![Stmt::new(StmtKind::For { var, range, parallel: None, body })]
         })
     }
 
-    /// Local names: like bindings.
-    fn pull_block(&mut self, lets: &[(VarId, Expr)], value: &Expr, c: Cotangent) -> Block {
-        let Some(((var, e), rest)) = lets.split_first() else { return self.pull(value, c) };
-        if self.active_reads(e) == 0 {
-            let body = self.pull_block(rest, value, c);
-            return bind(*var, e.clone(), body);
+    /// Local names: like bindings. They are in scope around all that is made of the whole expression.
+    fn pull_block(&mut self, lets: &[(VarId, Expr)], node: &Node, element: &[u32], c: Cotangent) -> Block {
+        let Some((value, values)) = node.parts.split_last() else { return Vec::new() };
+        node.opened.set(true);
+        let names = lets.iter().map(|(var, _)| *var).zip(values).filter(|(_, e)| e.reads > 0);
+        let names: Vec<_> = names.map(|(var, e)| (var, self.new_shadow(var, VarKind::Ancilla), e)).collect();
+        let mut body = self.pull_node(value, element, c);
+        for (var, shadow, e) in names.into_iter().rev() {
+            let used = self.elements.get(&var).cloned().unwrap_or_default();
+            let pull = self.pull_bound(e, &Place::var(shadow), &used);
+            if !self.form.elide_zero {
+                body.splice(0..0, inverse_block(&pull));
+            }
+            body.extend(pull);
+            body = shadow_scope(var, shadow, body);
         }
-        self.active.insert(*var);
-        let shadow = self.new_shadow(*var, VarKind::Ancilla);
-        let mut body = self.pull_block(rest, value, c);
-        let reads = rest.iter().map(|(_, e)| e).chain([value]).flat_map(|e| e.reads());
-        let pull = self.pull_binding(e, &Place::var(shadow), &elements_used(*var, reads));
-        if !self.form.elide_zero {
-            body.splice(0..0, inverse_block(&pull));
-        }
-        body.extend(pull);
-        let scope = shadow_scope(*var, shadow, body);
-        bind(*var, e.clone(), scope)
-    }
-
-    /// The pull of a binding's expression by the shadow of the bound name, of which the scope uses
-    /// some elements.
-    pub(super) fn pull_binding(&mut self, e: &Expr, shadow: &Place, used: &ElementsUsed) -> Block {
-        match &e.kind {
-            ExprKind::Pure(path, args) if !used.is_empty() => self.pull_results(path, args, used, shadow),
-            ExprKind::Partials(path, args) => self.pull_results(&partials_of(path), args, used, shadow),
-            _ => self.pull(e, Cotangent::of(Expr::read(shadow.clone()))),
-        }
+        body
     }
 }
 
-/// Bindings made for the arguments of a function.
-struct Names {
-    vars: Vec<Option<VarId>>,
-    exprs: Vec<Expr>,
-    args: Vec<Expr>,
+/// Parts with their partial derivatives.
+type Pulled<'n, 'e> = Vec<(&'n Node<'e>, Expr)>;
+
+/// Whether a cotangent is used for more than one update.
+fn several(pulled: &Pulled) -> bool {
+    pulled.iter().map(|(arg, _)| arg.reads).sum::<usize>() > 1
 }
 
-/// Puts the partial derivatives by equal arguments together: `x·x` is pulled back once, by `x + x`.
-fn merge_equal(args: &mut Vec<Expr>, partials: &mut Vec<Expr>) {
-    let mut k = 0;
-    while k < args.len() {
-        if let Some(first) = (0..k).find(|&j| args[j].same(&args[k])) {
-            args.remove(k);
-            let partial = partials.remove(k);
-            partials[first] = partials[first].clone() + partial;
-        } else {
-            k += 1;
+/// The arguments that carry derivatives with their partial derivatives, those by equal arguments put together:
+/// `x·x` is pulled back once, by `x + x`.
+fn merge_equal<'n, 'e>(node: &'n Node<'e>, partials: Vec<Expr>) -> Pulled<'n, 'e> {
+    let mut out: Pulled = Vec::new();
+    for (arg, partial) in node.parts.iter().zip(partials).filter(|(arg, _)| arg.reads > 0) {
+        match out.iter_mut().find(|(first, _)| first.expr.same(arg.expr)) {
+            Some((_, sum)) => *sum = std::mem::replace(sum, Expr::int(0)) + partial,
+            None => out.push((arg, partial)),
         }
     }
+    out.iter().for_each(|(_, partial)| node.are_used_in(partial));
+    out
+}
+
+/// Statements inside bindings.
+fn inside(names: Vec<(VarId, Expr)>, body: Block) -> Block {
+    names.into_iter().rev().fold(body, |body, (var, value)| bind(var, value, body))
 }
 
 fn bind(var: VarId, expr: Expr, body: Block) -> Block {
@@ -617,17 +610,28 @@ pub(in crate::pass) fn elements_used<'a>(
     var: VarId,
     places: impl Iterator<Item = &'a Place>,
 ) -> ElementsUsed {
-    let leading = |p: &'a Place| {
-        p.path.iter().map_while(|step| match step {
-            Step::Element(k) => Some(*k),
-            Step::Field(_) | Step::Index(_) | Step::Part(_) | Step::Re | Step::Im => None,
-        })
+    places.filter(|p| p.var == var).map(leading_elements).filter(|e| !e.is_empty()).collect()
+}
+
+/// The same of each variable that statements read.
+pub(super) fn each_element_used(block: &[Stmt]) -> BTreeMap<VarId, ElementsUsed> {
+    let mut out: BTreeMap<VarId, ElementsUsed> = BTreeMap::new();
+    let mut add = |place: &Place| {
+        let elements = leading_elements(place);
+        if !elements.is_empty() {
+            out.entry(place.var).or_default().insert(elements);
+        }
     };
-    places
-        .filter(|p| p.var == var)
-        .map(|p| leading(p).collect())
-        .filter(|e: &Vec<u32>| !e.is_empty())
-        .collect()
+    block.iter().for_each(|s| s.each_access_deep(&mut |place, _| add(place)));
+    out
+}
+
+fn leading_elements(place: &Place) -> Vec<u32> {
+    let element = |step: &Step| match step {
+        Step::Element(k) => Some(*k),
+        Step::Field(_) | Step::Index(_) | Step::Part(_) | Step::Re | Step::Im => None,
+    };
+    place.path.iter().map_while(element).collect()
 }
 
 /// An element of a tuple of tuples.

@@ -40,7 +40,18 @@ struct Savepoint {
 impl Builder {
     fn save(&self) -> Savepoint {
         // every field is named here and in `restore`: a new one belongs to the savepoint, or is said not to
-        let Builder { out, shadows, active, spares, zero, tried: _, form: _, complex: _ } = self;
+        let Builder {
+            out,
+            shadows,
+            active,
+            spares,
+            zero,
+            tried: _,
+            form: _,
+            elements: _,
+            fusing: _,
+            complex: _,
+        } = self;
         Savepoint {
             vars: out.vars.len(),
             shadows: shadows.clone(),
@@ -51,7 +62,18 @@ impl Builder {
     }
 
     fn restore(&mut self, to: &Savepoint) {
-        let Builder { out, shadows, active, spares, zero, tried: _, form: _, complex: _ } = self;
+        let Builder {
+            out,
+            shadows,
+            active,
+            spares,
+            zero,
+            tried: _,
+            form: _,
+            elements: _,
+            fusing: _,
+            complex: _,
+        } = self;
         out.vars.truncate(to.vars);
         shadows.clone_from(&to.shadows);
         active.clone_from(&to.active);

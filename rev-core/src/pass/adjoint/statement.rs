@@ -1,6 +1,6 @@
 //! The rule of each statement.
 
-use super::pullback::{elements_used, shadow_scope, Cotangent};
+use super::pullback::{shadow_scope, Cotangent};
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
@@ -191,9 +191,7 @@ impl Builder {
         self.zero.insert(shadow);
         let mut inner = self.block(body);
         if !self.is_zero(&place) {
-            let mut places = Vec::new();
-            body.iter().for_each(|s| s.each_access_deep(&mut |p, _| places.push(p)));
-            let used = elements_used(var, places.into_iter());
+            let used = self.elements.get(&var).cloned().unwrap_or_default();
             let pull = self.pull_binding(expr, &place, &used);
             if !self.form.elide_zero {
                 inner.splice(0..0, inverse_block(&pull));

@@ -10,10 +10,11 @@
 //! updates too, and finds them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::facts::{Apart, Definitions, Indices, Order};
 use crate::ir::{Access, Callee, Expr, Function, Named, Place, Stmt, StmtKind, Type, VarId};
-use crate::pass::uncompute::order::{follows, shape, statement_at, Node, Part, Position, Shape};
+use crate::pass::uncompute::order::{follows, shape, Node, Part, Position, Shape};
 
 /// What the values of `roots` after the function depend on: for each statement, in the order of the
 /// text and before those inside it, how it is needed.
@@ -36,8 +37,13 @@ struct Live<'f> {
     function: &'f Function,
     definitions: Definitions,
     statements: Vec<Numbered<'f>>,
+    /// The writes that nobody is known to read, and the statements that write something which somebody reads: a
+    /// place of the state, that is no shadow.
     writes: BTreeMap<VarId, Vec<Write<'f>>>,
+    restores: Vec<bool>,
     declarations: BTreeMap<VarId, Vec<usize>>,
+    /// Where the variables of loops are declared.
+    indices: BTreeMap<VarId, Vec<usize>>,
     live: Vec<bool>,
 }
 
@@ -47,13 +53,13 @@ struct Numbered<'f> {
     at: Position,
     /// The loop, branch or scope around it.
     around: Option<usize>,
+    /// The number of the first statement behind it.
+    end: usize,
 }
 
 struct Write<'f> {
     place: &'f Place,
     by: usize,
-    /// Whether somebody reads it.
-    wanted: bool,
 }
 
 impl<'f> Live<'f> {
@@ -63,15 +69,19 @@ impl<'f> Live<'f> {
             definitions: Definitions::of(&function.body),
             statements: Vec::new(),
             writes: BTreeMap::new(),
+            restores: Vec::new(),
             declarations: BTreeMap::new(),
+            indices: BTreeMap::new(),
             live: Vec::new(),
         };
         live.number(&function.body, &mut Vec::new(), None);
         live.live = vec![false; live.statements.len()];
+        live.restores = live.live.clone();
+        let changed = live.writes.keys().copied().collect();
         let mut work = Vec::new();
         for root in roots {
-            for write in live.writes.get_mut(root).into_iter().flatten() {
-                write.wanted = true;
+            for write in live.writes.remove(root).into_iter().flatten() {
+                live.is_read(&write);
                 work.push(write.by);
             }
         }
@@ -80,19 +90,18 @@ impl<'f> Live<'f> {
                 work.push(id);
             }
         }
-        Marks { changed: live.writes.keys().copied().collect(), work, live: &mut live }.run();
+        Marks { changed, work, live: &mut live }.run();
         live
     }
 
+    fn is_read(&mut self, write: &Write) {
+        self.restores[write.by] |= !matches!(self.function.var(write.place.var).ty, Type::Shadow(_));
+    }
+
     fn needs(self) -> Vec<Need> {
-        let is_state = |w: &Write| !matches!(self.function.var(w.place.var).ty, Type::Shadow(_));
-        let mut restores = vec![false; self.statements.len()];
-        for write in self.writes.values().flatten().filter(|w| w.wanted && is_state(w)) {
-            restores[write.by] = true;
-        }
         let is_adjoint =
             |s: &Numbered| matches!(&s.stmt.kind, StmtKind::Call { direction, .. } if direction.adjoint > 0);
-        let statements = self.statements.iter().zip(restores);
+        let statements = self.statements.iter().zip(self.restores);
         let need = |(&live, (statement, restores)): (&bool, (&Numbered, bool))| match live {
             false => Need::Dead,
             true if is_adjoint(statement) && !restores => Need::Shadows,
@@ -106,20 +115,24 @@ impl<'f> Live<'f> {
             let id = self.statements.len();
             let mut at = path.clone();
             at.push(Node { index, part: Part::Before, shape: shape_of_own(stmt) });
-            self.statements.push(Numbered { stmt, at, around });
+            self.statements.push(Numbered { stmt, at, around, end: id });
             stmt.each_place(&mut |place, access| {
                 if access != Access::Read {
-                    self.writes.entry(place.var).or_default().push(Write { place, by: id, wanted: false });
+                    self.writes.entry(place.var).or_default().push(Write { place, by: id });
                 }
             });
             if let StmtKind::Let { var, .. } | StmtKind::Ancilla { var, .. } = &stmt.kind {
                 self.declarations.entry(*var).or_default().push(id);
+            }
+            if let StmtKind::For { var, .. } = &stmt.kind {
+                self.indices.entry(*var).or_default().push(id);
             }
             for (k, inner) in stmt.blocks().into_iter().enumerate() {
                 path.push(Node { index, part: Part::Inside(k), shape: shape(stmt) });
                 self.number(inner, path, Some(id));
                 path.pop();
             }
+            self.statements[id].end = self.statements.len();
         }
     }
 }
@@ -233,42 +246,52 @@ impl<'f> Marks<'_, 'f> {
 
     /// A place whose value a statement needs: what may have been written there before is needed.
     fn read(&mut self, place: &Place, id: usize) {
-        let Some(mut writes) = self.live.writes.remove(&place.var) else { return };
-        for write in writes.iter_mut().filter(|w| !w.wanted) {
-            write.wanted = self.reaches(write, place, id);
-            if write.wanted {
-                self.work.push(write.by);
-            }
+        let Some(writes) = self.live.writes.remove(&place.var) else { return };
+        let (read, others): (Vec<_>, Vec<_>) = writes.into_iter().partition(|w| self.reaches(w, place, id));
+        for write in read {
+            self.live.is_read(&write);
+            self.work.push(write.by);
         }
-        self.live.writes.insert(place.var, writes);
+        if !others.is_empty() {
+            self.live.writes.insert(place.var, others);
+        }
     }
 
     fn reaches(&self, write: &Write<'f>, read: &Place, id: usize) -> bool {
         let (from, to) = (&self.live.statements[write.by].at, &self.live.statements[id].at);
         let order = follows(from, to);
-        order.later && !self.distinct(write.place, read, None, &BTreeSet::new())
+        order.later && !self.distinct(write.place, read, None, &|_| false)
             || order.loops.iter().any(|(depth, index)| self.wraps(write, read, *depth, *index))
     }
 
     /// Whether a later iteration of the loop at `depth` around both may read what was written.
     fn wraps(&self, write: &Write<'f>, read: &Place, depth: usize, index: Option<VarId>) -> bool {
-        let mut bound = BTreeSet::new();
-        let at = &self.live.statements[write.by].at;
-        if let Some(stmt) = statement_at(&self.live.function.body, at, depth) {
-            stmt.add_bound(&mut bound);
-        }
+        let inside = self.around(write.by, depth);
+        let declared = |places: &BTreeMap<VarId, Vec<usize>>, var: VarId| {
+            places.get(&var).is_some_and(|at| at.iter().any(|k| inside.contains(k)))
+        };
+        let live = &self.live;
+        let bound = |var: VarId| declared(&live.declarations, var) || declared(&live.indices, var);
         // what is declared in the loop is another one in each iteration
-        let own = bound.contains(&read.var) && self.live.declarations.contains_key(&read.var);
-        !own && !self.distinct(write.place, read, index, &bound)
+        !declared(&live.declarations, read.var) && !self.distinct(write.place, read, index, &bound)
     }
 
-    fn distinct(&self, a: &Place, b: &Place, index: Option<VarId>, bound: &BTreeSet<VarId>) -> bool {
+    /// The numbers of the statement at `depth` on the way to another one, and of those in it.
+    fn around(&self, mut id: usize, depth: usize) -> Range<usize> {
+        while self.live.statements[id].at.len() > depth + 1 {
+            let Some(around) = self.live.statements[id].around else { break };
+            id = around;
+        }
+        id..self.live.statements[id].end
+    }
+
+    fn distinct(&self, a: &Place, b: &Place, index: Option<VarId>, bound: &dyn Fn(VarId) -> bool) -> bool {
         let indices = self.indices();
         let apart = Apart {
             index,
             order: index.map_or(Order::Any, |v| indices.order(v)),
-            varies: &|v| self.changed.contains(&v) || bound.contains(&v),
-            rebound: &|v| bound.contains(&v),
+            varies: &|v| self.changed.contains(&v) || bound(v),
+            rebound: &|v| bound(v),
             injective: &[],
         };
         indices.distinct(a, b, &apart)

@@ -75,7 +75,7 @@ pub fn erase(function: &Checked, wanted: Wanted) -> Erased {
 
 /// The same for a program of a direction ([`directed`](super::directed)).
 pub fn erase_program(program: &Function, wanted: Wanted) -> Erased {
-    let (function, Keep { mut forgetful, restoring, .. }) = erased(program, wanted, None);
+    let (function, Keep { mut forgetful, restoring, .. }) = program.grown(|| erased(program, wanted, None));
     forgetful.retain(|s| s.is_some() && !restoring.contains(s));
     Erased { function: verified(function, Form::Forward, "erasing"), forgetful }
 }
@@ -135,7 +135,8 @@ impl Keep {
         for block in stmt.blocks_mut() {
             *block = self.block(std::mem::take(block));
         }
-        match (need, stmt.kind) {
+        let span = stmt.span;
+        match (need, stmt.into_kind()) {
             // the scope of a name that nothing in it mentions
             (Need::Dead, StmtKind::Let { body, .. } | StmtKind::Ancilla { body, .. }) => body,
             (Need::Dead, _) => Vec::new(),
@@ -145,14 +146,14 @@ impl Keep {
             {
                 let callee = Callee::Path(path + self.suffix.unwrap_or_default());
                 let kind = StmtKind::Call { callee, direction: Direction::FORWARD, args };
-                vec![Stmt { kind, span: stmt.span }]
+                vec![Stmt { kind, span }]
             }
             (need, kind) => {
                 let spans = if need == Need::Shadows { &mut self.forgetful } else { &mut self.restoring };
                 if matches!(kind, StmtKind::Call { .. }) {
-                    spans.insert(stmt.span);
+                    spans.insert(span);
                 }
-                vec![Stmt { kind, span: stmt.span }]
+                vec![Stmt { kind, span }]
             }
         }
     }

@@ -86,6 +86,10 @@ impl std::ops::Deref for Fused {
 
 /// The function and its adjoint as one program, where something of them meets.
 pub fn fuse(function: &Function) -> Option<Fused> {
+    function.grown(|| fused(function))
+}
+
+fn fused(function: &Function) -> Option<Fused> {
     let source = written_out(function);
     let written: BTreeSet<VarId> = written_params(&source).collect();
     for param in &written {

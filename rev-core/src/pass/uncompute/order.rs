@@ -1,6 +1,8 @@
 //! Which writes of a block may come after a read in it: the order of the statements, in which a
 //! loop wraps around and the branches of an `if` exclude each other.
 
+use std::collections::BTreeMap;
+
 use crate::ir::{Access, Place, Stmt, StmtKind, VarId};
 
 /// The way from a block to a statement in it, outermost first.
@@ -82,6 +84,7 @@ pub struct Follows {
 
 /// How the write at `write` may come after the read at `read`.
 pub fn follows(read: &[Node], write: &[Node]) -> Follows {
+    crate::ir::step();
     let mut out = Follows::default();
     for (depth, (r, w)) in read.iter().zip(write).enumerate() {
         if r.index != w.index {
@@ -198,10 +201,13 @@ impl Walk<'_> {
 /// Whether the body of a compute block leaves alone all that the compute part reads and writes, so
 /// that undoing that part restores exactly what it wrote.
 pub fn is_clean(compute: &[Stmt], body: &[Stmt], undone: &dyn Fn(VarId) -> bool, distinct: Distinct) -> bool {
+    let mut touched: BTreeMap<VarId, Vec<&Place>> = BTreeMap::new();
+    each_access(compute, &mut |p, _| touched.entry(p.var).or_default().push(p));
     let mut clean = true;
     each_access(body, &mut |written, access| {
-        if access != Access::Read && !undone(written.var) {
-            each_access(compute, &mut |p, _| clean &= distinct(p, written));
+        if clean && access != Access::Read && !undone(written.var) {
+            let touched = touched.get(&written.var).into_iter().flatten();
+            clean = touched.into_iter().all(|p| distinct(p, written));
         }
     });
     clean

@@ -216,7 +216,7 @@ impl<'a> Slicer<'a> {
         if let StmtKind::For { parallel: Some(declared), body, .. } = &mut copy.kind {
             *declared = declared.about(body);
         }
-        body.wrap(stmt, copy.kind)
+        body.wrap(stmt, copy.into_kind())
     }
 
     /// An inner ancilla is sliced too when the slice reads it.

@@ -1,7 +1,8 @@
 //! Expressions and places.
 
-use super::{Parsed, Parser, Reference, MAX_HEIGHT};
+use super::{Parsed, Parser, Reference};
 use crate::ir::*;
+use crate::limits::HEIGHT;
 use crate::ops::{Contraction, Func};
 use crate::text::names::*;
 use crate::text::token::Token;
@@ -14,8 +15,8 @@ impl Parser {
     /// Counts one node on top of the highest expression read so far.
     fn grow(&mut self) -> Parsed<()> {
         self.height += 1;
-        if self.height > MAX_HEIGHT {
-            return Err(self.error(format!("an expression at most {MAX_HEIGHT} operations high")));
+        if self.height > HEIGHT {
+            return Err(self.error(format!("an expression at most {HEIGHT} operations high")));
         }
         Ok(())
     }

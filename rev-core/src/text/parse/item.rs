@@ -110,6 +110,7 @@ impl Parser {
             params,
             constants,
             vars: std::mem::take(&mut self.vars),
+            names: Names::default(),
             body,
             checks,
             file,

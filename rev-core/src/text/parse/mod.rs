@@ -1,7 +1,7 @@
 //! Text to programs: recursive descent over the tokens, one method per form of the language.
 //!
-//! No text makes it panic: nesting and the height of expressions are bounded, so that neither
-//! reading a program nor dropping it can exhaust the stack.
+//! No text makes it panic: nesting and the height of expressions are bounded, and the stack grows with what is
+//! being read.
 
 mod expr;
 mod item;
@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use super::token::{tokens, Placed, Token};
 use crate::ir::*;
+use crate::limits::{self, DERIVED_NESTING, HEIGHT};
 
 /// Where a text stops being a program.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,18 +68,18 @@ pub fn parse_module(text: &str) -> Result<Module, ParseError> {
     Ok(m)
 }
 
-/// How deep blocks, types and parentheses can be nested.
-const MAX_DEPTH: usize = 200;
-/// How high an expression tree can be.
-const MAX_HEIGHT: usize = 2000;
+/// How deep parentheses and types can be nested in each other: some levels for each of an expression.
+const MAX_DEPTH: usize = 4 * HEIGHT;
 
 type Parsed<T> = Result<T, ParseError>;
 
 struct Parser {
     tokens: Vec<Placed>,
     at: usize,
-    /// Nesting of what is being read.
+    /// Nesting of the expressions and types being read.
     depth: usize,
+    /// Nesting of the statements being read.
+    nesting: usize,
     /// The height of the highest expression read since the one around it began.
     height: usize,
     vars: Vec<Var>,
@@ -102,6 +103,7 @@ impl Parser {
             tokens: tokens(text)?,
             at: 0,
             depth: 0,
+            nesting: 0,
             height: 0,
             vars: Vec::new(),
             by_name: HashMap::new(),
@@ -144,8 +146,19 @@ impl Parser {
             return Err(self.error(format!("nesting at most {MAX_DEPTH} deep")));
         }
         self.depth += 1;
-        let out = read(self);
+        let out = limits::deeper(|| read(self));
         self.depth -= 1;
+        out
+    }
+
+    /// Reads a statement in those around it.
+    fn inner<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.nesting == DERIVED_NESTING {
+            return Err(self.error(format!("statements nested at most {DERIVED_NESTING} deep")));
+        }
+        self.nesting += 1;
+        let out = limits::deeper(|| read(self));
+        self.nesting -= 1;
         out
     }
 

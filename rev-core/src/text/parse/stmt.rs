@@ -10,7 +10,7 @@ impl Parser {
     pub(super) fn stmts(&mut self) -> Parsed<Block> {
         let mut out = Vec::new();
         while !self.eat("}") {
-            out.push(self.deeper(Self::stmt)?);
+            out.push(self.inner(Self::stmt)?);
         }
         Ok(out)
     }

@@ -9,6 +9,7 @@ use std::fmt;
 
 use super::names::{is_builtin_type, is_identifier, is_path};
 use crate::ir::*;
+use crate::limits;
 
 /// The clean text of a function.
 pub fn print_function(f: &Function) -> String {
@@ -114,6 +115,9 @@ macro_rules! display {
 display!(Module: module, Function: function, Pure: pure, StructDef: structure);
 display!(Stmt: stmt, Expr: expr, Place: place, Type: ty, Generic: generic, Range: range);
 
+/// How many levels stand further right than the one around them.
+const INDENTED: usize = 20;
+
 /// A text under construction.
 pub struct Printer<'a> {
     out: String,
@@ -168,7 +172,8 @@ impl<'a> Printer<'a> {
     /// Starts a new line.
     fn line(&mut self) {
         self.out.push('\n');
-        for _ in 0..self.indent {
+        // what is deep is as long as it has statements, not as long times as deep
+        for _ in 0..self.indent.min(INDENTED) {
             self.out.push_str("    ");
         }
     }
@@ -308,6 +313,10 @@ impl<'a> Printer<'a> {
     }
 
     fn function(&mut self, f: &Function) {
+        f.grown(|| self.function_within(f));
+    }
+
+    fn function_within(&mut self, f: &Function) {
         self.within(&f.vars, &f.generics, |p| {
             if !f.checks {
                 p.push("unchecked ");
@@ -331,6 +340,10 @@ impl<'a> Printer<'a> {
     }
 
     fn pure(&mut self, f: &Pure) {
+        limits::grown(parts(&f.result), || self.pure_within(f));
+    }
+
+    fn pure_within(&mut self, f: &Pure) {
         self.within(&f.vars, &f.generics, |p| {
             p.push("pure fn ");
             p.header(&f.name, f.span, &f.params);

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use rev_core::ir::Module;
 use rev_core::ir::{Generic, GenericKind};
-use rev_core::text::encode_module;
+use rev_core::text::{encode_module, parse_module};
 
 use super::Entry;
 use crate::emit::callee::{programs, Kind};
@@ -46,7 +46,10 @@ pub fn functions(entry: &Entry) -> TokenStream {
 /// The name of a function or pure function, and the function by which it adds itself to a module
 /// with all that it calls.
 pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source: &Source) -> TokenStream {
-    let text = encode_module(module);
+    let text = match text_of(module) {
+        Ok(text) => text,
+        Err(wrong) => return quote!(::core::compile_error! { #wrong }),
+    };
     let aliases = aliases(generics);
     let structs = source.structs.iter().map(|(path, ty)| quote!(__c.structure::<#ty>(#path);));
     let (functions, constants): (Vec<_>, Vec<_>) =
@@ -84,6 +87,16 @@ pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source:
                 #pures
             }
         }
+    }
+}
+
+/// The text of a module, which is read when somebody asks for the IR: here it is seen that it can be.
+fn text_of(module: &Module) -> Result<String, String> {
+    let text = encode_module(module);
+    match parse_module(&text) {
+        Ok(read) if encode_module(&read) == text => Ok(text),
+        Ok(_) => Err(format!("the IR of `{}` isn't what its text says", module.entry)),
+        Err(wrong) => Err(format!("the IR of `{}` has no text: {wrong}", module.entry)),
     }
 }
 

@@ -230,7 +230,7 @@ impl Body<'_> {
             });
             let body = self.block(both.body);
             let [sine, cosine] = named;
-            return quote!({
+            return self.scope(quote! {
                 let __both = #p::lanes::sin_cos(__s, #x);
                 let #sine = __both.0;
                 let #cosine = __both.1;
@@ -244,7 +244,7 @@ impl Body<'_> {
         let (name, ty) = (self.name(var), self.lane_annotation(var));
         self.set(var, Repr::Value);
         let body = self.block(body);
-        quote!({ let #name #ty = #value; #body })
+        self.scope(quote!(let #name #ty = #value; #body))
     }
 
     fn lane_ancilla(&mut self, var: VarId, init: &Expr, body: &Block) -> TokenStream {
@@ -274,7 +274,7 @@ impl Body<'_> {
                 let (value, name, ty) = (self.pack(init), self.name(var), self.lane_annotation(var));
                 self.set(var, Repr::Owned);
                 let body = self.after_ancilla(var, init, |b| b.block(body));
-                return quote!({ let mut #name #ty = #value; #body });
+                return self.scope(quote!(let mut #name #ty = #value; #body));
             }
         };
         let (name, owner) = (self.name(var), self.companion("own", var));

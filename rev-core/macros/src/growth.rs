@@ -1,0 +1,361 @@
+//! How the work of each stage grows with a program: families of programs of any size, and counts, not times.
+//!
+//! Each stage of a family is run at two sizes, and its exponent is that of the growth between them. What is counted
+//! is what a stage makes (the characters of the printed program, the tokens of the emitted one) and what it visits
+//! on the way (`rev_core::ir::steps`).
+
+use proc_macro2::{TokenStream, TokenTree};
+use rev_core::check::{check, Checked};
+use rev_core::diag::{Code, Diagnostics};
+use rev_core::ir::{steps, Function};
+use rev_core::limits::NESTING;
+use rev_core::pass::{adjoint, erase, fuse, inverse, Adjoint, Wanted};
+use rev_core::text::{encode_function, parse_function};
+
+use crate::lower::lower_function;
+
+/// Programs of a family: the parameters, and the body for a size.
+struct Family {
+    name: &'static str,
+    params: &'static str,
+    body: fn(usize) -> String,
+    /// Bodies that are deep, which nobody writes at a thousand.
+    most: usize,
+}
+
+fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
+    (0..n).map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn joined(n: usize, by: &str) -> String {
+    format!("*y += {};", (0..n).map(|k| format!("x[{k}]")).collect::<Vec<_>>().join(by))
+}
+
+fn nested(n: usize, open: &str, inner: &str, close: &str) -> String {
+    format!("{}{inner}{}", open.repeat(n), close.repeat(n))
+}
+
+const FAMILIES: &[Family] = &[
+    Family { name: "product", params: "y: &mut f64, x: &[f64]", body: |n| joined(n, " * "), most: 1000 },
+    Family { name: "sum", params: "y: &mut f64, x: &[f64]", body: |n| joined(n, " + "), most: 1000 },
+    Family { name: "quotient", params: "y: &mut f64, x: &[f64]", body: |n| joined(n, " / "), most: 1000 },
+    Family {
+        name: "nested functions",
+        params: "y: &mut f64, x: f64",
+        body: |n| format!("*y += {};", nested(n, "sin(", "x", ")")),
+        most: 1000,
+    },
+    Family {
+        name: "nested powers",
+        params: "y: &mut f64, x: f64",
+        body: |n| format!("*y += {};", nested(n, "hypot(2.0, ", "x", ")")),
+        most: 1000,
+    },
+    Family {
+        name: "lets",
+        params: "y: &mut f64, x: f64",
+        body: |n| {
+            let first = "let a0 = x;".to_string();
+            let rest = lines(n, |k| format!("let a{} = a{k} * a{k};", k + 1));
+            format!("{first}{rest}*y += a{n};")
+        },
+        most: 1000,
+    },
+    Family {
+        name: "ancillas",
+        params: "y: &mut f64, x: f64",
+        body: |n| {
+            let first = "let mut a0 = 0.0; a0 += x;".to_string();
+            let rest = lines(n, |k| format!("let mut a{0} = 0.0; a{0} += a{k} * x;", k + 1));
+            format!("{first}{rest}*y += a{n};")
+        },
+        most: 1000,
+    },
+    Family {
+        name: "statements",
+        params: "y: &mut [f64], x: &[f64]",
+        body: |n| lines(n, |k| format!("y[{k}] += x[{k}] * x[{}];", k + 1)),
+        most: 1000,
+    },
+    Family {
+        name: "statements on one",
+        params: "y: &mut f64, x: f64",
+        body: |n| lines(n, |k| format!("*y += x * {k}.0;")),
+        most: 1000,
+    },
+    Family {
+        name: "pushes in a row",
+        params: "s: &mut Stack<f64>, x: &mut f64, y: &mut f64",
+        body: |n| lines(n, |_| "push(s, x); pop(s, y); swap(x, y);".into()),
+        most: 1000,
+    },
+    Family {
+        name: "pushes in loops",
+        params: "s: &mut Stack<f64>, x: &mut f64, y: &mut f64, n: usize",
+        body: |n| {
+            (0..n).fold(String::new(), |inner, k| {
+                format!("for i{k} in 0..n {{ push(s, x); {inner} pop(s, x); }}")
+            })
+        },
+        most: 60,
+    },
+    Family {
+        name: "pushes nested",
+        params: "s: &mut Stack<f64>, x: &mut f64",
+        body: |n| nested(n, "push(s, x); *x += 1.0;", "", "*x -= 1.0; pop(s, x);"),
+        most: 1000,
+    },
+    Family {
+        name: "contractions",
+        params: "y: &mut Array2<f64>, a: &Array2<f64>, b: &Array2<f64>",
+        body: |n| format!("y += {};", vec!["matmul(a, b)"; n].join(" + ")),
+        most: 1000,
+    },
+    Family {
+        name: "numbers of contractions",
+        params: "y: &mut f64, a: &[f64], b: &[f64]",
+        body: |n| format!("*y += {};", vec!["dot(a, b)"; n].join(" * ")),
+        most: 1000,
+    },
+    Family {
+        name: "loops in loops",
+        params: "y: &mut f64, x: &[f64], n: usize",
+        body: |n| {
+            (0..n).fold("*y += x[0] * x[0];".into(), |inner, k| format!("for i{k} in 0..n {{ {inner} }}"))
+        },
+        most: 60,
+    },
+    Family {
+        name: "loops in a row",
+        params: "y: &mut [f64], x: &[f64], n: usize",
+        body: |n| lines(n, |k| format!("for i{k} in 0..n {{ y[i{k}] += x[i{k}] * x[i{k}]; }}")),
+        most: 1000,
+    },
+    Family {
+        name: "parallel loops",
+        params: "y: &mut [f64], x: &[f64], n: usize",
+        body: |n| lines(n, |k| format!("for i{k} in par(0..n) {{ y[i{k}] += x[i{k}] * x[i{k}]; }}")),
+        most: 300,
+    },
+    Family {
+        name: "branches in branches",
+        params: "y: &mut f64, x: f64",
+        body: |n| {
+            (0..n).fold("*y += x * x;".into(), |inner, k| {
+                format!("if x > {k}.0 {{ {inner} }} else {{ *y += x * {k}.0; }}")
+            })
+        },
+        most: 300,
+    },
+    Family {
+        name: "choices in choices",
+        params: "y: &mut f64, x: f64",
+        body: |n| {
+            let value = (0..n).fold("x * x".to_string(), |inner, k| {
+                format!("if x > {k}.0 {{ {inner} }} else {{ x * {k}.0 }}")
+            });
+            format!("*y += {value};")
+        },
+        most: 300,
+    },
+    Family {
+        name: "branches in a row",
+        params: "y: &mut f64, x: f64",
+        body: |n| lines(n, |k| format!("if x > {k}.0 {{ *y += x * x; }}")),
+        most: 1000,
+    },
+    Family {
+        name: "calls",
+        params: "y: &mut f64, x: f64",
+        body: |n| lines(n, |k| format!("f(&mut y, x * {k}.0);")),
+        most: 1000,
+    },
+    Family {
+        name: "computes",
+        params: "y: &mut f64, x: f64",
+        body: |n| {
+            let ancillas = lines(n, |k| format!("let mut a{k} = 0.0;"));
+            let computes = lines(n, |k| format!("#[compute] {{ a{k} += x * x; }}"));
+            format!("{ancillas}{computes}*y += a0;")
+        },
+        most: 300,
+    },
+    Family {
+        name: "names in an expression",
+        params: "y: &mut f64, x: f64",
+        body: |n| {
+            let lets = lines(n, |k| format!("let b{} = b{k} * b{k};", k + 1));
+            format!("*y += {{ let b0 = x; {lets} b{n} }};")
+        },
+        most: 1000,
+    },
+    Family {
+        name: "shared functions",
+        params: "y: &mut f64, x: f64",
+        body: |n| lines(n, |k| format!("*y += sin(x * {k}.0) * sin(x * {k}.0);")),
+        most: 1000,
+    },
+];
+
+fn tokens(stream: TokenStream) -> u64 {
+    stream
+        .into_iter()
+        .map(|t| match t {
+            TokenTree::Group(g) => 1 + tokens(g.stream()),
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => 1,
+        })
+        .sum()
+}
+
+/// What a stage makes, what it visits, how long it takes.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    made: u64,
+    visited: u64,
+    seconds: f64,
+}
+
+fn counted<T>(run: impl FnOnce() -> T, size: impl FnOnce(&T) -> u64) -> (T, Count) {
+    let (before, start) = (steps(), std::time::Instant::now());
+    let out = run();
+    let (visited, seconds) = (steps() - before, start.elapsed().as_secs_f64());
+    let made = size(&out);
+    (out, Count { made, visited, seconds })
+}
+
+/// The characters of a program, without those that show how deep it is.
+fn printed(function: &Function) -> u64 {
+    encode_function(function).chars().filter(|c| !c.is_whitespace()).count() as u64
+}
+
+/// The stages of a program of some size with their counts.
+type Counts = Vec<(&'static str, Count)>;
+
+impl Family {
+    fn item(&self, n: usize) -> TokenStream {
+        let text = format!("fn program({}) {{ {} }}", self.params, (self.body)(n));
+        text.parse().unwrap()
+    }
+
+    fn checked(&self, n: usize) -> Result<Checked, Diagnostics> {
+        let item = self.item(n);
+        crate::depth::reading(&item.clone(), || {
+            let (model, wrong) = lower_function(TokenStream::new(), syn::parse2(item).unwrap(), None);
+            assert!(wrong.is_empty(), "{}: {wrong:?}", self.name);
+            check(model.function)
+        })
+    }
+
+    fn passes(&self, n: usize) -> Counts {
+        let mut out = Vec::new();
+        let (checked, check) = counted(|| self.checked(n).unwrap(), |c| printed(c));
+        out.push(("check", check));
+        out.push(("inverse", counted(|| inverse(&checked), |c| printed(c)).1));
+        let (adjoint_of, lean) = counted(|| adjoint(&checked, Adjoint::LEAN), |c| printed(c));
+        out.push(("adjoint", lean));
+        let reversible = counted(|| adjoint(&checked, Adjoint::REVERSIBLE), |c| printed(c)).1;
+        out.push(("reversible adjoint", reversible));
+        let (erased, erase) = counted(|| erase(&adjoint_of, Wanted::Shadows), |c| printed(c));
+        out.push(("erase", erase));
+        out.push(("share", counted(|| erased.shared(), |c| printed(c)).1));
+        out
+    }
+
+    /// Those that take more time at a size.
+    fn emission(&self, n: usize) -> Counts {
+        let (checked, item) = (self.checked(n).unwrap(), self.item(n));
+        let fuse = counted(|| fuse(&checked), |c| c.as_ref().map_or(1, |c| printed(c))).1;
+        let emit = counted(|| crate::expand_reversible(TokenStream::new(), item), |t| tokens(t.clone())).1;
+        vec![("fuse", fuse), ("emit", emit)]
+    }
+}
+
+/// The exponents of what is made and what is visited, from one size to another.
+fn exponents(small: (usize, Count), large: (usize, Count)) -> [f64; 2] {
+    let of = |a: u64, b: u64| (b as f64 / a as f64).ln() / (large.0 as f64 / small.0 as f64).ln();
+    [of(small.1.made, large.1.made), of(small.1.visited, large.1.visited)]
+}
+
+/// That of n log n from 100 to 1000 is 1.18.
+const LINEAR: f64 = 1.2;
+
+/// What visits as much as the square of the program, with what it visits again.
+const SQUARED: &[(&str, &str)] = &[
+    // each scope is searched for what has to be taken back at its end
+    ("ancillas", "check"),
+];
+
+fn faster(family: &Family, sizes: [usize; 2], counts: impl Fn(usize) -> Counts, visits: f64) -> Vec<String> {
+    let [small, large] = sizes;
+    let each = counts(small).into_iter().zip(counts(large));
+    each.filter_map(|((stage, a), (_, b))| {
+        let [made, visited] = exponents((small, a), (large, b));
+        let visits = if SQUARED.contains(&(family.name, stage)) { 2.1 } else { visits };
+        let wrong = made > LINEAR || visited > visits;
+        wrong.then(|| format!("{}, {stage}: made ^{made:.2}, visited ^{visited:.2}", family.name))
+    })
+    .collect()
+}
+
+#[test]
+fn passes_grow_as_the_program_does() {
+    let wrong: Vec<_> =
+        FAMILIES.iter().flat_map(|f| faster(f, [f.most / 10, f.most], |n| f.passes(n), LINEAR)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Where a program and its adjoint meet, the places of the one are compared with those of the other.
+#[test]
+fn what_is_emitted_grows_as_the_program_does() {
+    let wrong: Vec<_> = FAMILIES
+        .iter()
+        .flat_map(|f| {
+            let large = f.most.min(60);
+            faster(f, [large / 3, large], |n| f.emission(n), 2.1)
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn names_are_nested_up_to_the_limit() {
+    let lets = FAMILIES.iter().find(|f| f.name == "lets").unwrap();
+    // the first name and the statement inside are levels too
+    let text = encode_function(&lets.checked(NESTING - 2).unwrap());
+    assert!(encode_function(&parse_function(&text).unwrap()) == text);
+    let wrong = lets.checked(NESTING - 1).unwrap_err();
+    assert_eq!(wrong.0.iter().map(|d| d.code).collect::<Vec<_>>(), [Code::TooDeep]);
+}
+
+#[test]
+fn long_programs_are_read() {
+    for (name, n) in [("sum", 3000), ("statements on one", 5000)] {
+        let family = FAMILIES.iter().find(|f| f.name == name).unwrap();
+        let text = encode_function(&family.checked(n).unwrap());
+        assert!(encode_function(&parse_function(&text).unwrap()) == text);
+    }
+}
+
+#[test]
+#[ignore = "a table to read: cargo test -p rev-macros --lib growth -- --ignored --nocapture"]
+fn table() {
+    let wanted = std::env::var("REV_FAMILY").unwrap_or_default();
+    let largest: usize = std::env::var("REV_LARGEST").ok().and_then(|n| n.parse().ok()).unwrap_or(1000);
+    for family in FAMILIES.iter().filter(|f| f.name.contains(&wanted)) {
+        let mut last: Option<(usize, Counts)> = None;
+        for n in [10, 30, 100, 300, 1000].into_iter().filter(|n| *n <= family.most.min(largest)) {
+            println!("{}, {n}", family.name);
+            let counts = [family.passes(n), family.emission(n)].concat();
+            for (k, (stage, count)) in counts.iter().enumerate() {
+                let Count { made, visited, seconds } = *count;
+                print!("  {stage:20} made {made}, visited {visited}, {seconds:.3} s");
+                if let Some((from, old)) = &last {
+                    let [made, visited] = exponents((*from, old[k].1), (n, *count));
+                    print!("; made ^{made:.2}, visited ^{visited:.2}");
+                }
+                println!();
+            }
+            last = Some((n, counts));
+        }
+    }
+}

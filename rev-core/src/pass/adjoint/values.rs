@@ -1,0 +1,220 @@
+//! The values that derivatives read: a tree beside an expression, in which each part has a name where one is needed.
+//!
+//! A derivative reads the values of arguments, which were computed on the way to the value of the whole. Each of them is
+//! bound once, the inner ones first, and the outer ones are computed from their names, so that what is written
+//! grows as the expression does, not as its size times its depth.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use super::Builder;
+use crate::ir::{Expr, ExprKind, Place, Type, VarId};
+use crate::ops::Derivative;
+use crate::pass::distinct_names;
+
+/// An expression that is pulled back.
+pub(super) struct Node<'e> {
+    pub expr: &'e Expr,
+    /// How many updates of shadows a cotangent of the value becomes.
+    pub reads: usize,
+    /// The parts through which derivatives may flow; none where none do. Of a block the values of its names, then its own.
+    pub parts: Vec<Node<'e>>,
+    name: Cell<Option<VarId>>,
+    /// Whether something reads the name.
+    used: Cell<bool>,
+    /// Whether the names of a block are in scope outside of it.
+    pub opened: Cell<bool>,
+}
+
+impl Builder {
+    /// The expression with its blocks' names all different, if they aren't: their scopes become one.
+    pub(super) fn with_own_names(&mut self, expr: &Expr) -> Option<Expr> {
+        if has_own_names(expr) {
+            return None;
+        }
+        let mut own = expr.clone();
+        for (new, old) in distinct_names(&mut self.out, &mut own) {
+            if let Some(used) = self.elements.get(&old).cloned() {
+                self.elements.insert(new, used);
+            }
+        }
+        Some(own)
+    }
+
+    /// The tree of an expression. The local names in it that carry derivatives are active from here on.
+    pub(super) fn node<'e>(&mut self, expr: &'e Expr) -> Node<'e> {
+        let mut parts = Vec::new();
+        let reads = match &expr.kind {
+            ExprKind::Read(p) => usize::from(self.active.contains(&p.var)),
+            ExprKind::Block(lets, value) => {
+                for (var, e) in lets {
+                    let part = self.node(e);
+                    if part.reads > 0 {
+                        self.active.insert(*var);
+                    }
+                    parts.push(part);
+                }
+                let value = self.node(value);
+                let reads = value.reads;
+                parts.push(value);
+                reads
+            }
+            ExprKind::Func(func, _) if matches!(func.row().derivative, Derivative::Zero) => 0,
+            _ => {
+                parts.extend(differentiable_parts(expr).into_iter().map(|e| self.node(e)));
+                parts.iter().map(|p| p.reads).sum()
+            }
+        };
+        if reads == 0 {
+            parts.clear();
+        }
+        let (name, used, opened) = (Cell::new(None), Cell::new(false), Cell::new(false));
+        Node { expr, reads, parts, name, used, opened }
+    }
+
+    /// The value of a part as derivatives are written with: itself if it is a name or number, else a name for it, which
+    /// is bound if it is [used](Node::is_used).
+    pub(super) fn value(&mut self, node: &Node) -> Expr {
+        if is_trivial(node.expr) {
+            return node.expr.clone();
+        }
+        let var = node.name.get().unwrap_or_else(|| self.new_binding("t", Type::Unknown));
+        node.name.set(Some(var));
+        Expr::read(Place::var(var))
+    }
+}
+
+impl Node<'_> {
+    /// Says that the value is read by its name.
+    pub fn is_used(&self) {
+        self.used.set(true);
+    }
+
+    /// Says so for the parts, and the expression itself, whose names an expression reads.
+    pub fn are_used_in(&self, by: &Expr) {
+        by.each_read(&mut |place| {
+            self.parts
+                .iter()
+                .chain([self])
+                .filter(|n| n.name.get() == Some(place.var))
+                .for_each(Node::is_used);
+        });
+    }
+
+    /// The names that are used with their values, each before those that are computed from it.
+    pub fn names(&self) -> Vec<(VarId, Expr)> {
+        let mut names = Vec::new();
+        self.written(&mut names);
+        names
+    }
+
+    /// The expression, computed from its names.
+    fn written(&self, names: &mut Vec<(VarId, Expr)>) -> Expr {
+        let kind = if self.parts.is_empty() { self.expr.kind.clone() } else { self.of_parts(names) };
+        let written = Expr { kind, span: self.expr.span };
+        match self.name.get().filter(|_| self.used.get()) {
+            Some(var) => {
+                names.push((var, written));
+                Expr::read(Place::var(var))
+            }
+            None => written,
+        }
+    }
+
+    fn of_parts(&self, names: &mut Vec<(VarId, Expr)>) -> ExprKind {
+        if let ExprKind::Block(lets, _) = &self.expr.kind {
+            return self.block(lets, names);
+        }
+        let mut parts = self.parts.iter().map(|p| p.written(names)).collect::<Vec<_>>();
+        let mut only = || Box::new(parts.pop().unwrap_or(Expr::int(0)));
+        match &self.expr.kind {
+            ExprKind::Cast(_, ty) => ExprKind::Cast(only(), ty.clone()),
+            ExprKind::Element(_, k) => ExprKind::Element(only(), *k),
+            ExprKind::If(cond, ..) => {
+                let (otherwise, then) = (only(), only());
+                ExprKind::If(cond.clone(), then, otherwise)
+            }
+            ExprKind::Repeat(_, n) => ExprKind::Repeat(only(), n.clone()),
+            ExprKind::Fill(_, shape) => ExprKind::Fill(only(), shape.clone()),
+            ExprKind::Func(func, _) => ExprKind::Func(*func, parts),
+            ExprKind::Pure(path, _) => ExprKind::Pure(path.clone(), parts),
+            ExprKind::Partials(path, _) => ExprKind::Partials(path.clone(), parts),
+            ExprKind::Tuple(_) => ExprKind::Tuple(parts),
+            ExprKind::Array(_) => ExprKind::Array(parts),
+            ExprKind::Contract(formula, _) => ExprKind::Contract(*formula, parts),
+            ExprKind::Literal(..)
+            | ExprKind::Named(_)
+            | ExprKind::Const(_)
+            | ExprKind::Read(_)
+            | ExprKind::Len(..)
+            | ExprKind::Block(..)
+            | ExprKind::Zero(_)
+            | ExprKind::ZeroShadow(_)
+            | ExprKind::EmptyStack => self.expr.kind.clone(),
+        }
+    }
+
+    /// A block: where its names are in scope outside, its value.
+    fn block(&self, lets: &[(VarId, Expr)], names: &mut Vec<(VarId, Expr)>) -> ExprKind {
+        let mut own = Vec::new();
+        let mut parts = self.parts.iter();
+        for ((var, _), part) in lets.iter().zip(&mut parts) {
+            let value = part.written(if self.opened.get() { names } else { &mut own });
+            if self.opened.get() { &mut *names } else { &mut own }.push((*var, value));
+        }
+        let value = parts.next().map_or(Expr::int(0), |value| value.written(names));
+        match self.opened.get() {
+            true => value.kind,
+            false => ExprKind::Block(own, Box::new(value)),
+        }
+    }
+}
+
+/// Whether no two blocks of an expression declare the same variable.
+fn has_own_names(expr: &Expr) -> bool {
+    let (mut seen, mut work) = (BTreeSet::new(), vec![expr]);
+    while let Some(e) = work.pop() {
+        if let ExprKind::Block(lets, _) = &e.kind {
+            if lets.iter().any(|(var, _)| !seen.insert(*var)) {
+                return false;
+            }
+        }
+        e.each_child(&mut |child| work.push(child));
+    }
+    true
+}
+
+/// The parts of an expression through which derivatives may flow.
+fn differentiable_parts(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Func(_, parts)
+        | ExprKind::Pure(_, parts)
+        | ExprKind::Partials(_, parts)
+        | ExprKind::Tuple(parts)
+        | ExprKind::Array(parts)
+        | ExprKind::Contract(_, parts) => parts.iter().collect(),
+        ExprKind::Cast(part, _)
+        | ExprKind::Element(part, _)
+        | ExprKind::Repeat(part, _)
+        | ExprKind::Fill(part, _) => vec![part],
+        ExprKind::If(_, a, b) => vec![a, b],
+        ExprKind::Literal(..)
+        | ExprKind::Named(_)
+        | ExprKind::Const(_)
+        | ExprKind::Read(_)
+        | ExprKind::Len(..)
+        | ExprKind::Block(..)
+        | ExprKind::Zero(_)
+        | ExprKind::ZeroShadow(_)
+        | ExprKind::EmptyStack => Vec::new(),
+    }
+}
+
+/// Whether nothing is gained by naming a value.
+pub(super) fn is_trivial(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
+        ExprKind::Read(p) => p.path.is_empty(),
+        _ => false,
+    }
+}
