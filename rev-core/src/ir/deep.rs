@@ -72,6 +72,7 @@ impl Clone for Function {
             checks: self.checks,
             file: self.file.clone(),
             span: self.span,
+            defects: self.defects.clone(),
         }
     }
 }
@@ -86,6 +87,7 @@ impl PartialEq for Function {
             && self.constants == other.constants
             && self.vars == other.vars
             && self.file == other.file
+            && self.defects == other.defects
             && self.grown(|| self.body == other.body)
     }
 }

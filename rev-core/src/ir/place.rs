@@ -165,10 +165,9 @@ impl Place {
         let same = |(a, b): (&Step, &Step)| match (a, b) {
             (Step::Index(a), Step::Index(b)) => super::expr::all_same(a, b),
             (Step::Part(a), Step::Part(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b)),
-            (
-                Step::Field(_) | Step::Element(_) | Step::Index(_) | Step::Part(_) | Step::Re | Step::Im,
-                _,
-            ) => a == b,
+            (Step::Field(_) | Step::Element(_) | Step::Index(_) | Step::Part(_) | Step::Re | Step::Im, _) => {
+                a == b
+            }
         };
         self.var == other.var
             && self.path.len() == other.path.len()

@@ -35,9 +35,8 @@ fn in_direction(module: &Module, source: &Function, direction: Direction) -> Res
     for k in 0..direction.adjoint {
         let last = k + 1 == direction.adjoint;
         let form = if last { Adjoint::LEAN } else { Adjoint::REVERSIBLE };
-        function = function.grown(|| {
-            verified(verified_adjoint(&function, form), Form::Reversible, "the adjoint")
-        });
+        function =
+            function.grown(|| verified(verified_adjoint(&function, form), Form::Reversible, "the adjoint"));
     }
     accepted(&function.defects)?;
     Ok(function)

@@ -8,8 +8,8 @@
 use crate::check::Types;
 use crate::diag::defect;
 use crate::ir::{
-    depth, Axis, Block, Expr, ExprKind, Function, Module, Parallel, Place, Range, Rank, Release, Span, Step, Stmt,
-    StmtKind, Type, UpdateOp, Var, VarId, VarKind,
+    depth, Axis, Block, Expr, ExprKind, Function, Module, Parallel, Place, Range, Rank, Release, Span, Step,
+    Stmt, StmtKind, Type, UpdateOp, Var, VarId, VarKind,
 };
 use crate::limits;
 use crate::ops::{Axes, Contraction, Func, Operand, Part};

@@ -638,7 +638,3 @@ fn leading_elements(place: &Place) -> Vec<u32> {
 fn element_of(place: Place, element: &[u32]) -> Place {
     element.iter().fold(place, |place, k| place.with(Step::Element(*k)))
 }
-
-fn element_value(tuple: Expr, k: &u32) -> Expr {
-    Expr::new(ExprKind::Element(Box::new(tuple), *k))
-}
