@@ -20,8 +20,8 @@ pub const DERIVED_NESTING: usize = 50_000;
 /// What the stack of any thread has room for.
 const ORDINARY: usize = 64;
 
-/// What is reserved for each level, in bytes.
-const LEVEL: usize = 16 << 10;
+/// What is reserved for each level, in bytes: enough where nothing is optimised.
+const LEVEL: usize = 32 << 10;
 
 /// Runs `f`, which is recursive to a depth, on a stack that is large enough.
 pub fn grown<R>(depth: usize, f: impl FnOnce() -> R) -> R {

@@ -637,3 +637,45 @@ fn storage_carries_derivatives() {
         assert_eq!((g.value, g.x), (35.0, vec![12.0, 27.0]), "{}", device.name());
     }
 }
+
+/// A function with a statement doubled for each number.
+macro_rules! doubled {
+    ([] $head:tt $($statement:tt)*) => { doubled! { @ $head $($statement)* } };
+    ([$one:tt $($more:tt)*] $head:tt $($statement:tt)*) => {
+        doubled! { [$($more)*] $head $($statement)* $($statement)* }
+    };
+    (@ { { $($item:tt)* } { $($first:tt)* } { $($last:tt)* } } $($statement:tt)*) => {
+        #[reversible]
+        $($item)* { $($first)* $($statement)* $($last)* }
+    };
+}
+
+doubled! {
+    [2 2 2 2 2 2 2 2]
+    { { fn deep_names<T: Real>(y: &mut T, x: T) } { let t = x; } { *y += t; } }
+    let t = t * x;
+}
+
+doubled! {
+    [2 2 2 2 2 2 2 2]
+    { { fn long_sums<T: Real>(y: &mut T, x: T) } { let mut a = T::zero(); } { *y += a; } }
+    a += x * x;
+}
+
+/// Each name's scope is inside that of the one before: 257 of them.
+#[test]
+fn long_programs_have_their_ir_and_their_gradient() {
+    let x = 1.0 - 1e-3;
+    assert!(deep_names::ir().entry().is_some());
+    assert!(deep_names::ir().adjoint().entry().is_some());
+    assert!(long_sums::ir().entry().is_some());
+    for device in all_devices() {
+        let g = deep_names::gradient(&*device, x).unwrap();
+        let expected = [f64::powi(x, 257), 257.0 * f64::powi(x, 256)];
+        for (got, expected) in [g.value, g.x].into_iter().zip(expected) {
+            assert!((got - expected).abs() < 1e-12 * expected, "{}: {got} {expected}", device.name());
+        }
+        let g = long_sums::gradient(&*device, 0.5).unwrap();
+        assert_eq!((g.value, g.x), (64.0, 256.0), "{}", device.name());
+    }
+}

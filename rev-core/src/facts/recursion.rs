@@ -25,7 +25,7 @@ pub fn calls(function: &Function) -> Calls<'_> {
         }
     }
     let mut found = Calls::default();
-    collect(&function.body, &mut found);
+    function.grown(|| collect(&function.body, &mut found));
     found
 }
 

@@ -170,6 +170,11 @@ impl<'f> Search<'f> {
         let surely =
             !matches!(stmt.kind, StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::For { .. });
         stmt.blocks().into_iter().for_each(|block| self.block(block, surely));
+        if let StmtKind::Let { var, .. } | StmtKind::Ancilla { var, .. } | StmtKind::For { var, .. } =
+            &stmt.kind
+        {
+            self.declared.remove(var);
+        }
         self.around.pop();
         self.visits[visit].open = false;
     }
@@ -250,6 +255,7 @@ impl<'f> Search<'f> {
 
     /// The number of an expression's value, if it has one value wherever it stands in the scope of what it reads.
     fn number(&mut self, e: &Expr) -> Option<Value> {
+        let hidden = self.hidden_by(e);
         let mut parts = Some(Vec::new());
         e.each_child(&mut |child| {
             let part = self.number(child);
@@ -258,10 +264,18 @@ impl<'f> Search<'f> {
                 parts
             });
         });
+        self.declared.extend(hidden);
         let key = parts.and_then(|parts| Some(format!("{} {parts:?}", self.head(e)?)));
         let value = key.map(|key| self.numbered(key));
         self.values.insert(std::ptr::from_ref(e), value);
         value
+    }
+
+    /// Takes out the declarations of names that a block of an expression binds itself: a derivative declares such
+    /// a name for a scope of statements as well.
+    fn hidden_by(&mut self, e: &Expr) -> Vec<(VarId, usize)> {
+        let ExprKind::Block(lets, _) = &e.kind else { return Vec::new() };
+        lets.iter().filter_map(|(var, _)| self.declared.remove_entry(var)).collect()
     }
 
     /// What an expression is, its parts apart.
@@ -570,6 +584,12 @@ mod tests {
     fn names_of_an_expression_stay_in_it() {
         let text = shared(
             "fn f(y: &mut f64, a: f64) { y += { let t: f64 = a * a;sin(t) * sin(t) } }",
+            &[&0.1, &0.7],
+        );
+        assert_eq!(text.matches("sin(t)").count(), 2, "{text}");
+        // a scope of statements had the name before
+        let text = shared(
+            "fn f(y: &mut f64, a: f64) { let t: f64 = a { y += sin(t) + sin(t) }; y += { let t: f64 = a * a;sin(t) } }",
             &[&0.1, &0.7],
         );
         assert_eq!(text.matches("sin(t)").count(), 2, "{text}");

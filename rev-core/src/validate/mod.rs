@@ -42,7 +42,7 @@ pub enum Form {
 
 /// What is wrong with a program.
 pub fn validate(function: &Function, form: Form) -> Diagnostics {
-    scope::walk(function, form, None)
+    function.grown(|| scope::walk(function, form, None))
 }
 
 /// The same for all functions of a module, whose calls it knows.
@@ -50,7 +50,7 @@ pub fn validate_module(module: &Module, form: Form) -> Diagnostics {
     let mut found = Diagnostics::default();
     for function in module.functions.values() {
         found.append(function.defects.clone());
-        found.append(scope::walk(function, form, Some(module)));
+        found.append(function.grown(|| scope::walk(function, form, Some(module))));
     }
     found
 }

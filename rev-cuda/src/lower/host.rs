@@ -7,6 +7,7 @@ use rev_core::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Place, Range, ScalarType, Stmt, StmtKind,
     VarId, VarKind,
 };
+use rev_core::limits::deeper;
 use rev_core::pass::{self, Wanted};
 
 use crate::kernel::{Inst, Op, Relation, Special, Ty};
@@ -238,18 +239,19 @@ impl Lower<'_> {
 
     /// Statements on the host.
     pub fn host_block(&mut self, block: &Block) -> Outcome<()> {
-        for stmt in block {
-            if self.splits(stmt)? {
-                let outer = self.enter(stmt)?;
-                self.host_stmt(stmt)?;
-                self.leave(outer)?;
-            } else if self.has_arrays(stmt) {
-                self.serial_or_host(stmt)?;
-            } else {
-                self.in_serial(|l| l.stmt(stmt))?;
-            }
+        deeper(|| block.iter().try_for_each(|s| self.on_host(s)))
+    }
+
+    fn on_host(&mut self, stmt: &Stmt) -> Outcome<()> {
+        if self.splits(stmt)? {
+            let outer = self.enter(stmt)?;
+            self.host_stmt(stmt)?;
+            self.leave(outer)
+        } else if self.has_arrays(stmt) {
+            self.serial_or_host(stmt)
+        } else {
+            self.in_serial(|l| l.stmt(stmt))
         }
-        Ok(())
     }
 
     /// A statement in the kernel of one thread; on the host where an array's length has to be read

@@ -73,7 +73,8 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use rev_core::error::{Cause, Error, Site};
-use rev_core::ir::{Direction, Function, Module, Place, Span, Var, VarId};
+use rev_core::ir::{depth, Direction, Function, Module, Place, Span, Var, VarId};
+use rev_core::limits::grown;
 use rev_core::pass::{self, Erased, Wanted};
 use rev_core::tolerance::Tolerances;
 
@@ -181,7 +182,9 @@ pub fn lower(
         zeros: HashSet::new(),
         gathered: HashSet::new(),
     };
-    match lower.program(direction, arguments) {
+    // what a program asks of its parts, functions that it calls among them, is recursive too
+    let depth = module.functions.values().map(|f| 3 * depth(&f.body)).sum();
+    match grown(depth, || lower.program(direction, arguments)) {
         Ok(()) => Ok(lower.plan),
         Err(Stop::Error(error) | Stop::Unsized(error)) => Err(error),
         Err(Stop::NeedsKernel) => Err(lower.located("a statement that neither host nor device can run")),

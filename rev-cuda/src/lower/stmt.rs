@@ -1,6 +1,7 @@
 //! Statements inside a kernel.
 
 use rev_core::ir::{Expr, Release, Stmt, StmtKind, VarId};
+use rev_core::limits::deeper;
 use rev_core::pass;
 use rev_core::text;
 
@@ -17,7 +18,7 @@ pub(super) const REGISTER_LEAVES: usize = 32;
 impl Lower<'_> {
     /// Statements one after the other.
     pub fn block(&mut self, block: &[Stmt]) -> Outcome<()> {
-        block.iter().try_for_each(|s| self.stmt(s))
+        deeper(|| block.iter().try_for_each(|s| self.stmt(s)))
     }
 
     /// A statement inside a kernel.

@@ -16,8 +16,9 @@ mod term;
 mod verdict;
 
 use crate::diag::Diagnostics;
-use crate::ir::{Block, Direction, Expr, Function, Module, Place, Pure, Type, VarId};
+use crate::ir::{depth, Block, Direction, Expr, Function, Module, Place, Pure, Type, VarId};
 
+use crate::limits::grown;
 use apply::{each_expr, each_expr_mut, Detail, Found};
 use solver::{Scope, Solver};
 
@@ -123,18 +124,20 @@ fn scope<'a>(function: &'a Function, module: Option<&'a Module>) -> Scope<'a> {
 }
 
 fn solve(function: &Function, module: Option<&Module>) -> (Found, Diagnostics) {
-    let mut solver = Solver::new(scope(function, module));
-    solver.block(&function.body);
-    solver.verdict();
-    let found = Found::new(&solver, |f| each_expr(&function.body, f));
-    (found, solver.out)
+    function.grown(|| {
+        let mut solver = Solver::new(scope(function, module));
+        solver.block(&function.body);
+        solver.verdict();
+        let found = Found::new(&solver, |f| each_expr(&function.body, f));
+        (found, solver.out)
+    })
 }
 
 fn apply(found: &mut Found, function: &mut Function, detail: Detail) {
     found.vars(&mut function.vars);
     let Function { generics, body, .. } = function;
     let body: &mut Block = body;
-    each_expr_mut(body, &mut |e| found.expr(e, generics, detail));
+    grown(depth(body), || each_expr_mut(body, &mut |e| found.expr(e, generics, detail)));
 }
 
 fn solve_pure(pure: &Pure, module: Option<&Module>) -> (Found, Diagnostics) {

@@ -14,7 +14,7 @@ use crate::ir::{
     height, Block, Expr, ExprKind, Number, Place, Range, Release, Span, Step, Stmt, StmtKind, Type, UpdateOp,
     VarId, VarKind,
 };
-use crate::limits::STEP;
+use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::inverse_block;
 use crate::pass::partials::partials_of;
@@ -159,6 +159,10 @@ impl Builder {
         if node.reads == 0 {
             return Vec::new();
         }
+        deeper(|| self.pull_by_kind(node, element, c))
+    }
+
+    fn pull_by_kind(&mut self, node: &Node, element: &[u32], c: Cotangent) -> Block {
         match (&node.expr.kind, node.parts.as_slice()) {
             (ExprKind::Read(place), _) => self.pull_read(&element_of(place.clone(), element), c),
             (ExprKind::If(cond, ..), [a, b]) => self.pull_choice(cond.as_ref().clone(), a, b, element, c),
