@@ -340,7 +340,8 @@ impl Generator<'_> {
                     let v = self.dice.decimal(-0.5, 0.5);
                     return f(func, vec![e, Expr::float(v)]);
                 }
-                f(func, vec![e, self.linear(d)])
+                let other = self.linear(d);
+                self.compared(func, e, other)
             }
             2 => {
                 let func = [Func::Lt, Func::Eq, Func::Ne, Func::Ge][self.dice.below(4)];
@@ -366,9 +367,22 @@ impl Generator<'_> {
             Some(p) => Expr::read(p),
             None => {
                 let (a, b) = (self.small(0), self.small(0));
-                f(Func::Lt, vec![a, b])
+                self.compared(Func::Lt, a, b)
             }
         }
+    }
+
+    /// A comparison of two real numbers that aren't equal by construction where either is computed from what comes
+    /// back up to rounding, as two elements of a new ancilla are: it would be decided otherwise on the way back.
+    fn compared(&mut self, func: Func, a: Expr, b: Expr) -> Expr {
+        let local = |v: VarId| self.scopes.known.iter().any(|k| k.id == v && k.scope.is_some());
+        let mut tied = false;
+        [&a, &b].into_iter().for_each(|e| e.each_read(&mut |p| tied |= local(p.var)));
+        if !tied {
+            return f(func, vec![a, b]);
+        }
+        let apart = typed(self.dice.decimal(0.1, 0.5));
+        f(func, vec![a, f(Func::Add, vec![b, apart])])
     }
 
     /// A value of a kind of scalar, of a random depth.

@@ -34,7 +34,6 @@ const STEPS: usize = 2000;
 /// # Panics
 ///
 /// Where a pass does, or where what it makes isn't what it has to be: that is what callers look for.
-#[allow(clippy::missing_panics_doc)]
 pub fn through_all(source: &str, args: Option<&[Data]>) -> Reached {
     if source.len() > LONGEST {
         return Reached::Text;

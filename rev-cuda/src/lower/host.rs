@@ -279,28 +279,26 @@ impl Lower<'_> {
         Ok(Some(lengths))
     }
 
-    /// Whether there is a parallel loop in a statement.
+    /// Whether there is a parallel loop in a statement, or a call of a function with loops that many threads can do.
     fn splits(&mut self, stmt: &Stmt) -> Outcome<bool> {
+        self.splits_in(stmt, false)
+    }
+
+    /// The same inside of a loop or branch or not: there one thread is faster through a loop that doesn't say that it is
+    /// parallel than a host that starts a kernel each time.
+    fn splits_in(&mut self, stmt: &Stmt, inside: bool) -> Outcome<bool> {
         match &stmt.kind {
             StmtKind::For { parallel: Some(_), .. } => return Ok(true),
             StmtKind::Call { callee, .. } => {
                 let (name, _) = self.callee(callee)?;
-                return Ok(self.has_parallel_loop(&name, &mut Vec::new()) || self.spreads(&name));
+                return Ok(self.has_parallel_loop(&name, &mut Vec::new()) || !inside && self.spreads(&name));
             }
             _ => {}
         }
-        // one thread is faster through a loop than a host that starts a kernel each time
-        let repeated =
-            matches!(stmt.kind, StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::If { .. });
+        let inside = inside
+            || matches!(stmt.kind, StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::If { .. });
         for inner in stmt.blocks().into_iter().flatten() {
-            let splits = match &inner.kind {
-                StmtKind::Call { callee, .. } if repeated => {
-                    let (name, _) = self.callee(callee)?;
-                    self.has_parallel_loop(&name, &mut Vec::new())
-                }
-                _ => self.splits(inner)?,
-            };
-            if splits {
+            if self.splits_in(inner, inside)? {
                 return Ok(true);
             }
         }

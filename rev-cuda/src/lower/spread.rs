@@ -12,8 +12,8 @@ use rev_core::pass;
 /// The number of iterations, where it is known, from which on a kernel is worth its launch.
 const FEWEST: u64 = 64;
 
-/// Declares such loops of a function, which was made from the one named, parallel, and says whether there are any. Loops and branches of the host are left as they
-/// are: to decide them it would have to wait for the GPU.
+/// Declares such loops of a function, which was made from the one named, parallel, and says whether there are any. Those
+/// in loops and branches of the host are left as they are: to decide these it would have to wait for the GPU.
 pub(super) fn spread(module: &Module, source: &str, function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     function.body.clone_from(&body);

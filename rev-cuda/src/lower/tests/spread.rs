@@ -47,6 +47,7 @@ fn in_functions_that_are_called() {
          fn calls<T: Real>(y: &mut [T], x: [T], n: usize) {
              call scale(&mut y, &x)
              for k in 0..n { call scale(&mut y, &x) }
+             for k in 0..n { let m: usize = k { call scale(&mut y, &x) } }
          }";
     let args = [some(100), some(100), Data::scalar(3usize)];
     let mut m = module(text);
@@ -54,7 +55,7 @@ fn in_functions_that_are_called() {
     let types = ArgumentType::of_arguments(&m, Direction::FORWARD, &args).unwrap();
     let plan = lower(&m, Direction::FORWARD, &types, &LowerOptions::default()).unwrap();
     let names: Vec<bool> = plan.kernels.iter().map(|k| k.name.contains("_par")).collect();
-    assert_eq!(names, [true, false], "the loop around a call stays with one thread");
+    assert_eq!(names, [true, false], "the loops around a call stay with one thread");
     agrees(&m, &args, &[some(100), some(100).zero_like(), Data::None]);
 }
 
