@@ -1,6 +1,7 @@
 //! The slice of a block on a set of ancillas: the statements that write them, with the loops,
 //! branches and bindings around these, and what makes it impossible to invert it later.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use super::order::{
@@ -102,6 +103,9 @@ pub struct Slicer<'a> {
     writes: Vec<Write>,
     /// Every variable written in the block, restored or not.
     changed: BTreeSet<VarId>,
+    /// The inner ancillas that are known to be sliced too: what a slice needs, a larger one does, and each is
+    /// found out once.
+    needed: RefCell<BTreeSet<VarId>>,
 }
 
 type Own = BTreeSet<VarId>;
@@ -110,7 +114,8 @@ impl<'a> Slicer<'a> {
     /// Looks at the writes of a block at the end of which `own` has been undone.
     pub fn new(block: &'a [Stmt], indices: Indices<'a>, own: &Own) -> Slicer<'a> {
         let changed = writes_of(block).into_iter().collect();
-        let mut slicer = Slicer { block, indices, writes: Vec::new(), changed };
+        let needed = RefCell::default();
+        let mut slicer = Slicer { block, indices, writes: Vec::new(), changed, needed };
         slicer.writes =
             writes(block, &|v| own.contains(&v), &|a, b| slicer.distinct(a, b, None, &BTreeSet::new()));
         slicer
@@ -146,10 +151,17 @@ impl<'a> Slicer<'a> {
         out
     }
 
-    fn inner(&self, stmt: &Stmt, index: usize, number: usize, own: &Own, path: &mut Position) -> Slice {
+    /// The slice of `block`, which is block `number` of a statement.
+    fn inner(
+        &self,
+        stmt: &Stmt,
+        (number, block): (usize, &[Stmt]),
+        index: usize,
+        own: &Own,
+        path: &mut Position,
+    ) -> Slice {
         path.push(Node { index, part: Part::Inside(number), shape: shape(stmt) });
-        let blocks = stmt.blocks();
-        let out = blocks.get(number).map(|b| self.block(b, own, path)).unwrap_or_default();
+        let out = self.block(block, own, path);
         path.pop();
         out
     }
@@ -162,28 +174,32 @@ impl<'a> Slicer<'a> {
             | StmtKind::Push { .. }
             | StmtKind::Pop { .. } => self.leaf(stmt, index, own, path),
             StmtKind::Release { .. } | StmtKind::External { .. } => Slice::default(),
-            StmtKind::Let { var, expr, .. } => {
-                let body = self.inner(stmt, index, 0, own, path);
+            StmtKind::Let { var, expr, body } => {
+                let body = self.inner(stmt, (0, body), index, own, path);
                 if !mentions(&body.body, *var) {
                     return body;
                 }
                 self.around(stmt, body, index, path, own, &[(expr, Role::Binding, Part::Before)])
             }
-            StmtKind::Ancilla { var, init, .. } => self.ancilla(stmt, *var, init, index, own, path),
-            StmtKind::If { cond, post, .. } => self.branch(stmt, cond, post.as_ref(), index, own, path),
-            StmtKind::While { cond, post, .. } => {
-                let body = self.inner(stmt, index, 0, own, path);
+            StmtKind::Ancilla { var, init, body, .. } => {
+                self.ancilla(stmt, (*var, init, body), index, own, path)
+            }
+            StmtKind::If { cond, post, then, otherwise } => {
+                self.branch(stmt, (cond, post.as_ref()), [then, otherwise], index, own, path)
+            }
+            StmtKind::While { cond, post, body } => {
+                let body = self.inner(stmt, (0, body), index, own, path);
                 let exprs = [(cond, Role::Condition, Part::Before), (post, Role::Postcondition, Part::After)];
                 self.around(stmt, body, index, path, own, &exprs)
             }
-            StmtKind::For { range, .. } => {
-                let body = self.inner(stmt, index, 0, own, path);
+            StmtKind::For { range, body, .. } => {
+                let body = self.inner(stmt, (0, body), index, own, path);
                 let exprs: Vec<_> = range.exprs().map(|e| (e, Role::Range, Part::Before)).collect();
                 self.around(stmt, body, index, path, own, &exprs)
             }
             StmtKind::Compute { compute, body } => self.compute(stmt, compute, body, index, own, path),
-            StmtKind::Unchecked { .. } | StmtKind::Inverse { .. } => {
-                let body = self.inner(stmt, index, 0, own, path);
+            StmtKind::Unchecked { body } | StmtKind::Inverse { body } => {
+                let body = self.inner(stmt, (0, body), index, own, path);
                 self.around(stmt, body, index, path, own, &[])
             }
         }
@@ -223,19 +239,21 @@ impl<'a> Slicer<'a> {
     fn ancilla(
         &self,
         stmt: &Stmt,
-        var: VarId,
-        init: &Expr,
+        (var, init, block): (VarId, &Expr, &[Stmt]),
         index: usize,
         own: &Own,
         path: &mut Position,
     ) -> Slice {
-        let body = self.inner(stmt, index, 0, own, path);
-        if !mentions(&body.body, var) {
-            return body;
+        if !self.needed.borrow().contains(&var) {
+            let body = self.inner(stmt, (0, block), index, own, path);
+            if !mentions(&body.body, var) {
+                return body;
+            }
+            self.needed.borrow_mut().insert(var);
         }
         let mut with = own.clone();
         with.insert(var);
-        let body = self.inner(stmt, index, 0, &with, path);
+        let body = self.inner(stmt, (0, block), index, &with, path);
         self.around(stmt, body, index, path, &with, &[(init, Role::Binding, Part::Before)])
     }
 
@@ -272,19 +290,18 @@ impl<'a> Slicer<'a> {
     fn branch(
         &self,
         stmt: &Stmt,
-        cond: &Expr,
-        post: Option<&Expr>,
+        (cond, post): (&Expr, Option<&Expr>),
+        [then, otherwise]: [&[Stmt]; 2],
         index: usize,
         own: &Own,
         path: &mut Position,
     ) -> Slice {
-        let mut branches = self.inner(stmt, index, 0, own, path);
-        let otherwise = self.inner(stmt, index, 1, own, path);
+        let mut branches = self.inner(stmt, (0, then), index, own, path);
+        let otherwise = self.inner(stmt, (1, otherwise), index, own, path);
         let both: Block = branches.body.iter().chain(&otherwise.body).cloned().collect();
         let Some(ancilla) = written(&both, own) else { return Slice::default() };
         branches.faults.extend(otherwise.faults);
-        let mut decided = Vec::new();
-        for (cond, post) in choices(cond, post, &both, own) {
+        let mut decide = |(cond, post): Choice<'_>| {
             let mut faults = Vec::new();
             let reads = [(Some(cond.0), cond.1, cond.2), (post, Role::Postcondition, Part::After)];
             for (expr, role, part) in reads {
@@ -294,10 +311,16 @@ impl<'a> Slicer<'a> {
                 }
                 path.pop();
             }
-            decided.push((faults, cond.0, post));
+            faults
+        };
+        let (mut choice, others) = choices(cond, post, &both, own);
+        let mut faults = decide(choice);
+        if !faults.is_empty() {
+            if let Some(better) = others.into_iter().find(|c| decide(*c).is_empty()) {
+                (choice, faults) = (better, Vec::new());
+            }
         }
-        let best = decided.iter().position(|(faults, ..)| faults.is_empty()).unwrap_or(0);
-        let Some((faults, cond, post)) = decided.into_iter().nth(best) else { return Slice::default() };
+        let ((cond, ..), post) = choice;
         branches.faults.extend(faults);
         let then = std::mem::take(&mut branches.body);
         let kind = StmtKind::If { cond: cond.clone(), post: post.cloned(), then, otherwise: otherwise.body };
@@ -316,7 +339,7 @@ impl<'a> Slicer<'a> {
         own: &Own,
         path: &mut Position,
     ) -> Slice {
-        let mut sliced = self.inner(stmt, index, 1, own, path);
+        let mut sliced = self.inner(stmt, (1, body), index, own, path);
         let kept = if self.is_clean(compute, body, &|_| false) {
             let Some(ancilla) = written(&sliced.body, own) else { return sliced };
             if !writes_of(compute).iter().any(|v| mentions(&sliced.body, *v)) {
@@ -325,7 +348,7 @@ impl<'a> Slicer<'a> {
             self.reads_of_compute(compute, ancilla, index, own, path, &mut sliced.faults);
             compute.to_vec()
         } else {
-            let part = self.inner(stmt, index, 0, own, path);
+            let part = self.inner(stmt, (0, compute), index, own, path);
             sliced.faults.extend(part.faults);
             part.body
         };
@@ -341,7 +364,7 @@ impl<'a> Slicer<'a> {
     pub fn tail(&self, stmt: &Stmt, index: usize, own: &Own) -> Vec<Fault> {
         match &stmt.kind {
             StmtKind::Compute { compute, body } if !self.is_clean(compute, body, &|v| own.contains(&v)) => {
-                self.inner(stmt, index, 0, own, &mut Vec::new()).faults
+                self.inner(stmt, (0, compute), index, own, &mut Vec::new()).faults
             }
             _ => Vec::new(),
         }
@@ -427,21 +450,25 @@ impl<'a> Slicer<'a> {
 
 type Choice<'a> = ((&'a Expr, Role, Part), Option<&'a Expr>);
 
-/// The ways to decide a branch in a slice: condition and postcondition.
-fn choices<'a>(cond: &'a Expr, post: Option<&'a Expr>, slice: &[Stmt], own: &Own) -> Vec<Choice<'a>> {
+/// The ways to decide a branch in a slice, condition and postcondition: the one to take where each has faults, and others.
+fn choices<'a>(
+    cond: &'a Expr,
+    post: Option<&'a Expr>,
+    slice: &[Stmt],
+    own: &Own,
+) -> (Choice<'a>, Vec<Choice<'a>>) {
     let first = (cond, Role::Condition, Part::Before);
-    let Some(last) = post else { return vec![(first, None)] };
+    let Some(last) = post else { return ((first, None), Vec::new()) };
     let written: Vec<VarId> = writes_of(slice).into_iter().filter(|v| own.contains(v)).collect();
     let stays = |e: &Expr| !written.iter().any(|v| e.mentions(*v));
-    let mut out = Vec::new();
-    if stays(cond) {
-        out.push((first, None));
+    let (by_first, by_last) = ((first, None), ((last, Role::Postcondition, Part::After), None));
+    let by_both = (first, Some(last));
+    match (stays(cond), stays(last)) {
+        (true, true) => (by_first, vec![by_last, by_both]),
+        (true, false) => (by_first, vec![by_both]),
+        (false, true) => (by_last, vec![by_both]),
+        (false, false) => (by_both, Vec::new()),
     }
-    if stays(last) {
-        out.push(((last, Role::Postcondition, Part::After), None));
-    }
-    out.push((first, Some(last)));
-    out
 }
 
 /// The first variable of `own` that a block writes.

@@ -667,3 +667,18 @@ fn a_loop_that_undoes_a_part_declares_nothing_about_the_rest() {
         }",
     );
 }
+
+#[test]
+fn ancillas_in_ancillas_are_sliced_once_each() {
+    // each visit of a scope twice, for what it needs and then with it, would take 2^60 of them
+    let depth = 60;
+    let mut text =
+        "fn f(y: &mut f64, x: [f64]) { managed anc s: f64 = 0.0 { for i in 0..len(x) { ".to_string();
+    let mut last = "x[i]".to_string();
+    for k in 0..depth {
+        text += &format!("managed anc a{k}: f64 = 0.0 {{ a{k} += sin({last}); ");
+        last = format!("a{k}");
+    }
+    text += &format!("s += {last} {} }}; y += s * s }} }}", "}".repeat(depth));
+    legal(&text);
+}
