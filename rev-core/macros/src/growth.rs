@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use rev_core::check::{check, Checked};
 use rev_core::diag::{Code, Diagnostics};
 use rev_core::ir::{steps, Function};
-use rev_core::limits::NESTING;
+use rev_core::limits::{HEIGHT, NESTING};
 use rev_core::pass::{adjoint, erase, fuse, inverse, Adjoint, Wanted};
 use rev_core::text::{encode_function, parse_function};
 
@@ -340,20 +340,42 @@ fn what_is_emitted_grows_as_the_program_does() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+fn family(name: &str) -> &'static Family {
+    FAMILIES.iter().find(|f| f.name == name).unwrap()
+}
+
+/// The codes by which a program is rejected, which the macro makes errors of the compiler.
+fn rejected(family: &Family, n: usize) -> Vec<Code> {
+    let wrong = family.checked(n).unwrap_err();
+    let emitted = crate::expand_reversible(TokenStream::new(), family.item(n)).to_string();
+    for d in &wrong.0 {
+        assert!(emitted.contains("compile_error") && emitted.contains(d.code.id()), "{emitted}");
+    }
+    wrong.0.into_iter().map(|d| d.code).collect()
+}
+
 #[test]
 fn names_are_nested_up_to_the_limit() {
-    let lets = FAMILIES.iter().find(|f| f.name == "lets").unwrap();
+    let lets = family("lets");
     // the first name and the statement inside are levels too
     let text = encode_function(&lets.checked(NESTING - 2).unwrap());
     assert!(encode_function(&parse_function(&text).unwrap()) == text);
-    let wrong = lets.checked(NESTING - 1).unwrap_err();
-    assert_eq!(wrong.0.iter().map(|d| d.code).collect::<Vec<_>>(), [Code::TooDeep]);
+    assert_eq!(rejected(lets, NESTING - 1), [Code::TooDeep]);
+}
+
+#[test]
+fn choices_are_nested_up_to_the_limit() {
+    let choices = family("choices in choices");
+    // the innermost one is a product, whose block is a level too
+    let text = encode_function(&choices.checked(HEIGHT - 2).unwrap());
+    assert!(encode_function(&parse_function(&text).unwrap()) == text);
+    assert_eq!(rejected(choices, HEIGHT - 1), [Code::TooHigh]);
 }
 
 #[test]
 fn long_programs_are_read() {
     for (name, n) in [("sum", 2500), ("statements on one", 2500)] {
-        let family = FAMILIES.iter().find(|f| f.name == name).unwrap();
+        let family = family(name);
         let text = encode_function(&family.checked(n).unwrap());
         assert!(encode_function(&parse_function(&text).unwrap()) == text);
     }

@@ -39,6 +39,11 @@ impl Region {
         Region { first: first_of(e), last: last_of(e) }
     }
 
+    /// The region of a block, its braces among it.
+    pub fn of_block(block: &syn::Block) -> Region {
+        Region { first: block.brace_token.span.open(), last: block.brace_token.span.close() }
+    }
+
     /// From the start of this region to the end of another.
     pub fn to(self, end: Region) -> Region {
         Region { first: self.first, last: end.last }

@@ -119,7 +119,9 @@ impl Lowerer {
         }
         let (left, right) = (self.expr(&b.left), self.expr(&b.right));
         let (left, right) = (left?, right?);
-        let logical = self.type_of(&left) == Type::BOOL || self.type_of(&right) == Type::BOOL;
+        // asked of these only: the type of a part is found by looking at all of it
+        let of_bits = matches!(b.op, syn::BinOp::BitAnd(_) | syn::BinOp::BitOr(_));
+        let logical = of_bits && (self.type_of(&left) == Type::BOOL || self.type_of(&right) == Type::BOOL);
         let func = match b.op {
             syn::BinOp::Add(_) => Func::Add,
             syn::BinOp::Sub(_) => Func::Sub,
@@ -193,7 +195,7 @@ impl Lowerer {
 
     /// `{ let a = e; value }`
     pub(super) fn block_expr(&mut self, block: &syn::Block) -> Option<Expr> {
-        let span = self.span(block);
+        let span = self.source.spans.record(Region::of_block(block));
         let mark = self.scope.len();
         let mut lets = Vec::new();
         let mut result = None;

@@ -5,6 +5,7 @@ use rev_core::ir::{Place, Step, Type, VarKind};
 
 use super::part::{element, part_method, within};
 use super::{plain_name, strip_references, Lowerer};
+use crate::spans::Region;
 
 impl Lowerer {
     /// A place, or an error that says why this isn't one.
@@ -33,7 +34,7 @@ impl Lowerer {
     /// `Some(None)` for what isn't spelled as a place, `None` after an error.
     pub(super) fn try_place(&mut self, e: &syn::Expr) -> Option<Option<Place>> {
         let e = strip_references(e);
-        let span = self.span(e);
+        let span = self.source.spans.record(Region::of_expr(e));
         let place = match e {
             syn::Expr::Path(p) => self.variable(p),
             syn::Expr::Field(f) => {
