@@ -36,6 +36,10 @@ const FORMS: &[&str] = &[
     "call of itself",
     "call with a function",
     "call with a part of a slice",
+    "call with a row",
+    "call with a column",
+    "call with rows of one matrix",
+    "call with an iteration's own row",
     "compute",
     "push",
     "pop",
@@ -214,9 +218,11 @@ impl Census {
 
     fn call(&mut self, f: &Function, callee: &Callee, direction: Direction, args: &[Arg]) {
         self.form(if direction.inverse { "call of the inverse" } else { "call" });
-        let part = |a: &Arg| match &a.value {
-            ArgValue::Place(p) => p.path.iter().any(|s| matches!(s, Step::Part(_))),
-            ArgValue::Expr(_) => false,
+        let parts: Vec<(&Place, &[Axis], Mode)> = args.iter().filter_map(part).collect();
+        let row = |axes: &[Axis]| matches!(axes, [Axis::At(_), ..]);
+        let own = |(_, axes, mode): &(&Place, &[Axis], Mode)| row(axes) && *mode != Mode::Read;
+        let same = |(k, (p, axes, _)): (usize, &(&Place, &[Axis], Mode))| {
+            row(axes) && parts[..k].iter().any(|(q, other, _)| q.var == p.var && row(other))
         };
         let path = match callee {
             Callee::Path(path) => path.as_str(),
@@ -227,7 +233,14 @@ impl Census {
             (self.loops[1] > 0, "call in a parallel loop"),
             (path == f.name, "call of itself"),
             (path == "twice", "call with a function"),
-            (args.iter().any(part), "call with a part of a slice"),
+            (
+                parts.iter().any(|(_, axes, _)| matches!(axes, [Axis::Range(..)])),
+                "call with a part of a slice",
+            ),
+            (parts.iter().any(|(_, axes, _)| row(axes)), "call with a row"),
+            (parts.iter().any(|(_, axes, _)| matches!(axes, [_, Axis::At(_)])), "call with a column"),
+            (parts.iter().enumerate().any(same), "call with rows of one matrix"),
+            (self.loops[1] > 0 && parts.iter().any(own), "call with an iteration's own row"),
         ];
         properties.into_iter().filter(|(is, _)| *is).for_each(|(_, name)| self.form(name));
     }
@@ -249,6 +262,15 @@ impl Census {
             _ => {}
         }
         e.each_child(&mut |c| self.expr(c));
+    }
+}
+
+/// The part of an array that an argument is.
+fn part(arg: &Arg) -> Option<(&Place, &[Axis], Mode)> {
+    let ArgValue::Place(place) = &arg.value else { return None };
+    match place.path.as_slice() {
+        [.., Step::Part(axes)] => Some((place, axes, arg.mode)),
+        _ => None,
     }
 }
 

@@ -163,7 +163,7 @@ impl Generator<'_> {
         }
     }
 
-    fn first_index(&mut self, known: &Known) -> Expr {
+    pub(crate) fn first_index(&mut self, known: &Known) -> Expr {
         match &known.permission {
             Permission::Owned(index) => index.clone(),
             Permission::Full | Permission::Read | Permission::Accumulate => self.index(self.long),
@@ -272,10 +272,15 @@ pub(crate) fn surely_distinct(a: &Place, b: &Place) -> bool {
         (Step::Field(s), Step::Field(t)) => s != t,
         (Step::Element(s), Step::Element(t)) => s != t,
         (Step::Re, Step::Im) | (Step::Im, Step::Re) => true,
-        (Step::Index(s), Step::Index(t)) => s.iter().zip(t).any(|(s, t)| match (&s.kind, &t.kind) {
-            (ExprKind::Literal(s, _), ExprKind::Literal(t, _)) => s != t,
-            _ => false,
-        }),
+        (Step::Index(_) | Step::Part(_), Step::Index(_) | Step::Part(_)) => {
+            axes_of_both(s, t).any(|axes| match axes {
+                (AxisRef::At(s), AxisRef::At(t)) => match (&s.kind, &t.kind) {
+                    (ExprKind::Literal(s, _), ExprKind::Literal(t, _)) => s != t,
+                    _ => false,
+                },
+                _ => false,
+            })
+        }
         _ => false,
     })
 }

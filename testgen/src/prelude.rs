@@ -38,6 +38,12 @@ fn axpy<T: Real>(y: &mut [T], a: T, x: [T]) {
     }
 }
 
+fn blend<T: Real>(y: &mut [T], a: T, x: [T]) {
+    for i in 0..len(y) {
+        y[i] += a * sin(x[i])
+    }
+}
+
 fn turn<T: Real>(a: &mut T, b: &mut T, t: T) {
     rot(a, b, t)
     a += 0.25 * sin(t)
@@ -120,6 +126,14 @@ pub fn axpy<T: Real>(y: &mut [T], a: T, x: &[T]) {
     }
 }
 
+/// The same of sines, for arrays of any strides.
+#[reversible]
+pub fn blend<T: Real>(mut y: ArrayViewMut1<T>, a: T, x: ArrayView1<T>) {
+    for i in 0..y.len() {
+        y[i] += a * sin(x[i]);
+    }
+}
+
 /// A rotation and a shift.
 #[reversible]
 pub fn turn<T: Real>(a: &mut T, b: &mut T, t: T) {
@@ -174,17 +188,17 @@ pub fn signatures() -> Vec<Signature> {
         name: name.into(),
         params,
         exact,
-        any_length: name == "axpy",
+        any_length: matches!(name, "axpy" | "blend"),
+        strided: name == "blend",
         accumulates: name != "turn",
-        loops_allowed: if name == "axpy" { 1 } else { 2 },
+        loops_allowed: if matches!(name, "axpy" | "blend") { 1 } else { 2 },
     };
     use Mode::{Read, Write};
+    let sum =
+        || vec![param("y", What::Reals, Write), param("a", What::Real, Read), param("x", What::Reals, Read)];
     vec![
-        function(
-            "axpy",
-            true,
-            vec![param("y", What::Reals, Write), param("a", What::Real, Read), param("x", What::Reals, Read)],
-        ),
+        function("axpy", true, sum()),
+        function("blend", true, sum()),
         function(
             "turn",
             false,

@@ -213,7 +213,10 @@ fn function(
     function.body = body;
     forget_unused(&mut function);
     let loops_allowed = usize::from(repeated);
-    (function, Signature { name, params, exact, any_length: false, accumulates, loops_allowed })
+    (
+        function,
+        Signature { name, params, exact, any_length: false, strided: false, accumulates, loops_allowed },
+    )
 }
 
 /// `if d > 0 { f(…, d - 1) }`

@@ -28,6 +28,8 @@ pub struct Signature {
     pub exact: bool,
     /// Whether its slices may have any length, all of them the same.
     pub any_length: bool,
+    /// Whether they may be rows and columns of matrices.
+    pub strided: bool,
     /// Whether it only adds to what it writes.
     pub accumulates: bool,
     /// In how many nested loops it may be called.

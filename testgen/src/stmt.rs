@@ -7,9 +7,10 @@
 use rev_core::ir::*;
 use rev_core::ops::{Func, Instr};
 
-use crate::generator::{Generator, Use};
+use crate::generator::{surely_distinct, Generator, Use};
 use crate::prelude::FUNCTIONS;
 use crate::scope::{effects_of_block, Element, Known, Permission, What, Why, SHORT};
+use crate::signature::Param;
 
 fn read(v: VarId) -> Expr {
     Expr::read(Place::var(v))
@@ -247,7 +248,10 @@ impl Generator<'_> {
         if self.scopes.loops() > signature.loops_allowed {
             return None;
         }
-        let length = 1 + self.dice.below(self.long - 1);
+        let mut length = 1 + self.dice.below(self.long - 1);
+        if signature.strided && self.dice.chance(50) {
+            length = SHORT;
+        }
         let length = Some(length).filter(|_| signature.any_length && self.dice.chance(60));
         let mut args: Vec<Option<Arg>> = vec![None; signature.params.len()];
         // written arguments first, so that the others don't read them
@@ -257,11 +261,9 @@ impl Generator<'_> {
                     Mode::Write => {
                         let added_to = signature.accumulates && !self.parallel;
                         let usage = if added_to { Use::Accumulate } else { Use::Write };
-                        self.written_argument(&param.what, length, usage)
+                        self.written_argument(&param.what, length, usage, signature.strided)
                     }
-                    Mode::Read | Mode::Accumulate => {
-                        self.read_argument(&param.what, param.by_reference, length)
-                    }
+                    Mode::Read | Mode::Accumulate => self.read_argument(param, length, signature.strided),
                 };
                 let Some(arg) = arg else {
                     self.targets.clear();
@@ -279,13 +281,19 @@ impl Generator<'_> {
         self.leaf(StmtKind::Call { callee: Callee::Path(signature.name), direction, args })
     }
 
-    fn written_argument(&mut self, what: &What, length: Option<usize>, usage: Use) -> Option<Arg> {
+    fn written_argument(
+        &mut self,
+        what: &What,
+        length: Option<usize>,
+        usage: Use,
+        strided: bool,
+    ) -> Option<Arg> {
         let place = match what {
             What::Real => self.place(Element::Real, usage)?,
             What::Complex => self.place(Element::Complex, usage)?,
             What::Int => self.place(Element::Int, usage)?,
             What::Bool => self.place(Element::Bool, Use::Write)?,
-            What::Reals => self.part(usage, length)?,
+            What::Reals => self.part(usage, length, strided)?,
             What::Matrix | What::Triple { .. } | What::Ints | What::Duo | What::Body => {
                 Place::var(self.whole(what, usage)?)
             }
@@ -297,23 +305,53 @@ impl Generator<'_> {
         Some(Arg { mode: Mode::Write, value: ArgValue::Place(place) })
     }
 
-    /// A whole slice, or a part of one of a length.
-    fn part(&mut self, usage: Use, length: Option<usize>) -> Option<Place> {
+    /// A slice, or a row or a column of a matrix, or a part of one of a length.
+    fn part(&mut self, usage: Use, length: Option<usize>, strided: bool) -> Option<Place> {
+        let taken = length.unwrap_or(self.long);
+        if strided && self.dice.chance(70) {
+            if let Some(place) = self.line(usage, taken) {
+                return Some(place);
+            }
+        }
         let place = Place::var(self.whole(&What::Reals, usage)?);
-        let Some(length) = length else { return Some(place) };
-        let from = self.index(self.long + 1 - length);
-        let to = Expr::func(Func::Add, vec![from.clone(), Expr::int(length as i128)]);
-        Some(place.with(Step::range(from, to)))
+        let Some(step) = Step::part(vec![self.stretch(self.long, taken)]) else { return Some(place) };
+        Some(place.with(step))
     }
 
-    fn read_argument(&mut self, what: &What, by_reference: bool, length: Option<usize>) -> Option<Arg> {
+    /// A row or a column of a matrix, or a part of one of a length. An iteration has the row that it owns.
+    fn line(&mut self, usage: Use, length: usize) -> Option<Place> {
+        let fit = |k: &&Known| k.what == What::Matrix && self.allowed(k, usage);
+        let matrices: Vec<Known> = self.scopes.known.iter().filter(fit).cloned().collect();
+        let known = self.dice.pick(&matrices)?.clone();
+        let owned = matches!(known.permission, Permission::Owned(_));
+        let axes = match length <= SHORT && (owned || self.dice.chance(60)) {
+            true => vec![Axis::At(self.first_index(&known)), self.stretch(SHORT, length)],
+            false if owned => return None,
+            false => vec![self.stretch(self.long, length), Axis::At(self.index(SHORT))],
+        };
+        let place = Place::var(known.id).with(Step::part(axes)?);
+        self.targets.iter().all(|t| surely_distinct(t, &place)).then_some(place)
+    }
+
+    /// As many neighbouring indices of an axis as a length says.
+    fn stretch(&mut self, extent: usize, length: usize) -> Axis {
+        if length == extent {
+            return Axis::Whole;
+        }
+        let from = self.index(extent + 1 - length);
+        let to = Expr::func(Func::Add, vec![from.clone(), Expr::int(length as i128)]);
+        Axis::Range(from, to)
+    }
+
+    fn read_argument(&mut self, param: &Param, length: Option<usize>, strided: bool) -> Option<Arg> {
+        let Param { what, by_reference, .. } = param;
         let value = match what {
-            What::Real if by_reference => ArgValue::Place(self.place(Element::Real, Use::ReadSmall)?),
+            What::Real if *by_reference => ArgValue::Place(self.place(Element::Real, Use::ReadSmall)?),
             What::Real => {
                 let e = self.small(1);
                 ArgValue::Expr(self.tamed(e))
             }
-            What::Complex if by_reference => ArgValue::Place(self.place(Element::Complex, Use::ReadSmall)?),
+            What::Complex if *by_reference => ArgValue::Place(self.place(Element::Complex, Use::ReadSmall)?),
             What::Complex => ArgValue::Expr(self.small_complex(1)),
             What::Int => ArgValue::Expr(self.int(1)),
             What::Bool => ArgValue::Expr(self.condition(1)),
@@ -325,7 +363,7 @@ impl Generator<'_> {
                     None => ArgValue::Expr(Expr::index(2)),
                 }
             }
-            What::Reals => ArgValue::Place(self.part(Use::Read, length)?),
+            What::Reals => ArgValue::Place(self.part(Use::Read, length, strided)?),
             What::Matrix
             | What::Triple { .. }
             | What::Ints

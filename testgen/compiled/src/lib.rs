@@ -11,7 +11,7 @@ pub use compare::{compare, Case, Run};
 /// What every program may use.
 pub mod prelude {
     pub use crate::{Case, Run};
-    pub use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+    pub use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
     pub use rev_core::value::{Data, DynArg};
     pub use rev_cpu::prelude::*;
 
