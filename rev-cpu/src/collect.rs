@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rev_core::error::Error;
 use rev_core::ir::{Module, Number};
 use rev_core::scalar::{Num, Scalar};
-use rev_core::structure::Structure;
+use rev_core::structure::{Structs, Structure};
 use rev_core::text::parse_module;
 use rev_core::value::{Data, DynArg, Value};
 
@@ -14,6 +14,7 @@ use rev_core::value::{Data, DynArg, Value};
 #[derive(Debug, Default)]
 pub struct Collector {
     module: Module,
+    structs: Structs,
     /// Paths that are different constants in different functions.
     ambiguous: BTreeSet<String>,
 }
@@ -22,7 +23,7 @@ impl Collector {
     /// A module about a function.
     pub fn about(entry: &str) -> Collector {
         let module = Module { entry: entry.to_string(), ..Module::default() };
-        Collector { module, ambiguous: BTreeSet::new() }
+        Collector { module, ..Collector::default() }
     }
 
     /// Adds the function or pure function of an embedded text under its unique name. `false` when
@@ -51,9 +52,11 @@ impl Collector {
         links.insert(path.to_string(), unique.to_string());
     }
 
-    /// Adds a struct and the structs that it is made of.
-    pub fn structure<S: Structure>(&mut self, path: &str) {
-        S::define(path, &mut self.module.structs);
+    /// Adds a struct that a function names by a path, and the structs that it is made of.
+    pub fn structure<S: Structure>(&mut self, function: &str, path: &str) {
+        S::define(path, &mut self.structs);
+        let Module { functions, pures, .. } = &mut self.module;
+        self.structs.rename_in(functions.get_mut(function), pures.get_mut(function));
     }
 
     /// Adds the value of a named constant. A module knows constants by the paths that functions write, so one that is
@@ -85,7 +88,7 @@ impl Collector {
 
     /// The module.
     pub fn finish(self) -> Module {
-        self.module
+        Module { structs: self.structs.definitions(), ..self.module }
     }
 }
 

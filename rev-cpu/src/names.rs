@@ -70,6 +70,3 @@ pub trait HasPure<const NAME: u64> {
     note = "derive `Reversible` (and `Clone`, `Debug`) for it, or leave the field out"
 )]
 pub trait Part: Primal + Structure {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Primal + Structure> Part for T {}

@@ -92,8 +92,9 @@ fn dynamic_values_and_back() {
 
 #[test]
 fn the_definition_names_the_structs_inside() {
-    let mut structs = Structs::new();
+    let mut structs = Structs::default();
     Camera::<f64, 2>::define("m::Camera", &mut structs);
+    let structs = structs.definitions();
     assert_eq!(structs.keys().collect::<Vec<_>>(), ["Pose", "m::Camera"]);
     let camera = &structs["m::Camera"];
     assert_eq!(camera.name, "Camera");
@@ -319,4 +320,77 @@ fn structs_with_lengths() {
     let laned = sum_at::gradient(&Cpu::new().checks(false), &many, 2.0).unwrap();
     assert_eq!((laned.value, laned.x, laned.p[7].c[2].0), (430.0, 440.0, [2.25]));
     assert_eq!(laned, sum_at::gradient(&Interpreter::new(), &many, 2.0).unwrap());
+}
+
+/// Two modules with a struct of the same name, made of structs of the same name.
+mod near {
+    use rev_cpu::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Reversible)]
+    pub struct Part<T: Real> {
+        pub x: T,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Reversible)]
+    pub struct Whole<T: Real> {
+        pub n: i32,
+        pub part: Part<T>,
+    }
+
+    #[reversible]
+    pub fn add<T: Real>(y: &mut T, s: &Whole<T>) {
+        y += s.part.x * s.part.x;
+    }
+}
+
+mod far {
+    use rev_cpu::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Reversible)]
+    pub struct Part<T: Real> {
+        pub y: [T; 2],
+        pub x: T,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Reversible)]
+    pub struct Whole<T: Real> {
+        pub n: i32,
+        pub part: Part<T>,
+    }
+
+    #[reversible]
+    pub fn add<T: Real>(y: &mut T, s: &Whole<T>) {
+        y += s.part.x * s.part.y[1];
+    }
+}
+
+#[reversible]
+fn both<T: Real>(y: &mut T, a: &near::Whole<T>, b: &far::Whole<T>) {
+    near::add(&mut y, &a);
+    far::add(&mut y, &b);
+}
+
+#[test]
+fn structs_of_one_name_in_two_modules_are_two() {
+    let module = both::ir();
+    let fields = |name: &str| module.structs[name].fields.clone();
+    let t = || Type::Generic("T".into());
+    assert_eq!(module.structs.len(), 6);
+    assert_eq!(fields("Part")[0], ("y".to_string(), Type::Fixed(Box::new(t()), Length::Literal(2))));
+    let other = "derive::near::Part";
+    assert_eq!(fields(other), [("x".to_string(), t())]);
+    for name in ["near::Whole", "derive::near::Whole"] {
+        assert_eq!(module.structs[name].fields[1].1, Type::Struct(other.into(), vec![t()]), "{name}");
+    }
+    let callee = &module.functions["derive::near::add"];
+    assert_eq!(callee.vars[1].ty, Type::Struct("derive::near::Whole".into(), vec![t()]));
+    let (a, b) = (
+        near::Whole { n: 1, part: near::Part { x: 3.0 } },
+        far::Whole { n: 2, part: far::Part { y: [5.0, 7.0], x: 2.0 } },
+    );
+    for device in [&Cpu::new() as &dyn Device, &rev_core::interp::Interpreter::new()] {
+        let v = both::vjp(device, 1.0, &0.0, &a, &b).unwrap();
+        assert_eq!((v.y, v.a_bar.part.x, v.b_bar.part.x), (23.0, Batch([6.0]), Batch([7.0])));
+        assert_eq!(v.b_bar.part.y, [Batch([0.0]), Batch([2.0])]);
+    }
 }

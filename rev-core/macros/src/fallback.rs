@@ -17,6 +17,7 @@ pub fn reversible(mut model: Model) -> TokenStream {
     for names in [&mut model.source.callees, &mut model.source.pures, &mut model.source.constants] {
         names.clear();
     }
+    model.source.receivers.clear();
     match check(empty) {
         Ok(checked) if model.declared && (model.method.is_some() || !is_refused(&model.item.sig.ident)) => {
             emit::reversible(&model, &checked)

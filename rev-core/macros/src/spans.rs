@@ -154,6 +154,18 @@ pub fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     })
 }
 
+/// Tokens that all stand at one position.
+pub fn at_span(tokens: TokenStream, span: Span) -> TokenStream {
+    let at = |mut tree: TokenTree| {
+        if let TokenTree::Group(g) = &tree {
+            tree = TokenTree::Group(Group::new(g.delimiter(), at_span(g.stream(), span)));
+        }
+        tree.set_span(span);
+        tree
+    };
+    tokens.into_iter().map(at).collect()
+}
+
 /// Tokens with each identifier replaced.
 pub fn each_ident(tokens: TokenStream, replace: &mut dyn FnMut(Ident) -> Ident) -> TokenStream {
     let mut each = |tree| match tree {

@@ -20,6 +20,7 @@ fn check_shallow(pure: &Pure) -> Result<(), Diagnostics> {
     if out.is_empty() {
         result_type(pure, &mut out);
         given_partials(pure, &mut out);
+        storage(pure, &mut out);
         values_only(pure, &pure.result, &mut out);
         out.append(types::check_pure(pure));
     }
@@ -77,6 +78,26 @@ fn given_partials(pure: &Pure, out: &mut Diagnostics) {
     for partial in partials {
         out.append(scope::check_expr(&as_function(pure), partial));
         values_only(pure, partial, out);
+    }
+}
+
+/// A result that may carry a derivative doesn't come from a parameter of any type that can be stored, which may be
+/// a number: there would be no one and no zero of its type for its derivative.
+fn storage(pure: &Pure, out: &mut Diagnostics) {
+    let result = &pure.result_type;
+    if result.is_inactive(&pure.generics) && !result.is_storage(&pure.generics) {
+        return;
+    }
+    let params = pure.params.iter().filter_map(|p| pure.vars.get(p.0 as usize));
+    for param in params.filter(|v| v.ty.is_storage(&pure.generics)) {
+        let message = format!(
+            "`{}` may be or hold a number, and a derivative by a `{}` isn't known",
+            param.name, param.ty
+        );
+        out.push(
+            Diagnostic::new(Code::PurePartials, or_name(pure, param.span), message)
+                .help("say what its type can do: `Ring`, `Field`, `Real` or `Integer` in place of `Scalar`"),
+        );
     }
 }
 

@@ -410,9 +410,11 @@ codes! {
             "Return a tuple, or write a reversible function that accumulates into its arguments."
         PurePartials R0703 "the given derivatives of a pure function don't fit it"
             "`#[pure(d(x) = ..., d(y) = ...)]` gives one derivative for each parameter that carries one, as a value of the \
-             result's type, and for no other."
+             result's type, and for no other. None can be given or derived by a parameter of any type that can be stored \
+             (`T: Scalar`), so such a function only results in integers and `bool`."
             "A derivative that isn't given would be taken for 0."
-            "Give the missing ones (`d(x) = 0.0` if it is 0), remove the others, or give none: then they are derived."
+            "Give the missing ones (`d(x) = 0.0` if it is 0), remove the others, or give none: then they are derived. \
+             Declare `T: Field` or `T: Integer` in place of `T: Scalar`."
         PureRecursion R0704 "a pure function calls itself"
             "A pure function may call other pure functions, but not itself."
             "Its derivative is written out by inserting the called functions' derivatives, which would not end."

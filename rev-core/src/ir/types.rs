@@ -446,10 +446,8 @@ impl Type {
             Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => {
                 t.is_storage(generics)
             }
-            Type::Tuple(ts) => ts.iter().any(|t| t.is_storage(generics)),
-            Type::Scalar(_) | Type::Complex(_) | Type::Struct(..) | Type::Function(_) | Type::Unknown => {
-                false
-            }
+            Type::Tuple(ts) | Type::Struct(_, ts) => ts.iter().any(|t| t.is_storage(generics)),
+            Type::Scalar(_) | Type::Complex(_) | Type::Function(_) | Type::Unknown => false,
         }
     }
 }

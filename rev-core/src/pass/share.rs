@@ -581,6 +581,19 @@ mod tests {
     }
 
     #[test]
+    fn the_sines_and_cosines_of_two_numbers_are_bound_once() {
+        let together = "y += sin(a) * cos(a) * sin(b) * cos(b)";
+        let apart = "y += sin(b); y += sin(a) * cos(a) * cos(b)";
+        for body in [together, apart] {
+            let source = format!("fn f(y: &mut f64, a: f64, b: f64) {{ {body} }}");
+            let text = shared(&source, &[&0.1, &0.7, &0.9]);
+            for function in ["sin(a)", "cos(a)", "sin(b)", "cos(b)"] {
+                assert_eq!(text.matches(function).count(), 1, "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn names_of_an_expression_stay_in_it() {
         let text = shared(
             "fn f(y: &mut f64, a: f64) { y += { let t: f64 = a * a;sin(t) * sin(t) } }",

@@ -289,6 +289,7 @@ impl Names<'_> {
         let generics = self.model.generics.iter().map(|g| generic_tokens(&g.name, &g.kind, p));
         let nested = types.iter().zip(&self.model.fields).map(|(t, f)| nested(t, &f.ir, p));
         quote! {
+            impl #impl_generics #p::Part for #name #ty_generics #clause {}
             impl #impl_generics #p::Structure for #name #ty_generics #clause {
                 fn definition() -> #p::ir::StructDef {
                     #p::ir::StructDef {

@@ -4,8 +4,8 @@
 mod expand;
 mod lanes;
 
-use proc_macro2::TokenStream;
-use quote::{quote_spanned, ToTokens};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, ToTokens};
 use rev_core::diag::{Code, Diagnostic, Diagnostics};
 use rev_core::ir::{Generic, GenericKind, Type};
 use syn::{parse_quote, visit::Visit};
@@ -15,7 +15,7 @@ use crate::generics::{is_bounded, read_generics};
 use crate::model::Source;
 use crate::names::{refused, Named};
 use crate::runtime;
-use crate::spans::{mentions, Region};
+use crate::spans::{at_span, mentions, Region};
 use crate::types::{type_arguments, TypeReader};
 
 /// A struct that is read.
@@ -76,7 +76,8 @@ fn ask_of_parts(model: &mut StructModel) {
     if !parts.is_empty() {
         let clause = model.item.generics.make_where_clause();
         for ty in parts {
-            let bound = quote_spanned!(Region::of(&ty).first=> #p::Part);
+            let at = Region::of(&ty).first.resolved_at(Span::call_site());
+            let bound = at_span(quote!(#p::Part), at);
             clause.predicates.push(parse_quote!(#ty: #bound));
         }
     }

@@ -1,6 +1,6 @@
 //! Calls.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use rev_core::check::overlap::{overlap, Overlap};
 use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
@@ -10,6 +10,7 @@ use super::callee::{programs, Kind};
 use super::expr::Reach;
 use super::names::ident;
 use super::types::is_fixed;
+use crate::spans::at_span;
 
 impl Body<'_> {
     /// A call of one of a function's programs.
@@ -247,17 +248,6 @@ impl Body<'_> {
             ArgValue::Place(_) | ArgValue::Expr(_) => TokenStream::new(),
         }
     }
-}
-
-fn at_span(tokens: TokenStream, span: Span) -> TokenStream {
-    let at = |mut tree: TokenTree| {
-        if let TokenTree::Group(g) = &tree {
-            tree = TokenTree::Group(Group::new(g.delimiter(), at_span(g.stream(), span)));
-        }
-        tree.set_span(span);
-        tree
-    };
-    tokens.into_iter().map(at).collect()
 }
 
 /// The name of one of a function's programs.

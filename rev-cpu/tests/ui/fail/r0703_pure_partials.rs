@@ -10,4 +10,24 @@ fn unknown(x: f64, n: usize) -> f64 {
     x * x * n as f64
 }
 
+#[pure]
+fn chosen<T: Scalar>(which: bool, a: T, b: T) -> T {
+    if which {
+        a
+    } else {
+        b
+    }
+}
+
+#[derive(Clone, Debug, Reversible)]
+struct Pair<T: Scalar> {
+    a: T,
+    n: usize,
+}
+
+#[pure]
+fn first<T: Scalar>(pair: Pair<T>) -> T {
+    pair.a
+}
+
 fn main() {}

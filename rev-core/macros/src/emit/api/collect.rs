@@ -51,7 +51,7 @@ pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source:
         Err(wrong) => return quote!(::core::compile_error! { #wrong }),
     };
     let aliases = aliases(generics);
-    let structs = source.structs.iter().map(|(path, ty)| quote!(__c.structure::<#ty>(#path);));
+    let structs = source.structs.iter().map(|(path, ty)| quote!(__c.structure::<#ty>(self.__name(), #path);));
     let (functions, constants): (Vec<_>, Vec<_>) =
         source.constants.iter().partition(|(path, _)| is_function_name(path));
     let constants = constants.into_iter().map(|(text, path)| quote!(__c.constant(#text, #path);));
