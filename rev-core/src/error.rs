@@ -10,6 +10,8 @@
 use crate::ir::Span;
 use crate::scalar::rt::instr::InstrError;
 use crate::scalar::Mismatch;
+use rev_compiler::ops::Misfit;
+use rev_compiler::pass::Undirected;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -57,6 +59,24 @@ pub struct Iteration {
     pub variable: Text,
     /// Its value.
     pub value: i128,
+}
+
+impl From<Undirected> for Error {
+    fn from(why: Undirected) -> Error {
+        match why {
+            Undirected::Missing(name) => Cause::Missing { kind: "function".into(), name },
+            Undirected::Rejected(message) => Cause::Rejected(message),
+        }
+        .into()
+    }
+}
+
+impl Cause {
+    /// That arrays with these names and shapes, in the order target, factors, don't fit a formula.
+    pub fn misfit(misfit: &Misfit, operands: &[(&str, &[usize])]) -> Cause {
+        let [place, expected, found] = misfit.about(operands);
+        Cause::Shape { place: place.into(), expected, found }
+    }
 }
 
 /// What failed.

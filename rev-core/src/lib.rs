@@ -1,28 +1,19 @@
-//! The core of rev: the reversible IR, its checks and passes, the scalars, and the reference
-//! interpreter. Independent of both backends.
+//! The core of rev: the scalars and their mathematics, values, errors, and the reference interpreter, of the programs that
+//! the compiler ([`rev_compiler`], whose modules stand here too) makes. Independent of both backends.
 
-pub mod check;
 pub mod device;
-pub mod diag;
 pub mod error;
-pub mod facts;
 pub mod interp;
-pub mod ir;
 pub mod lanes;
-pub mod limits;
 pub mod math;
-#[macro_use]
-pub mod ops;
-pub mod pass;
 pub mod scalar;
 pub mod structure;
-pub mod text;
 pub mod tolerance;
 pub mod tree;
-pub mod validate;
 pub mod value;
 pub mod verify;
 
 pub use error::Error;
+pub use rev_compiler::{check, diag, facts, ir, limits, ops, pass, text, validate};
 pub use tolerance::{Options, Tolerance, Tolerances};
 pub use value::Stack;

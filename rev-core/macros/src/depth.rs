@@ -1,9 +1,9 @@
 //! The stack that the macro needs for a function: syn, the lowering and the emission are recursive.
 
 use proc_macro2::{TokenStream, TokenTree};
-use rev_core::check::Checked;
-use rev_core::ir::depth;
-use rev_core::limits::grown_by;
+use rev_compiler::check::Checked;
+use rev_compiler::ir::depth;
+use rev_compiler::limits::grown_by;
 
 /// What a level takes, in bytes: more than in the core, as macros are compiled without optimization.
 const LEVEL: usize = 64 << 10;

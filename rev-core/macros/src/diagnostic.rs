@@ -1,11 +1,11 @@
 //! Diagnostics as compile errors: each at the tokens at fault, a companion at the second place.
 //!
-//! The diagnostics themselves, of the front end and of the checks alike, are rev-core's; here their
+//! The diagnostics themselves, of the front end and of the checks alike, are rev-compiler's; here their
 //! positions become the compiler's spans again.
 
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{quote, quote_spanned};
-use rev_core::diag::{Diagnostic, Diagnostics};
+use rev_compiler::diag::{Diagnostic, Diagnostics};
 
 use crate::spans::{Region, Spans};
 

@@ -3,8 +3,8 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::check::check;
-use rev_core::ir::Function;
+use rev_compiler::check::check;
+use rev_compiler::ir::Function;
 use syn::visit_mut::VisitMut;
 
 use crate::model::{Model, PureModel};
@@ -28,7 +28,7 @@ pub fn reversible(mut model: Model) -> TokenStream {
 
 /// Whether a function of this name would hide something else, whose users would be told of it.
 fn is_refused(name: &syn::Ident) -> bool {
-    refused(name, Named::Function, rev_core::ir::Span::NONE).is_some()
+    refused(name, Named::Function, rev_compiler::ir::Span::NONE).is_some()
 }
 
 /// The function and its inverse, where not even the parameters can be read.

@@ -1,7 +1,7 @@
 //! Type parameters: what the bounds of each say it can do.
 
-use rev_core::diag::{Code, Diagnostic, Diagnostics};
-use rev_core::ir::{Class, Generic, GenericKind, Mode, Type};
+use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::ir::{Class, Generic, GenericKind, Mode, Type};
 use syn::{GenericParam, TypeParamBound, WherePredicate};
 
 use crate::model::{Form, Passing, Source};

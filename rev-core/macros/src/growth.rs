@@ -2,15 +2,15 @@
 //!
 //! Each stage of a family is run at three sizes, and its exponent is that of what is added between them. What is counted
 //! is what a stage makes (the characters of the printed program, the tokens of the emitted one) and what it visits
-//! on the way (`rev_core::ir::steps`).
+//! on the way (`rev_compiler::ir::steps`).
 
 use proc_macro2::{TokenStream, TokenTree};
-use rev_core::check::{check, Checked};
-use rev_core::diag::{Code, Diagnostics};
-use rev_core::ir::{steps, Function};
-use rev_core::limits::{HEIGHT, NESTING};
-use rev_core::pass::{adjoint, erase, fuse, inverse, Adjoint, Wanted};
-use rev_core::text::{encode_function, parse_function};
+use rev_compiler::check::{check, Checked};
+use rev_compiler::diag::{Code, Diagnostics};
+use rev_compiler::ir::{steps, Function};
+use rev_compiler::limits::{HEIGHT, NESTING};
+use rev_compiler::pass::{adjoint, erase, fuse, inverse, Adjoint, Wanted};
+use rev_compiler::text::{encode_function, parse_function};
 
 use crate::lower::lower_function;
 

@@ -1,7 +1,7 @@
 //! The attributes `#[reversible]` and `#[pure]` and the derive `Reversible` of rev.
 //!
 //! A function goes through four stages: its tokens are parsed (`parse`, by syn), lowered to rev's
-//! IR (`lower`), checked (by rev-core, where the rules are), and Rust is emitted from what was
+//! IR (`lower`), checked (by rev-compiler, where the rules are), and Rust is emitted from what was
 //! checked (`emit`). Errors of all stages are reported together, each at its token
 //! (`diagnostic`); a function with errors is replaced by one with the same signature, so that one
 //! mistake gives one error.
@@ -26,8 +26,8 @@ mod tests;
 mod types;
 
 use proc_macro::TokenStream;
-use rev_core::check::{check, check_pure, infer_pure};
-use rev_core::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::check::{check, check_pure, infer_pure};
+use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
 
 /// Makes a function reversible: see the documentation of the language.
 #[proc_macro_attribute]

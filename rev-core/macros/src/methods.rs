@@ -6,7 +6,7 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote, ToTokens};
-use rev_core::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
 use syn::{Attribute, FnArg, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, PathArguments, Token, TypePath};
 
 use crate::diagnostic::compile_errors;

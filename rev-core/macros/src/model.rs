@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
-use rev_core::ir;
+use rev_compiler::ir;
 
 use crate::spans::Spans;
 

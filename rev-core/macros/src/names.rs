@@ -1,7 +1,7 @@
 //! Names that a program can't give: those of the generated code, and those that would mean something else.
 
-use rev_core::diag::{Code, Diagnostic};
-use rev_core::ir::{ScalarType, Span};
+use rev_compiler::diag::{Code, Diagnostic};
+use rev_compiler::ir::{ScalarType, Span};
 use syn::Ident;
 
 use crate::types::is_type_name;

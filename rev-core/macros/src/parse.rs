@@ -1,7 +1,7 @@
 //! The arguments of the attributes.
 
 use proc_macro2::TokenStream;
-use rev_core::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::Token;
@@ -68,7 +68,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
     options
 }
 
-fn unknown(span: rev_core::ir::Span) -> Diagnostic {
+fn unknown(span: rev_compiler::ir::Span) -> Diagnostic {
     Diagnostic::new(Code::UnsupportedAttribute, span, "this argument of `reversible` isn't known")
         .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]` and `#[reversible(constant(name, ..))]` are")
 }

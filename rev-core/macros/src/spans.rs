@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use rev_core::ir;
+use rev_compiler::ir;
 
 /// A stretch of source: its first and its last token.
 #[derive(Clone, Copy)]

@@ -1,13 +1,13 @@
 //! Rust types to IR types, from the tokens alone: paths are recognised by their last segment.
 
-use rev_core::diag::{Code, Diagnostic};
-use rev_core::ir::{Class, GenericKind, Length, Rank, ScalarType, Type};
+use rev_compiler::diag::{Code, Diagnostic};
+use rev_compiler::ir::{Class, GenericKind, Length, Rank, ScalarType, Type};
 use syn::{Expr, GenericArgument, PathArguments};
 
 use crate::model::{Form, Passing, Source};
 
 /// The type parameters in scope.
-pub type Generics = [rev_core::ir::Generic];
+pub type Generics = [rev_compiler::ir::Generic];
 
 /// A parameter's declared type, taken apart.
 pub struct Declared {

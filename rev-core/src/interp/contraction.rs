@@ -25,7 +25,7 @@ pub(super) fn contract(
     let shapes: Vec<&[usize]> = factors.iter().map(|f| shape(&f.data)).collect();
     let space = Space::new(formula, target.1, &shapes).map_err(|misfit| {
         let names = factors.iter().map(|f| f.name.as_str()).zip(shapes.iter().copied());
-        misfit.cause(&std::iter::once(target).chain(names).collect::<Vec<_>>())
+        Cause::misfit(&misfit, &std::iter::once(target).chain(names).collect::<Vec<_>>())
     })?;
     let product = Product { formula, space: &space, factors, deterministic };
     let mut index = vec![0; space.extents().len()];

@@ -225,4 +225,4 @@ macro_rules! define_dispatch {
         }
     };
 }
-crate::func_table!(define_dispatch);
+rev_compiler::func_table!(define_dispatch);

@@ -297,5 +297,5 @@ mod complete {
             }
         };
     }
-    crate::func_table!(all_present);
+    rev_compiler::func_table!(all_present);
 }

@@ -155,7 +155,7 @@ fn prepare<'a, S: Linear, const K: usize>(
             .enumerate()
             .map(|(k, shape)| (names.get(k).copied().unwrap_or("an array"), shape))
             .collect();
-        Box::new(misfit.cause(&all))
+        Box::new(Cause::misfit(&misfit, &all))
     })?;
     let mut steps = [[0; MAX_LETTERS]; MAX_FACTORS + 1];
     if let Some(t) = &target {

@@ -427,7 +427,7 @@ impl Lower<'_> {
         if let Some(known) = self.programs.get(&key) {
             return Ok(Rc::clone(known));
         }
-        let mut function = pass::directed(self.module, name, direction).map_err(Stop::Error)?;
+        let mut function = pass::directed(self.module, name, direction).map_err(|e| Stop::Error(e.into()))?;
         if function.vars.iter().any(|v| v.ty.is_partial()) {
             infer(self.module, name, &mut function);
         }

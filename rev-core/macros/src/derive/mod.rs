@@ -6,8 +6,8 @@ mod lanes;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, ToTokens};
-use rev_core::diag::{Code, Diagnostic, Diagnostics};
-use rev_core::ir::{Generic, GenericKind, Type};
+use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::ir::{Generic, GenericKind, Type};
 use syn::{parse_quote, visit::Visit};
 
 use crate::diagnostic::compile_errors;

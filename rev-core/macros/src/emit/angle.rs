@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_core::ir::{Block, Expr, ExprKind, Mode, Stmt, StmtKind, VarId, VarKind};
-use rev_core::ops::{Func, Instr};
+use rev_compiler::ir::{Block, Expr, ExprKind, Mode, Stmt, StmtKind, VarId, VarKind};
+use rev_compiler::ops::{Func, Instr};
 
 use super::body::Body;
 use super::names::ident;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::diag::defect;
-use rev_core::ir::{Block, Direction, Expr, Function, Place, Span, Step, Stmt, StmtKind, Type, VarId};
-use rev_core::pass::Erased;
+use rev_compiler::check::overlap::{overlap, Overlap};
+use rev_compiler::diag::defect;
+use rev_compiler::ir::{Block, Direction, Expr, Function, Place, Span, Step, Stmt, StmtKind, Type, VarId};
+use rev_compiler::pass::Erased;
 
 use super::api::is_function_name;
 use super::by_value::Recursion;
@@ -94,7 +94,7 @@ pub struct Body<'a> {
     /// Calls of adjoints whose restored state nobody reads.
     pub forgetful: Option<&'a Erased>,
     /// What may overlap at run time.
-    pub values: rev_core::check::overlap::Values<'a>,
+    pub values: rev_compiler::check::overlap::Values<'a>,
     quotes: &'a Quotes,
     sites: Sites,
     site: Span,
@@ -121,7 +121,7 @@ impl<'a> Body<'a> {
             lane: None,
             recursion: None,
             forgetful: None,
-            values: rev_core::check::overlap::Values::of(function),
+            values: rev_compiler::check::overlap::Values::of(function),
             quotes: scope.quotes,
             sites: Sites::default(),
             site: function.span,

@@ -14,9 +14,9 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_core::check::Checked;
-use rev_core::ir::{Arg, ArgValue, Callee, Direction, Function, Mode};
-use rev_core::pass::{erase, Wanted};
+use rev_compiler::check::Checked;
+use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Function, Mode};
+use rev_compiler::pass::{erase, Wanted};
 use syn::Path;
 
 use super::body::{Body, Repr, Scope};

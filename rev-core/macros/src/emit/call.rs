@@ -2,8 +2,8 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
+use rev_compiler::check::overlap::{overlap, Overlap};
+use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
 
 use super::body::{parsed, Body, Repr};
 use super::callee::{programs, Kind};
@@ -116,7 +116,7 @@ impl Body<'_> {
     }
 
     /// Tokens that stand at a position of the source.
-    fn located(&self, tokens: TokenStream, at: rev_core::ir::Span) -> TokenStream {
+    fn located(&self, tokens: TokenStream, at: rev_compiler::ir::Span) -> TokenStream {
         match self.source.spans.region(at) {
             Some(region) => at_span(tokens, region.first.resolved_at(Span::call_site())),
             None => tokens,

@@ -2,8 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Expr, ExprKind, Place, Span, Stmt, StmtKind, UpdateOp, VarId};
-use rev_core::ops::Contraction;
+use rev_compiler::ir::{Expr, ExprKind, Place, Span, Stmt, StmtKind, UpdateOp, VarId};
+use rev_compiler::ops::Contraction;
 
 use super::body::Body;
 use super::expr::Reach;

@@ -2,8 +2,8 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use rev_core::ir::{Axis, Class, Expr, ExprKind, Number, Place, Rank, ScalarType, Step, Type, VarId};
-use rev_core::ops::{Func, Shape};
+use rev_compiler::ir::{Axis, Class, Expr, ExprKind, Number, Place, Rank, ScalarType, Step, Type, VarId};
+use rev_compiler::ops::{Func, Shape};
 
 use super::body::{parsed, Body, Repr};
 use super::names::ident;

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Block, Class, Expr, ExprKind, Range, Type, VarId};
+use rev_compiler::ir::{Block, Class, Expr, ExprKind, Range, Type, VarId};
 
 use super::body::{Around, Body, Repr};
 use super::expr::is_of_literals;

@@ -41,9 +41,9 @@ mod weight;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::check::Checked;
-use rev_core::ir::{Direction, Module};
-use rev_core::pass::{adjoint, inverse, Adjoint};
+use rev_compiler::check::Checked;
+use rev_compiler::ir::{Direction, Module};
+use rev_compiler::pass::{adjoint, inverse, Adjoint};
 
 use crate::methods::beside;
 use crate::model::Model;

@@ -1,7 +1,7 @@
 //! The sine and the cosine of a number, bound one right after the other: computed at once.
 
-use rev_core::ir::{Block, Expr, ExprKind, StmtKind, VarId};
-use rev_core::ops::Func;
+use rev_compiler::ir::{Block, Expr, ExprKind, StmtKind, VarId};
+use rev_compiler::ops::Func;
 
 /// Both, and the scope of their names.
 pub struct SineCosine<'b> {

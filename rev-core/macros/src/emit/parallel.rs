@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::facts::{classify, classify_whole, Accumulated, ParallelFacts, PlaceClass, Site, Sum};
-use rev_core::ir::{
+use rev_compiler::check::overlap::{overlap, Overlap};
+use rev_compiler::facts::{classify, classify_whole, Accumulated, ParallelFacts, PlaceClass, Site, Sum};
+use rev_compiler::ir::{
     Block, Callee, Expr, ExprKind, Parallel, Place, Range, Step, Stmt, StmtKind, Type, VarId,
 };
-use rev_core::ops::Func;
+use rev_compiler::ops::Func;
 
 use super::body::{Body, Repr};
 use super::expr::Reach;

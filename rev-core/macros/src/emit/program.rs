@@ -2,10 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use rev_core::check::Checked;
-use rev_core::facts::{accumulated_by, passed_with_derivatives, written_params, PassedOn, Passing};
-use rev_core::ir::{Direction, Function};
-use rev_core::pass::{erase, fuse, Erased, Wanted};
+use rev_compiler::check::Checked;
+use rev_compiler::facts::{accumulated_by, passed_with_derivatives, written_params, PassedOn, Passing};
+use rev_compiler::ir::{Direction, Function};
+use rev_compiler::pass::{erase, fuse, Erased, Wanted};
 
 use super::api::aliases;
 use super::body::{parsed, Body, Repr, Scope};
@@ -53,7 +53,7 @@ pub fn seldom_called(
     around(scope, signature, function, &name, true, &quote!(#entry #statements))
 }
 
-/// `__fused`: the function and its adjoint in one, without checks ([`rev_core::pass::fuse`]), where it
+/// `__fused`: the function and its adjoint in one, without checks ([`rev_compiler::pass::fuse`]), where it
 /// calls no other programs than those that every function has, also for lanes.
 pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option<TokenStream> {
     let functions = signature.params.iter().any(|x| x.shape == Shape::Function);

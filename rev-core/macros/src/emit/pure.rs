@@ -3,8 +3,8 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, ToTokens};
-use rev_core::ir::{Function, Module, Pure};
-use rev_core::pass::partials;
+use rev_compiler::ir::{Function, Module, Pure};
+use rev_compiler::pass::partials;
 
 use super::api::collected;
 use super::body::{Body, Repr, Scope};
@@ -148,7 +148,7 @@ fn frame(pure: &Pure) -> Function {
         params: pure.params.clone(),
         constants: std::collections::BTreeSet::new(),
         vars: pure.vars.clone(),
-        names: rev_core::ir::Names::default(),
+        names: rev_compiler::ir::Names::default(),
         body: Vec::new(),
         checks: false,
         file: pure.file.clone(),

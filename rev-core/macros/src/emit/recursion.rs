@@ -5,8 +5,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_core::facts::calls;
-use rev_core::ir::{Expr, Function, Stmt};
+use rev_compiler::facts::calls;
+use rev_compiler::ir::{Expr, Function, Stmt};
 
 use super::api::aliases;
 use super::body::Scope;

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_core::ir::{GenericKind, Mode, Rank, Type};
+use rev_compiler::ir::{GenericKind, Mode, Rank, Type};
 use syn::visit_mut::VisitMut;
 use syn::GenericParam;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{quote, ToTokens};
-use rev_core::ir;
+use rev_compiler::ir;
 
 /// The words of a source item with their positions, to quote statements from.
 pub struct Quotes {

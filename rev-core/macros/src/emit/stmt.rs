@@ -2,12 +2,12 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use rev_core::check::overlap::{overlap, Overlap};
-use rev_core::ir::{
+use rev_compiler::check::overlap::{overlap, Overlap};
+use rev_compiler::ir::{
     axes_of_both, AxisRef, Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId,
 };
-use rev_core::ops::{Instr, InstrAdjoint};
-use rev_core::pass::inverse_block;
+use rev_compiler::ops::{Instr, InstrAdjoint};
+use rev_compiler::pass::inverse_block;
 
 use super::body::{parsed, Around, Body, Repr};
 use super::contraction::First;
@@ -395,13 +395,13 @@ impl Body<'_> {
                 let zero = e.is_number(0);
                 let (e, shape) = (self.expr(e), self.exprs(shape));
                 let element = match &self.function.var(var).ty {
-                    rev_core::ir::Type::Array(t, _) => super::types::rust_type(t, p),
+                    rev_compiler::ir::Type::Array(t, _) => super::types::rust_type(t, p),
                     _ => None,
                 };
                 let element = element.map(|t| quote!(: #t));
                 let dynamic = matches!(
                     storage(&self.function.var(var).ty),
-                    Storage::Array(rev_core::ir::Rank::Dynamic)
+                    Storage::Array(rev_compiler::ir::Rank::Dynamic)
                 );
                 let first = self.companion("first", var);
                 let array = match start {
@@ -598,7 +598,7 @@ impl Body<'_> {
     /// An external block. It sees the program's variables under the names and as the types that they
     /// have in the source, but can't change them: arguments by reference are shared references, other
     /// scalars are copies. Arrays are handles. Nothing in it can leave more than the block.
-    fn external(&mut self, code: &str, span: rev_core::ir::Span) -> TokenStream {
+    fn external(&mut self, code: &str, span: rev_compiler::ir::Span) -> TokenStream {
         self.only_by_reference();
         let p = self.p;
         let Some(external) = self.source.external(code, span) else {

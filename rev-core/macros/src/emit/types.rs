@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Generic, GenericKind, Length, Rank, ScalarType, Type};
+use rev_compiler::ir::{Generic, GenericKind, Length, Rank, ScalarType, Type};
 
 use super::names::ident;
 
@@ -53,7 +53,7 @@ pub fn is_fixed(ty: &Type) -> bool {
 
 /// Whether values of a type are surely exact, so that no tolerance applies to them.
 pub fn is_exact(ty: &Type, generics: &[Generic]) -> bool {
-    use rev_core::ir::Class;
+    use rev_compiler::ir::Class;
     match ty {
         Type::Scalar(s) => !s.is_float(),
         Type::Generic(name) => {

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::facts::trips;
-use rev_core::ir::{Block, Expr, ExprKind, Number, Place, Range, Stmt, StmtKind, VarId};
-use rev_core::ops::Func;
+use rev_compiler::facts::trips;
+use rev_compiler::ir::{Block, Expr, ExprKind, Number, Place, Range, Stmt, StmtKind, VarId};
+use rev_compiler::ops::Func;
 
 use super::body::{Body, Repr};
 use super::names::ident;

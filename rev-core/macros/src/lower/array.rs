@@ -1,8 +1,8 @@
 //! Functions of whole arrays: `matmul(a, b.t())`, `dot(x, y)`, `contract("ik,kj->ij", a, b)`.
 
-use rev_core::diag::Code;
-use rev_core::ir::{Expr, ExprKind, Place, Type};
-use rev_core::ops::{ArrayFunc, Axes, Contraction, Func, Operand, Part};
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Expr, ExprKind, Place, Type};
+use rev_compiler::ops::{ArrayFunc, Axes, Contraction, Func, Operand, Part};
 
 use super::{plain_name, strip, strip_references, Lowerer};
 

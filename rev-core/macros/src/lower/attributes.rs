@@ -1,8 +1,8 @@
 //! Attributes on statements: `#[post(q)]`, `#[injective(idx)]`, `#[compute]` and the others.
 
 use proc_macro2::TokenStream;
-use rev_core::diag::Code;
-use rev_core::ir::{Place, VarId};
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Place, VarId};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 

@@ -1,7 +1,9 @@
 //! Blocks: sequences of statements, where a `let` holds the rest of its block.
 
-use rev_core::diag::{Code, Diagnostic};
-use rev_core::ir::{Block, Expr, ExprKind, Place, Release, Span, Step, Stmt, StmtKind, Type, VarId, VarKind};
+use rev_compiler::diag::{Code, Diagnostic};
+use rev_compiler::ir::{
+    Block, Expr, ExprKind, Place, Release, Span, Step, Stmt, StmtKind, Type, VarId, VarKind,
+};
 
 use super::{is_unreadable, strip, Lowerer};
 use crate::spans::Region;

@@ -1,11 +1,11 @@
 //! Calls as statements: instructions, stacks, releases, and calls of reversible functions.
 
-use rev_core::diag::{Code, Diagnostic};
-use rev_core::ir::{
+use rev_compiler::diag::{Code, Diagnostic};
+use rev_compiler::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Place, ScalarType, Span, Stmt,
     StmtKind, Type, UpdateOp, VarId, VarKind,
 };
-use rev_core::ops::Instr;
+use rev_compiler::ops::Instr;
 
 use super::part::part_method;
 use super::{plain_name, strip, Lowerer};

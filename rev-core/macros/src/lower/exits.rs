@@ -5,7 +5,7 @@
 //! macros aren't looked into: the emitted block is a closure, which is all that they can leave.
 
 use quote::ToTokens;
-use rev_core::diag::Code;
+use rev_compiler::diag::Code;
 use syn::visit::{self, Visit};
 
 use super::Lowerer;

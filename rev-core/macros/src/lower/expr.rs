@@ -1,9 +1,9 @@
 //! Expressions.
 
 use quote::ToTokens;
-use rev_core::diag::Code;
-use rev_core::ir::{Expr, ExprKind, Generic, Number, Place, ScalarType, Type, VarKind};
-use rev_core::ops::Func;
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Expr, ExprKind, Generic, Number, Place, ScalarType, Type, VarKind};
+use rev_compiler::ops::Func;
 
 use super::part::part_method;
 use super::{plain_name, strip, strip_references, Lowerer};
@@ -246,7 +246,11 @@ impl Lowerer {
     }
 
     /// `let n = e;` or `let (a, b) = e;` in an expression.
-    fn local_value(&mut self, local: &syn::Local, lets: &mut Vec<(rev_core::ir::VarId, Expr)>) -> Option<()> {
+    fn local_value(
+        &mut self,
+        local: &syn::Local,
+        lets: &mut Vec<(rev_compiler::ir::VarId, Expr)>,
+    ) -> Option<()> {
         self.attributes(&local.attrs, &[]);
         let (pat, annotation) = match &local.pat {
             syn::Pat::Type(t) => (&*t.pat, Some(&*t.ty)),
@@ -264,7 +268,7 @@ impl Lowerer {
                 let whole = self.temporary(self.type_of(&value), at);
                 lets.push((whole, value));
                 for (k, pat) in t.elems.iter().enumerate() {
-                    let place = Place::var(whole).with(rev_core::ir::Step::Element(k as u32));
+                    let place = Place::var(whole).with(rev_compiler::ir::Step::Element(k as u32));
                     let part = Expr::read(Place { span: at, ..place });
                     match pat {
                         syn::Pat::Ident(p) => self.name_value(p, None, part, lets)?,
@@ -290,7 +294,7 @@ impl Lowerer {
         p: &syn::PatIdent,
         annotation: Option<&syn::Type>,
         value: Expr,
-        lets: &mut Vec<(rev_core::ir::VarId, Expr)>,
+        lets: &mut Vec<(rev_compiler::ir::VarId, Expr)>,
     ) -> Option<()> {
         if let Some(m) = &p.mutability {
             return self.error_help(
@@ -444,7 +448,7 @@ impl Lowerer {
                 let span = self.span(p);
                 return Some(Expr::read(Place { span, ..Place::var(var) }));
             }
-            let is = |g: &&Generic| *ident == g.name && g.kind == rev_core::ir::GenericKind::Const;
+            let is = |g: &&Generic| *ident == g.name && g.kind == rev_compiler::ir::GenericKind::Const;
             if let Some(g) = self.function.generics.iter().find(is) {
                 return Some(Expr::new(ExprKind::Const(g.name.clone())));
             }

@@ -1,8 +1,8 @@
 //! A whole `#[reversible]` function: its signature, its parameters, its body.
 
 use proc_macro2::TokenStream;
-use rev_core::diag::{Code, Diagnostic, Diagnostics};
-use rev_core::ir::{self, Mode, VarKind};
+use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::ir::{self, Mode, VarKind};
 
 use super::Lowerer;
 use crate::generics::{impl_trait, is_differentiable_scalar, mode_of, read_generics};

@@ -28,9 +28,9 @@ pub use pure::lower_pure;
 use std::collections::{BTreeMap, BTreeSet};
 
 use quote::ToTokens;
-use rev_core::check::Types;
-use rev_core::diag::{Code, Diagnostic, Diagnostics};
-use rev_core::ir::{Expr, ExprKind, Function, Place, Span, Type, Var, VarId, VarKind};
+use rev_compiler::check::Types;
+use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::ir::{Expr, ExprKind, Function, Place, Span, Type, Var, VarId, VarKind};
 
 use crate::model::Source;
 use crate::names::{plain as plain_name, refused, Named};
@@ -66,7 +66,7 @@ impl Lowerer {
             params: Vec::new(),
             constants: BTreeSet::new(),
             vars: Vec::new(),
-            names: rev_core::ir::Names::default(),
+            names: rev_compiler::ir::Names::default(),
             body: Vec::new(),
             checks: true,
             file: name.span().file(),

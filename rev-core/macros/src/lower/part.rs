@@ -2,8 +2,8 @@
 //! `x.index_axis(Axis(k), i)`, `x.slice(s![i, a..b])`; the same with `_mut`. A part of a part is one part of
 //! the array where that can be said.
 
-use rev_core::diag::Code;
-use rev_core::ir::{Axis, Expr, ExprKind, Place, Rank, Step, Type};
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Axis, Expr, ExprKind, Place, Rank, Step, Type};
 
 use super::{plain_name, strip, Lowerer};
 

@@ -1,9 +1,9 @@
 //! Calls in expressions: functions of the table, associated functions of scalars (`T::zero()`),
 //! lengths, arrays, and `#[pure]` functions.
 
-use rev_core::diag::Code;
-use rev_core::ir::{Expr, ExprKind, GenericKind, Number, Place, ScalarType, Type};
-use rev_core::ops::Func;
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Expr, ExprKind, GenericKind, Number, Place, ScalarType, Type};
+use rev_compiler::ops::Func;
 
 use super::call::wrong_count;
 use super::{plain_name, strip, Lowerer};
@@ -166,7 +166,7 @@ impl Lowerer {
             "Complex" if bare => Some((Type::Complex(Box::new(Type::Unknown)), name)),
             "Stack" if bare => Some((Type::Stack(Box::new(Type::Unknown)), name)),
             _ if bare && last.starts_with("Array") && matches!(name.as_str(), "zeros" | "from_elem") => {
-                Some((Type::Array(Box::new(Type::Unknown), rev_core::ir::Rank::Dynamic), name))
+                Some((Type::Array(Box::new(Type::Unknown), rev_compiler::ir::Rank::Dynamic), name))
             }
             _ if is_type_name(&last) => {
                 let ty = syn::Type::Path(syn::TypePath { qself: None, path: prefix });

@@ -1,7 +1,7 @@
 //! Places: variables, elements, fields, parts. `*`, `&` and `&mut` in front are dropped.
 
-use rev_core::diag::Code;
-use rev_core::ir::{Place, Step, Type, VarKind};
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Place, Step, Type, VarKind};
 
 use super::part::{element, part_method, within};
 use super::{plain_name, strip_references, Lowerer};

@@ -1,8 +1,8 @@
 //! A whole `#[pure]` function.
 
 use proc_macro2::TokenStream;
-use rev_core::diag::{Code, Diagnostic, Diagnostics};
-use rev_core::ir::{self, Expr, ExprKind, Mode, Type, VarKind};
+use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::ir::{self, Expr, ExprKind, Mode, Type, VarKind};
 
 use super::Lowerer;
 use crate::model::{Method, ParamModel, PureModel};

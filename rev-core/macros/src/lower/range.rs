@@ -1,8 +1,8 @@
 //! Ranges of `for` loops: `a..b`, `a..=b`, and chains of `.rev()` and `.step_by(k)` on them.
 
-use rev_core::diag::Code;
-use rev_core::ir::{Expr, ExprKind, Number, Range, ScalarType, Type};
-use rev_core::ops::Func;
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Expr, ExprKind, Number, Range, ScalarType, Type};
+use rev_compiler::ops::Func;
 
 use super::{strip, Lowerer};
 use crate::spans::Region;
@@ -69,7 +69,7 @@ impl Lowerer {
                 let at = Region::of(&m.method).to(Region::of(&m.args));
                 let span = self.source.spans.record(at);
                 return self.report(
-                    rev_core::diag::Diagnostic::new(
+                    rev_compiler::diag::Diagnostic::new(
                         Code::UnsupportedExpression,
                         span,
                         "a second step counts from the other end than the first one",

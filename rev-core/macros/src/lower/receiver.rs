@@ -2,8 +2,10 @@
 //!
 //! A function of a type is found through the type, with its arguments; both are taken from what `x` is.
 
-use rev_core::diag::Code;
-use rev_core::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, StmtKind, Type, VarKind};
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{
+    Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, StmtKind, Type, VarKind,
+};
 
 use super::{strip, Lowerer};
 use crate::emit::rust_type;

@@ -2,8 +2,8 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use rev_core::diag::Code;
-use rev_core::ir::{Block, Parallel, Stmt, StmtKind, Type, VarKind};
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Block, Parallel, Stmt, StmtKind, Type, VarKind};
 
 use super::attributes::inner_tokens;
 use super::range::Spelled;
@@ -80,7 +80,7 @@ impl Lowerer {
         Some(Stmt::new(StmtKind::If { cond: cond?, post, then, otherwise }).at(span))
     }
 
-    fn condition(&mut self, e: &syn::Expr) -> Option<rev_core::ir::Expr> {
+    fn condition(&mut self, e: &syn::Expr) -> Option<rev_compiler::ir::Expr> {
         match e {
             syn::Expr::Let(l) => self.error_help(
                 Code::Match,
@@ -162,7 +162,7 @@ impl Lowerer {
         attr: Option<&syn::Attribute>,
         keyword: &impl ToTokens,
         end: &syn::Expr,
-    ) -> rev_core::ir::Span {
+    ) -> rev_compiler::ir::Span {
         let start = attr.map_or_else(|| Region::of(keyword), Region::of);
         self.source.spans.record(start.to(Region::of(end)))
     }
@@ -179,7 +179,7 @@ impl Lowerer {
         vec![Stmt::new(kind).at(span)]
     }
 
-    fn external(&mut self, block: &syn::Block, span: rev_core::ir::Span) -> StmtKind {
+    fn external(&mut self, block: &syn::Block, span: rev_compiler::ir::Span) -> StmtKind {
         self.exits(block);
         let tokens = inner_tokens(block);
         let code = tokens.to_string();

@@ -1,7 +1,7 @@
 //! Lowering of whole functions, looked at as IR.
 
-use rev_core::diag::{Code, Diagnostics};
-use rev_core::ir::{Function, StmtKind, VarKind};
+use rev_compiler::diag::{Code, Diagnostics};
+use rev_compiler::ir::{Function, StmtKind, VarKind};
 
 use super::lower_function;
 use crate::model::Model;
@@ -83,7 +83,7 @@ fn every_error_is_found_at_once() {
 
 /// The lowered program as text, after the opening line of the function.
 fn lines(source: &str) -> String {
-    let text = rev_core::text::print_function(&good(source));
+    let text = rev_compiler::text::print_function(&good(source));
     text.lines().skip(1).map(|l| format!("{}\n", l.strip_prefix("    ").unwrap_or(l))).collect()
 }
 
@@ -287,7 +287,7 @@ fn every_span_leads_back_to_tokens() {
     let (model, _) =
         lower("fn f(y: &mut [f64], x: f64) { for i in 0..y.len() { let t = x * 2.0; y[i] += t; } }");
     let spans = &model.source.spans;
-    fn visit(block: &[rev_core::ir::Stmt], check: &dyn Fn(rev_core::ir::Span)) {
+    fn visit(block: &[rev_compiler::ir::Stmt], check: &dyn Fn(rev_compiler::ir::Span)) {
         for stmt in block {
             check(stmt.span);
             stmt.each_expr(&mut |e| check(e.span));
@@ -390,8 +390,8 @@ fn an_external_block_is_left_at_its_end() {
 #[test]
 fn every_function_is_a_method() {
     use super::path::is_named_in_source;
-    use rev_core::ir::{Expr, ExprKind};
-    use rev_core::ops::Func;
+    use rev_compiler::ir::{Expr, ExprKind};
+    use rev_compiler::ops::Func;
     let value = |text: &str| -> Expr {
         let f = good(&format!("fn f(y: &mut f64, x: f64, z: f64, w: f64) {{ let t = {text}; }}"));
         match &f.body[0].kind {
@@ -435,7 +435,7 @@ fn parts_of_arrays_and_of_parts() {
             g(&mut y, &v[1..]);
         }",
     );
-    let printed = rev_core::text::print_function(&f);
+    let printed = rev_compiler::text::print_function(&f);
     for expected in [
         "call g(&mut y[i, ..], &x[.., i, 2])",
         "call g(&mut y[.., i], &x[i, .., 1..3])",
@@ -449,7 +449,7 @@ fn parts_of_arrays_and_of_parts() {
 #[test]
 fn a_struct_has_methods_of_the_names_of_parts() {
     let f = good("fn f(y: &mut f64, s: &Grid, i: usize) { *y += s.row(i); s.column(i); }");
-    let printed = rev_core::text::print_function(&f);
+    let printed = rev_compiler::text::print_function(&f);
     assert!(printed.contains("Grid::row(") && printed.contains("call Grid::column("), "{printed}");
 }
 

@@ -2,9 +2,9 @@
 //! `(a, b) += (e, f)`.
 
 use quote::ToTokens;
-use rev_core::diag::{Code, Diagnostic};
-use rev_core::ir::{Block, Expr, ExprKind, Place, Span, Step, Stmt, StmtKind, UpdateOp};
-use rev_core::ops::Part;
+use rev_compiler::diag::{Code, Diagnostic};
+use rev_compiler::ir::{Block, Expr, ExprKind, Place, Span, Step, Stmt, StmtKind, UpdateOp};
+use rev_compiler::ops::Part;
 
 use super::array::{conjugated, into_part, target_part};
 use super::{strip, strip_references, Lowerer};

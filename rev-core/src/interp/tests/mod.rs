@@ -19,6 +19,7 @@ const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
 
 /// The module of functions whose entry is `f`, as it is written.
 fn raw(text: &str) -> Module {
+    crate::validate::switch_on();
     parse_module(&format!("module f\n{text}")).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 

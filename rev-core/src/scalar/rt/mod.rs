@@ -493,7 +493,7 @@ mod complete {
             }
         };
     }
-    crate::func_table!(all_present);
+    rev_compiler::func_table!(all_present);
 }
 
 #[cfg(test)]

@@ -96,7 +96,8 @@ fn valid(
 
 /// Whatever is made of the module, its functions are programs, and their calls fit.
 pub(super) fn of_the_module(program: &Program) -> Result<(), Failure> {
-    let failed = |e: rev_core::error::Error| Failure::new("the module's programs can be made", e.to_string());
+    let failed =
+        |e: rev_core::pass::Undirected| Failure::new("the module's programs can be made", e.to_string());
     let module = program.module().map_err(|e| Failure::new("the module is one", e.to_string()))?;
     let module =
         check_module(module).map_err(|d| Failure::new("the module is accepted", format!("{d:?}")))?;
@@ -151,7 +152,7 @@ fn same(s: &Subject, direction: Direction, args: &[Data], wanted: Wanted) -> Res
     let property = "without dead code it gives the same";
     let failed =
         |e: rev_core::error::Error| Failure::new(property, format!("{direction:?}, {wanted:?}: {e}"));
-    let program = directed(s.module, &s.module.entry, direction).map_err(failed)?;
+    let program = directed(s.module, &s.module.entry, direction).map_err(|e| failed(e.into()))?;
     let erased = erase_program(&program, wanted);
     let wanted_of = |all: Vec<Data>| match wanted {
         Wanted::All => all,
@@ -177,7 +178,7 @@ pub(super) fn fused(s: &Subject, ends: &Ends, tally: &mut Tally) -> Result<(), F
     let property = "the fused program gives what the two give";
     let failed = |e: rev_core::error::Error| Failure::new(property, e.to_string());
     let plain = |direction: Direction, args: &[Data]| {
-        let program = directed(s.module, &s.module.entry, direction).map_err(failed)?;
+        let program = directed(s.module, &s.module.entry, direction).map_err(|e| failed(e.into()))?;
         run_unchecked(&about(s.module, program), args).map_err(failed)
     };
     let after = plain(Direction::FORWARD, &ends.before)?;

@@ -3,9 +3,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::Module;
-use rev_core::ir::{Generic, GenericKind};
-use rev_core::text::{encode_module, parse_module};
+use rev_compiler::ir::Module;
+use rev_compiler::ir::{Generic, GenericKind};
+use rev_compiler::text::{encode_module, parse_module};
 
 use super::Entry;
 use crate::emit::callee::{programs, Kind};
@@ -108,7 +108,7 @@ pub fn is_function_name(path: &str) -> bool {
 /// Types for the type parameters, with which a struct's definition can be asked for: it doesn't
 /// depend on them.
 pub fn aliases(generics: &[Generic]) -> TokenStream {
-    use rev_core::ir::Class;
+    use rev_compiler::ir::Class;
     generics
         .iter()
         .map(|g| {

@@ -13,7 +13,7 @@ mod vjp;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use rev_core::ir::{Direction, Mode, Rank, Type};
+use rev_compiler::ir::{Direction, Mode, Rank, Type};
 
 use super::call::program_name;
 use super::names::ident;

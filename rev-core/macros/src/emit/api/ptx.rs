@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{Entry, Slot};
-use rev_core::ir::Mode;
+use rev_compiler::ir::Mode;
 
 /// The function.
 pub fn function(entry: &Entry) -> TokenStream {

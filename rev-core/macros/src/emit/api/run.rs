@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, ToTokens};
-use rev_core::ir::Direction;
+use rev_compiler::ir::Direction;
 
 use super::{dimension, Entry, Slot};
 use crate::emit::signature::Shape;

@@ -1,11 +1,11 @@
-//! `f::check_inverse` and `f::check_gradient`: the checkers of [`rev_core::verify`] on a function.
+//! `f::check_inverse` and `f::check_gradient`: the checkers of `rev_core::verify` on a function.
 //!
 //! A checker moves single numbers of the arguments, also of those that the function only reads, so
 //! each run works on copies that are filled from the checker's state.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use rev_core::ir::{Direction, Mode};
+use rev_compiler::ir::{Direction, Mode};
 
 use super::{Entry, Slot};
 use crate::emit::signature::{Passed, Shape};

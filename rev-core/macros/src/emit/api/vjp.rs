@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use rev_core::ir::{Direction, Mode};
+use rev_compiler::ir::{Direction, Mode};
 
 use super::{dimension, Api, Entry, Slot};
 use crate::emit::signature::{Passed, Shape};

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Access, Block, Expr, Stmt, StmtKind, VarId};
+use rev_compiler::ir::{Access, Block, Expr, Stmt, StmtKind, VarId};
 
 use super::super::body::Body;
 use super::super::types::is_scalar;

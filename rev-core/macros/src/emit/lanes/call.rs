@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, ExprKind, Mode, Place, Step};
+use rev_compiler::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, ExprKind, Mode, Place, Step};
 
 use super::super::body::{Body, Repr};
 use super::super::call::program_name;

@@ -2,8 +2,8 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use rev_core::ir::{Expr, ExprKind, Place, Step, Type, VarId};
-use rev_core::ops::{Func, Shape};
+use rev_compiler::ir::{Expr, ExprKind, Place, Step, Type, VarId};
+use rev_compiler::ops::{Func, Shape};
 
 use super::super::body::{Body, Repr};
 use super::super::names::ident;

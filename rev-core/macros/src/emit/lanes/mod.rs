@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_core::ir::{Block, VarId};
+use rev_compiler::ir::{Block, VarId};
 
 use super::body::Body;
 use super::names::ident;
@@ -148,7 +148,7 @@ impl Body<'_> {
         ident(&format!("__{prefix}{count}"))
     }
 
-    fn varies(&self, e: &rev_core::ir::Expr) -> bool {
+    fn varies(&self, e: &rev_compiler::ir::Expr) -> bool {
         self.lane.as_ref().is_some_and(|lane| lane.varying.expr(e))
     }
 

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
-use rev_core::ir::{Place, Step};
+use rev_compiler::ir::{Place, Step};
 
 use super::super::body::{Body, Repr};
 use super::super::expr::Reach;

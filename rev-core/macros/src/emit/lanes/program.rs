@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::check::Checked;
-use rev_core::facts::accumulated_by;
-use rev_core::ir::{Arg, ArgValue, Class, Direction, Function, Mode, Stmt, StmtKind, Type, VarId};
-use rev_core::pass::{erase, Wanted};
+use rev_compiler::check::Checked;
+use rev_compiler::facts::accumulated_by;
+use rev_compiler::ir::{Arg, ArgValue, Class, Direction, Function, Mode, Stmt, StmtKind, Type, VarId};
+use rev_compiler::pass::{erase, Wanted};
 
 use super::super::body::{Body, Repr, Scope};
 use super::super::call::program_name;

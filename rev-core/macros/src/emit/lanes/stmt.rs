@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_core::ir::{Block, Expr, ExprKind, Place, Range, Stmt, StmtKind, Type, UpdateOp, VarId};
-use rev_core::ops::Instr;
-use rev_core::pass::inverse_block;
+use rev_compiler::ir::{Block, Expr, ExprKind, Place, Range, Stmt, StmtKind, Type, UpdateOp, VarId};
+use rev_compiler::ops::Instr;
+use rev_compiler::pass::inverse_block;
 
 use super::super::body::{Around, Body, Repr};
 use super::super::expr::Reach;
@@ -258,7 +258,7 @@ impl Body<'_> {
                 };
                 let element = element.map(|t| quote!(: #p::lanes::Pack<#t>));
                 let make = match storage(&self.function.var(var).ty) {
-                    Storage::Array(rev_core::ir::Rank::Dynamic) => quote!(dynamic),
+                    Storage::Array(rev_compiler::ir::Rank::Dynamic) => quote!(dynamic),
                     _ => quote!(filled),
                 };
                 quote!({ let __first #element = #e; #p::arrays::#make([#(#shape),*], __first) })

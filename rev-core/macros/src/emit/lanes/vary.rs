@@ -7,11 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use rev_core::ir::{
+use rev_compiler::ir::{
     Access, Arg, ArgValue, Block, Callee, Expr, ExprKind, Function, Mode, Place, Step, Stmt, StmtKind, Type,
     VarId,
 };
-use rev_core::ops::Func;
+use rev_compiler::ops::Func;
 
 /// The variables whose values differ between lanes.
 #[derive(Clone, Debug, Default)]

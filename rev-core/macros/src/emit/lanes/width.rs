@@ -6,7 +6,7 @@
 //! each lane, and has to stay in registers meanwhile: a body with nothing else runs in half as many lanes,
 //! whose values take half as many registers.
 
-use rev_core::ir::{Access, ArgValue, Block, ExprKind, Function, Place, Stmt, StmtKind};
+use rev_compiler::ir::{Access, ArgValue, Block, ExprKind, Function, Place, Stmt, StmtKind};
 
 use super::vary::{is_whole_array, Varying};
 
@@ -50,7 +50,7 @@ fn is_common_array(function: &Function, varying: &Varying, q: &Place) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rev_core::text::parse_function;
+    use rev_compiler::text::parse_function;
 
     /// The lanes of the first parallel loop.
     fn of(text: &str) -> &'static str {

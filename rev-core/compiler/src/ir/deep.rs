@@ -54,7 +54,7 @@ pub fn height(e: &Expr) -> usize {
 
 impl Function {
     /// Runs something that is recursive over the statements.
-    pub(crate) fn grown<R>(&self, f: impl FnOnce() -> R) -> R {
+    pub fn grown<R>(&self, f: impl FnOnce() -> R) -> R {
         grown(depth(&self.body), f)
     }
 }

@@ -1,16 +1,17 @@
 //! The fused program beside the program and its adjoint, run one after the other: the same bits, and
 //! what is left of their statements.
 
-use crate::check::check;
-use crate::interp::Machine;
-use crate::ir::{Block, Direction, Module, StmtKind};
-use crate::text::parse_module;
-use crate::tolerance::Options;
-use crate::value::{Data, DynArg};
+use rev_core::check::check;
+use rev_core::interp::Machine;
+use rev_core::ir::{Block, Direction, Module, StmtKind};
+use rev_core::text::parse_module;
+use rev_core::tolerance::Options;
+use rev_core::value::{Data, DynArg};
 
 const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
 
 fn module(text: &str) -> Module {
+    rev_core::validate::switch_on();
     let mut module = parse_module(&format!("module f\n{}", text.replace("; ", "\n"))).unwrap();
     for function in module.functions.values_mut() {
         let checked = check(function.clone()).unwrap_or_else(|d| panic!("{}", d.render("test", text)));
@@ -44,8 +45,8 @@ fn fused(text: &str, args: &[&dyn DynArg], bars: &[&dyn DynArg]) -> String {
     text
 }
 
-fn bar(v: f64) -> crate::scalar::Batch<f64, 1> {
-    crate::scalar::Batch([v])
+fn bar(v: f64) -> rev_core::scalar::Batch<f64, 1> {
+    rev_core::scalar::Batch([v])
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn arguments_that_are_only_read_are_never_written() {
     fn written(block: &Block, found: &mut Vec<u32>) {
         for stmt in block {
             stmt.each_place(&mut |p, access| {
-                if access != crate::ir::Access::Read {
+                if access != rev_core::ir::Access::Read {
                     found.push(p.var.0);
                 }
             });

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use rev_core::check::{check_pure, infer, infer_module, type_of};
-use rev_core::diag::Code;
-use rev_core::ir::{Expr, Function, StmtKind};
-use rev_core::text::{parse_function, parse_module, print_function};
+use rev_compiler::check::{check_pure, infer, infer_module, type_of};
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{Expr, Function, StmtKind};
+use rev_compiler::text::{parse_function, parse_module, print_function};
 
 fn inferred(text: &str) -> String {
     let mut f = parse_function(text).unwrap();

@@ -39,17 +39,18 @@ pub fn headline(f: &Function, stmt: &Stmt) -> String {
 }
 
 /// The headlines of many statements of a function, whose names are looked at once.
-pub(crate) struct Headlines<'f>(Printer<'f>);
+pub struct Headlines<'f>(Printer<'f>);
 
 impl<'f> Headlines<'f> {
-    pub(crate) fn new(f: &'f Function) -> Headlines<'f> {
+    /// The headlines of a function.
+    pub fn new(f: &'f Function) -> Headlines<'f> {
         let mut p = Printer::new(&f.vars, &f.generics, false);
         p.heads_only = true;
         Headlines(p)
     }
 
     /// What [`headline`] says.
-    pub(crate) fn of(&mut self, stmt: &Stmt) -> String {
+    pub fn of(&mut self, stmt: &Stmt) -> String {
         self.0.stmt(stmt);
         std::mem::take(&mut self.0.out).trim_end().to_owned()
     }
@@ -58,7 +59,7 @@ impl<'f> Headlines<'f> {
 /// A part of a function as text, with the function's names.
 ///
 /// ```
-/// # use rev_core::text;
+/// # use rev_compiler::text;
 /// let f = text::parse_function("fn f(y: &mut f64, x: f64) { y += x * x }")?;
 /// assert_eq!(text::show(&f, &f.body[0]).to_string(), "y += x * x");
 /// # Ok::<(), text::ParseError>(())

@@ -12,7 +12,7 @@
 //! starts at zero, and its terms come in the order of the summed letters, the first of them slowest;
 //! letters are ordered by their first appearance in the factors. Where nothing is summed and
 //! all factors are whole it is its one term. A term is the product of the factors from left to right. Where the target is a scalar, the first summed letter counts the iterations of
-//! a parallel loop, whose sum in the deterministic mode is that of [`crate::tree`]. Outside of the
+//! a parallel loop, whose sum in the deterministic mode is that of `rev_core::tree`. Outside of the
 //! deterministic mode a device may form sums in any order.
 
 use std::fmt;

@@ -22,8 +22,6 @@
 
 mod merge;
 mod module;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -155,9 +155,9 @@ impl Making {
 const ALL: [u8; MAX_AXES] = [ALL_AXES, ALL_AXES + 1, ALL_AXES + 2, ALL_AXES + 3, ALL_AXES + 4, ALL_AXES + 5];
 
 impl Misfit {
-    /// The error about operands with these names and shapes, in the order target, factors: which
-    /// place has the wrong shape, what would fit, and what it is.
-    pub fn cause(&self, operands: &[(&str, &[usize])]) -> crate::error::Cause {
+    /// What is wrong, for operands with these names and shapes in the order target, factors: the place that has the
+    /// wrong shape, what would fit, and what it is.
+    pub fn about(&self, operands: &[(&str, &[usize])]) -> [String; 3] {
         let at = |k: usize| operands.get(k).copied().unwrap_or(("an array", &[]));
         let ([a, b], what) = (self.operands, self.what);
         let ((first, first_shape), (second, second_shape)) = (at(a), at(b));
@@ -169,8 +169,7 @@ impl Misfit {
             Difference::Ranks(wanted, _) => format!("{wanted} dimensions"),
             Difference::Letters => format!("at most {MAX_LETTERS} indices"),
         };
-        let found = format!("{second_shape:?}");
-        crate::error::Cause::Shape { place: second.to_string().into(), expected, found }
+        [second.to_string(), expected, format!("{second_shape:?}")]
     }
 }
 
@@ -195,11 +194,8 @@ mod tests {
         let misfit = Space::new(&f, &[2, 4], &[&[2, 3], &[5, 4]]).unwrap_err();
         assert_eq!(misfit, Misfit { operands: [1, 2], what: Difference::Axes([1, 0]) });
         let names: [(&str, &[usize]); 3] = [("c", &[2, 4]), ("a", &[2, 3]), ("b", &[5, 4])];
-        let text = misfit.cause(&names).to_string();
-        assert!(
-            text.contains('a') && text.contains('b') && text.contains("[2, 3]") && text.contains("[5, 4]"),
-            "{text}"
-        );
+        let fits = "as many along axis 0 as `a` of shape [2, 3] has along axis 1";
+        assert_eq!(misfit.about(&names), ["b", fits, "[5, 4]"]);
         assert!(Space::new(&f, &[2], &[&[2, 3], &[3, 4]]).is_err());
         let zipped = Contraction::known("..,..->..");
         assert!(Space::new(&zipped, &[2, 3], &[&[2, 3], &[2, 3]]).is_ok());

@@ -1,7 +1,7 @@
 //! The table of pure functions, operators among them: one row each.
 //!
 //! A row says: the variant, the name (in the text form, in the source as a function or method, and
-//! of the generic Rust function in [`crate::scalar::rt`] that computes it), the class of scalar
+//! of the generic Rust function in `rev_core::scalar::rt` that computes it), the class of scalar
 //! that it needs, the shape of its arguments and result, and its derivative.
 //!
 //! Shapes: `T` a scalar of the row's class, `R` its real part's type, `C` the complex type over it,

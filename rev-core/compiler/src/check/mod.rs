@@ -104,12 +104,12 @@ fn check_shallow(mut function: Function) -> Result<Checked, Diagnostics> {
 /// let text = "module fit
 ///     fn loss<T: Real>(y: &mut T, w: T, x: T) constant(x) { y += w * x }
 ///     fn fit<T: Real>(y: &mut T, w: T, x: T) { call loss(&mut y, w, x) }";
-/// let wrong = rev_core::check::check_module(rev_core::text::parse_module(text)?).unwrap_err();
+/// let wrong = rev_compiler::check::check_module(rev_compiler::text::parse_module(text)?).unwrap_err();
 /// assert_eq!(wrong.0[0].message, "`x` carries a derivative, but `loss` declares `x` constant");
 ///
 /// let text = text.replace("x: T) { call", "x: T) constant(x) { call");
-/// assert!(rev_core::check::check_module(rev_core::text::parse_module(&text)?).is_ok());
-/// # Ok::<(), rev_core::text::ParseError>(())
+/// assert!(rev_compiler::check::check_module(rev_compiler::text::parse_module(&text)?).is_ok());
+/// # Ok::<(), rev_compiler::text::ParseError>(())
 /// ```
 ///
 /// # Errors

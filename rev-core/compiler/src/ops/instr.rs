@@ -7,7 +7,7 @@ use crate::ir::Class;
 pub struct InstrRow {
     /// The instruction.
     pub instr: Instr,
-    /// Its name in the source, in the text form, and of the Rust function in [`crate::scalar::rt::instr`].
+    /// Its name in the source, in the text form, and of the Rust function in `rev_core::scalar::rt::instr`.
     pub name: &'static str,
     /// How many places it changes.
     pub places: usize,

@@ -25,9 +25,9 @@
 //!     }
 //! }
 //! ";
-//! let f = rev_core::text::parse_function(text)?;
-//! assert_eq!(rev_core::text::print_function(&f), text);
-//! # Ok::<(), rev_core::text::ParseError>(())
+//! let f = rev_compiler::text::parse_function(text)?;
+//! assert_eq!(rev_compiler::text::print_function(&f), text);
+//! # Ok::<(), rev_compiler::text::ParseError>(())
 //! ```
 //!
 //! # The language
@@ -55,7 +55,7 @@ mod print;
 mod token;
 
 pub use parse::{parse_function, parse_located, parse_located_module, parse_module, ParseError};
-pub(crate) use print::Headlines;
+pub use print::Headlines;
 pub use print::{encode_function, encode_module, headline, print_function, show, Printable, Shown};
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ that matters, and a way to repair it. All errors of a function are reported at o
 error has a code; this page says for each code what the rule is, why it exists, and how programs that
 break it are repaired.
 
-This page is made from the table in `rev-core/src/diag/code.rs`, which the compiler uses
-(`cargo run -p rev-core --example diagnostics > docs/diagnostics.md` writes it, a test compares it).
+This page is made from the table in `rev-core/compiler/src/diag/code.rs`, which the compiler uses
+(`cargo run -p rev-compiler --example diagnostics > docs/diagnostics.md` writes it, a test compares it).
 ";
 
 /// The page, in Markdown.

@@ -19,7 +19,7 @@ use crate::validate;
 
 use adjoint::adjoint_function;
 pub use adjoint::Adjoint;
-pub use direction::directed;
+pub use direction::{directed, Undirected};
 pub use erase::{erase, erase_program, Erased, Wanted};
 pub use expand::{expand, has_contraction, Expansion};
 pub use fuse::{fuse, Fused, FUSED, SHADOWS};

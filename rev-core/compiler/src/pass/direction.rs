@@ -2,11 +2,21 @@
 
 use crate::check::lost_to_constants;
 use crate::diag::Diagnostics;
-use crate::error::{Cause, Error};
 use crate::ir::{Block, Direction, Function, Module, Release, StmtKind};
 
 use super::{uncompute, verified_adjoint, verified_inverse, Adjoint};
 use crate::validate::{verified, Form};
+
+/// Why a module has no program of a function in a direction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Undirected {
+    /// The module has no function of that name.
+    #[error("there is no function named `{0}`")]
+    Missing(String),
+    /// The first thing that keeps it from being reversed or differentiated.
+    #[error("{0}")]
+    Rejected(String),
+}
 
 /// The program of a function of a module in a direction, with explicit uncomputation.
 ///
@@ -17,14 +27,14 @@ use crate::validate::{verified, Form};
 ///
 /// A function that the module doesn't have, or that isn't reversible; for an adjoint, one that passes what
 /// carries a derivative for a parameter that another declares constant.
-pub fn directed(module: &Module, name: &str, direction: Direction) -> Result<Function, Error> {
+pub fn directed(module: &Module, name: &str, direction: Direction) -> Result<Function, Undirected> {
     let Some(source) = module.functions.get(name) else {
-        return Err(Cause::Missing { kind: "function".into(), name: name.to_string() }.into());
+        return Err(Undirected::Missing(name.to_string()));
     };
     source.grown(|| in_direction(module, source, direction))
 }
 
-fn in_direction(module: &Module, source: &Function, direction: Direction) -> Result<Function, Error> {
+fn in_direction(module: &Module, source: &Function, direction: Direction) -> Result<Function, Undirected> {
     let mut function = explicit(source)?;
     if direction.adjoint > 0 {
         accepted(&lost_to_constants(module, source))?;
@@ -43,7 +53,7 @@ fn in_direction(module: &Module, source: &Function, direction: Direction) -> Res
 }
 
 /// The function without managed ancillas and inverse blocks.
-fn explicit(source: &Function) -> Result<Function, Error> {
+fn explicit(source: &Function) -> Result<Function, Undirected> {
     let mut function = source.clone();
     if is_explicit(&source.body) {
         return Ok(function);
@@ -52,10 +62,10 @@ fn explicit(source: &Function) -> Result<Function, Error> {
     Ok(verified(function, Form::Reversible, "uncomputation"))
 }
 
-fn accepted(diagnostics: &Diagnostics) -> Result<(), Error> {
+fn accepted(diagnostics: &Diagnostics) -> Result<(), Undirected> {
     match diagnostics.iter().next() {
         None => Ok(()),
-        Some(first) => Err(Cause::Rejected(first.message.clone()).into()),
+        Some(first) => Err(Undirected::Rejected(first.message.clone())),
     }
 }
 

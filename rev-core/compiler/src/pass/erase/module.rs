@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{erase, Wanted};
 use crate::check::Checked;
-use crate::error::Error;
 use crate::ir::{Block, Callee, Direction, Module, StmtKind};
-use crate::pass::directed;
+use crate::pass::{directed, Undirected};
 
 const SUFFIX: &str = "::erased";
 
@@ -17,7 +16,7 @@ impl Module {
     /// # Errors
     ///
     /// A function that can't be uncomputed.
-    pub fn erased(&self) -> Result<Module, Error> {
+    pub fn erased(&self) -> Result<Module, Undirected> {
         let mut module = self.clone();
         for name in self.functions.keys() {
             let function = Checked::made(directed(self, name, Direction::FORWARD)?, "uncomputation");

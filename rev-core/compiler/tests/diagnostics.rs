@@ -1,16 +1,16 @@
 //! The table of diagnostic codes: its numbers, and the page made from it.
 
-use rev_core::diag::{page, Code, Diagnostic};
-use rev_core::ir::Span;
+use rev_compiler::diag::{page, Code, Diagnostic};
+use rev_compiler::ir::Span;
 
 #[test]
 fn the_page_is_the_table() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/diagnostics.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diagnostics.md");
     let on_file = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         on_file == page(),
         "docs/diagnostics.md is not what the table says; \
-         run `cargo run -p rev-core --example diagnostics > docs/diagnostics.md` and read what changed"
+         run `cargo run -p rev-compiler --example diagnostics > docs/diagnostics.md` and read what changed"
     );
 }
 

@@ -1,0 +1,8 @@
+//! What passes make, run beside what they made it from.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "passes/fuse.rs"]
+mod fuse;
+#[path = "passes/share.rs"]
+mod share;
