@@ -231,15 +231,17 @@ impl Scopes {
         let mut frozen = Vec::new();
         for ancilla in &managed {
             match self.computed_from(ancilla, &reads) {
-                Some(sources) => frozen.push((ancilla.id, ancilla.scope, sources)),
+                Some(sources) => frozen.push((ancilla, sources)),
                 None => return false,
             }
         }
-        for (id, scope, sources) in frozen {
-            if let (Some(scope), Some(sources)) = (scope, &sources) {
-                self.open[scope].frozen.extend(sources.iter().filter(|v| **v != id).copied());
+        for (ancilla, sources) in frozen {
+            if let (Some(scope), Some(sources)) = (ancilla.scope, &sources) {
+                let frozen: Vec<VarId> =
+                    sources.iter().filter(|v| !self.is_joint(**v, ancilla)).copied().collect();
+                self.open[scope].frozen.extend(frozen);
             }
-            if let Some(known) = self.get_mut(id) {
+            if let Some(known) = self.get_mut(ancilla.id) {
                 known.sources.extend(sources.unwrap_or_else(|| reads.clone()));
             }
         }
@@ -253,6 +255,11 @@ impl Scopes {
             scope.written.extend(&writes);
         }
         true
+    }
+
+    /// Whether a variable is a managed ancilla of the same block, which is uncomputed together with this one.
+    fn is_joint(&self, v: VarId, ancilla: &Known) -> bool {
+        self.get(v).is_some_and(|k| k.managed && k.block == ancilla.block)
     }
 
     /// What the statement that reads `reads` makes a managed ancilla depend on: `None` where the
@@ -280,12 +287,11 @@ impl Scopes {
                 }
             }
         }
-        let joint = |v: &VarId| self.get(*v).is_some_and(|k| k.managed && k.block == ancilla.block);
-        let inside = |v: &VarId| self.get(*v).is_some_and(|k| k.scope > Some(scope));
-        all.retain(|v| !joint(v));
+        let outside =
+            |v: &VarId| !self.is_joint(*v, ancilla) && self.get(*v).is_none_or(|k| k.scope <= Some(scope));
         let repeated = |s: &&Scope| matches!(s.why, Why::Loop | Why::While(_) | Why::Inverse);
         let changed =
-            inner.iter().filter(repeated).any(|s| all.iter().any(|v| !inside(v) && s.written.contains(v)));
+            inner.iter().filter(repeated).any(|s| all.iter().any(|v| outside(v) && s.written.contains(v)));
         (!changed).then_some(Some(all))
     }
 }
@@ -388,5 +394,47 @@ impl What {
             | What::Narrow(_)
             | What::Function => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rev_core::ir::{Place, StmtKind, UpdateOp};
+
+    const NAMES: [VarId; 4] = [VarId(0), VarId(1), VarId(2), VarId(3)];
+
+    fn declare(scopes: &mut Scopes, id: VarId, block: Option<usize>) {
+        if block.is_some() {
+            scopes.enter(Why::Declaration, BTreeSet::new());
+        }
+        let (scope, block, managed) =
+            (block.map(|_| scopes.depth() - 1), block.unwrap_or(0), block.is_some());
+        let (what, permission, sources) = (What::Real, Permission::Full, BTreeSet::new());
+        scopes.known.push(Known { id, what, permission, small: true, managed, scope, block, sources });
+    }
+
+    fn add(scopes: &mut Scopes, to: VarId, from: VarId) {
+        let (place, expr) = (Place::var(to), Expr::read(Place::var(from)));
+        assert!(scopes.admit(&Stmt::new(StmtKind::Update { op: UpdateOp::Add, place, expr })));
+    }
+
+    /// `y` is needed for an ancilla that was computed from one that is uncomputed together with another one, which was
+    /// computed from `y`.
+    #[test]
+    fn what_ancillas_of_one_block_are_computed_from_is_kept() {
+        let [y, outer, first, second] = NAMES;
+        let mut scopes = Scopes::default();
+        declare(&mut scopes, y, None);
+        declare(&mut scopes, outer, Some(1));
+        declare(&mut scopes, first, Some(2));
+        declare(&mut scopes, second, Some(2));
+        add(&mut scopes, second, first);
+        assert!(scopes.is_free(first), "both are uncomputed together");
+        add(&mut scopes, first, y);
+        add(&mut scopes, outer, second);
+        scopes.leave();
+        scopes.leave();
+        assert!(!scopes.is_free(y), "the outer ancilla isn't uncomputed yet");
     }
 }

@@ -31,6 +31,8 @@ const TRIES: u64 = 1000;
 pub struct Failure {
     /// The property, in a few words that don't depend on the program.
     pub property: &'static str,
+    /// In which way, where there are several: a rule's code, the kind of an error.
+    pub kind: String,
     /// What was found.
     pub message: String,
 }
@@ -38,7 +40,14 @@ pub struct Failure {
 impl Failure {
     /// A failure.
     pub fn new(property: &'static str, message: impl Into<String>) -> Failure {
-        Failure { property, message: message.into() }
+        Failure { property, kind: String::new(), message: message.into() }
+    }
+
+    /// The same of a kind.
+    pub fn of_kind(self, kind: impl std::fmt::Debug) -> Failure {
+        // the first word: what follows depends on the program
+        let kind = format!("{kind:?}").chars().take_while(|c| c.is_alphanumeric()).collect();
+        Failure { kind, ..self }
     }
 }
 
@@ -174,7 +183,7 @@ fn all(seeds: std::ops::Range<u64>, generate: fn(u64) -> Program, check: Check<'
 fn smaller(program: &Program, failure: &Failure, check: Check<'_>) -> (Program, Failure) {
     let fails = |p: &Program| {
         let found = examine(p, check, &mut Tally::new()).err();
-        found.filter(|found| found.property == failure.property)
+        found.filter(|found| (found.property, &found.kind) == (failure.property, &failure.kind))
     };
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));

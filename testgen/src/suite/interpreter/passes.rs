@@ -2,7 +2,7 @@
 //! without its dead code, fused or shared gives the bits of the plain one.
 
 use rev_core::check::{check, check_module, Checked};
-use rev_core::diag::Diagnostics;
+use rev_core::diag::{Code, Diagnostics};
 use rev_core::ir::{Direction, Function, Module};
 use rev_core::pass::{adjoint, directed, erase_program, inverse, Adjoint, Wanted};
 use rev_core::text;
@@ -22,11 +22,14 @@ pub(super) fn static_rules(program: &Program) -> Result<(), Failure> {
 }
 
 fn accepted(property: &'static str, source: &str) -> Result<(), Failure> {
-    let located =
-        text::parse_located(source).map_err(|e| Failure::new(property, format!("{e}\n{source}")))?;
+    let unread = |e| Failure::new("the text form can be read", format!("{e}\n{source}"));
+    let located = text::parse_located(source).map_err(unread)?;
     match check(located) {
         Ok(_) => Ok(()),
-        Err(d) => Err(Failure::new(property, format!("{}\n{source}", d.render("program", source)))),
+        Err(d) => {
+            let failure = Failure::new(property, format!("{}\n{source}", d.render("program", source)));
+            Err(failure.of_kind(d.iter().next().map_or(Code::Defect, |d| d.code)))
+        }
     }
 }
 

@@ -56,11 +56,14 @@ impl<'p> Subject<'p> {
 
     /// A run that has to reach its end.
     pub fn must_run(&self, direction: Direction, args: Vec<Data>) -> Result<Vec<Data>, Failure> {
-        self.run(direction, args).map_err(|e| match direction.adjoint {
-            _ if is_rounding(&e) => Failure::new(ROUNDED, e.to_string()),
-            0 => Failure::new("it runs to the end", format!("{direction:?}: {e}")),
-            1 => Failure::new("its adjoint runs to the end", format!("{direction:?}: {e}")),
-            _ => Failure::new("the adjoint of its adjoint runs to the end", format!("{direction:?}: {e}")),
+        let property = match direction.adjoint {
+            0 => "it runs to the end",
+            1 => "its adjoint runs to the end",
+            _ => "the adjoint of its adjoint runs to the end",
+        };
+        self.run(direction, args).map_err(|e| match is_rounding(&e) {
+            true => Failure::new(ROUNDED, e.to_string()),
+            false => Failure::new(property, format!("{direction:?}: {e}")).of_kind(e.cause()),
         })
     }
 
