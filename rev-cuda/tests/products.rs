@@ -153,3 +153,25 @@ fn a_library_is_asked_for_the_right_products() {
     let ordered = fails(&with.deterministic(true));
     assert!(ordered.contains("deterministic"), "{ordered}");
 }
+
+/// A complex number of literals beside one of the program's.
+#[reversible]
+fn turned<T: Real>(y: &mut Complex<T>, x: Complex<T>) {
+    *y += Complex::new(0.5, 0.3) * x;
+}
+
+#[test]
+fn complex_numbers_of_literals_are_the_programs() {
+    fn on(device: &dyn Device) -> (Complex<f32>, Complex<f32>, Complex<bf16>, Complex<f32>) {
+        let v =
+            turned::vjp(device, Complex::new(1.0f32, 0.0), &Complex::new(0.0, 0.0), Complex::new(1.0, 2.0));
+        let v = v.unwrap();
+        let z = |re, im| Complex::new(bf16::from_f32(re), bf16::from_f32(im));
+        let w = turned::vjp(device, Complex::new(1.0f32, 0.0), &z(0.0, 0.0), z(1.0, 2.0)).unwrap();
+        (v.y, v.x_bar, w.y, w.x_bar)
+    }
+    let found = on(&Cpu::new());
+    assert_eq!(found.1, Complex::new(0.5, -0.3));
+    assert_eq!(found, on(&interpreter()));
+    assert_eq!(found, on(&gpu()));
+}

@@ -21,17 +21,24 @@ use std::sync::Arc;
 /// The module, with the partial derivatives of its pure functions as far as they were asked for.
 pub(super) struct Globals<'m> {
     pub module: &'m Module,
+    /// The same with the types of its literals, where they are needed.
+    pub typed: Option<Rc<Module>>,
     partials: RefCell<HashMap<(String, usize), Rc<Pure>>>,
 }
 
 impl<'m> Globals<'m> {
     pub fn new(module: &'m Module) -> Self {
-        Globals { module, partials: RefCell::default() }
+        Globals { module, typed: None, partials: RefCell::default() }
     }
 
-    fn pure(&self, caller: &str, path: &str) -> Result<(&'m str, &'m Pure), Cause> {
+    /// The module whose functions are run.
+    pub fn code(&self) -> &Module {
+        self.typed.as_deref().unwrap_or(self.module)
+    }
+
+    fn pure(&self, caller: &str, path: &str) -> Result<(&str, &Pure), Cause> {
         let name = self.module.resolve(caller, path);
-        match self.module.pures.get_key_value(name) {
+        match self.code().pures.get_key_value(name) {
             Some((name, pure)) => Ok((name, pure)),
             None => Err(Cause::Missing { kind: "pure function".into(), name: name.to_string() }),
         }

@@ -58,8 +58,8 @@ pub struct Machine<'m> {
     /// The activations; the first is the entry's, and stays.
     pub(super) frames: Vec<Frame>,
     pub(super) programs: HashMap<(String, Direction), Rc<Program>>,
-    /// The module with the types of its literals, where they are needed.
-    typed: Option<Rc<Module>>,
+    /// What is run.
+    entry: (String, Direction),
     /// What ancillas held whose last value is given up, for the way back.
     pub(super) dropped: Vec<Data>,
     /// Whether those are kept.
@@ -95,15 +95,12 @@ impl<'m> Machine<'m> {
             memory: Memory::default(),
             frames: Vec::new(),
             programs: HashMap::new(),
-            typed: None,
+            entry: (entry.to_string(), direction),
             dropped: Vec::new(),
             remembers: true,
             arguments: Vec::new(),
         };
-        let halves = args.iter().any(Data::has_halves);
-        machine.typed = with_typed_literals(module, entry, direction, halves).map(Rc::new);
-        let program = machine.program(entry, direction)?;
-        machine.begin(program, args)?;
+        machine.restart(args)?;
         Ok(machine)
     }
 
@@ -114,10 +111,17 @@ impl<'m> Machine<'m> {
     ///
     /// Other arguments than the program takes.
     pub fn restart(&mut self, args: Vec<Data>) -> Result<(), Error> {
-        match self.frames.first() {
-            Some(frame) => self.begin(frame.program.clone(), args),
-            None => Ok(()),
+        let (entry, direction) = self.entry.clone();
+        if self.globals.typed.is_none() {
+            let (module, halves) = (self.globals.module, args.iter().any(Data::has_halves));
+            if let Some(typed) = with_typed_literals(module, &entry, direction, halves) {
+                self.globals = Globals::new(module);
+                self.globals.typed = Some(Rc::new(typed));
+                self.programs.clear();
+            }
         }
+        let program = self.program(&entry, direction)?;
+        self.begin(program, args)
     }
 
     /// At the start of a program, with nothing else in memory.
@@ -249,8 +253,7 @@ impl<'m> Machine<'m> {
         if let Some(program) = self.programs.get(&key) {
             return Ok(program.clone());
         }
-        let module = self.typed.as_deref().unwrap_or(self.globals.module);
-        let program = Rc::new(Program::new(module, name, direction)?);
+        let program = Rc::new(Program::new(self.globals.code(), name, direction)?);
         self.programs.insert(key, program.clone());
         Ok(program)
     }

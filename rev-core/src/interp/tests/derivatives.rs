@@ -232,3 +232,48 @@ fn literals_of_16_bits_in_derivatives() {
         assert_eq!(grad[1], Data::scalar(Complex::new(literal, 0.0)), "{text}");
     }
 }
+
+/// The types of literals are found for the arguments of the run, not for those of the machine's first one.
+#[test]
+fn literals_of_16_bits_after_a_run_on_other_numbers() {
+    use crate::scalar::bf16;
+    let f = module("fn f<T: Real>(y: &mut T, x: T) { y += 0.2222 * x }");
+    let x = bf16::from_f32(0.5);
+    let halves = args([&bf16::ZERO, &1.0f32, &x, &0.0f32]);
+    let mut machine = Machine::new(&f, "f", ADJOINT, args([&0.0, &1.0, &0.5, &0.0])).unwrap();
+    machine.run().unwrap();
+    assert_eq!(machine.arguments()[3], 0.2222.load());
+    machine.restart(halves.clone()).unwrap();
+    machine.run().unwrap();
+    assert_eq!(machine.arguments(), run(&f, ADJOINT, &halves).unwrap());
+    assert_eq!(machine.arguments()[3], Data::scalar(bf16::from_f32(0.2222).to_f32()));
+}
+
+/// A complex number of literals has the type of what stands beside it.
+#[test]
+fn complex_numbers_of_literals() {
+    use crate::scalar::{bf16, f16, Complex, Fixed43};
+    let texts = [
+        "fn f<T: Real>(y: &mut Complex<T>, x: Complex<T>) { y += complex(0.5, 0.25) * x }",
+        "fn f<T: Real>(y: &mut Complex<T>, x: Complex<T>) { let c = 0.5 { y += complex(c, 0.25) * x } }",
+        "pure fn half<T: Real>(x: Complex<T>) -> Complex<T> { complex(0.5, 0.25) * x }
+         fn f<T: Real>(y: &mut Complex<T>, x: Complex<T>) { y += half(x) }",
+    ];
+    for text in texts {
+        let f = module(text);
+        macro_rules! run_on {
+            ($($T:ty),*) => {$(
+                let z = |re, im| {
+                    let of = |v: f64| <$T as crate::scalar::Scalar>::from_number(crate::scalar::Num::Float(v));
+                    Complex::<$T>::new(of(re), of(im))
+                };
+                let end = run(&f, Direction::FORWARD, &args([&z(0.0, 0.0), &z(1.0, 2.0)])).unwrap();
+                assert_eq!(end[0], z(0.0, 1.25).load(), "{text}");
+            )*};
+        }
+        run_on!(f16, bf16, f32, f64, Fixed43);
+        let x = Complex::new(bf16::from_f32(1.0), bf16::from_f32(2.0));
+        let grad = gradient(&f, &args([&Complex::new(bf16::ZERO, bf16::ZERO), &x]), 0);
+        assert_eq!(grad[1], Data::scalar(Complex::new(0.5f32, -0.25)), "{text}");
+    }
+}

@@ -16,9 +16,10 @@ mod term;
 mod verdict;
 
 use crate::diag::Diagnostics;
-use crate::ir::{depth, Block, Direction, Expr, Function, Module, Place, Pure, Type, VarId};
+use crate::ir::{depth, Block, Direction, Expr, ExprKind, Function, Module, Place, Pure, Type, VarId};
 
 use crate::limits::grown;
+use crate::ops::Func;
 use apply::{each_expr, each_expr_mut, Detail, Found};
 use solver::{Scope, Solver};
 
@@ -85,8 +86,9 @@ pub fn infer_module(module: &mut Module) {
     }
 }
 
-/// The module with the types of its literals, where a derivative is run on numbers of 16 bits: their cotangents are of
-/// another type, which a literal beside them hasn't. `None` elsewhere, where a literal takes the type beside it.
+/// The module with the types of its literals, where these aren't found beside them: in derivatives on numbers of 16
+/// bits, whose cotangents are of another type, and in complex numbers of literals alone. `None` elsewhere, where a
+/// literal takes the type beside it.
 pub fn with_typed_literals(
     module: &Module,
     entry: &str,
@@ -96,11 +98,25 @@ pub fn with_typed_literals(
     let is_shadow = |f: &Function, p: &VarId| matches!(f.var(*p).ty, Type::Shadow(_));
     let derived = |f: &Function| f.params.iter().any(|p| is_shadow(f, p));
     let derivative = direction.adjoint > 0 || module.functions.get(entry).is_some_and(derived);
-    (halves && derivative).then(|| {
+    ((halves && derivative) || makes_complex(module)).then(|| {
         let mut typed = module.clone();
         infer_module(&mut typed);
         typed
     })
+}
+
+/// Whether complex numbers are made of real ones anywhere, which may be literals or names of literals.
+fn makes_complex(module: &Module) -> bool {
+    fn makes(e: &Expr) -> bool {
+        let mut found = matches!(e.kind, ExprKind::Func(Func::Complex, _));
+        e.each_child(&mut |e| found = found || makes(e));
+        found
+    }
+    let mut found = module.pures.values().any(|p| makes(&p.result));
+    for f in module.functions.values() {
+        each_expr(&f.body, &mut |e| found = found || makes(e));
+    }
+    found
 }
 
 /// What doesn't fit in a function.
