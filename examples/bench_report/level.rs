@@ -57,7 +57,8 @@ pub fn levels() -> Result<Vec<Level>, Failure> {
 }
 
 fn level(name: &'static str, module: Module, args: &[Data]) -> Result<Level, Failure> {
-    let (reversible, erased) = (operations(&module, args)?, operations(&module.erased()?, args)?);
+    let (reversible, erased) =
+        (operations(&module, args)?, operations(&module.erased().map_err(rev::Error::from)?, args)?);
     Ok(Level { name, reversible, erased })
 }
 
