@@ -74,12 +74,41 @@ impl Generator<'_> {
             15 => f(Func::MulAdd, vec![self.small(d), self.linear(d), self.linear(d)]),
             16 => f(Func::CopySign, vec![self.linear(d), self.linear(d)]),
             17 => self.condition(d).choose(self.linear(d), self.linear(d)),
-            18 => self.local(d),
+            18 if self.dice.chance(50) => self.local(d),
+            18 => self.guarded(d),
             _ => {
                 let c = self.literal(0.1, 0.9);
                 f(Func::Add, vec![self.linear(d), c])
             }
         }
+    }
+
+    /// `if i + c < x.len() { … x[i + c] … } else { … }`, or the same about a division: an error where the other branch is
+    /// chosen.
+    fn guarded(&mut self, depth: usize) -> Expr {
+        let array = |k: &&Known| k.what == What::Reals && k.permission == Permission::Read;
+        let arrays: Vec<VarId> = self.scopes.known.iter().filter(array).map(|k| k.id).collect();
+        let index = |k: &&Known| matches!(k.what, What::Index(_));
+        let indices: Vec<VarId> = self.scopes.known.iter().filter(index).map(|k| k.id).collect();
+        let apart = |v: &VarId| self.targets.iter().all(|t| t.var != *v);
+        let arrays: Vec<VarId> = arrays.into_iter().filter(apart).collect();
+        let (guard, value) = match (self.dice.pick(&arrays).copied(), self.dice.pick(&indices).copied()) {
+            (Some(x), Some(i)) => {
+                let c = Expr::int(1 + self.dice.below(4) as i128);
+                let at = f(Func::Add, vec![Expr::read(Place::var(i)), c]);
+                let length = Expr::new(ExprKind::Len(Place::var(x), None));
+                let value = Expr::read(Place::var(x).with(Step::Index(vec![at.clone()])));
+                (f(Func::Lt, vec![at, length]), value)
+            }
+            _ => {
+                let n = f(Func::Rem, vec![self.int(0), Expr::int(3)]);
+                let quotient = f(Func::Quot, vec![Expr::int(2), n.clone()]);
+                let number = Expr::new(ExprKind::Cast(Box::new(quotient), Type::Generic("T".into())));
+                (f(Func::Ne, vec![n, Expr::int(0)]), f(Func::Mul, vec![self.small(0), number]))
+            }
+        };
+        let chosen = f(Func::Add, vec![f(Func::Sin, vec![value.clone()]), self.scaled(0.5, value)]);
+        guard.choose(chosen, self.linear(depth))
     }
 
     /// `{ let t = e; … t … t … }`

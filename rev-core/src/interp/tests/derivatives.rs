@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ops::{Func, Instr, Shape};
+use crate::value::Value;
 
 /// Points inside the domain of a function of one, two or three reals.
 fn points(func: Func) -> [f64; 3] {
@@ -275,5 +276,40 @@ fn complex_numbers_of_literals() {
         let x = Complex::new(bf16::from_f32(1.0), bf16::from_f32(2.0));
         let grad = gradient(&f, &args([&Complex::new(bf16::ZERO, bf16::ZERO), &x]), 0);
         assert_eq!(grad[1], Data::scalar(Complex::new(0.5f32, -0.25)), "{text}");
+    }
+}
+
+#[test]
+fn what_a_branch_guards_is_not_computed_outside_of_it() {
+    let f = module(
+        "fn f(y: &mut f64, x: [f64], i: usize, n: i64) {
+             y += if i < len(x) { sin(x[i]) * x[i] } else { 2.0 }
+             let t = if n != 0i64 { sin(x[0] * ((6i64 / n) as f64)) } else { x[0] } {
+                 y += t * if i < len(x) && n > 1i64 { x[i] } else { x[1] * if n == 1i64 { x[i - 4] } else { 1.0 } }
+             }
+         }",
+    );
+    for (i, n) in [(1usize, 2i64), (5, 2), (1, 0), (5, 0), (5, 1)] {
+        let y = |x: &[f64]| {
+            let out = run(&f, Direction::FORWARD, &args([&0.0, &x.to_vec(), &i, &n])).unwrap();
+            let Data::Scalar(Value::F64(y)) = out[0] else { panic!("{out:?}") };
+            y
+        };
+        let x = [0.5, 0.7];
+        let there = run(&f, Direction::FORWARD, &args([&0.0, &x.to_vec(), &i, &n])).unwrap();
+        let adjoint = [there[0].clone(), 1.0.load(), there[1].clone(), there[1].zero_like()];
+        let adjoint = [&adjoint[..], &[there[2].clone(), Data::None, there[3].clone(), Data::None]].concat();
+        let end = run(&f, ADJOINT, &adjoint).unwrap();
+        let slope = |k: usize| {
+            let at = |h: f64| y(&std::array::from_fn::<_, 2, _>(|j| x[j] + if j == k { h } else { 0.0 }));
+            (at(1e-6) - at(-1e-6)) / 2e-6
+        };
+        let Data::Array(found) = &end[3] else { panic!("{end:?}") };
+        for k in 0..2 {
+            let Data::Scalar(Value::F64(found)) = found.elements[k] else { panic!("{found:?}") };
+            assert!((found - slope(k)).abs() < 1e-8, "i = {i}, n = {n}, x[{k}]: {found} for {}", slope(k));
+        }
+        // the adjoint can be inverted, as that of any program
+        there_and_back(&f, &args([&0.0, &x.to_vec(), &i, &n]));
     }
 }

@@ -5,9 +5,10 @@
 //! product of the partial derivatives so far, a plain value that is shared by all seeds of a sweep.
 //! Only functions that aren't holomorphic, or whose derivative may be infinite, make a new base.
 //! Conditions on the way (`select`, `max`, `if`) stay beside the product and guard it as a whole,
-//! so that an infinite derivative in the branch not taken never meets a zero.
+//! so that an infinite derivative in the branch not taken never meets a zero. Where what a branch
+//! computes may be an error outside of it, the choice becomes a branch of statements.
 
-use super::values::{is_trivial, Node};
+use super::values::{is_guarding, is_trivial, Node};
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
@@ -165,6 +166,11 @@ impl Builder {
     fn pull_by_kind(&mut self, node: &Node, element: &[u32], c: Cotangent) -> Block {
         match (&node.expr.kind, node.parts.as_slice()) {
             (ExprKind::Read(place), _) => self.pull_read(&element_of(place.clone(), element), c),
+            (ExprKind::If(cond, then, otherwise), [a, b])
+                if node.may_fail && is_guarding(cond, [then, otherwise]) =>
+            {
+                self.pull_branches(node, cond, [a, b], element, c)
+            }
             (ExprKind::If(cond, ..), [a, b]) => self.pull_choice(cond.as_ref().clone(), a, b, element, c),
             (ExprKind::Block(lets, _), _) => self.pull_block(lets, node, element, c),
             (ExprKind::Pure(path, _), _) => self.pull_pure(path, node, element, c),
@@ -378,6 +384,28 @@ impl Builder {
         let mut out = self.pull_node(a, element, c.clone().guarded(cond.clone(), true));
         out.extend(self.pull_node(b, element, c.guarded(cond, false)));
         inside(names, out)
+    }
+
+    /// A choice of what may be an error where it isn't chosen: a branch of statements, which computes what
+    /// derivatives read and adds them where it is taken.
+    fn pull_branches(
+        &mut self,
+        node: &Node,
+        cond: &Expr,
+        parts: [&Node; 2],
+        element: &[u32],
+        c: Cotangent,
+    ) -> Block {
+        node.closed.set(true);
+        let [then, otherwise] = parts.map(|part| {
+            let body = self.pull_node(part, element, c.clone());
+            inside(part.names(), body)
+        });
+        if then.is_empty() && otherwise.is_empty() {
+            return Vec::new();
+        }
+        let kind = StmtKind::If { cond: cond.clone(), post: None, then, otherwise };
+        vec![Stmt::new(kind).at(node.expr.span)]
     }
 
     /// A condition, and those that guard it, in a form that can be repeated: with names for what is long, which

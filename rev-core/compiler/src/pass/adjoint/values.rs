@@ -8,8 +8,8 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::Builder;
-use crate::ir::{Expr, ExprKind, Place, Type, VarId};
-use crate::ops::Derivative;
+use crate::ir::{Expr, ExprKind, Place, Step, Type, VarId};
+use crate::ops::{Derivative, Func};
 use crate::pass::distinct_names;
 
 /// An expression that is pulled back.
@@ -19,11 +19,15 @@ pub(super) struct Node<'e> {
     pub reads: usize,
     /// The parts through which derivatives may flow; none where none do. Of a block the values of its names, then its own.
     pub parts: Vec<Node<'e>>,
+    /// Whether it can be an error.
+    pub may_fail: bool,
     name: Cell<Option<VarId>>,
     /// Whether something reads the name.
     used: Cell<bool>,
     /// Whether the names of a block are in scope outside of it.
     pub opened: Cell<bool>,
+    /// Whether the names of the parts are bound in branches of their own, and so aren't there outside.
+    pub closed: Cell<bool>,
 }
 
 impl Builder {
@@ -65,11 +69,17 @@ impl Builder {
                 parts.iter().map(|p| p.reads).sum()
             }
         };
+        let mut known = parts.iter().peekable();
+        let mut may_fail = fails_itself(expr);
+        expr.each_child(&mut |child| {
+            let part = known.next_if(|part| std::ptr::eq(part.expr, child));
+            may_fail |= part.map_or_else(|| !faults(child, false).is_empty(), |part| part.may_fail);
+        });
         if reads == 0 {
             parts.clear();
         }
-        let (name, used, opened) = (Cell::new(None), Cell::new(false), Cell::new(false));
-        Node { expr, reads, parts, name, used, opened }
+        let (opened, closed) = (Cell::new(false), Cell::new(false));
+        Node { expr, reads, parts, may_fail, name: Cell::new(None), used: Cell::new(false), opened, closed }
     }
 
     /// The value of a part as derivatives are written with: itself if it is a name or number, else a name for it, which
@@ -110,7 +120,8 @@ impl Node<'_> {
 
     /// The expression, computed from its names.
     fn written(&self, names: &mut Vec<(VarId, Expr)>) -> Expr {
-        let kind = if self.parts.is_empty() { self.expr.kind.clone() } else { self.of_parts(names) };
+        let whole = self.parts.is_empty() || self.closed.get();
+        let kind = if whole { self.expr.kind.clone() } else { self.of_parts(names) };
         let written = Expr { kind, span: self.expr.span };
         match self.name.get().filter(|_| self.used.get()) {
             Some(var) => {
@@ -216,5 +227,63 @@ pub(super) fn is_trivial(e: &Expr) -> bool {
         ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
         ExprKind::Read(p) => p.path.is_empty(),
         _ => false,
+    }
+}
+
+/// Whether a choice computes in a branch what may be an error where that isn't taken: an index that is in range only
+/// there, a division by what isn't zero there. What the condition computes, or the other branch, is computed anyway.
+pub(super) fn is_guarding(cond: &Expr, branches: [&Expr; 2]) -> bool {
+    let [a, b] = branches.map(|e| faults(e, false));
+    let sure = faults(cond, true);
+    let [in_a, in_b] = branches.map(|e| faults(e, true));
+    let only = |own: &[&Expr], other: &[&Expr]| own.iter().any(|e| !is_in(e, &sure) && !is_in(e, other));
+    only(&a, &in_b) || only(&b, &in_a)
+}
+
+fn is_in(e: &Expr, list: &[&Expr]) -> bool {
+    list.iter().any(|other| other.same(e))
+}
+
+/// The parts of an expression that can be an error; only those that are computed whatever the values are, if `surely`.
+fn faults(expr: &Expr, surely: bool) -> Vec<&Expr> {
+    let (mut found, mut work) = (Vec::new(), vec![expr]);
+    while let Some(e) = work.pop() {
+        if fails_itself(e) {
+            found.push(e);
+        }
+        match &e.kind {
+            ExprKind::If(cond, a, b) if surely => {
+                work.push(cond);
+                let b = faults(b, true);
+                found.extend(faults(a, true).into_iter().filter(|e| is_in(e, &b)));
+            }
+            ExprKind::Func(Func::And | Func::Or, args) if surely => work.extend(args.first()),
+            _ => e.each_child(&mut |child| work.push(child)),
+        }
+    }
+    found
+}
+
+/// Whether an expression can be an error where its parts aren't.
+fn fails_itself(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Read(place) => place.path.iter().any(|s| matches!(s, Step::Index(_) | Step::Part(_))),
+        ExprKind::Func(func, _) => matches!(func, Func::Quot | Func::Rem),
+        ExprKind::Pure(..) | ExprKind::Partials(..) | ExprKind::Contract(..) => true,
+        ExprKind::Literal(..)
+        | ExprKind::Named(_)
+        | ExprKind::Const(_)
+        | ExprKind::Len(..)
+        | ExprKind::Cast(..)
+        | ExprKind::Element(..)
+        | ExprKind::If(..)
+        | ExprKind::Block(..)
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Repeat(..)
+        | ExprKind::Fill(..)
+        | ExprKind::Zero(_)
+        | ExprKind::ZeroShadow(_)
+        | ExprKind::EmptyStack => false,
     }
 }
