@@ -187,9 +187,12 @@ const SUITE: Suite =
 #[test]
 fn programs_have_the_interpreters_bits() {
     let tally = SUITE.run(generate, &check).unwrap_or_else(|report| panic!("{report}"));
+    // one program in fifteen is one of the last two
     let kinds = ["f64", "f32", "f16", "bf16", "Fixed43", "any order", "fused"];
-    let all = kinds.iter().all(|kind| tally.contains_key(kind));
-    assert!(all || tally["programs"] < 100, "{tally:?}");
+    let among = |kinds: &[&str], programs| {
+        tally["programs"] < programs || kinds.iter().all(|kind| tally.contains_key(kind))
+    };
+    assert!(among(&kinds[..5], 100) && among(&kinds, 300), "{tally:?}");
 }
 
 /// Damaged PTX is refused with a message, or is PTX: reading it doesn't panic.

@@ -120,7 +120,11 @@ fn damaged_programs_are_refused_or_run() {
         let source = mangle(&module.to_string(), WORDS, &mut dice);
         let args = program.arguments::<f64>(1);
         let how_far = catch_unwind(AssertUnwindSafe(|| through_all(&source, Some(&args))));
-        *reached.entry(how_far.unwrap_or_else(|_| panic!("seed {seed} panics\n{source}"))).or_default() += 1;
+        let how_far = how_far.unwrap_or_else(|_| {
+            let command = format!("REV_SEED={seed} REV_MANGLED=1 cargo test -p rev-testgen --test mangled");
+            panic!("seed {seed} panics: {command}\n{source}")
+        });
+        *reached.entry(how_far).or_default() += 1;
     }
     println!("{reached:?}");
     assert!(reached.len() > 2 || count < 100, "{reached:?}");
