@@ -133,20 +133,20 @@ impl Node<'_> {
     }
 
     fn of_parts(&self, names: &mut Vec<(VarId, Expr)>) -> ExprKind {
-        if let ExprKind::Block(lets, _) = &self.expr.kind {
-            return self.block(lets, names);
+        if let ExprKind::Block(lets, value) = &self.expr.kind {
+            return self.block(lets, value, names);
         }
         let mut parts = self.parts.iter().map(|p| p.written(names)).collect::<Vec<_>>();
-        let mut only = || Box::new(parts.pop().unwrap_or(Expr::int(0)));
+        let mut last = |whole: &Expr| Box::new(parts.pop().unwrap_or_else(|| whole.clone()));
         match &self.expr.kind {
-            ExprKind::Cast(_, ty) => ExprKind::Cast(only(), ty.clone()),
-            ExprKind::Element(_, k) => ExprKind::Element(only(), *k),
-            ExprKind::If(cond, ..) => {
-                let (otherwise, then) = (only(), only());
+            ExprKind::Cast(e, ty) => ExprKind::Cast(last(e), ty.clone()),
+            ExprKind::Element(e, k) => ExprKind::Element(last(e), *k),
+            ExprKind::If(cond, a, b) => {
+                let (otherwise, then) = (last(b), last(a));
                 ExprKind::If(cond.clone(), then, otherwise)
             }
-            ExprKind::Repeat(_, n) => ExprKind::Repeat(only(), n.clone()),
-            ExprKind::Fill(_, shape) => ExprKind::Fill(only(), shape.clone()),
+            ExprKind::Repeat(e, n) => ExprKind::Repeat(last(e), n.clone()),
+            ExprKind::Fill(e, shape) => ExprKind::Fill(last(e), shape.clone()),
             ExprKind::Func(func, _) => ExprKind::Func(*func, parts),
             ExprKind::Pure(path, _) => ExprKind::Pure(path.clone(), parts),
             ExprKind::Partials(path, _) => ExprKind::Partials(path.clone(), parts),
@@ -166,14 +166,14 @@ impl Node<'_> {
     }
 
     /// A block: where its names are in scope outside, its value.
-    fn block(&self, lets: &[(VarId, Expr)], names: &mut Vec<(VarId, Expr)>) -> ExprKind {
+    fn block(&self, lets: &[(VarId, Expr)], value: &Expr, names: &mut Vec<(VarId, Expr)>) -> ExprKind {
         let mut own = Vec::new();
         let mut parts = self.parts.iter();
         for ((var, _), part) in lets.iter().zip(&mut parts) {
             let value = part.written(if self.opened.get() { names } else { &mut own });
             if self.opened.get() { &mut *names } else { &mut own }.push((*var, value));
         }
-        let value = parts.next().map_or(Expr::int(0), |value| value.written(names));
+        let value = parts.next().map_or_else(|| value.clone(), |value| value.written(names));
         match self.opened.get() {
             true => value.kind,
             false => ExprKind::Block(own, Box::new(value)),
