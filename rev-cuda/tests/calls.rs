@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use rev_core::device::DynamicDevice;
 use rev_core::error::{Cause, Error};
 use rev_core::ir::{Direction, Module};
+use rev_core::limits::NESTING;
 use rev_core::value::{DynArg, Stack};
 use rev_cuda::driver::{Driver, ModuleHandle, Target};
 use rev_cuda::emulator::Emulator;
@@ -342,5 +343,46 @@ fn a_choice_of_literals_inside_a_branch() {
             &mut [&mut y, &mut y_bar, &mut 3.0, &mut p_bar, &mut 5.0, &mut q_bar, &mut { x }, &mut ()];
         gpu.execute(&m, ADJOINT, args).unwrap();
         assert_eq!((p_bar, q_bar), expected);
+    }
+}
+
+/// As deep as programs may be: on one thread, around a parallel loop, and around an array whose length the host has to
+/// read back first, which no statement around it may be tried again for.
+#[test]
+fn programs_are_deep() {
+    let inner = [
+        "y[0] += A",
+        "par for i in 0..len(y) { y[i] += A }",
+        "anc t: [f64] = fill(0.0, m[0]) { t[0] += A y[0] += t[0] t[0] -= A }",
+    ];
+    let shape = |outer: String, inner: &str, n: usize| {
+        module(&format!(
+            "module f fn f(y: &mut [f64], x: f64, m: &[usize]) {{ {outer} {inner} {} }}",
+            "}".repeat(n)
+        ))
+    };
+    let names = |n: usize, inner: &str| {
+        let lets: String = (1..n).map(|k| format!("let a{k}: f64 = a{} * x {{ ", k - 1)).collect();
+        shape(format!("let a0: f64 = x {{ {lets}"), &inner.replace('A', &format!("a{}", n - 1)), n)
+    };
+    let choices = |n: usize, inner: &str| {
+        shape((1..=n).map(|k| format!("if x < {k}.5 {{ ")).collect(), &inner.replace('A', "x"), n)
+    };
+    let (x, m, n) = (1.0 - 1e-4, vec![3usize], NESTING - 2);
+    let power = |n: usize| (1..n).fold(x, |power, _| power * x);
+    let gpu = Gpu::over(Emulator::new());
+    for inner in inner {
+        for (program, expected) in [(names(n, inner), power(n)), (choices(n, inner), x)] {
+            let mut y = vec![0.0; 2];
+            gpu.execute(&program, Direction::FORWARD, &mut [&mut y, &mut x.clone(), &mut m.clone()]).unwrap();
+            assert_eq!(y[0], expected);
+        }
+        let n = 300;
+        let (mut y, mut y_bar, mut x_bar) = (vec![power(n), 0.0], vec![1.0, 0.0], 0.0);
+        let arguments: &mut [&mut dyn DynArg] =
+            &mut [&mut y, &mut y_bar, &mut x.clone(), &mut x_bar, &mut m.clone(), &mut ()];
+        gpu.execute(&names(n, inner), ADJOINT, arguments).unwrap();
+        let expected = n as f64 * power(n - 1);
+        assert!((x_bar - expected).abs() < 1e-9 * expected, "{x_bar} {expected}");
     }
 }

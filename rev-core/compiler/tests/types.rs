@@ -4,7 +4,9 @@
 
 use rev_compiler::check::{check_pure, infer, infer_module, type_of};
 use rev_compiler::diag::Code;
-use rev_compiler::ir::{Expr, Function, StmtKind};
+use rev_compiler::ir::{
+    Class, Expr, Function, Generic, GenericArgument, GenericKind, Length, ScalarType, StmtKind, Type,
+};
 use rev_compiler::text::{parse_function, parse_module, print_function};
 
 fn inferred(text: &str) -> String {
@@ -154,4 +156,23 @@ fn pure_functions() {
     assert_eq!(wrong("f(x: f64, n: usize) -> f64 { x * n }"), [Code::TypeMismatch]);
     assert_eq!(wrong("f(x: f64, n: usize) -> f64 { n }"), [Code::TypeMismatch]);
     assert_eq!(wrong("f<T: Ring>(x: T) -> T { sin(x) }"), [Code::FunctionClass]);
+}
+
+#[test]
+fn paths_say_what_generic_parameters_stand_for() {
+    let generic = |name: &str, kind| Generic { name: name.into(), kind };
+    let scalar = || GenericKind::Scalar(Class::Scalar);
+    let all = [generic("T", scalar()), generic("N", GenericKind::Const), generic("U", scalar())];
+    let written = |path| {
+        Generic::written(&all, path).into_iter().map(|(g, a)| (g.name.as_str(), a)).collect::<Vec<_>>()
+    };
+    let (f32, length) = (Type::Scalar(ScalarType::F32), |n| GenericArgument::Length(Length::Literal(n)));
+    let complex = GenericArgument::Scalar(Type::Complex(Box::new(f32.clone())));
+    assert_eq!(written("m::f::<Complex<f32>, 3, _>"), [("T", complex), ("N", length(3))]);
+    let named = GenericArgument::Length(Length::Named("K".into()));
+    let own = GenericArgument::Scalar(Type::Generic("V".into()));
+    let inner = GenericArgument::Scalar(Type::Complex(Box::new(Type::Generic("V".into()))));
+    assert_eq!(written("f::<V, K, Complex<V>>"), [("T", own), ("N", named), ("U", inner)]);
+    assert_eq!(written("S::<f32>::f"), []);
+    assert_eq!(written("f"), []);
 }

@@ -59,12 +59,6 @@ impl<'m> Globals<'m> {
     }
 }
 
-/// The stack that evaluating one node of an expression leaves for functions that don't nest, in bytes.
-const STACK_LEFT: usize = 1 << 17;
-
-/// The stack that is added where less is left.
-const STACK: usize = 1 << 21;
-
 /// Which reads are recorded.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Watch {
@@ -134,7 +128,7 @@ impl<'a> Evaluator<'a> {
 
     /// The value of an expression. However deep it is, there is stack for it.
     pub fn eval(&mut self, e: &Expr) -> Result<Data, Cause> {
-        stacker::maybe_grow(STACK_LEFT, STACK, || self.eval_here(e))
+        limits::deeper(|| self.eval_here(e))
     }
 
     fn eval_here(&mut self, e: &Expr) -> Result<Data, Cause> {
@@ -371,7 +365,7 @@ impl<'a> Evaluator<'a> {
                 self.truth(b).map(Data::scalar)
             };
         }
-        let args = limits::deeper(|| self.all(args))?;
+        let args = self.all(args)?;
         apply(func, &args)
     }
 

@@ -1,7 +1,7 @@
 //! What the type and const parameters of a function stand for in a call: found from the values of
 //! its arguments, and from the arguments written at the call where those don't say it.
 
-use crate::ir::{Generic, GenericKind, Length, Module, Number, ScalarType, StructDef, Type};
+use crate::ir::{Generic, GenericArgument, Length, Module, Number, ScalarType, StructDef, Type};
 use crate::value::{literal_number, Array, Data, Record, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,22 +84,22 @@ impl Generics {
 
     /// Learns from the generic arguments written in a path, `f::<f64, 3>`, for what isn't known yet.
     pub fn learn_written(&mut self, generics: &[Generic], path: &str, caller: &Generics) {
-        let Some((_, args)) = path.rsplit_once("::<").or_else(|| path.rsplit_once("::< ")) else { return };
-        let args = args.trim_end().trim_end_matches('>').split(',').map(str::trim);
-        for (generic, arg) in generics.iter().zip(args) {
-            match generic.kind {
-                GenericKind::Const => {
-                    if let Some(n) = arg.parse().ok().or_else(|| caller.constant(arg)) {
-                        self.consts.entry(generic.name.clone()).or_insert(n);
-                    }
-                }
-                GenericKind::Scalar(_) => {
-                    let written = ScalarType::from_name(arg).map(Type::Scalar);
-                    if let Some(ty) = written.or_else(|| caller.types.get(arg).cloned()) {
+        for (generic, argument) in Generic::written(generics, path) {
+            match argument {
+                GenericArgument::Scalar(ty) => {
+                    if let Some(ty) = caller.scalar(&ty) {
                         self.set(&generic.name, ty);
                     }
                 }
-                GenericKind::Function(_) => {}
+                GenericArgument::Length(length) => {
+                    let known = match length {
+                        Length::Literal(n) => usize::try_from(n).ok(),
+                        Length::Named(name) => caller.constant(&name),
+                    };
+                    if let Some(n) = known {
+                        self.consts.entry(generic.name.clone()).or_insert(n);
+                    }
+                }
             }
         }
     }

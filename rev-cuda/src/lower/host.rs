@@ -255,11 +255,18 @@ impl Lower<'_> {
     }
 
     /// A statement in the kernel of one thread; on the host where an array's length has to be read
-    /// back first.
+    /// back first. What is on the way to that array isn't tried again.
     fn serial_or_host(&mut self, stmt: &Stmt) -> Outcome<()> {
         let outer = self.enter(stmt)?;
-        if self.attempt(|l| l.in_serial(|l| l.stmt(stmt)))?.is_none() {
+        if self.refused.on_the_way(stmt) {
             self.host_stmt(stmt)?;
+        } else {
+            self.refused.begin();
+            if self.attempt(|l| l.in_serial(|l| l.stmt(stmt)))?.is_none() {
+                let around = self.refused.way_from(stmt);
+                self.host_stmt(stmt)?;
+                self.refused.leave(around);
+            }
         }
         self.leave(outer)
     }

@@ -109,7 +109,10 @@ impl Lower<'_> {
         let value = Atom::from_word(Word::Var(index), ty_of(visits.scalar));
         let body = self.region(|l| {
             l.set_slot(var, Some(Loc::Value(Val::real(visits.scalar, value.clone()))))?;
+            // the variable is known to the host now, and maybe what wasn't without it
+            let around = l.refused.forget();
             l.within_loop(&name, value.clone(), |l| l.host_block(body))?;
+            l.refused.leave(around);
             l.set_slot(var, None)?;
             l.flush()?;
             l.step_host(Step::Set { word: index, value: add(Word::Var(index), step) });

@@ -181,6 +181,7 @@ pub fn lower(
         measuring: None,
         zeros: HashSet::new(),
         gathered: HashSet::new(),
+        refused: savepoint::Refused::default(),
     };
     // what a program asks of its parts, functions that it calls among them, is recursive too
     let depth = module.functions.values().map(|f| 3 * depth(&f.body)).sum();
@@ -318,6 +319,8 @@ struct Lower<'m> {
     zeros: HashSet<usize>,
     /// Memories to one element of which a whole warp may add at once.
     gathered: HashSet<usize>,
+    /// What a kernel couldn't be made of.
+    refused: savepoint::Refused,
 }
 
 impl Lower<'_> {

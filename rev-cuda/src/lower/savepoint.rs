@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rev_core::ir::Stmt;
+
 use crate::plan::Word;
 
 use super::builder::Builder;
@@ -26,6 +28,54 @@ pub(super) struct Savepoint {
     mems: usize,
     sizes: HashMap<sizes::Key, Vec<Word>>,
     zeros: HashSet<usize>,
+}
+
+/// The statements around the one that a try failed at. The host, which goes through them one by one then, would
+/// fail at each of them again.
+#[derive(Default)]
+pub(super) struct Refused {
+    /// Those of the last try, the innermost first. Some may not exist any more: what a try makes is gone.
+    failed: Vec<*const Stmt>,
+    /// Those that the host is in, or comes to, and that exist as long as it is there.
+    way: HashSet<*const Stmt>,
+}
+
+impl Refused {
+    /// Before a try.
+    pub fn begin(&mut self) {
+        self.failed.clear();
+    }
+
+    /// A try fails inside of a statement.
+    pub fn note(&mut self, stmt: &Stmt) {
+        self.failed.push(stmt);
+    }
+
+    /// Whether a try of a statement is known to fail.
+    pub fn on_the_way(&self, stmt: &Stmt) -> bool {
+        self.way.contains(&std::ptr::from_ref(stmt))
+    }
+
+    /// What is between a statement and the one inside of it that the last try failed at, from now on; the way before.
+    pub fn way_from(&mut self, stmt: &Stmt) -> HashSet<*const Stmt> {
+        let failed: HashSet<*const Stmt> = self.failed.drain(..).collect();
+        let (mut way, mut at) = (HashSet::new(), Some(stmt));
+        while let Some(stmt) = at {
+            way.insert(std::ptr::from_ref(stmt));
+            at = stmt.blocks().into_iter().flatten().find(|s| failed.contains(&std::ptr::from_ref(*s)));
+        }
+        std::mem::replace(&mut self.way, way)
+    }
+
+    /// No way from now on; the one before.
+    pub fn forget(&mut self) -> HashSet<*const Stmt> {
+        std::mem::take(&mut self.way)
+    }
+
+    /// The way as it was around.
+    pub fn leave(&mut self, around: HashSet<*const Stmt>) {
+        self.way = around;
+    }
 }
 
 impl Lower<'_> {

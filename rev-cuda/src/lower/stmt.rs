@@ -29,7 +29,11 @@ impl Lower<'_> {
             let (text, span) = frame.map_or_else(Default::default, |f| (f.statement.clone(), f.span));
             builder.emit(Inst::Comment { text, span });
         }
-        self.stmt_kind(stmt)?;
+        let done = self.stmt_kind(stmt);
+        if done.is_err() {
+            self.refused.note(stmt);
+        }
+        done?;
         self.leave(outer)
     }
 

@@ -1,7 +1,7 @@
 //! How deep a program may be: [`crate::limits`].
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::ir::{height, Block, Expr, Function, Span, Stmt};
+use crate::ir::{each_level, height, Expr, Function, Span};
 use crate::limits::{HEIGHT, NESTING};
 
 use super::context::or;
@@ -43,15 +43,4 @@ fn expression(span: Span) -> Diagnostic {
 
 fn too_high(e: &Expr, around: Span) -> Option<Span> {
     (height(e) > HEIGHT).then(|| or(e.span, around))
-}
-
-/// Calls `f` on each statement and how deep it is, without recursion.
-fn each_level(block: &Block, f: &mut dyn FnMut(&Stmt, usize)) {
-    let mut work = vec![(block, 1)];
-    while let Some((block, level)) = work.pop() {
-        for stmt in block {
-            f(stmt, level);
-            work.extend(stmt.blocks().into_iter().map(|b| (b, level + 1)));
-        }
-    }
 }

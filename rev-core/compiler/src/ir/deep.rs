@@ -22,14 +22,20 @@ pub fn depth(block: &[Stmt]) -> usize {
 
 /// How deep statements are nested in each other.
 pub fn nesting(block: &[Stmt]) -> usize {
-    let (mut deepest, mut work) = (0, vec![(block, 1)]);
+    let mut deepest = 0;
+    each_level(block, &mut |_, level| deepest = deepest.max(level));
+    deepest
+}
+
+/// Calls `f` on each statement and how deep it is, the outermost ones 1, without recursion.
+pub fn each_level(block: &[Stmt], f: &mut dyn FnMut(&Stmt, usize)) {
+    let mut work = vec![(block, 1)];
     while let Some((block, level)) = work.pop() {
         for stmt in block {
-            deepest = deepest.max(level);
+            f(stmt, level);
             work.extend(stmt.blocks().into_iter().map(|b| (b.as_slice(), level + 1)));
         }
     }
-    deepest
 }
 
 /// How many expressions are in one, itself among them.

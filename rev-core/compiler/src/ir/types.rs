@@ -150,6 +150,44 @@ pub struct Generic {
     pub kind: GenericKind,
 }
 
+/// What the path of a call says that a generic parameter stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GenericArgument {
+    /// A scalar type, maybe a type parameter of the caller.
+    Scalar(Type),
+    /// A length, maybe a const parameter of the caller.
+    Length(Length),
+}
+
+impl Generic {
+    /// What is written for parameters in a path, `f::<f64, Complex<T>, N, 3>`. What is left to be found (`_`), and
+    /// functions, which parameters of a type of their own stand for, have nothing.
+    pub fn written<'g>(generics: &'g [Generic], path: &str) -> Vec<(&'g Generic, GenericArgument)> {
+        let arguments = path.rsplit_once("::<").and_then(|(_, rest)| rest.trim_end().strip_suffix('>'));
+        let arguments = arguments.into_iter().flat_map(|list| list.split(',')).map(str::trim);
+        let meant = |(generic, text): (&'g Generic, &str)| {
+            let argument = match generic.kind {
+                GenericKind::Const => GenericArgument::Length(match text.parse() {
+                    Ok(n) => Length::Literal(n),
+                    Err(_) => Length::Named(text.into()),
+                }),
+                GenericKind::Scalar(_) => GenericArgument::Scalar(scalar_type(text)),
+                GenericKind::Function(_) => return None,
+            };
+            (text != "_").then_some((generic, argument))
+        };
+        generics.iter().zip(arguments).filter_map(meant).collect()
+    }
+}
+
+/// A scalar type as a path writes it.
+fn scalar_type(text: &str) -> Type {
+    match text.strip_prefix("Complex<").and_then(|inner| inner.strip_suffix('>')) {
+        Some(real) => Type::Complex(Box::new(scalar_type(real.trim()))),
+        None => ScalarType::from_name(text).map_or_else(|| Type::Generic(text.into()), Type::Scalar),
+    }
+}
+
 /// What a generic parameter stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GenericKind {

@@ -87,6 +87,9 @@ struct Index {
 struct Parts<'a> {
     formula: &'a Contraction,
     factors: &'a [Expr],
+    /// The first factor, and the others.
+    first: (&'a Operand, &'a Expr),
+    rest: Vec<(&'a Operand, &'a Expr)>,
     /// The target's indices, then the summed ones.
     indices: Vec<Index>,
     free: usize,
@@ -205,26 +208,28 @@ impl Expander<'_> {
             self.add_indices(&formula.target, &Expr::read(place.clone()), &mut indices)?;
         }
         let free = indices.len();
-        if formula.factors().len() != factors.len() || factors.is_empty() {
+        let mut pairs = formula.factors().iter().zip(factors);
+        let (true, Some(first)) = (formula.factors().len() == factors.len(), pairs.next()) else {
             let what = "a product has another number of factors than its formula";
             self.function.defects.push(defect(self.function.span, what));
             return None;
-        }
+        };
+        let rest: Vec<_> = pairs.collect();
         let mut element = None;
-        for (operand, factor) in formula.factors().iter().zip(factors) {
+        for (operand, factor) in std::iter::once(first).chain(rest.iter().copied()) {
             self.add_indices(operand, factor, &mut indices)?;
             if !operand.is_scalar() || (element.is_none() && !matches!(factor.kind, ExprKind::Literal(..))) {
                 element = Some(self.type_of(factor)).map(|ty| element_of(&ty));
             }
         }
         let (element, _) = element?;
-        let shadow = factors.first().is_some_and(|f| matches!(self.type_of(f), Type::Shadow(_)));
+        let shadow = matches!(self.type_of(first.1), Type::Shadow(_));
         let element = match element {
             Type::Shadow(t) => *t,
             other => other,
         };
         let term = if shadow { Type::Shadow(Box::new(element)) } else { element };
-        Some(Parts { formula, factors, indices, free, term })
+        Some(Parts { formula, factors, first, rest, indices, free, term })
     }
 
     fn add_indices(&mut self, operand: &Operand, e: &Expr, out: &mut Vec<Index>) -> Option<()> {
@@ -439,21 +444,19 @@ fn element_at(place: &Place, operand: &Operand, parts: &Parts) -> Place {
 /// The product of the factors' elements.
 fn term(parts: &Parts) -> Expr {
     let shadow = matches!(parts.term, Type::Shadow(_));
-    let mut product: Option<Expr> = None;
-    for (operand, factor) in parts.formula.factors().iter().zip(parts.factors) {
+    let element = |(operand, factor): (&Operand, &Expr), conj| {
         let value = match &factor.kind {
             ExprKind::Read(place) if !operand.is_scalar() => Expr::read(element_at(place, operand, parts)),
             _ => factor.clone(),
         };
-        let lead = shadow && product.is_none();
-        let value = match operand.conj {
-            true => Expr::func(if lead { Func::ShadowConj } else { Func::Conj }, vec![value]),
-            false => value,
-        };
-        product = Some(match product {
-            None => value,
-            Some(p) => Expr::func(if shadow { Func::Scale } else { Func::Mul }, vec![p, value]),
-        });
-    }
-    product.unwrap_or(Expr::int(0))
+        if operand.conj {
+            Expr::func(conj, vec![value])
+        } else {
+            value
+        }
+    };
+    let (conj, times) = if shadow { (Func::ShadowConj, Func::Scale) } else { (Func::Conj, Func::Mul) };
+    parts.rest.iter().fold(element(parts.first, conj), |product, factor| {
+        Expr::func(times, vec![product, element(*factor, Func::Conj)])
+    })
 }
