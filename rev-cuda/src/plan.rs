@@ -267,9 +267,13 @@ pub enum Detail {
 /// in the order of the terms. Numbers are `U32`s, and the buffers of their own length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// The index array, an argument that isn't written: term `k` belongs to the element that its
-    /// `k`-th says.
+    /// The index array, an argument that isn't written: term `k` belongs to the element that its number at `first`
+    /// plus `k` steps says. Terms without a number are of iterations that add nothing.
     pub index: BufferId,
+    /// The number of the first term,
+    pub first: Word,
+    /// and the step from term to term.
+    pub step: i64,
     /// What is added to, for messages.
     pub place: String,
     /// How many terms there are.

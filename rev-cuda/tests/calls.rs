@@ -22,6 +22,8 @@ const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
 struct Watched {
     emulator: Emulator,
     log: Mutex<Vec<String>>,
+    /// The room of each array, and the threads of each kernel.
+    sizes: Mutex<Vec<(String, usize)>>,
     left: AtomicUsize,
     /// Whether it is memory that is missing.
     full: bool,
@@ -32,6 +34,7 @@ impl Watched {
         Watched {
             emulator: Emulator::new(),
             log: Mutex::default(),
+            sizes: Mutex::default(),
             left: AtomicUsize::new(usize::MAX),
             full: false,
         }
@@ -78,6 +81,7 @@ impl Driver for Watched {
     }
     fn allocate(&self, name: &str, bytes: usize) -> Result<u64, Error> {
         self.note(format!("allocate {name}"))?;
+        self.sizes.lock().unwrap().push((name.into(), bytes));
         if self.full {
             self.use_up(&format!("no room for `{name}`: {bytes} bytes"))?;
         }
@@ -111,6 +115,7 @@ impl Driver for Watched {
         params: &[Vec<u8>],
     ) -> Result<(), Error> {
         self.note(format!("launch {kernel}"))?;
+        self.sizes.lock().unwrap().push((kernel.into(), (grid * block) as usize));
         self.emulator.launch(module, kernel, grid, block, params)
     }
     fn synchronize(&self) -> Result<(), Error> {
@@ -385,4 +390,31 @@ fn programs_are_deep() {
         let expected = n as f64 * power(n - 1);
         assert!((x_bar - expected).abs() < 1e-9 * expected, "{x_bar} {expected}");
     }
+}
+
+/// In the deterministic mode every observation of a bundle has a thread, and what it keeps for the sums into its camera
+/// and its point is as much for few of them as for many. (`REV_BUNDLE=372,48104,182072` is a large one.)
+#[test]
+fn sums_in_order_need_room_for_each_iteration_only() {
+    let given = std::env::var("REV_BUNDLE").unwrap_or("10,600,3000".into());
+    let numbers: Vec<usize> = given.split(',').map(|n| n.trim().parse().unwrap()).collect();
+    let [cameras, points, observations] = numbers[..] else { panic!("{given}") };
+    let instance = rev_kernels::ba::Instance::random(cameras, points, observations, 1);
+    let gpu = Gpu::over(Watched::new()).deterministic(true);
+    let found = rev_kernels::ba::gradient(&gpu, &instance).unwrap();
+    let cpu = rev_cpu::prelude::Cpu::new().deterministic(true);
+    assert!(found == rev_kernels::ba::gradient(&cpu, &instance).unwrap());
+    let sizes = gpu.driver().sizes.lock().unwrap();
+    let (kernels, arrays): (Vec<_>, Vec<_>) = sizes.iter().partition(|(name, _)| name.starts_with("k_"));
+    for (name, size) in &arrays {
+        println!("{size:>12} bytes of {name}");
+    }
+    for (name, size) in &kernels {
+        println!("{size:>12} threads of {name}");
+    }
+    let room: usize = arrays.iter().map(|(_, bytes)| bytes).sum();
+    println!("{room:>12} bytes in all");
+    let threads = kernels.iter().find(|(name, _)| name.contains("_par")).map(|(_, threads)| *threads);
+    assert!(threads.is_some_and(|threads| threads >= observations), "{threads:?}");
+    assert!(room < 600 * observations, "{room}");
 }

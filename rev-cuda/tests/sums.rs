@@ -436,3 +436,21 @@ fn a_warp_adds_to_one_element_once() {
     // a warp that isn't whole
     assert_eq!(atomics(193, &|_| 3), 6 * (5 + 1) + 5 + 1 + 3 * 5);
 }
+
+/// An iteration's terms are kept in registers that stand for the sum: in that kernel only, whose registers others have the
+/// numbers of.
+#[test]
+fn what_follows_a_loop_whose_terms_are_kept_adds_to_its_own() {
+    let m = module(
+        "module after
+         fn after(y: &mut f64, z: &mut f64) {
+             par for i in 0..3 { y += 0.39 }
+             managed anc a: i64 = 2i64 { a -= 5i64 z += a as f64 }
+         }",
+    );
+    let args = [Data::scalar(0.5), Data::scalar(0.25)];
+    let found = run(&small(Emulator::new()).deterministic(true), &m, Direction::FORWARD, &args).unwrap();
+    let expected = interpret(&m, Direction::FORWARD, &args, true);
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    assert_eq!(format!("{:?}", found[1]), format!("{:?}", Data::scalar(-2.75)));
+}

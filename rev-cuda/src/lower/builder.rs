@@ -141,6 +141,13 @@ impl Builder {
         Atom::Reg(reg, ty)
     }
 
+    /// A register that is assigned later, if at all.
+    pub fn later(&mut self, ty: Ty, name: &str) -> Reg {
+        let reg = self.register(ty, name);
+        self.variables.insert(reg);
+        reg
+    }
+
     /// The value as it is now, also when the variable that it was read from changes.
     pub fn freeze(&mut self, atom: &Atom) -> Atom {
         let now = self.resolve(atom);

@@ -182,6 +182,7 @@ pub fn lower(
         zeros: HashSet::new(),
         gathered: HashSet::new(),
         refused: savepoint::Refused::default(),
+        records: sums::Records::default(),
     };
     // what a program asks of its parts, functions that it calls among them, is recursive too
     let depth = module.functions.values().map(|f| 3 * depth(&f.body)).sum();
@@ -321,6 +322,8 @@ struct Lower<'m> {
     gathered: HashSet<usize>,
     /// What a kernel couldn't be made of.
     refused: savepoint::Refused,
+    /// The terms that an iteration keeps.
+    records: sums::Records,
 }
 
 impl Lower<'_> {

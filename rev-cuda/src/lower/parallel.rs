@@ -37,32 +37,34 @@ impl Lower<'_> {
         self.measure(var, &visits, &n, body)?;
         let facts = self.facts(stmt)?;
         self.frame_mut()?.disjoint.clone_from(&declared.disjoint);
-        let mut of = ParallelLoop { stmt, var, visits: &visits, n, body, facts: &facts, barriers: true };
+        let (barriers, records) = (true, self.options.deterministic);
+        let mut of = ParallelLoop { stmt, var, visits: &visits, n, body, facts: &facts, barriers, records };
         let before = self.save();
-        if !self.loop_kernels(&of)? {
-            of.barriers = false;
-            self.restore(before);
-            self.loop_kernels(&of)?;
+        while let Some(without) = self.loop_kernels(&of)? {
+            match without {
+                Without::Barriers => of.barriers = false,
+                Without::Records => of.records = false,
+            }
+            self.restore(before.clone());
         }
         self.frame_mut()?.disjoint.clear();
         self.host_check_visits(var, range, &visits)
     }
 
-    /// The kernels of a loop. False where they may not be used: a thread can fail, and would be missed at
-    /// a barrier.
-    fn loop_kernels(&mut self, of: &ParallelLoop) -> Outcome<bool> {
+    /// The kernels of a loop; or what they have to do without, where they may not be used.
+    fn loop_kernels(&mut self, of: &ParallelLoop) -> Outcome<Option<Without>> {
         let mut sums = self.sums(of)?;
         let redirects = self.frame()?.redirects.len();
-        let done = if sums.iter().any(Sum::is_tree) {
+        let without = if sums.iter().any(Sum::is_by_blocks) {
             self.by_blocks(of, &mut sums)?
         } else {
             self.by_iterations(of, &mut sums)?
         };
         self.frame_mut()?.redirects.truncate(redirects);
-        if done {
+        if without.is_none() {
             self.finish_sums(&of.n, &sums)?;
         }
-        Ok(done)
+        Ok(without)
     }
 
     /// What is known about the variables of a parallel loop.
@@ -81,7 +83,7 @@ impl Lower<'_> {
         Builder::new(name, title, self.options.block)
     }
 
-    fn by_iterations(&mut self, of: &ParallelLoop, sums: &mut [Sum]) -> Outcome<bool> {
+    fn by_iterations(&mut self, of: &ParallelLoop, sums: &mut [Sum]) -> Outcome<Option<Without>> {
         let block = i64::from(self.options.block);
         let most = Word::Const(i64::from(self.options.max_blocks).min(SCRATCH_BLOCKS));
         let blocks = binary(WordOp::Min, divided_up(of.n.clone(), block), most.clone());
@@ -123,29 +125,45 @@ impl Lower<'_> {
         self.close_kernel(sums, of.n.clone(), max_blocks)
     }
 
-    /// What the threads do at the end, and the launch; false where the kernel may not be used.
-    fn close_kernel(&mut self, sums: &[Sum], threads: Word, max_blocks: Option<Word>) -> Outcome<bool> {
+    /// What the threads do at the end, and the launch; or why the kernel may not be used.
+    fn close_kernel(
+        &mut self,
+        sums: &[Sum],
+        threads: Word,
+        max_blocks: Option<Word>,
+    ) -> Outcome<Option<Without>> {
         if self.builder()?.fails && sums.iter().any(Sum::needs_barriers) {
-            return Ok(false);
+            return Ok(Some(Without::Barriers));
+        }
+        if self.records.failed {
+            return Ok(Some(Without::Records));
         }
         self.close_sums(sums)?;
-        let Some(builder) = self.builder.take() else { return Ok(true) };
+        let Some(builder) = self.builder.take() else { return Ok(None) };
         self.launch(builder, threads, max_blocks);
-        Ok(true)
+        Ok(None)
     }
 
     /// The `k`-th iteration.
     fn one_iteration(&mut self, of: &ParallelLoop, number: &Atom, sums: &[Sum]) -> Outcome<()> {
         self.begin_iteration(sums)?;
-        self.at_iteration(of.var, of.visits, number, |l| {
+        let recorded = sums.iter().any(Sum::is_recorded);
+        if recorded {
+            self.begin_recorded()?;
+        }
+        let done = self.at_iteration(of.var, of.visits, number, |l| {
             l.open_claims(number)?;
             l.open_fresh(of.facts)?;
             l.block(of.body)?;
             l.frame_mut()?.claims.clear();
             l.close_fresh()?;
             Ok(())
-        })?;
-        self.end_iteration(sums, number)
+        });
+        if recorded {
+            self.end_recorded()?;
+        }
+        done?;
+        self.end_iteration(of, sums, number)
     }
 
     /// Something for the `k`-th iteration.
@@ -171,7 +189,7 @@ impl Lower<'_> {
     }
 
     /// One thread for each block of [`rev_core::tree`], which adds its iterations in order.
-    fn by_blocks(&mut self, of: &ParallelLoop, sums: &mut [Sum]) -> Outcome<bool> {
+    fn by_blocks(&mut self, of: &ParallelLoop, sums: &mut [Sum]) -> Outcome<Option<Without>> {
         let blocks = divided_up(of.n.clone(), tree::BLOCK as i64);
         let block = i64::from(self.options.block);
         let launched = divided_up(blocks.clone(), block);
@@ -199,6 +217,14 @@ impl Lower<'_> {
         self.counted(&k, &end, &Atom::index(1), |l| l.one_iteration(of, &k, sums))?;
         self.close_tree_block(sums)
     }
+}
+
+/// What kernels of a loop can't have.
+enum Without {
+    /// A thread can fail, and would be missed at a barrier.
+    Barriers,
+    /// What is done with a sum can't be kept term by term.
+    Records,
 }
 
 pub(super) fn binary(op: WordOp, a: Word, b: Word) -> Word {

@@ -25,7 +25,7 @@ pub(super) fn gather(kernel: &mut Kernel) {
 }
 
 /// The register that an instruction assigns.
-fn result(inst: &Inst) -> Option<Reg> {
+pub(super) fn result(inst: &Inst) -> Option<Reg> {
     match inst {
         Inst::Op { to, .. }
         | Inst::Special { to, .. }

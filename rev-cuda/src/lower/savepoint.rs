@@ -11,6 +11,7 @@ use super::builder::Builder;
 use super::{sizes, Frame, Lower, Outcome, Stop};
 
 /// What a try may change.
+#[derive(Clone)]
 pub(super) struct Savepoint {
     kernels: usize,
     buffers: usize,

@@ -107,7 +107,7 @@ fn tells(inst: &Inst, result: bool, tell: &mut dyn FnMut(Reg)) {
 }
 
 /// What an instruction reads, apart from what its blocks do.
-fn reads(inst: &Inst, read: &mut dyn FnMut(Reg)) {
+pub(super) fn reads(inst: &Inst, read: &mut dyn FnMut(Reg)) {
     let mut operand = |operand: &Operand| {
         if let Operand::Reg(reg) = operand {
             read(*reg);

@@ -49,6 +49,10 @@ impl Lower<'_> {
                 l.accumulate(add, &to, (*element).clone())
             }),
             (Loc::Memory(m), value) if m.shared => self.reduce(add, m, value),
+            (Loc::Registers(own), value) if self.is_recorded(own) => {
+                let value = self.coerce(value, own)?;
+                self.keep(own, add, &value)
+            }
             (at, value) => {
                 let old = self.load(at)?;
                 let value = self.coerce(value, &old)?;
@@ -68,12 +72,23 @@ impl Lower<'_> {
         (a, b): (Val, Val),
     ) -> Outcome<()> {
         if !matches!(at, Loc::Array(_)) && !matches!(at, Loc::Memory(m) if m.shared) {
-            let old = self.load(at)?;
+            let recorded = match at {
+                Loc::Registers(own) if self.is_recorded(own) => Some(own.clone()),
+                _ => None,
+            };
+            let old = match &recorded {
+                Some(own) => own.clone(),
+                None => self.load(at)?,
+            };
             if let Val::Num(y) = &old {
                 // of the cotangents of numbers of 64 or 32 bits only: others are of a type of their own
                 let own = y.lanes > 0 || shadow;
                 let half = matches!(y.real, ScalarType::F16 | ScalarType::Bf16);
                 if !(own && (y.complex || half)) && is_number_of(&a, y) && is_number_of(&b, y) {
+                    if recorded.is_some() {
+                        let (a, b) = (self.coerce_number(a, y)?, self.coerce_number(b, &y.lane(0))?);
+                        return self.keep_product(add, y, &a, &b);
+                    }
                     let new = self.fused_sum(add, y, a, b)?;
                     return self.store(at, Val::Num(new));
                 }

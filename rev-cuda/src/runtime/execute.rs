@@ -1,7 +1,7 @@
 //! Runs a plan: what the host does between the kernels.
 
 use super::marshal::{count, extend, read};
-use super::order::{Content, Indices};
+use super::order::{Content, Indices, Visits};
 use super::report;
 use super::room::Room;
 use crate::driver::{Driver, ModuleHandle, Plane, Product};
@@ -285,11 +285,11 @@ impl<D: Driver> Run<'_, D> {
                 Arc::new(bytes)
             }
         };
-        let most = self.buffers[k].shape.first().copied().unwrap_or(0);
         let [terms, elements] =
             [&made.terms, &made.elements].map(|w| usize::try_from(self.word(w)).unwrap_or(0));
         let index = self.indices.of(&content, ty);
-        let order = index.order(self.driver, &made.place, terms.min(most), elements)?;
+        let visits = Visits { first: self.word(&made.first), step: made.step, terms };
+        let order = index.order(self.driver, &made.place, visits, elements)?;
         let buffers = [made.order, made.starts, made.blocks, made.groups_of, made.places];
         for (buffer, (room, length)) in buffers.into_iter().zip(&order.arrays) {
             let (address, shape) = (room.address(), vec![*length]);

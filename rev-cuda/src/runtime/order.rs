@@ -53,14 +53,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The number of terms and of elements.
-type Size = (usize, usize);
+/// Which numbers of an index array are those of a sum's terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Visits {
+    /// That of the first term.
+    pub first: i64,
+    /// From one to the next.
+    pub step: i64,
+    /// How many terms there are.
+    pub terms: usize,
+}
 
 /// What is known about an index array.
 pub struct Index<D: Driver> {
     content: Content,
     ty: Ty,
-    orders: Mutex<HashMap<Size, Arc<Ordered<D>>>>,
+    orders: Mutex<HashMap<(Visits, usize), Arc<Ordered<D>>>>,
     touched: Mutex<HashMap<usize, usize>>,
 }
 
@@ -75,45 +83,53 @@ pub struct Ordered<D: Driver> {
 }
 
 impl<D: Driver> Index<D> {
-    fn values(&self, terms: usize) -> impl Iterator<Item = i64> + '_ {
+    fn values(&self) -> impl ExactSizeIterator<Item = i64> + '_ {
         let of = |bytes: &[u8]| extend(read(bytes, self.ty), self.ty);
-        self.content.chunks_exact(self.ty.size()).take(terms).map(of)
+        self.content.chunks_exact(self.ty.size()).map(of)
+    }
+
+    /// The terms that have a number, with it.
+    fn visited(&self, visits: Visits) -> Vec<(u32, i64)> {
+        let values: Vec<i64> = self.values().collect();
+        let at = |k: u32| visits.first.checked_add(visits.step.checked_mul(k.into())?);
+        let value = |k| values.get(usize::try_from(at(k)?).ok()?).map(|v| (k, *v));
+        (0..u32::try_from(visits.terms).unwrap_or(u32::MAX)).filter_map(value).collect()
     }
 
     /// How many elements the first `terms` numbers name.
     pub fn touched(&self, terms: usize) -> usize {
         *lock(&self.touched).entry(terms).or_insert_with(|| {
-            let mut all: Vec<i64> = self.values(terms).collect();
+            let mut all: Vec<i64> = self.values().take(terms).collect();
             all.sort_unstable();
             all.dedup();
             all.len()
         })
     }
 
-    /// The order of the first `terms` numbers, which name elements of `place`.
+    /// The order of the terms that some numbers give to elements of `place`.
     ///
     /// # Errors
     ///
-    /// A number that names no element, more than 2³² terms, or no room on the device.
+    /// A number that names no element, or no room on the device.
     pub fn order(
         &self,
         driver: &Arc<D>,
         place: &str,
-        terms: usize,
+        visits: Visits,
         elements: usize,
     ) -> Result<Arc<Ordered<D>>, Error> {
         let mut orders = lock(&self.orders);
-        if let Some(known) = orders.get(&(terms, elements)) {
+        if let Some(known) = orders.get(&(visits, elements)) {
             return Ok(known.clone());
         }
-        let values: Vec<i64> = self.values(terms).collect();
-        let sorted = Sorted::new(&values, elements).map_err(|index| Cause::IndexOutOfRange {
-            place: place.to_string().into(),
-            index: vec![index.into()],
-            shape: vec![elements],
-        })?;
+        let sorted =
+            Sorted::new(&self.visited(visits), elements).map_err(|index| Cause::IndexOutOfRange {
+                place: place.to_string().into(),
+                index: vec![index.into()],
+                shape: vec![elements],
+            })?;
         let made = Arc::new(sorted.on_device(driver, place)?);
-        orders.insert((terms, elements), made.clone());
+        orders.insert((visits, elements), made.clone());
         Ok(made)
     }
 }
@@ -131,18 +147,18 @@ struct Sorted {
 impl Sorted {
     /// Sorts the terms by their elements, by counting, and cuts them into groups; or the first number
     /// that isn't an element's.
-    fn new(values: &[i64], elements: usize) -> Result<Sorted, i64> {
+    fn new(terms: &[(u32, i64)], elements: usize) -> Result<Sorted, i64> {
         let mut at = vec![0u32; elements + 1];
-        for v in values {
+        for (_, v) in terms {
             let element = usize::try_from(*v).ok().filter(|e| *e < elements).ok_or(*v)?;
             at[element + 1] += 1;
         }
         (0..elements).for_each(|e| at[e + 1] += at[e]);
         let ends = at.clone();
-        let mut order = vec![0; values.len()];
-        for (k, v) in values.iter().enumerate() {
+        let mut order = vec![0; terms.len()];
+        for (k, v) in terms {
             let to = &mut at[*v as usize];
-            order[*to as usize] = k as u32;
+            order[*to as usize] = *k;
             *to += 1;
         }
         let mut sorted = Sorted { order, ..Sorted::default() };
@@ -163,7 +179,7 @@ impl Sorted {
             }
         }
         sorted.groups_of.push(sorted.starts.len() as u32);
-        sorted.starts.push(values.len() as u32);
+        sorted.starts.push(terms.len() as u32);
         sorted.blocks.push(0);
         Ok(sorted)
     }
@@ -196,28 +212,45 @@ mod tests {
     #[test]
     fn terms_are_sorted_by_element_and_cut_at_blocks() {
         let n = tree::BLOCK as i64;
-        let values: Vec<i64> = (0..n + 3).map(|k| if k % 2 == 0 { 5 } else { 2 }).collect();
-        let sorted = Sorted::new(&values, 7).unwrap();
+        let terms: Vec<(u32, i64)> = (0..n as u32 + 3).map(|k| (k, if k % 2 == 0 { 5 } else { 2 })).collect();
+        let sorted = Sorted::new(&terms, 7).unwrap();
         assert_eq!(sorted.places, [2, 5]);
         assert_eq!(sorted.order[..3], [1, 3, 5]);
         assert_eq!(sorted.blocks, [0, 1, 0, 1, 0]);
         let half = n as u32 / 2;
         assert_eq!(sorted.starts, [0, half, half + 1, 2 * half + 1, n as u32 + 3]);
         assert_eq!(sorted.groups_of, [0, 2, 4]);
-        assert_eq!(Sorted::new(&[3, -1], 7), Err(-1));
-        assert_eq!(Sorted::new(&[3, 7], 7), Err(7));
+        assert_eq!(Sorted::new(&[(0, 3), (1, -1)], 7), Err(-1));
+        assert_eq!(Sorted::new(&[(0, 3), (1, 7)], 7), Err(7));
         let none = Sorted::new(&[], 7).unwrap();
         assert_eq!((none.starts.len(), none.places.len()), (1, 0));
+    }
+
+    fn content(values: &[u32]) -> Content {
+        Arc::new(values.iter().flat_map(|v| v.to_le_bytes()).collect())
+    }
+
+    #[test]
+    fn terms_without_a_number_are_left_out() {
+        let index = Indices::<crate::fake::Fake>::default().of(&content(&[4, 5, 6]), Ty::U32);
+        let visited = |first, step, terms| index.visited(Visits { first, step, terms });
+        assert_eq!(visited(0, 1, 2), [(0, 4), (1, 5)]);
+        assert_eq!(visited(2, -1, 4), [(0, 6), (1, 5), (2, 4)]);
+        assert_eq!(visited(3, -1, 2), [(1, 6)]);
+        assert_eq!(visited(-1, 1, 9), [(1, 4), (2, 5), (3, 6)]);
+        assert_eq!(visited(i64::MAX, 1, 3), []);
     }
 
     #[test]
     fn orders_are_made_once_for_a_content() {
         let driver = Arc::new(crate::fake::Fake::default());
         let indices = Indices::default();
-        let content = |values: &[u32]| Arc::new(values.iter().flat_map(|v| v.to_le_bytes()).collect());
         let made = |values: &[u32]| {
             let index = indices.of(&content(values), Ty::U32);
-            (index.touched(values.len()), index.order(&driver, "y", values.len(), 10).unwrap())
+            (
+                index.touched(values.len()),
+                index.order(&driver, "y", Visits { first: 0, step: 1, terms: values.len() }, 10).unwrap(),
+            )
         };
         let (touched, first) = made(&[1, 2, 1]);
         assert_eq!((touched, first.touched, first.groups), (2, 2, 2));

@@ -19,7 +19,8 @@ use super::super::parallel::binary;
 use super::super::stmt::REGISTER_LEAVES;
 use super::super::types::ArgumentType;
 use super::super::{Lower, Outcome, Stop};
-use super::{ParallelLoop, Sum};
+use super::segments::Indexed;
+use super::{gathers, ParallelLoop, Sum};
 
 /// Why a strategy can't be used.
 type Refusal = String;
@@ -61,7 +62,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let segments = self.segments_of(sum, of);
-        let Some(answer) = self.ask(sum, of, segments.as_ref().ok().copied()) else { return Ok(()) };
+        let Some(answer) = self.ask(sum, of, segments.ok().map(|(index, ..)| index)) else { return Ok(()) };
         let met = answer.multiplicity;
         sum.met = Some(met);
         let wanted = match met {
@@ -109,10 +110,10 @@ impl Lower<'_> {
                 }
                 self.give_table(sum, of, tables, answer)
             }
-            Strategy::Segmented => self.segments_of(sum, of).and_then(|index| {
+            Strategy::Segmented => self.segments_of(sum, of).and_then(|indexed| {
                 let Loc::Array(a) = &sum.target else { return Err("it isn't an array".into()) };
                 (sum.kind, sum.prefix) = (a.kind.clone(), 1);
-                sum.segments = Some(super::Segments::over(index));
+                sum.segments = Some(super::Segments::over(indexed));
                 Ok(())
             }),
         };
@@ -210,7 +211,7 @@ impl Lower<'_> {
     }
 
     /// The array that says which element each iteration adds its terms to.
-    fn segments_of(&self, sum: &Sum, of: &ParallelLoop) -> Result<BufferId, Refusal> {
+    fn segments_of(&self, sum: &Sum, of: &ParallelLoop) -> Result<Indexed, Refusal> {
         if !sum.adds() {
             return Err("its terms aren't added".into());
         }
@@ -221,16 +222,19 @@ impl Lower<'_> {
         if target.mem.space != Space::Global || target.shape.len() != 1 {
             return Err("it isn't an array with one axis".into());
         }
-        if of.visits.first.integer() != Some(0) || of.visits.step.integer() != Some(1) {
-            return Err("the loop doesn't visit 0, 1, 2, …".into());
-        }
+        let (Some(first), Some(Word::Const(step @ (1 | -1)))) =
+            (of.visits.first.word(), of.visits.step.word())
+        else {
+            return Err("the loop doesn't visit neighbours one after the other".into());
+        };
         let by_index = "it isn't indexed by an argument's element at the loop's index".to_string();
         let [index] = common_index(sum)? else { return Err(by_index) };
         let buffer = self.index_array(index, of).ok_or(by_index)?;
-        if self.options.deterministic && !sum.is_exact() && !adds_once(sum, of) {
+        let kept = of.records && gathers(&target.kind.leaves()) && fits_registers(&target.kind);
+        if self.options.deterministic && !sum.is_exact() && !kept && !adds_once(sum, of) {
             return Err("an iteration may add several terms, which the fixed order keeps apart".into());
         }
-        Ok(buffer)
+        Ok((buffer, first, step))
     }
 
     /// The argument whose element at the loop's index an expression is.

@@ -6,12 +6,14 @@
 //! | `choice` | which strategy a sum is given, and why another can't be |
 //! | `uniform` | sums in registers, over the lanes of a warp and the warps of a block |
 //! | `table` | a table for each block |
+//! | `records` | terms of an iteration kept apart, for the one order |
 //! | `segments` | terms in memory, added up in the order of an index array |
 //! | `tree` | the fixed tree, block by block |
 //! | `fold` | the fixed tree inside a thread |
 
 mod choice;
 mod fold;
+mod records;
 mod segments;
 mod table;
 mod tree;
@@ -33,7 +35,9 @@ use super::types::ArgumentType;
 use super::value::Val;
 use super::{Lower, Outcome, Redirect};
 
+use choice::fits_registers;
 pub(super) use fold::Fold;
+pub(super) use records::Records;
 use segments::Segments;
 
 /// A parallel loop around which only the host's statements stand.
@@ -47,6 +51,8 @@ pub(super) struct ParallelLoop<'a> {
     pub facts: &'a ParallelFacts,
     /// Whether its kernel may have barriers: no thread of it ends early.
     pub barriers: bool,
+    /// Whether iterations may keep their terms for the one order.
+    pub records: bool,
 }
 
 /// A sum that the iterations of a loop share.
@@ -72,12 +78,32 @@ pub(super) struct Sum {
     /// A block's table: its start in shared memory, and its room.
     table: Option<(usize, usize)>,
     segments: Option<Segments>,
+    /// Whether its iterations keep their terms apart,
+    recorded: bool,
+    /// and where.
+    kept: Option<BufferId>,
 }
 
 impl Sum {
     /// Whether it is added up by the tree.
     pub fn is_tree(&self) -> bool {
         self.strategy == Strategy::Tree
+    }
+
+    /// Whether one thread makes all iterations of a block of the tree.
+    pub fn is_by_blocks(&self) -> bool {
+        self.is_tree() && !self.recorded
+    }
+
+    /// Whether its iterations keep their terms apart.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded
+    }
+
+    /// Whether the order of its terms, kept apart, can be that of the tree.
+    fn can_be_recorded(&self, of: &ParallelLoop) -> bool {
+        let whole = self.strategy == Strategy::Segmented || !matches!(self.target, Loc::Array(_));
+        of.records && whole && !self.is_exact() && fits_registers(&self.kind) && gathers(&self.kind.leaves())
     }
 
     /// Whether it is added up in the order of an index array.
@@ -119,6 +145,13 @@ impl Lower<'_> {
         let mut tables = 0;
         for sum in &mut sums {
             self.choose_strategy(sum, of, &mut tables)?;
+        }
+        if self.options.deterministic {
+            let kept = |s: &Sum| s.can_be_recorded(of);
+            let by_blocks = sums.iter().any(|s| s.is_tree() && !kept(s));
+            for sum in &mut sums {
+                sum.recorded = kept(sum) && (sum.is_segmented() || sum.is_tree() && !by_blocks);
+            }
         }
         Ok(sums)
     }
@@ -168,6 +201,8 @@ impl Lower<'_> {
             partial: None,
             table: None,
             segments: None,
+            recorded: false,
+            kept: None,
         });
         Ok(())
     }
@@ -201,11 +236,13 @@ impl Lower<'_> {
         let kernel = self.builder()?.kernel.name.clone();
         self.record_sums(of, sums, &kernel);
         self.gathered.clear();
+        self.records = Records::default();
         for sum in sums.iter_mut() {
             let loc = match sum.strategy {
                 Strategy::Uniform => self.open_uniform(sum)?,
                 Strategy::BlockTable => self.open_table(sum)?,
                 Strategy::Segmented => self.open_segments(sum, of)?,
+                Strategy::Tree if sum.recorded => self.open_blocks(sum, of)?,
                 Strategy::Tree => {
                     let blocks = blocks.ok_or_else(|| self.defect("a tree of sums without its blocks"))?;
                     self.open_tree(sum, blocks)?
@@ -227,7 +264,7 @@ impl Lower<'_> {
 
     /// Before an iteration.
     pub fn begin_iteration(&mut self, sums: &[Sum]) -> Outcome<()> {
-        for sum in sums.iter().filter(|s| s.is_segmented()) {
+        for sum in sums.iter().filter(|s| s.is_segmented() && !s.recorded) {
             if let (Some(own), Some(zero)) = (&sum.own, Val::zero(&sum.kind)) {
                 self.store(own, zero)?;
             }
@@ -236,8 +273,12 @@ impl Lower<'_> {
     }
 
     /// After the `k`-th iteration.
-    pub fn end_iteration(&mut self, sums: &[Sum], k: &Atom) -> Outcome<()> {
-        sums.iter().filter(|s| s.is_segmented()).try_for_each(|sum| self.keep_term(sum, k))
+    pub fn end_iteration(&mut self, of: &ParallelLoop, sums: &[Sum], k: &Atom) -> Outcome<()> {
+        sums.iter().try_for_each(|sum| match sum.kept {
+            Some(terms) => self.keep_records(sum, terms, &of.n, k),
+            None if sum.is_segmented() => self.keep_term(sum, k),
+            None => Ok(()),
+        })
     }
 
     /// What the threads of a kernel do with their sums when they have no more iterations.
@@ -248,6 +289,7 @@ impl Lower<'_> {
 
     /// What other kernels do with the sums afterwards.
     pub fn finish_sums(&mut self, n: &Word, sums: &[Sum]) -> Outcome<()> {
+        self.add_blocks(n, sums)?;
         self.add_trees(n, sums)?;
         self.add_segments(n, sums)
     }

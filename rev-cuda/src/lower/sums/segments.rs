@@ -24,19 +24,30 @@ use super::{ParallelLoop, Sum};
 pub(super) struct Segments {
     /// The index array.
     index: BufferId,
+    /// Its number that the first iteration reads,
+    first: Word,
+    /// and the step from one to the next.
+    step: i64,
     /// Each iteration's term.
     terms: Option<BufferId>,
 }
 
+/// An index array with the number that the first iteration reads, and the step from one to the next.
+pub(super) type Indexed = (BufferId, Word, i64);
+
 impl Segments {
-    pub fn over(index: BufferId) -> Segments {
-        Segments { index, terms: None }
+    pub fn over((index, first, step): Indexed) -> Segments {
+        Segments { index, first, step, terms: None }
     }
 }
 
 impl Lower<'_> {
     /// Registers for an iteration's term, and memory for all.
     pub(super) fn open_segments(&mut self, sum: &mut Sum, of: &ParallelLoop) -> Outcome<Loc> {
+        if sum.recorded {
+            self.keep_terms(sum, of);
+            return self.open_records(sum);
+        }
         let name = format!("{}_terms", self.name(sum.var));
         let buffer = self.new_buffer(&name, &sum.kind, 1);
         self.step_host(Step::Allocate { buffer, shape: vec![of.n.clone()] });
@@ -62,7 +73,8 @@ impl Lower<'_> {
     /// Adds up the terms.
     pub(super) fn add_segments(&mut self, n: &Word, sums: &[Sum]) -> Outcome<()> {
         for sum in sums {
-            let Some(Segments { index, terms: Some(terms) }) = sum.segments else { continue };
+            let Some(Segments { index, first, step, terms }) = &sum.segments else { continue };
+            let Some(terms) = sum.kept.or(*terms) else { continue };
             let Loc::Array(target) = &sum.target else { continue };
             let Some(elements) = target.shape.first().and_then(Atom::word) else {
                 return Err(self.unsupported("a sum into an array whose length the host doesn't know"));
@@ -74,7 +86,9 @@ impl Lower<'_> {
                     .map(|what| self.new_buffer(&format!("{name}_{what}"), &whole, 1));
             let (groups, touched) = (self.new_word(), self.new_word());
             let made = Order {
-                index,
+                index: *index,
+                first: first.clone(),
+                step: *step,
                 place: name.clone(),
                 terms: n.clone(),
                 elements,
@@ -91,11 +105,14 @@ impl Lower<'_> {
             let sums = self.new_buffer(&format!("{name}_sums"), &sum.kind, 1);
             self.step_host(Step::Allocate { buffer: sums, shape: vec![groups.clone()] });
             self.threads_kernel("groups", &groups, |l, own| {
-                let terms = l.whole_array(terms, &sum.kind, n)?;
+                let terms = match sum.kept {
+                    Some(kept) => l.kept_array(sum, kept, n)?,
+                    None => l.whole_array(terms, &sum.kind, n)?,
+                };
                 let order = l.whole_array(order, &whole, n)?;
                 let starts = l.whole_array(starts, &whole, &groups)?;
                 let sums = l.whole_array(sums, &sum.kind, &groups)?;
-                l.add_group(&terms, &order, &starts, &sums, &sum.kind, own)
+                l.add_group(&terms, &order, &starts, &sums, sum, own)
             })?;
             self.threads_kernel("elements", &touched, |l, own| {
                 let sums = l.whole_array(sums, &sum.kind, &groups)?;
@@ -111,7 +128,7 @@ impl Lower<'_> {
     }
 
     /// A kernel that does something in each of so many threads.
-    fn threads_kernel(
+    pub(super) fn threads_kernel(
         &mut self,
         what: &str,
         threads: &Word,
@@ -133,7 +150,12 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn whole_array(&mut self, buffer: BufferId, kind: &ArgumentType, length: &Word) -> Outcome<ArrayLoc> {
+    pub(super) fn whole_array(
+        &mut self,
+        buffer: BufferId,
+        kind: &ArgumentType,
+        length: &Word,
+    ) -> Outcome<ArrayLoc> {
         let length = Atom::from_word(length.clone(), Ty::U64);
         self.buffer_array(buffer, kind, vec![length])
     }
@@ -156,17 +178,20 @@ impl Lower<'_> {
         order: &ArrayLoc,
         starts: &ArrayLoc,
         sums: &ArrayLoc,
-        kind: &ArgumentType,
+        sum: &Sum,
         own: &Atom,
     ) -> Outcome<()> {
         let (from, end) = (self.number_at(starts, own)?, self.number_after(starts, own)?);
-        let total = self.zero_registers(kind)?;
+        let total = self.zero_registers(&sum.kind)?;
         let p = self.variable(&from, "p")?;
         self.counted(&p, &end, &Atom::index(1), |l| {
             let k = l.number_at(order, &p)?;
             let at = l.element(terms, &k)?;
             let term = l.load(&at)?;
-            l.accumulate(true, &total, term)
+            match sum.kept {
+                Some(_) => l.replay(sum, &total, &term),
+                None => l.accumulate(true, &total, term),
+            }
         })?;
         let (to, total) = (self.element(sums, own)?, self.load(&total)?);
         self.store(&to, total)
