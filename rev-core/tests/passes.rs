@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "passes/erase.rs"]
+mod erase;
+#[path = "passes/expand.rs"]
+mod expand;
 #[path = "passes/fuse.rs"]
 mod fuse;
 #[path = "passes/share.rs"]

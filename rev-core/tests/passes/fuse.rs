@@ -4,6 +4,7 @@
 use rev_core::check::check;
 use rev_core::interp::Machine;
 use rev_core::ir::{Block, Direction, Module, StmtKind};
+use rev_core::pass::fuse;
 use rev_core::text::parse_module;
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
@@ -84,6 +85,43 @@ fn a_parallel_loop_and_its_adjoint_are_one() {
     assert_eq!(text.matches("for ").count(), 1, "{text}");
     assert_eq!(text.matches("s += w * x[i]").count(), 1, "{text}");
     assert!(!text.contains("-="), "{text}");
+}
+
+/// What the program does last and its adjoint first stands between them, and has nothing to do with either.
+#[test]
+fn a_parallel_loop_and_its_adjoint_meet_across_other_statements() {
+    let text = fused(
+        "fn f(y: &mut [f64], z: &mut f64, v: f64, x: [f64]) {
+            par for i in 0..len(x) {
+                managed anc s: f64 = 0.0 { s += x[i] * x[i]; y[i] += exp(s) }
+            }
+            z += v * v
+        }",
+        &[&vec![1.0, 2.0], &0.25, &0.7, &vec![0.3, 0.6]],
+        &[&vec![bar(1.0), bar(0.5)], &bar(2.0), &bar(0.0), &vec![bar(0.0); 2]],
+    );
+    assert_eq!(text.matches("for ").count(), 1, "{text}");
+    let between = module(
+        "fn f(y: &mut [f64], z: &mut f64, v: f64, x: [f64]) {
+            par for i in 0..len(x) {
+                managed anc s: f64 = 0.0 { s += v * x[i]; y[i] += exp(s) }
+            }
+            z += v * v
+        }",
+    );
+    // both add to the same shadow, in this order
+    assert_eq!(between.fused().map(|f| f.to_string()), None);
+}
+
+#[test]
+fn a_program_says_whether_it_calls_what_only_fusing_makes() {
+    let plain = |text: &str| fuse(&module(text).functions["f"]).unwrap().is_plain();
+    let g = "fn g(y: &mut f64, x: f64) { y += sin(x) }";
+    assert!(plain("fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { s += x * x; y += sin(s) } }"));
+    let inside = "fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { call g(&mut s, x); y += s * s } }";
+    assert!(!plain(&format!("{inside} {g}")));
+    let meets = "fn f(y: &mut [f64], x: [f64]) { par for i in 0..len(x) { call g(&mut y[i], x[i]) } }";
+    assert!(!plain(&format!("{meets} {g}")));
 }
 
 /// `g::shadows` is the adjoint of `g`: for an uncall its sign would be wrong.

@@ -126,6 +126,38 @@ fn a_repeated_read_counts_every_time() {
 }
 
 #[test]
+fn negative_literals_keep_their_sign() {
+    for literal in ["-3", "-3.0", "(-3)", "neg(3)", "(0 - 3)"] {
+        assert_eq!(at(&format!("(a * {literal})"), 2.0, 0.0).0, -3.0, "{literal}");
+        assert_eq!(at(&format!("({literal} * a * b)"), 2.0, 5.0), (-15.0, -6.0), "{literal}");
+        assert_eq!(at(&format!("(a / {literal})"), 2.0, 0.0).0, -1.0 / 3.0, "{literal}");
+        let given = format!(
+            "pure fn g(x: f64) -> f64 {{ x * x }} partials ({literal})
+            fn f(y: &mut f64, a: f64) {{ y -= g(a) }}"
+        );
+        assert_eq!(gradient(&module(&given), &args([&0.0, &2.0]), 0)[1], 3.0.load(), "{literal}");
+    }
+}
+
+/// A call adds to the shadow that it is given; a constant's own stays what it was.
+#[test]
+fn calls_leave_the_shadows_of_constants() {
+    let g = "fn g(y: &mut f64, x: f64, v: [f64; 2]) { y += x * x * v[0] + v[1] }";
+    for argument in ["&c", "c", "2.0 * c", "&w[1]"] {
+        let f = module(&format!(
+            "{g} fn f(y: &mut f64, c: f64, w: [f64; 2], v: [f64; 2]) constant(c, w, v) {{
+                call g(&mut y, {argument}, &v)
+            }}"
+        ));
+        let bars: [&dyn DynArg; 3] = [&7.0, &[8.0, 9.0], &[10.0, 11.0]];
+        let start = args([&1.0, &0.5, &3.0, bars[0], &[1.0, 2.0], bars[1], &[4.0, 5.0], bars[2]]);
+        let end = run(&f, ADJOINT, &start).unwrap();
+        let found: Vec<_> = end.into_iter().skip(3).step_by(2).collect();
+        assert_eq!(found, args(bars), "{argument}");
+    }
+}
+
+#[test]
 fn given_derivatives_of_pure_functions_are_used() {
     let f = module(
         "pure fn g(x: f64, n: i64) -> f64 { x * x } partials (7.0 * x, 0.0)

@@ -1,0 +1,54 @@
+//! What is left of programs without their dead code, beside the whole ones.
+
+use rev_core::check::check_module;
+use rev_core::interp::Machine;
+use rev_core::ir::{Direction, Module};
+use rev_core::text::parse_module;
+use rev_core::tolerance::Options;
+use rev_core::value::{Data, DynArg};
+
+fn run(module: &Module, args: &[Data]) -> Vec<Data> {
+    let options = Options { checks: false, ..Options::default() };
+    let machine = Machine::new(module, &module.entry, Direction::FORWARD, args.to_vec()).unwrap();
+    let mut machine = machine.with_options(options).forgetting();
+    machine.run().unwrap_or_else(|e| panic!("{e}\n{module}"));
+    machine.arguments()
+}
+
+#[test]
+fn a_module_calls_what_is_left_of_its_functions_but_whole_ones_backwards() {
+    rev_core::validate::switch_on();
+    let callee = |name: &str| {
+        format!(
+            "fn {name}(y: &mut f64, x: f64) {{
+                managed anc s: f64 = 0.0 {{
+                    s += sin(x)
+                    y += s * s
+                }}
+            }}"
+        )
+    };
+    let text = format!(
+        "module f
+        {} {}
+        fn f(y: &mut f64, z: &mut f64, x: f64) {{
+            if x > 0.0 {{
+                call g(&mut y, x)
+            }}
+            call h(&mut y, x + 1.0)
+            uncall h(&mut z, x)
+        }}",
+        callee("g"),
+        callee("h")
+    );
+    let module = check_module(parse_module(&text).unwrap()).unwrap_or_else(|d| panic!("{d:?}"));
+    let erased = module.erased().unwrap();
+    assert_eq!(erased.entry, "f::erased");
+    assert_eq!(erased.resolve("f::erased", "g"), "g::erased");
+    assert_eq!(erased.resolve("f::erased", "h"), "h");
+    let left = &erased.functions["g::erased"].to_string();
+    // nobody asks for the ancilla to be brought back
+    assert!(left.contains("s += sin(x)") && !left.contains("s -="), "{left}");
+    let args = [0.5.load(), 0.25.load(), 0.7.load()];
+    assert_eq!(run(&erased, &args), run(&module, &args));
+}
