@@ -187,3 +187,105 @@ fn each_own(s: &mut Stmt, f: &mut dyn FnMut(&mut Expr)) {
         | StmtKind::Inverse { .. } => {}
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use std::cell::Cell;
+
+    use rev_core::ir::Mode;
+    use rev_core::text::parse_function;
+
+    use super::*;
+    use crate::suite::{smaller, Failure, Tally};
+    use crate::{Param, Signature, What};
+
+    const CALLEE: &str = "fn g(y: &mut f64, x: f64) {
+        y += sin(x)
+    }";
+    const CALLER: &str = "fn f(y: &mut f64, z: &mut f64, x: f64, w: f64) {
+        z += w
+        for i in 0..3 {
+            if x > 0.0 {
+                let n: f64 = x * w + 1.0 {
+                    y += cos(2.0 * x + exp(n))
+                }
+            } else {
+                y -= x
+            }
+        }
+        call g(&mut z, w)
+    }";
+
+    fn program() -> Program {
+        let functions: Vec<Function> = [CALLEE, CALLER].map(|text| parse_function(text).unwrap()).into();
+        let signature = |f: &Function| {
+            let param = |name: &str| {
+                let mode = if "yz".contains(name) { Mode::Write } else { Mode::Read };
+                Param { name: name.to_owned(), what: What::Real, mode, by_reference: false }
+            };
+            Signature {
+                name: f.name.clone(),
+                params: f.params.iter().map(|p| param(&f.var(*p).name)).collect(),
+                exact: false,
+                any_length: false,
+                strided: false,
+                accumulates: true,
+                loops_allowed: 0,
+            }
+        };
+        Program { seed: 0, signatures: functions.iter().map(signature).collect(), functions, long: 5 }
+    }
+
+    fn legal_with(program: &Program, what: &str) -> bool {
+        program.text().contains(what) && program.checked_module().is_ok()
+    }
+
+    #[test]
+    fn what_a_failure_needs_is_left() {
+        let small = shrink(&program(), 1000, &|p| legal_with(p, "exp("));
+        let expected = "fn f(y: &mut f64, x: f64) {\n    let n: f64 = x {\n        y += exp(n)\n    }\n}";
+        assert_eq!(small.text(), expected);
+        let names: Vec<_> = small.signatures.iter().flat_map(|s| &s.params).map(|p| &p.name[..]).collect();
+        assert_eq!(names, ["y", "x"]);
+
+        let small = shrink(&program(), 1000, &|p| legal_with(p, "sin("));
+        assert!(small.text().contains("y += sin(x)") && !small.text().contains("exp("), "{}", small.text());
+    }
+
+    #[test]
+    fn it_tries_as_often_as_allowed_and_keeps_what_does_not_fail_otherwise() {
+        let asked = Cell::new(0);
+        let small = shrink(&program(), 7, &|p| {
+            asked.set(asked.get() + 1);
+            legal_with(p, "exp(")
+        });
+        assert_eq!(asked.get(), 7);
+        assert!(legal_with(&small, "exp("));
+        assert_eq!(shrink(&program(), 1000, &|_| false).text(), program().text());
+    }
+
+    /// A program that is wrong in several ways becomes smaller in the one that was found.
+    #[test]
+    fn it_stays_with_the_kind_of_failure() {
+        let check = |p: &Program, _: &mut Tally| {
+            let text = p.text();
+            p.checked_module().map_err(|e| Failure::new("it is legal", e.to_string()))?;
+            assert!(!text.contains("cos("), "an unknown function");
+            for (word, kind) in [("for ", "Loop"), ("exp(", "Exponential"), ("+=", "Sum")] {
+                if text.contains(word) {
+                    return Err(Failure::new("nothing is written", text).of_kind(format_args!("{kind}")));
+                }
+            }
+            Ok(())
+        };
+        let shrunk = |property, kind: &str| {
+            let found = Failure { property, kind: kind.to_owned(), message: String::new() };
+            let (program, failure) = smaller(&program(), &found, &check, 1000);
+            assert_eq!((failure.property, &failure.kind[..]), (property, kind));
+            program.text()
+        };
+        assert_eq!(shrunk("nothing panics", ""), "fn f(y: &mut f64) {\n    y += cos(2.0)\n}");
+        assert_eq!(shrunk("nothing is written", "Loop"), "fn f() {\n    for i in 0..3 {\n    }\n}");
+    }
+}

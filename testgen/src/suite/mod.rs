@@ -109,7 +109,8 @@ impl Suite {
             if *count > SHRUNK {
                 continue;
             }
-            let (program, failure) = smaller(&generate(*seed), failure, check);
+            let tries = setting("REV_SHRINK", TRIES).unwrap_or(TRIES);
+            let (program, failure) = smaller(&generate(*seed), failure, check, tries);
             let _ = writeln!(out, "{}\n{}", program.text(), failure.message);
         }
         out
@@ -180,14 +181,18 @@ fn all(seeds: std::ops::Range<u64>, generate: fn(u64) -> Program, check: Check<'
 }
 
 /// A smaller program that fails in the same way, and what is wrong with it.
-fn smaller(program: &Program, failure: &Failure, check: Check<'_>) -> (Program, Failure) {
+pub(crate) fn smaller(
+    program: &Program,
+    failure: &Failure,
+    check: Check<'_>,
+    tries: u64,
+) -> (Program, Failure) {
     let fails = |p: &Program| {
         let found = examine(p, check, &mut Tally::new()).err();
         found.filter(|found| (found.property, &found.kind) == (failure.property, &failure.kind))
     };
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let tries = setting("REV_SHRINK", TRIES).unwrap_or(TRIES);
     let small = shrink(program, tries, &|p| fails(p).is_some());
     std::panic::set_hook(hook);
     let failure = fails(&small).unwrap_or_else(|| failure.clone());
