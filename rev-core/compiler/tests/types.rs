@@ -7,6 +7,7 @@ use rev_compiler::diag::Code;
 use rev_compiler::ir::{
     Class, Expr, Function, Generic, GenericArgument, GenericKind, Length, ScalarType, StmtKind, Type,
 };
+use rev_compiler::pass::partials;
 use rev_compiler::text::{parse_function, parse_module, print_function};
 
 fn inferred(text: &str) -> String {
@@ -128,6 +129,20 @@ fn f(y: &mut f64, cams: [Camera<f64>], k: &mut usize) {
     assert_eq!(f, expected_f);
     assert_eq!(g, "fn g<T: Real>(a: &mut T, b: T, n: i64) {\n    a += b * 3_T\n}\n");
     assert_eq!(module.pures["square"].vars[1].ty.to_string(), "S");
+}
+
+/// A partial derivative is a number like the result; where the result carries none, a zero like the parameter.
+#[test]
+fn partial_derivatives_have_types() {
+    for (signature, expected) in [
+        ("g(x: f32, n: i64) -> f64 { n as f64 * (x as f64) }", "(f64, f64)"),
+        ("g(x: f32, n: i64) -> i64 { n + floor(x) as i64 }", "(f32, i32)"),
+        ("g<T: Real>(x: T, n: i64) -> (T, bool) { (x * x, n > 0) }", "((T, T), (T, i32))"),
+    ] {
+        let module = parse_module(&format!("module f\n\npure fn {signature}\n")).unwrap();
+        let derived = partials(&module.pures["g"]).unwrap();
+        assert_eq!(derived.result_type.to_string(), expected, "{signature}");
+    }
 }
 
 /// The codes of what is wrong with a pure function.

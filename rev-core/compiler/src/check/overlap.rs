@@ -244,6 +244,8 @@ mod tests {
         assert_eq!(both(at(Expr::int(0)), at(Expr::int(3))), Distinct);
         assert_eq!(both(at(i() + j()), at(j() + i())), Equal);
         assert_eq!(both(at(i() * Expr::int(2)), at(i() + i())), Equal);
+        assert_eq!(both(at(Expr::int(2) * i()), at(i() + i())), Equal);
+        assert_eq!(both(at(i() * j()), at(i() * i())), Unknown);
         assert_eq!(both(at(i() * Expr::int(2)), at(j() * Expr::int(2) + Expr::int(1))), Distinct);
         assert_eq!(both(at(i() * Expr::int(2)), at(j() * Expr::int(2))), Unknown);
         // Products wrap, so that only powers of two tell numbers apart.

@@ -65,6 +65,22 @@ fn blocks_with_names_in_common() {
     }
 }
 
+/// No parameter is complex, and the partial derivatives on the way are: they are conjugated.
+#[test]
+fn complex_numbers_on_the_way_from_reals_to_reals() {
+    let names = "fn f(y: &mut f64, a: f64, b: f64, c: f64)";
+    for body in [
+        "y += re(exp(complex(a, b)) * complex(b, c))",
+        "y -= 2.0 * im(complex(a, b) * complex(b, c) / complex(c, 1.5))",
+        "let t = complex(a, b) { y += re(t * t * t) + abs2(sin(t)) }",
+        "let t = exp(complex(a, b)) { if im(t) > 0.0 { y += im(t * complex(c, a)) } else { y += c } }",
+        "managed anc t: f64 = 0.0 { t += im(exp(complex(a, b))) y += t * t }",
+        "y += im(exp((a as Complex<f64>) * complex(0.5, 0.25)) * (b as Complex<f64>))",
+    ] {
+        check_program(&format!("{names} {{ {body} }}"), &super::args([&0.5, &1.3, &0.7, &-0.4]));
+    }
+}
+
 #[test]
 fn every_instruction_against_finite_differences() {
     for instr in Instr::ALL {

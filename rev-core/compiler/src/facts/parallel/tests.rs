@@ -392,6 +392,23 @@ fn nested_loops_are_judged_one_by_one() {
     );
 }
 
+/// A conversion to a narrow type, or of arithmetic in one, takes different numbers to the same.
+#[test]
+fn conversions_that_lose_numbers_tell_no_iterations_apart() {
+    for index in
+        ["i as u8 as usize", "(i + 1) as i32 as usize", "(2 * (i as u16)) as usize", "i as f32 as usize"]
+    {
+        let text = format!("fn f(x: &mut [f64], n: usize) {{ par for i in 0..n {{ neg(x[{index}]) }} }}");
+        let found = facts(&parse(&text));
+        assert!(found.iter().all(|f| f.starts_with("conflict: x")), "{index}: {found:?}");
+    }
+    has(
+        "fn f(x: &mut [f64], n: usize) { par for i in 0..n { neg(x[(2 * i + 1) as u64 as usize]) } }",
+        &["x: owned"],
+    );
+    has("fn f(x: &mut [f64], n: u8) { par for i in 0..n { neg(x[i as usize]) } }", &["x: owned"]);
+}
+
 #[test]
 fn the_adjoint_of_an_owned_exchange_is_owned() {
     adjoint_has(
