@@ -182,6 +182,38 @@ fn given_derivatives_of_pure_functions_are_used() {
     assert_eq!(gradient(&f, &args([&0.0, &2.0]), 0)[1], 14.0.load());
 }
 
+/// What a `#[pure]` function computes of a real number as of a complex one has a derivative there.
+#[test]
+fn functions_of_complex_numbers_in_pure_functions_of_reals() {
+    for value in ["re(x)", "conj(x)", "abs2(x)", "norm(x)", "(im(x) + x)"] {
+        check_program(
+            &format!(
+                "pure fn g(x: f64) -> f64 {{ x * {value} }}
+                fn f(y: &mut f64, a: f64) {{ y += g(a) }}"
+            ),
+            &super::args([&0.5, &-1.3]),
+        );
+    }
+}
+
+#[test]
+fn pure_functions_that_call_pure_functions() {
+    let g = "pure fn g(x: f64, n: i64, y: f64) -> f64 { x * x * y + n as f64 * y }
+        pure fn pair(x: f64, y: f64) -> (f64, f64) { (x * sin(y), x / y) }";
+    for value in [
+        "g(x, 2, y)",
+        "g(sin(x), 3, x) * y - g(y, 1, y)",
+        "pair(x, y).1 - 2.0 * pair(x * y, x).0",
+        "{ let p = pair(x, y); p.0 * p.1 }",
+        "{ let t = g(x, 2, y); if x > 0.0 { t * t } else { y } }",
+    ] {
+        let text = format!(
+            "{g} pure fn h(x: f64, y: f64) -> f64 {{ {value} }} fn f(z: &mut f64, a: f64, b: f64) {{ z += h(a, b) }}"
+        );
+        check_program(&text, &super::args([&0.5, &1.3, &0.7]));
+    }
+}
+
 #[test]
 fn integers_carry_no_derivative() {
     let f = module("fn f(y: &mut f64, n: i64, k: [usize]) { y += n as f64 * (k[0] as f64) }");
