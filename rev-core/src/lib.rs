@@ -14,6 +14,8 @@ pub mod value;
 pub mod verify;
 
 pub use error::Error;
+#[doc(hidden)]
+pub use rev_compiler::elementary_table;
 pub use rev_compiler::{check, diag, facts, ir, limits, ops, pass, text, validate};
 pub use tolerance::{Options, Tolerance, Tolerances};
 pub use value::Stack;

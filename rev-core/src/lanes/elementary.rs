@@ -7,18 +7,10 @@
 use super::{Registers, Vector, NARROW, WIDTH};
 use crate::math::cpu::{double, single};
 use crate::math::{self, Native};
+use rev_compiler::elementary_table;
 
-/// The functions of one width.
-macro_rules! elementary {
-    ($callback:ident! $args:tt) => {
-        $callback! { $args
-            exp(x) expm1(x) ln(x) log2(x) log10(x) log1p(x) sin(x) cos(x) tan(x) sinh(x) cosh(x) tanh(x)
-            asin(x) acos(x) atan(x) atan2(y x) hypot(x y) powf(x y)
-        }
-    };
-}
 macro_rules! declarations {
-    (() $($name:ident($($arg:ident)*))*) => {
+    ($(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {
         /// The elementary functions on the registers of one width.
         pub trait Elementary: Registers {
             $(
@@ -30,7 +22,7 @@ macro_rules! declarations {
         }
     };
 }
-elementary!(declarations!());
+elementary_table!(declarations,);
 
 /// The functions of 64 bits alone.
 pub trait Special: Elementary {
@@ -54,7 +46,7 @@ fn first<T: Copy + Default>(count: usize, mut value: impl FnMut(usize) -> T) -> 
 
 /// One of them by the scalar functions, which know whether the processor can multiply and add at once.
 macro_rules! by_scalars {
-    (($t:ident $functions:ident) $($name:ident($($arg:ident)*))*) => {
+    ($t:ident $functions:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {
         impl Elementary for Native<$t> {
             $(
                 #[inline]
@@ -75,8 +67,8 @@ macro_rules! by_scalars {
         }
     };
 }
-elementary!(by_scalars! (f64 double));
-elementary!(by_scalars! (f32 single));
+elementary_table!(by_scalars, f64 double);
+elementary_table!(by_scalars, f32 single);
 
 impl Special for Native<f64> {
     #[inline]
@@ -136,7 +128,7 @@ macro_rules! method {
 }
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! by_registers {
-    (($features:literal $machine:ident $t:ident) $($name:ident($($arg:ident)*))*) => {
+    ($features:literal $machine:ident $t:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {
         impl Elementary for $machine {
             $(method! { $features $machine $t; $name(m)($($arg: load $t),*) => math::$name(m, $($arg),*) })*
             #[inline(always)]
@@ -157,8 +149,8 @@ macro_rules! by_registers {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! on_registers {
     ($features:literal $double:ident $single:ident) => {
-        elementary!(by_registers! ($features $double f64));
-        elementary!(by_registers! ($features $single f32));
+        elementary_table!(by_registers, $features $double f64);
+        elementary_table!(by_registers, $features $single f32);
 
         impl Special for $double {
             method! { $features $double f64; powi(m)(x: load f64, n: load_int i64) => math::powi(m, x, n) }

@@ -11,18 +11,20 @@ use std::ops::BitXor;
 /// The rows whose arguments and result are of one type: name, bound, arguments.
 macro_rules! uniform_rows {
     ($callback:ident) => {
+        rev_compiler::elementary_table!(all_uniform_rows, $callback);
+    };
+}
+macro_rules! all_uniform_rows {
+    ($callback:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $class:ident $($row:tt)*))*) => {
         $callback! {
+            $(($name [$class] ($($arg)*)))*
             (add [Ring] (a b)) (sub [Ring] (a b)) (mul [Ring] (a b)) (neg [Ring] (a))
             (mul_add [Ring] (a b c)) (unit [Ring] (x)) (conj [Ring] (z)) (abs [Ring + PartialOrd] (x))
             (min [Scalar + PartialOrd] (a b)) (max [Scalar + PartialOrd] (a b))
             (bit_and [Integer] (a b)) (bit_or [Integer] (a b)) (bit_xor [Scalar + BitXor<Output = T>] (a b))
             (quot [Integer] (a b)) (rem [Integer] (a b))
-            (div [Field] (a b)) (sqrt [Field] (x)) (recip [Field] (x)) (exp [Field] (x)) (ln [Field] (x))
-            (sin [Field] (x)) (cos [Field] (x)) (tan [Field] (x)) (sinh [Field] (x)) (cosh [Field] (x))
-            (tanh [Field] (x)) (arg_gradient [Field] (z))
+            (div [Field] (a b)) (sqrt [Field] (x)) (recip [Field] (x)) (arg_gradient [Field] (z))
             (floor [Real] (x)) (ceil [Real] (x)) (round [Real] (x)) (trunc [Real] (x)) (copysign [Real] (a b))
-            (powf [Real] (a b)) (hypot [Real] (a b)) (expm1 [Real] (x)) (log2 [Real] (x)) (log10 [Real] (x))
-            (log1p [Real] (x)) (asin [Real] (x)) (acos [Real] (x)) (atan [Real] (x)) (atan2 [Real] (a b))
             (ln_gamma [Real] (x))
         }
     };

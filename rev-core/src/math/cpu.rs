@@ -47,48 +47,20 @@ macro_rules! on_scalars {
     };
 }
 
+/// The elementary functions on a scalar.
+macro_rules! elementary {
+    ($t:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {
+        $(on_scalars!($t #[doc = $doc] $name($($arg)*) -> $t);)*
+    };
+}
+
 macro_rules! width {
     ($t:ident) => {
         use super::*;
 
-        on_scalars!($t /// `eˣ`
-            exp(x) -> $t);
-        on_scalars!($t /// `eˣ - 1`
-            expm1(x) -> $t);
-        on_scalars!($t /// `ln x`
-            ln(x) -> $t);
-        on_scalars!($t /// `log₂ x`
-            log2(x) -> $t);
-        on_scalars!($t /// `log₁₀ x`
-            log10(x) -> $t);
-        on_scalars!($t /// `ln(1 + x)`
-            log1p(x) -> $t);
-        on_scalars!($t /// `sin x`
-            sin(x) -> $t);
-        on_scalars!($t /// `cos x`
-            cos(x) -> $t);
+        rev_compiler::elementary_table!(elementary, $t);
         on_scalars!($t /// `sin x` and `cos x`
             sin_cos(x) -> ($t, $t));
-        on_scalars!($t /// `tan x`
-            tan(x) -> $t);
-        on_scalars!($t /// `sinh x`
-            sinh(x) -> $t);
-        on_scalars!($t /// `cosh x`
-            cosh(x) -> $t);
-        on_scalars!($t /// `tanh x`
-            tanh(x) -> $t);
-        on_scalars!($t /// `asin x`
-            asin(x) -> $t);
-        on_scalars!($t /// `acos x`
-            acos(x) -> $t);
-        on_scalars!($t /// `atan x`
-            atan(x) -> $t);
-        on_scalars!($t /// The angle of the point `(x, y)`.
-            atan2(y x) -> $t);
-        on_scalars!($t /// `√(x² + y²)`
-            hypot(x y) -> $t);
-        on_scalars!($t /// `xʸ`
-            powf(x y) -> $t);
     };
 }
 

@@ -22,11 +22,11 @@ pub mod power;
 mod steps;
 pub mod trigonometric;
 
-pub use exponential::{cosh, exp, expm1, sinh, tanh};
-pub use gamma::{ln_gamma, ln_gamma_single, polygamma, polygamma_single};
-pub use inverse::{acos, asin, atan, atan2};
-pub use logarithm::{ln, log10, log1p, log2};
+pub use exponential::*;
+pub use gamma::*;
+pub use inverse::*;
+pub use logarithm::*;
 pub use machine::{Convert, Machine};
 pub use native::Native;
-pub use power::{hypot, known_power, large_known_power_single, large_power_single, powf, powi, small_power};
-pub use trigonometric::{cos, sin, sin_cos, tan};
+pub use power::*;
+pub use trigonometric::*;

@@ -12,6 +12,14 @@ use crate::value::Value;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, BitXor, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
+/// An elementary function as a method.
+macro_rules! declared {
+    ($name:ident($first:ident $($more:ident)*) $doc:literal) => {
+        #[doc = $doc]
+        fn $name(self $(, $more: Self)*) -> Self;
+    };
+}
+
 /// A type with a zero that doesn't depend on a value. Where the shape isn't in the type (vectors,
 /// arrays, stacks) it is the empty one.
 pub trait Zero: Sized {
@@ -120,27 +128,12 @@ pub trait Field:
     fn powi(self, n: i32) -> Self {
         power(self, n)
     }
-    /// The exponential function.
-    fn exp(self) -> Self;
-    /// The natural logarithm, its principal branch.
-    fn ln(self) -> Self;
-    /// The sine.
-    fn sin(self) -> Self;
-    /// The cosine.
-    fn cos(self) -> Self;
+    each_elementary!(Field declared ());
     /// The sine and the cosine: with the bits of both, and in the time of little more than one where they share work.
     #[inline(always)]
     fn sin_cos(self) -> (Self, Self) {
         (self.sin(), self.cos())
     }
-    /// The tangent.
-    fn tan(self) -> Self;
-    /// The hyperbolic sine.
-    fn sinh(self) -> Self;
-    /// The hyperbolic cosine.
-    fn cosh(self) -> Self;
-    /// The hyperbolic tangent.
-    fn tanh(self) -> Self;
     /// The real part.
     fn re(self) -> Self::Real;
     /// The imaginary part, 0 for a real number.
@@ -227,26 +220,7 @@ pub trait Real:
     fn trunc(self) -> Self;
     /// `|self|` with the sign of `b`.
     fn copysign(self, b: Self) -> Self;
-    /// `self` to a real power.
-    fn powf(self, b: Self) -> Self;
-    /// `√(self² + b²)` without overflow on the way.
-    fn hypot(self, b: Self) -> Self;
-    /// `exp(self) - 1`, accurate near 0.
-    fn expm1(self) -> Self;
-    /// The logarithm to base 2.
-    fn log2(self) -> Self;
-    /// The logarithm to base 10.
-    fn log10(self) -> Self;
-    /// `ln(1 + self)`, accurate near 0.
-    fn log1p(self) -> Self;
-    /// The inverse sine.
-    fn asin(self) -> Self;
-    /// The inverse cosine.
-    fn acos(self) -> Self;
-    /// The inverse tangent.
-    fn atan(self) -> Self;
-    /// The angle of the point `(b, self)`.
-    fn atan2(self, b: Self) -> Self;
+    each_elementary!(Real declared ());
     /// `ln |Γ(self)|`; infinite at 0, -1, -2, ….
     fn ln_gamma(self) -> Self;
     /// The `k`-th derivative of the digamma function; NaN for a negative `k`.

@@ -176,23 +176,18 @@ impl Ring for Fixed43 {
 
 /// A function through `f64`.
 macro_rules! through_f64 {
-    ($($name:ident)*) => {$(
+    ($class:ident $name:ident($first:ident $($more:ident)*) $($doc:literal)?) => {
         #[inline]
-        fn $name(self) -> Self {
-            fixed(<f64 as Field>::$name(self.to_num()))
+        fn $name(self $(, $more: Self)*) -> Self {
+            fixed(<f64 as $class>::$name(self.to_num() $(, $more.to_num())*))
         }
-    )*};
-    (real: $($name:ident)*) => {$(
-        #[inline]
-        fn $name(self) -> Self {
-            fixed(<f64 as Real>::$name(self.to_num()))
-        }
-    )*};
+    };
 }
 
 impl Field for Fixed43 {
     type Real = Self;
-    through_f64!(sqrt exp ln sin cos tan sinh cosh tanh);
+    through_f64!(Field sqrt(x));
+    each_elementary!(Field through_f64 (Field));
     #[inline]
     fn from_f64(v: f64) -> Self {
         fixed(v)
@@ -244,7 +239,7 @@ impl Field for Fixed43 {
 }
 
 impl Real for Fixed43 {
-    through_f64!(real: expm1 log2 log10 log1p asin acos atan);
+    each_elementary!(Real through_f64 (Real));
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self.to_num()
@@ -277,18 +272,6 @@ impl Real for Fixed43 {
         } else {
             a
         }
-    }
-    #[inline]
-    fn powf(self, b: Self) -> Self {
-        fixed(Real::powf(self.to_num::<f64>(), b.to_num()))
-    }
-    #[inline]
-    fn hypot(self, b: Self) -> Self {
-        fixed(Real::hypot(self.to_num::<f64>(), b.to_num()))
-    }
-    #[inline]
-    fn atan2(self, b: Self) -> Self {
-        fixed(Real::atan2(self.to_num::<f64>(), b.to_num()))
     }
     fn ln_gamma(self) -> Self {
         fixed(double::ln_gamma(self.to_num()))

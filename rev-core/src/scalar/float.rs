@@ -9,6 +9,16 @@ use crate::math::cpu::{double, single};
 use crate::tolerance::Tolerances;
 use crate::value::Value;
 
+/// An elementary function of one width.
+macro_rules! by_algorithm {
+    ($functions:ident $name:ident($first:ident $($more:ident)*) $doc:literal) => {
+        #[inline(always)]
+        fn $name(self $(, $more: Self)*) -> Self {
+            $functions::$name(self $(, $more)*)
+        }
+    };
+}
+
 macro_rules! floats {
     ($($t:ident $variant:ident $functions:ident;)*) => {$(
         impl Zero for $t {
@@ -150,41 +160,10 @@ macro_rules! floats {
             fn powi(self, n: i32) -> Self {
                 $functions::powi(self, n)
             }
-            #[inline(always)]
-            fn exp(self) -> Self {
-                $functions::exp(self)
-            }
-            #[inline(always)]
-            fn ln(self) -> Self {
-                $functions::ln(self)
-            }
-            #[inline(always)]
-            fn sin(self) -> Self {
-                $functions::sin(self)
-            }
-            #[inline(always)]
-            fn cos(self) -> Self {
-                $functions::cos(self)
-            }
+            each_elementary!(Field by_algorithm ($functions));
             #[inline(always)]
             fn sin_cos(self) -> (Self, Self) {
                 $functions::sin_cos(self)
-            }
-            #[inline(always)]
-            fn tan(self) -> Self {
-                $functions::tan(self)
-            }
-            #[inline(always)]
-            fn sinh(self) -> Self {
-                $functions::sinh(self)
-            }
-            #[inline(always)]
-            fn cosh(self) -> Self {
-                $functions::cosh(self)
-            }
-            #[inline(always)]
-            fn tanh(self) -> Self {
-                $functions::tanh(self)
             }
             #[inline(always)]
             fn re(self) -> Self {
@@ -273,46 +252,7 @@ macro_rules! floats {
             fn copysign(self, b: Self) -> Self {
                 <$t>::copysign(self, b)
             }
-            #[inline(always)]
-            fn powf(self, b: Self) -> Self {
-                $functions::powf(self, b)
-            }
-            #[inline(always)]
-            fn hypot(self, b: Self) -> Self {
-                $functions::hypot(self, b)
-            }
-            #[inline(always)]
-            fn expm1(self) -> Self {
-                $functions::expm1(self)
-            }
-            #[inline(always)]
-            fn log2(self) -> Self {
-                $functions::log2(self)
-            }
-            #[inline(always)]
-            fn log10(self) -> Self {
-                $functions::log10(self)
-            }
-            #[inline(always)]
-            fn log1p(self) -> Self {
-                $functions::log1p(self)
-            }
-            #[inline(always)]
-            fn asin(self) -> Self {
-                $functions::asin(self)
-            }
-            #[inline(always)]
-            fn acos(self) -> Self {
-                $functions::acos(self)
-            }
-            #[inline(always)]
-            fn atan(self) -> Self {
-                $functions::atan(self)
-            }
-            #[inline(always)]
-            fn atan2(self, b: Self) -> Self {
-                $functions::atan2(self, b)
-            }
+            each_elementary!(Real by_algorithm ($functions));
             fn ln_gamma(self) -> Self {
                 $functions::ln_gamma(self)
             }

@@ -40,6 +40,16 @@ macro_rules! through_f32 {
     )*};
 }
 
+/// An elementary function.
+macro_rules! by_single {
+    ($class:ident $name:ident($first:ident $($more:ident)*) $doc:literal) => {
+        #[inline(always)]
+        fn $name(self $(, $more: Self)*) -> Self {
+            Self::narrow($class::$name(self.widen() $(, $more.widen())*))
+        }
+    };
+}
+
 macro_rules! halves {
     ($($t:ident $variant:ident;)*) => {$(
         impl Half for $t {
@@ -148,7 +158,8 @@ macro_rules! halves {
 
         impl Field for $t {
             type Real = Self;
-            through_f32!(Field: sqrt recip exp ln sin cos tan sinh cosh tanh arg);
+            through_f32!(Field: sqrt recip arg);
+            each_elementary!(Field by_single (Field));
             through_f32!(Field 2: over);
             #[inline(always)]
             fn from_f64(v: f64) -> Self {
@@ -189,8 +200,8 @@ macro_rules! halves {
         }
 
         impl Real for $t {
-            through_f32!(Real: floor ceil round trunc expm1 log2 log10 log1p asin acos atan ln_gamma);
-            through_f32!(Real 2: powf hypot atan2);
+            through_f32!(Real: floor ceil round trunc ln_gamma);
+            each_elementary!(Real by_single (Real));
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 self.widen().into()

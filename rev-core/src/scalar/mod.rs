@@ -16,6 +16,8 @@
 //!
 //! The gradient of a real loss by a complex `z` is `∂L/∂re + i ∂L/∂im`.
 
+#[macro_use]
+mod elementary;
 mod class;
 mod complex;
 mod fixed43;

@@ -101,29 +101,15 @@ impl Lower<'_> {
     }
 }
 
-/// A function on a machine; `None` for those that aren't there.
-fn function<A: Machine<F = Atom>>(m: &mut A, func: Func, args: &[&Atom]) -> Option<Atom> {
-    let x = args.first()?;
-    let y = args.get(1).unwrap_or(x);
-    Some(match func {
-        Func::Exp => math::exp(m, x),
-        Func::Expm1 => math::expm1(m, x),
-        Func::Ln => math::ln(m, x),
-        Func::Log2 => math::log2(m, x),
-        Func::Log10 => math::log10(m, x),
-        Func::Log1p => math::log1p(m, x),
-        Func::Sin => math::sin(m, x),
-        Func::Cos => math::cos(m, x),
-        Func::Tan => math::tan(m, x),
-        Func::Sinh => math::sinh(m, x),
-        Func::Cosh => math::cosh(m, x),
-        Func::Tanh => math::tanh(m, x),
-        Func::Asin => math::asin(m, x),
-        Func::Acos => math::acos(m, x),
-        Func::Atan => math::atan(m, x),
-        Func::Atan2 => math::atan2(m, x, y),
-        Func::Hypot => math::hypot(m, x, y),
-        Func::Powf => math::powf(m, x, y),
-        _ => return None,
-    })
+macro_rules! on_machines {
+    ($(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {
+        /// An elementary function on a machine; `None` for other functions.
+        fn function<A: Machine<F = Atom>>(m: &mut A, func: Func, args: &[&Atom]) -> Option<Atom> {
+            match (func, args) {
+                $((Func::$variant, [$($arg),*]) => Some(math::$name(m, $($arg),*)),)*
+                _ => None,
+            }
+        }
+    };
 }
+rev_core::elementary_table!(on_machines,);

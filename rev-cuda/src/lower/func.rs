@@ -354,25 +354,7 @@ impl Lower<'_> {
             Func::Polygamma => {
                 return self.expand(func, real_of(real, b), &[a, b]).map(|v| Val::real(real, v))
             }
-            Func::Powf
-            | Func::Hypot
-            | Func::Atan2
-            | Func::Exp
-            | Func::Expm1
-            | Func::Ln
-            | Func::Log2
-            | Func::Log10
-            | Func::Log1p
-            | Func::Sin
-            | Func::Cos
-            | Func::Tan
-            | Func::Sinh
-            | Func::Cosh
-            | Func::Tanh
-            | Func::Asin
-            | Func::Acos
-            | Func::Atan
-            | Func::LnGamma => self.expand(func, real, &args.iter().collect::<Vec<_>>())?,
+            elementary!() | Func::LnGamma => self.expand(func, real, &args.iter().collect::<Vec<_>>())?,
             // computed for any number before
             Func::Select
             | Func::Re
@@ -403,6 +385,13 @@ impl Lower<'_> {
         self.choose(&below, &pi, &zero)
     }
 }
+
+/// The pattern of all elementary functions.
+macro_rules! elementary {
+    () => { rev_core::elementary_table!(elementary, @) };
+    (@ $(($variant:ident $($row:tt)*))*) => { $(Func::$variant)|* };
+}
+use elementary;
 
 /// `polygamma`'s first argument is an `i32`; its scalar is the second's.
 fn real_of(real: ScalarType, x: &Atom) -> ScalarType {

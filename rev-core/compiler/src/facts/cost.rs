@@ -295,36 +295,8 @@ fn add_instr(instr: Instr, out: &mut Cost) {
 /// Whether a function is one machine instruction or a few, not a library's.
 fn is_arithmetic(func: Func) -> bool {
     use Func::*;
-    let library = [
-        Sqrt,
-        Powi,
-        PowiDerivative,
-        Powf,
-        Hypot,
-        Exp,
-        Expm1,
-        Ln,
-        Log2,
-        Log10,
-        Log1p,
-        Sin,
-        Cos,
-        Tan,
-        Sinh,
-        Cosh,
-        Tanh,
-        Asin,
-        Acos,
-        Atan,
-        Atan2,
-        LnGamma,
-        Polygamma,
-        Norm,
-        Arg,
-        ArgGradient,
-        Unit,
-    ];
-    !library.contains(&func)
+    let library = [Sqrt, Powi, PowiDerivative, LnGamma, Polygamma, Norm, Arg, ArgGradient, Unit];
+    !func.is_elementary() && !library.contains(&func)
 }
 
 struct Shown<'a> {

@@ -89,11 +89,22 @@ fn part(which: Func, c: &Expr) -> Option<Expr> {
     }
 }
 
-/// Calls a macro with every row of the table: `(Variant name Class (args) result derivative)`.
+/// Calls a macro with every row of the table: `(Variant name Class (args) result derivative)`, those of
+/// [`elementary_table`](crate::elementary_table) among them.
 #[macro_export]
 macro_rules! func_table {
     ($callback:ident) => {
+        $crate::elementary_table!($crate::all_functions, $callback);
+    };
+}
+
+/// The rows of other functions, with those of the elementary ones.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! all_functions {
+    ($callback:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {
         $callback! {
+            $(($variant $name $($row)*))*
             // arithmetic
             (Add add Ring (T T) T Partials(|_, _| vec![int(1), int(1)]))
             (Sub sub Ring (T T) T Partials(|_, _| vec![int(1), int(-1)]))
@@ -143,34 +154,6 @@ macro_rules! func_table {
             (Powi powi Field (T I) T Partials(|a, _| vec![call(Func::PowiDerivative, &[&a[0], &a[1], &int(1)]), int(0)]))
             (PowiDerivative powi_derivative Field (T I I) T Partials(|a, _| vec![
                 call(Func::PowiDerivative, &[&a[0], &a[1], &call(Func::Add, &[&a[2], &int(1)])]), int(0), int(0)]))
-            (Powf powf Real (T T) T Singular(|a, v| vec![
-                at_zero(&a[1], int(0), a[1].clone() * call(Func::Powf, &[&a[0], &(a[1].clone() - int(1))])),
-                at_zero(&a[0], int(0), v.clone() * call(Func::Ln, &[&a[0]]))]))
-            (Hypot hypot Real (T T) T Partials(|a, v| vec![
-                at_zero(v, int(0), a[0].clone() / v.clone()), at_zero(v, int(0), a[1].clone() / v.clone())]))
-            // exponentials and logarithms
-            (Exp exp Field (T) T Partials(|_, v| vec![v.clone()]))
-            (Expm1 expm1 Real (T) T Partials(|a, _| vec![call(Func::Exp, &[&a[0]])]))
-            (Ln ln Field (T) T Partials(|a, _| vec![int(1) / a[0].clone()]))
-            (Log2 log2 Real (T) T Partials(|a, _| vec![Expr::float(std::f64::consts::LOG2_E) / a[0].clone()]))
-            (Log10 log10 Real (T) T Partials(|a, _| vec![Expr::float(std::f64::consts::LOG10_E) / a[0].clone()]))
-            (Log1p log1p Real (T) T Partials(|a, _| vec![int(1) / (int(1) + a[0].clone())]))
-            // trigonometric and hyperbolic
-            (Sin sin Field (T) T Partials(|a, _| vec![call(Func::Cos, &[&a[0]])]))
-            (Cos cos Field (T) T Partials(|a, _| vec![-call(Func::Sin, &[&a[0]])]))
-            (Tan tan Field (T) T Partials(|_, v| vec![int(1) + sq(v)]))
-            (Sinh sinh Field (T) T Partials(|a, _| vec![call(Func::Cosh, &[&a[0]])]))
-            (Cosh cosh Field (T) T Partials(|a, _| vec![call(Func::Sinh, &[&a[0]])]))
-            (Tanh tanh Field (T) T Partials(|_, v| vec![int(1) - sq(v)]))
-            (Asin asin Real (T) T Singular(|a, _| vec![
-                int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))])]))
-            (Acos acos Real (T) T Singular(|a, _| vec![
-                -(int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))]))]))
-            (Atan atan Real (T) T Partials(|a, _| vec![int(1) / (int(1) + sq(&a[0]))]))
-            (Atan2 atan2 Real (T T) T Partials(|a, _| {
-                let r2 = sq(&a[0]) + sq(&a[1]);
-                vec![at_zero(&r2, int(0), a[1].clone() / r2.clone()), at_zero(&r2, int(0), -(a[0].clone() / r2.clone()))]
-            }))
             // special functions
             (LnGamma ln_gamma Real (T) T Partials(|a, _| vec![call(Func::Polygamma, &[&int(0), &a[0]])]))
             (Polygamma polygamma Real (I T) T Partials(|a, _| vec![

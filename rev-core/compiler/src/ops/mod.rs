@@ -6,6 +6,8 @@
 
 mod array;
 mod contraction;
+#[macro_use]
+mod elementary;
 mod func;
 mod instr;
 mod space;

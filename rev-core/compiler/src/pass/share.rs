@@ -459,34 +459,9 @@ fn number_type(function: &Function, expr: &Expr) -> Option<Type> {
 fn is_worth_sharing(expr: &Expr) -> bool {
     use Func::*;
     let ExprKind::Func(func, _) = &expr.kind else { return matches!(expr.kind, ExprKind::Pure(..)) };
-    matches!(
-        func,
-        Div | Sqrt
-            | Recip
-            | Powi
-            | PowiDerivative
-            | Powf
-            | Hypot
-            | Exp
-            | Expm1
-            | Ln
-            | Log2
-            | Log10
-            | Log1p
-            | Sin
-            | Cos
-            | Tan
-            | Sinh
-            | Cosh
-            | Tanh
-            | Asin
-            | Acos
-            | Atan
-            | Atan2
-            | LnGamma
-            | Polygamma
-            | Norm
-            | Arg
-            | ArgGradient
-    )
+    func.is_elementary()
+        || matches!(
+            func,
+            Div | Sqrt | Recip | Powi | PowiDerivative | LnGamma | Polygamma | Norm | Arg | ArgGradient
+        )
 }

@@ -9,18 +9,44 @@ use super::call::wrong_count;
 use super::{plain_name, strip, Lowerer};
 use crate::types::{is_type_name, path_text};
 
-/// Functions of the table that the source spells as operators, or that only adjoints use.
+/// Whether a function of the table isn't one that the source spells as an operator, or that only adjoints use.
 pub(super) fn is_named_in_source(f: Func) -> bool {
     use Func::*;
-    match f {
-        Add | Sub | Mul | Div | Neg | Quot | Rem | BitAnd | BitOr | BitXor | Shl | Shr | Eq | Ne | Lt
-        | Le | Gt | Ge | And | Or | Not | PowiDerivative | ArgGradient | Unit | Scale | Absorb
-        | ScaleReal | ShadowOf | ShadowConj | ShadowRe | ShadowIm | ShadowFromRe | ShadowFromIm => false,
-        Fused | MulAdd | Select | Min | Max | Abs | Floor | Ceil | Round | Trunc | CopySign | Sqrt
-        | Recip | Powi | Powf | Hypot | Exp | Expm1 | Ln | Log2 | Log10 | Log1p | Sin | Cos | Tan | Sinh
-        | Cosh | Tanh | Asin | Acos | Atan | Atan2 | LnGamma | Polygamma | Conj | Re | Im | Complex
-        | Abs2 | Norm | Arg => true,
-    }
+    !matches!(
+        f,
+        Add | Sub
+            | Mul
+            | Div
+            | Neg
+            | Quot
+            | Rem
+            | BitAnd
+            | BitOr
+            | BitXor
+            | Shl
+            | Shr
+            | Eq
+            | Ne
+            | Lt
+            | Le
+            | Gt
+            | Ge
+            | And
+            | Or
+            | Not
+            | PowiDerivative
+            | ArgGradient
+            | Unit
+            | Scale
+            | Absorb
+            | ScaleReal
+            | ShadowOf
+            | ShadowConj
+            | ShadowRe
+            | ShadowIm
+            | ShadowFromRe
+            | ShadowFromIm
+    )
 }
 
 /// The function of the table that a name in the source means, the standard library's names among them.

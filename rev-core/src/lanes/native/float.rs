@@ -31,7 +31,7 @@ macro_rules! in_registers {
 
 /// The functions that are compiled for themselves.
 macro_rules! elementary {
-    ($t:ident $machine:ident; $($name:ident($($arg:ident)*))*) => {$(
+    ($t:ident $machine:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {$(
         #[inline(always)]
         fn $name<S: Isa>(s: S, $($arg: Pack<$t>),*) -> Pack<$t> {
             Pack(s.$machine().$name(S::LANES, $(&$arg.0),*))
@@ -140,10 +140,7 @@ macro_rules! floats {
                 };
                 copysign(a b) => m.copysign(a, b);
             }
-            elementary! { $t $machine;
-                exp(x) expm1(x) ln(x) log2(x) log10(x) log1p(x) sin(x) cos(x) tan(x) sinh(x) cosh(x) tanh(x)
-                asin(x) acos(x) atan(x) atan2(y x) hypot(x y) powf(x y)
-            }
+            rev_compiler::elementary_table!(elementary, $t $machine);
             #[inline(always)]
             fn sin_cos<S: Isa>(s: S, x: Pack<$t>) -> (Pack<$t>, Pack<$t>) {
                 let (sine, cosine) = s.$machine().sin_cos(S::LANES, &x.0);

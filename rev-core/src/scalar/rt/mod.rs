@@ -82,22 +82,6 @@ by_method! { Field:
     sqrt = sqrt(x);
     /// `1 / x`
     recip = recip(x);
-    /// The exponential function.
-    exp = exp(x);
-    /// The natural logarithm.
-    ln = ln(x);
-    /// The sine.
-    sin = sin(x);
-    /// The cosine.
-    cos = cos(x);
-    /// The tangent.
-    tan = tan(x);
-    /// The hyperbolic sine.
-    sinh = sinh(x);
-    /// The hyperbolic cosine.
-    cosh = cosh(x);
-    /// The hyperbolic tangent.
-    tanh = tanh(x);
     /// The gradient of [`arg`].
     arg_gradient = arg_gradient(z);
 }
@@ -119,29 +103,22 @@ by_method! { Real:
     trunc = trunc(x);
     /// `|a|` with the sign of `b`.
     copysign = copysign(a b);
-    /// `a` to a real power.
-    powf = powf(a b);
-    /// `√(a² + b²)`
-    hypot = hypot(a b);
-    /// `exp(x) - 1`
-    expm1 = expm1(x);
-    /// The logarithm to base 2.
-    log2 = log2(x);
-    /// The logarithm to base 10.
-    log10 = log10(x);
-    /// `ln(1 + x)`
-    log1p = log1p(x);
-    /// The inverse sine.
-    asin = asin(x);
-    /// The inverse cosine.
-    acos = acos(x);
-    /// The inverse tangent.
-    atan = atan(x);
-    /// The angle of the point `(b, a)`.
-    atan2 = atan2(a b);
     /// `ln |Γ(x)|`
     ln_gamma = ln_gamma(x);
 }
+
+/// An elementary function.
+macro_rules! elementary {
+    ($class:ident $name:ident($first:ident $($more:ident)*) $doc:literal) => {
+        #[doc = $doc]
+        #[inline(always)]
+        pub fn $name<T: $class>($first: T $(, $more: T)*) -> T {
+            <T as $class>::$name($first $(, $more)*)
+        }
+    };
+}
+each_elementary!(Field elementary (Field));
+each_elementary!(Real elementary (Real));
 
 /// `a / b` cut off towards zero. Total: 0 for a zero divisor, which [`try_quot`] tells apart.
 #[inline(always)]

@@ -1,0 +1,60 @@
+//! The elementary functions: rows of [`Func`](super::Func) that are one algorithm (a generic function of that name and
+//! with these arguments in `rev_core::math`) for every number and device. From the rows are made
+//! the methods of the scalars, the functions in lanes, and what a GPU's kernels write down.
+//!
+//! A row: the variant, the name with its arguments, what it is, and then as other rows: class, shapes, derivative. Those of
+//! class `Field` have a form for complex numbers, in `rev_core::scalar` and in `rev_cuda`.
+
+/// Calls a macro with some tokens and every row.
+#[macro_export]
+macro_rules! elementary_table {
+    ($callback:path, $($with:tt)*) => {
+        $callback! { $($with)*
+            // powers and roots
+            (Powf powf(x y) "`xʸ`" Real (T T) T Singular(|a, v| vec![
+                at_zero(&a[1], int(0), a[1].clone() * call(Func::Powf, &[&a[0], &(a[1].clone() - int(1))])),
+                at_zero(&a[0], int(0), v.clone() * call(Func::Ln, &[&a[0]]))]))
+            (Hypot hypot(x y) "`√(x² + y²)` without overflow on the way." Real (T T) T Partials(|a, v| vec![
+                at_zero(v, int(0), a[0].clone() / v.clone()), at_zero(v, int(0), a[1].clone() / v.clone())]))
+            // exponentials and logarithms
+            (Exp exp(x) "`eˣ`" Field (T) T Partials(|_, v| vec![v.clone()]))
+            (Expm1 expm1(x) "`eˣ - 1`, accurate near 0." Real (T) T Partials(|a, _| vec![call(Func::Exp, &[&a[0]])]))
+            (Ln ln(x) "`ln x`, of a complex number its principal branch." Field (T) T
+                Partials(|a, _| vec![int(1) / a[0].clone()]))
+            (Log2 log2(x) "`log₂ x`" Real (T) T
+                Partials(|a, _| vec![Expr::float(std::f64::consts::LOG2_E) / a[0].clone()]))
+            (Log10 log10(x) "`log₁₀ x`" Real (T) T
+                Partials(|a, _| vec![Expr::float(std::f64::consts::LOG10_E) / a[0].clone()]))
+            (Log1p log1p(x) "`ln(1 + x)`, accurate near 0." Real (T) T
+                Partials(|a, _| vec![int(1) / (int(1) + a[0].clone())]))
+            // trigonometric and hyperbolic
+            (Sin sin(x) "The sine." Field (T) T Partials(|a, _| vec![call(Func::Cos, &[&a[0]])]))
+            (Cos cos(x) "The cosine." Field (T) T Partials(|a, _| vec![-call(Func::Sin, &[&a[0]])]))
+            (Tan tan(x) "The tangent." Field (T) T Partials(|_, v| vec![int(1) + sq(v)]))
+            (Sinh sinh(x) "The hyperbolic sine." Field (T) T Partials(|a, _| vec![call(Func::Cosh, &[&a[0]])]))
+            (Cosh cosh(x) "The hyperbolic cosine." Field (T) T Partials(|a, _| vec![call(Func::Sinh, &[&a[0]])]))
+            (Tanh tanh(x) "The hyperbolic tangent." Field (T) T Partials(|_, v| vec![int(1) - sq(v)]))
+            (Asin asin(x) "The inverse sine." Real (T) T Singular(|a, _| vec![
+                int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))])]))
+            (Acos acos(x) "The inverse cosine." Real (T) T Singular(|a, _| vec![
+                -(int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))]))]))
+            (Atan atan(x) "The inverse tangent." Real (T) T Partials(|a, _| vec![int(1) / (int(1) + sq(&a[0]))]))
+            (Atan2 atan2(y x) "The angle of the point `(x, y)`." Real (T T) T Partials(|a, _| {
+                let r2 = sq(&a[0]) + sq(&a[1]);
+                vec![at_zero(&r2, int(0), a[1].clone() / r2.clone()), at_zero(&r2, int(0), -(a[0].clone() / r2.clone()))]
+            }))
+        }
+    };
+}
+
+macro_rules! is_one {
+    ($(($variant:ident $($rest:tt)*))*) => {
+        impl super::Func {
+            /// Whether it is one of the elementary functions.
+            pub fn is_elementary(self) -> bool {
+                matches!(self, $(super::Func::$variant)|*)
+            }
+        }
+    };
+}
+elementary_table!(is_one,);
