@@ -78,6 +78,7 @@ programs! {
         recip 1: recip(2.0) * x + 4.recip() * x;
         exp 1: exp(0.5) * x + 1.exp() * x;
         expm1 1: expm1(0.5) * x + 0.5.exp_m1() * x;
+        cbrt 1: cbrt(2.5) * x + x.cbrt();
         ln 1: ln(2.5) * x;
         log2 1: log2(2.5) * x;
         log10 1: log10(2.5) * x;

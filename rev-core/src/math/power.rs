@@ -1,4 +1,4 @@
-//! Powers and the hypotenuse.
+//! Powers, the hypotenuse and the cube root.
 
 use super::doubled::{either, reciprocal};
 use super::exponential::exp_pair;
@@ -39,6 +39,61 @@ fn root_of_squares<A: Machine>(m: &mut A, a: &A::F, b: &A::F) -> A::F {
     let square = m.mul(b, b);
     let square = m.fma(a, a, &square);
     m.sqrt(&square)
+}
+
+/// `∛x`: a third of the exponent, two steps of Halley's method, and one of Newton's with what is left over exactly. Where
+/// the cube isn't far from the ends of the range, which is the rare case, `x` is scaled by a power of eight.
+#[inline(always)]
+pub fn cbrt<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let size = m.abs(x);
+    let usual = m.is_moderate(&size, &size);
+    let other = m.not(&usual);
+    let y = moderate_cbrt(m, &size);
+    let [y] = m.rarely(&other, [y], |m| {
+        let third = A::NUMBERS.bias / 6;
+        let power = |n: i64| f64::from_bits(((1023 + n) as u64) << 52);
+        let large = m.above(&size, 1.0);
+        let (up, down) = (m.float(power(3 * third)), m.float(power(-third)));
+        let (scale, back) =
+            (m.replace(&up, &large, power(-3 * third)), m.replace(&down, &large, power(third)));
+        let scaled = m.mul(&size, &scale);
+        let y = moderate_cbrt(m, &scaled);
+        let y = m.mul(&y, &back);
+        let finite = m.below(&size, f64::INFINITY);
+        let y = m.select(&finite, &y, &size);
+        [m.keep_zero(&size, &y)]
+    });
+    m.copysign(&y, x)
+}
+
+/// `∛x` of a positive number whose square and inverse square are normal numbers.
+#[inline(always)]
+fn moderate_cbrt<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    // a third of the encoding, and two thirds of that of 1 less what makes the error smallest
+    let numbers = A::NUMBERS;
+    let third = m.int(if numbers.width == 64 { 0x5555_5555_5555_5555 } else { 0x5555_5555 });
+    let bits = m.to_bits(x);
+    let bits = m.int_mul_high(&bits, &third);
+    let unit = (1i64 << numbers.mantissa) as f64;
+    let offset = m.int(((2.0 / 3.0 * numbers.bias as f64 - 0.0331) * unit) as i64);
+    let bits = m.int_add(&bits, &offset);
+    let mut t = m.from_bits(&bits);
+    for _ in 0..2 {
+        let square = m.mul(&t, &t);
+        let cube = m.mul(&square, &t);
+        let rest = m.sub(x, &cube);
+        let under = m.times_plus(2.0, &cube, x);
+        let part = m.div(&rest, &under);
+        t = m.fma(&t, &part, &t);
+    }
+    let (square, square_low) = m.product(&t, &t);
+    let (cube, cube_low) = m.product(&square, &t);
+    let cube_low = m.fma(&square_low, &t, &cube_low);
+    let rest = m.sub(x, &cube);
+    let rest = m.sub(&rest, &cube_low);
+    let slope = m.times(3.0, &square);
+    let step = m.div(&rest, &slope);
+    m.add(&t, &step)
 }
 
 /// `y` is an integer; it is an odd one. Infinities and what is beyond the precision are even.

@@ -50,6 +50,7 @@ impl Exact {
             "asin" => a.asin(BITS, ToEven, cc),
             "acos" => a.acos(BITS, ToEven, cc),
             "atan" => a.atan(BITS, ToEven, cc),
+            "cbrt" => a.cbrt(BITS, ToEven),
             "atan2" => {
                 let angle = a.div(&b, BITS, ToEven).atan(BITS, ToEven, cc);
                 match (b.is_negative(), a.is_negative()) {

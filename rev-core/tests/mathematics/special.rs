@@ -27,7 +27,7 @@ fn at(name: &str, x: &[f64], expected: f64) {
 
 #[test]
 fn zeros_keep_their_sign_and_nan_stays() {
-    for name in ["sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p"] {
+    for name in ["sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p", "cbrt"] {
         at(name, &[0.0], 0.0);
         at(name, &[-0.0], -0.0);
     }
@@ -97,6 +97,10 @@ fn functions_of_one_argument_at_their_ends() {
         ("atan", -INF, -FRAC_PI_2),
         ("atan", 1.0, FRAC_PI_4),
         ("atan", 1e30, FRAC_PI_2),
+        ("cbrt", 27.0, 3.0),
+        ("cbrt", -0.125, -0.5),
+        ("cbrt", INF, INF),
+        ("cbrt", -INF, -INF),
     ];
     for (name, x, expected) in rows {
         at(name, &[*x], *expected);

@@ -16,6 +16,8 @@ macro_rules! elementary_table {
                 at_zero(&a[0], int(0), v.clone() * call(Func::Ln, &[&a[0]]))]))
             (Hypot hypot(x y) "`√(x² + y²)` without overflow on the way." Real (T T) T Partials(|a, v| vec![
                 at_zero(v, int(0), a[0].clone() / v.clone()), at_zero(v, int(0), a[1].clone() / v.clone())]))
+            (Cbrt cbrt(x) "The cube root, of negative numbers too." Real (T) T
+                Singular(|_, v| vec![int(1) / (int(3) * sq(v))]))
             // exponentials and logarithms
             (Exp exp(x) "`eˣ`" Field (T) T Partials(|_, v| vec![v.clone()]))
             (Expm1 expm1(x) "`eˣ - 1`, accurate near 0." Real (T) T Partials(|a, _| vec![call(Func::Exp, &[&a[0]])]))
