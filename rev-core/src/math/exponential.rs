@@ -114,6 +114,22 @@ pub fn expm1<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     m.keep_zero(x, &y)
 }
 
+/// `2ˣ = 2ⁿ e^(f ln 2)` for the integer `n` next to `x` and `f = x - n`, the product as a pair; exact for integers.
+#[inline(always)]
+pub fn exp2<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let numbers = A::NUMBERS;
+    let least = -(numbers.bias + i64::from(numbers.mantissa) + 2);
+    let bounded = clamp(m, x, [least as f64, (numbers.bias + 2) as f64]);
+    let (n, int) = m.nearest_multiple(&bounded, 1.0);
+    let f = m.sub(&bounded, &n);
+    let [ln_2, ln_2_low] = numbers.ln_2;
+    let ln_2 = m.float(ln_2);
+    let (r, low) = m.product(&f, &ln_2);
+    let low = m.times_plus(ln_2_low, &f, &low);
+    let r = m.fast_sum(&r, &low);
+    exp_reduced(m, &int, &r)
+}
+
 /// `2⁻ᵏ`, and `1 - 2⁻ᵏ` as a pair; for large `k` those of 100.
 #[inline(always)]
 fn one_less_power<A: Machine>(m: &mut A, k: &A::I) -> (A::F, A::F, A::F) {

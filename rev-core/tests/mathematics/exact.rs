@@ -51,6 +51,7 @@ impl Exact {
             "acos" => a.acos(BITS, ToEven, cc),
             "atan" => a.atan(BITS, ToEven, cc),
             "cbrt" => a.cbrt(BITS, ToEven),
+            "exp2" => a.mul(&cc.ln_2(BITS + 32, ToEven), BITS + 32, ToEven).exp(BITS, ToEven, cc),
             "atan2" => {
                 let angle = a.div(&b, BITS, ToEven).atan(BITS, ToEven, cc);
                 match (b.is_negative(), a.is_negative()) {

@@ -101,6 +101,12 @@ fn functions_of_one_argument_at_their_ends() {
         ("cbrt", -0.125, -0.5),
         ("cbrt", INF, INF),
         ("cbrt", -INF, -INF),
+        ("exp2", 3.0, 8.0),
+        ("exp2", -3.0, 0.125),
+        ("exp2", INF, INF),
+        ("exp2", -INF, 0.0),
+        ("exp2", 2000.0, INF),
+        ("exp2", -2000.0, 0.0),
     ];
     for (name, x, expected) in rows {
         at(name, &[*x], *expected);

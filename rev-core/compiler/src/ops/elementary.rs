@@ -21,6 +21,7 @@ macro_rules! elementary_table {
             // exponentials and logarithms
             (Exp exp(x) "`eˣ`" Field (T) T Partials(|_, v| vec![v.clone()]))
             (Expm1 expm1(x) "`eˣ - 1`, accurate near 0." Real (T) T Partials(|a, _| vec![call(Func::Exp, &[&a[0]])]))
+            (Exp2 exp2(x) "`2ˣ`" Real (T) T Partials(|_, v| vec![Expr::float(std::f64::consts::LN_2) * v.clone()]))
             (Ln ln(x) "`ln x`, of a complex number its principal branch." Field (T) T
                 Partials(|a, _| vec![int(1) / a[0].clone()]))
             (Log2 log2(x) "`log₂ x`" Real (T) T
