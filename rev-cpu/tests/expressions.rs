@@ -80,6 +80,7 @@ programs! {
         expm1 1: expm1(0.5) * x + 0.5.exp_m1() * x;
         cbrt 1: cbrt(2.5) * x + x.cbrt();
         exp2 1: exp2(0.5) * x + x.exp2();
+        sigmoid 1: sigmoid(0.5) * x + x.sigmoid();
         ln 1: ln(2.5) * x;
         log2 1: log2(2.5) * x;
         log10 1: log10(2.5) * x;

@@ -1,4 +1,4 @@
-//! `exp`, `expm1` and the hyperbolic functions.
+//! `exp`, `expm1`, what is made of them, and the hyperbolic functions.
 //!
 //! All reduce `x = k ln 2 + r` with `|r| ≤ ln 2 / 2` (Cody and Waite 1980, the constant in two parts,
 //! the first one short enough for `k ln 2` to be exact) and put the parts together from the largest
@@ -214,4 +214,18 @@ pub fn tanh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let (high, low) = m.pair_quotient(&s, &c);
     let y = m.add(&high, &low);
     m.copysign(&y, x)
+}
+
+/// `1/(1 + e⁻ˣ)`; for a negative `x` as `eˣ/(1 + eˣ)`.
+#[inline(always)]
+pub fn sigmoid<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let size = m.abs(x);
+    let minus = m.neg(&size);
+    let e = exp(m, &minus);
+    let (one, zero) = (m.float(1.0), m.float(0.0));
+    let under = m.fast_sum(&one, &e);
+    let negative = m.below(x, 0.0);
+    let over = m.select(&negative, &e, &one);
+    let (high, low) = m.pair_quotient(&(over, zero), &under);
+    m.add(&high, &low)
 }

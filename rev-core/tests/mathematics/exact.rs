@@ -52,6 +52,7 @@ impl Exact {
             "atan" => a.atan(BITS, ToEven, cc),
             "cbrt" => a.cbrt(BITS, ToEven),
             "exp2" => a.mul(&cc.ln_2(BITS + 32, ToEven), BITS + 32, ToEven).exp(BITS, ToEven, cc),
+            "sigmoid" => one.div(&one.add(&a.neg().exp(BITS, ToEven, cc), BITS, ToEven), BITS, ToEven),
             "atan2" => {
                 let angle = a.div(&b, BITS, ToEven).atan(BITS, ToEven, cc);
                 match (b.is_negative(), a.is_negative()) {

@@ -107,6 +107,10 @@ fn functions_of_one_argument_at_their_ends() {
         ("exp2", -INF, 0.0),
         ("exp2", 2000.0, INF),
         ("exp2", -2000.0, 0.0),
+        ("sigmoid", 0.0, 0.5),
+        ("sigmoid", INF, 1.0),
+        ("sigmoid", -INF, 0.0),
+        ("sigmoid", -1000.0, 0.0),
     ];
     for (name, x, expected) in rows {
         at(name, &[*x], *expected);

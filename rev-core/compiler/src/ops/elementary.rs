@@ -30,6 +30,8 @@ macro_rules! elementary_table {
                 Partials(|a, _| vec![Expr::float(std::f64::consts::LOG10_E) / a[0].clone()]))
             (Log1p log1p(x) "`ln(1 + x)`, accurate near 0." Real (T) T
                 Partials(|a, _| vec![int(1) / (int(1) + a[0].clone())]))
+            (Sigmoid sigmoid(x) "`1/(1 + e⁻ˣ)`" Real (T) T
+                Partials(|a, v| vec![v.clone() * call(Func::Sigmoid, &[&-a[0].clone()])]))
             // trigonometric and hyperbolic
             (Sin sin(x) "The sine." Field (T) T Partials(|a, _| vec![call(Func::Cos, &[&a[0]])]))
             (Cos cos(x) "The cosine." Field (T) T Partials(|a, _| vec![-call(Func::Sin, &[&a[0]])]))
