@@ -95,7 +95,7 @@ fn wave<T: Real>(x: T, n: usize) -> T {
 
 /// `ln(1 + eˣ)`, with a derivative that doesn't overflow.
 #[pure(d(x) = 1.0 / (1.0 + (-x).exp()))]
-fn softplus<T: Real>(x: T) -> T {
+fn ramp<T: Real>(x: T) -> T {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
@@ -107,12 +107,12 @@ fn polar<T: Real>(x: T, y: T) -> (T, T) {
 #[pure]
 fn nested<T: Real>(x: T) -> T {
     let (r, angle) = polar(x, wave(x, 1));
-    r * angle + softplus(x)
+    r * angle + ramp(x)
 }
 
 #[reversible]
 fn pure_calls<T: Real>(y: &mut T, r: &mut T, a: &mut T, x: T) {
-    *y += wave(x, 2) * softplus(x) + nested(x);
+    *y += wave(x, 2) * ramp(x) + nested(x);
     (*r, *a) += polar(x, x + 1.0);
     *y += polar(x, 2.0).0;
 }
@@ -120,7 +120,7 @@ fn pure_calls<T: Real>(y: &mut T, r: &mut T, a: &mut T, x: T) {
 #[test]
 fn pure_functions() {
     assert_eq!(wave(2.0, 0), 4.0);
-    assert!((softplus(0.0f64) - 2f64.ln()).abs() < 1e-15);
+    assert!((ramp(0.0f64) - 2f64.ln()).abs() < 1e-15);
     for device in devices() {
         let report = pure_calls::check_gradient(&*device, &0.0, &0.0, &0.0, 0.7).unwrap();
         assert!(report.passed(), "{report}");

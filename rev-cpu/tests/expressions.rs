@@ -81,6 +81,7 @@ programs! {
         cbrt 1: cbrt(2.5) * x + x.cbrt();
         exp2 1: exp2(0.5) * x + x.exp2();
         sigmoid 1: sigmoid(0.5) * x + x.sigmoid();
+        softplus 1: softplus(0.5) * x + x.softplus();
         ln 1: ln(2.5) * x;
         log2 1: log2(2.5) * x;
         log10 1: log10(2.5) * x;

@@ -4,6 +4,7 @@
 //! the first one short enough for `k ln 2` to be exact) and put the parts together from the largest
 //! down, so that the last addition makes nearly all of the error.
 
+use super::logarithm::log1p;
 use super::machine::Machine;
 use super::steps::{Pair, Steps};
 
@@ -228,4 +229,16 @@ pub fn sigmoid<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let over = m.select(&negative, &e, &one);
     let (high, low) = m.pair_quotient(&(over, zero), &under);
     m.add(&high, &low)
+}
+
+/// `ln(1 + eˣ) = max(x, 0) + ln(1 + e^-|x|)`.
+#[inline(always)]
+pub fn softplus<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let size = m.abs(x);
+    let minus = m.neg(&size);
+    let e = exp(m, &minus);
+    let log = log1p(m, &e);
+    let negative = m.below(x, 0.0);
+    let linear = m.replace(x, &negative, 0.0);
+    m.add(&linear, &log)
 }

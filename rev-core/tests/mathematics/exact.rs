@@ -53,6 +53,19 @@ impl Exact {
             "cbrt" => a.cbrt(BITS, ToEven),
             "exp2" => a.mul(&cc.ln_2(BITS + 32, ToEven), BITS + 32, ToEven).exp(BITS, ToEven, cc),
             "sigmoid" => one.div(&one.add(&a.neg().exp(BITS, ToEven, cc), BITS, ToEven), BITS, ToEven),
+            "softplus" => {
+                let e = a.exp(BITS, ToEven, cc);
+                match x[0] < -20.0 {
+                    true => e
+                        .sub(
+                            &e.mul(&e, BITS, ToEven).div(&BigFloat::from_f64(2.0, BITS), BITS, ToEven),
+                            BITS,
+                            ToEven,
+                        )
+                        .add(&cube(&e, 3.0), BITS, ToEven),
+                    false => e.add(&one, BITS, ToEven).ln(BITS, ToEven, cc),
+                }
+            }
             "atan2" => {
                 let angle = a.div(&b, BITS, ToEven).atan(BITS, ToEven, cc);
                 match (b.is_negative(), a.is_negative()) {

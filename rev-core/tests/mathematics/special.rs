@@ -111,6 +111,9 @@ fn functions_of_one_argument_at_their_ends() {
         ("sigmoid", INF, 1.0),
         ("sigmoid", -INF, 0.0),
         ("sigmoid", -1000.0, 0.0),
+        ("softplus", INF, INF),
+        ("softplus", -INF, 0.0),
+        ("softplus", 1000.0, 1000.0),
     ];
     for (name, x, expected) in rows {
         at(name, &[*x], *expected);

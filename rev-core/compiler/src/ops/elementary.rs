@@ -32,6 +32,8 @@ macro_rules! elementary_table {
                 Partials(|a, _| vec![int(1) / (int(1) + a[0].clone())]))
             (Sigmoid sigmoid(x) "`1/(1 + e⁻ˣ)`" Real (T) T
                 Partials(|a, v| vec![v.clone() * call(Func::Sigmoid, &[&-a[0].clone()])]))
+            (Softplus softplus(x) "`ln(1 + eˣ)`" Real (T) T
+                Partials(|a, _| vec![call(Func::Sigmoid, &[&a[0]])]))
             // trigonometric and hyperbolic
             (Sin sin(x) "The sine." Field (T) T Partials(|a, _| vec![call(Func::Cos, &[&a[0]])]))
             (Cos cos(x) "The cosine." Field (T) T Partials(|a, _| vec![-call(Func::Sin, &[&a[0]])]))
