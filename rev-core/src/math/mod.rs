@@ -9,6 +9,7 @@
 //! Exact operations (`+ - * / sqrt fma abs`, comparisons, rounding to an integer, `copysign`) aren't
 //! here, being the machines' own.
 
+mod area;
 pub mod cpu;
 mod doubled;
 pub mod exponential;
@@ -22,6 +23,7 @@ pub mod power;
 mod steps;
 pub mod trigonometric;
 
+pub use area::*;
 pub use exponential::*;
 pub use gamma::*;
 pub use inverse::*;

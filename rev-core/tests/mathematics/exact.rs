@@ -66,6 +66,8 @@ impl Exact {
                     false => e.add(&one, BITS, ToEven).ln(BITS, ToEven, cc),
                 }
             }
+            "asinh" if tiny => a.sub(&cube(&a, 6.0), BITS, ToEven),
+            "asinh" => a.asinh(BITS, ToEven, cc),
             "atan2" => {
                 let angle = a.div(&b, BITS, ToEven).atan(BITS, ToEven, cc);
                 match (b.is_negative(), a.is_negative()) {
@@ -91,6 +93,12 @@ impl Exact {
             },
         }
     }
+}
+
+/// `x³/c`.
+fn cube(x: &BigFloat, c: f64) -> BigFloat {
+    let square = x.mul(x, BITS, ToEven);
+    square.mul(x, BITS, ToEven).div(&BigFloat::from_f64(c, BITS), BITS, ToEven)
 }
 
 /// The number; subnormal ones are made normal first, which the crate expects.

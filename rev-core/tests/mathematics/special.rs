@@ -27,7 +27,7 @@ fn at(name: &str, x: &[f64], expected: f64) {
 
 #[test]
 fn zeros_keep_their_sign_and_nan_stays() {
-    for name in ["sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p", "cbrt"] {
+    for name in ["sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p", "cbrt", "asinh"] {
         at(name, &[0.0], 0.0);
         at(name, &[-0.0], -0.0);
     }
@@ -114,6 +114,8 @@ fn functions_of_one_argument_at_their_ends() {
         ("softplus", INF, INF),
         ("softplus", -INF, 0.0),
         ("softplus", 1000.0, 1000.0),
+        ("asinh", INF, INF),
+        ("asinh", -INF, -INF),
     ];
     for (name, x, expected) in rows {
         at(name, &[*x], *expected);

@@ -41,6 +41,8 @@ macro_rules! elementary_table {
             (Sinh sinh(x) "The hyperbolic sine." Field (T) T Partials(|a, _| vec![call(Func::Cosh, &[&a[0]])]))
             (Cosh cosh(x) "The hyperbolic cosine." Field (T) T Partials(|a, _| vec![call(Func::Sinh, &[&a[0]])]))
             (Tanh tanh(x) "The hyperbolic tangent." Field (T) T Partials(|_, v| vec![int(1) - sq(v)]))
+            (Asinh asinh(x) "The inverse hyperbolic sine." Real (T) T
+                Partials(|a, _| vec![int(1) / call(Func::Hypot, &[&a[0], &int(1)])]))
             (Asin asin(x) "The inverse sine." Real (T) T Singular(|a, _| vec![
                 int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))])]))
             (Acos acos(x) "The inverse cosine." Real (T) T Singular(|a, _| vec![

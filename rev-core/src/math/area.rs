@@ -1,0 +1,75 @@
+//! The inverse hyperbolic functions: logarithms of sums with a root, or of a quotient, as pairs.
+
+use super::logarithm::ln_pair;
+use super::machine::Machine;
+use super::steps::{Pair, Steps};
+
+/// `ln(high + low)` for a positive finite sum whose low part is at most half an ulp, to nearly an ulp also where the sum is
+/// next to 1: there the low part may be all that there is.
+#[inline(always)]
+fn ln_sum<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> Pair<A> {
+    let (log, log_low) = ln_pair(m, high);
+    let part = m.div(low, high);
+    let square = m.mul(&part, &part);
+    let part = m.times_plus(-0.5, &square, &part);
+    (log, m.add(&log_low, &part))
+}
+
+/// The root of a pair as a pair, 0 of 0.
+#[inline(always)]
+fn root<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> Pair<A> {
+    let r = m.sqrt(high);
+    let rest = m.less_product(high, &r, &r);
+    let rest = m.add(&rest, low);
+    let twice = m.add(&r, &r);
+    let correction = m.div(&rest, &twice);
+    let correction = m.keep_zero(high, &correction);
+    (r, correction)
+}
+
+/// `ln(x + √(x² + c))` for `c` of 1 or -1 and a positive finite `x`; from `2ᵏ` on, where `c` makes no difference, it is
+/// `ln 2x`.
+#[inline(always)]
+fn logarithm<A: Machine>(m: &mut A, x: &A::F, c: f64) -> A::F {
+    let limit = (1u64 << (A::NUMBERS.mantissa / 2 + 6)) as f64;
+    let large = m.above(x, limit);
+    let near = m.replace(x, &large, 2.0);
+    let (square, square_low) = m.product(&near, &near);
+    let one = m.float(c);
+    let (high, low) = m.sum(&square, &one);
+    let low = m.add(&low, &square_low);
+    let sum = m.fast_sum(&high, &low);
+    let (r, r_low) = root(m, &sum);
+    let (high, low) = m.sum(&near, &r);
+    let low = m.add(&low, &r_low);
+    let (high, low) = m.fast_sum(&high, &low);
+    let high = m.select(&large, x, &high);
+    let low = m.replace(&low, &large, 0.0);
+    let (log, log_low) = ln_sum(m, &(high, low));
+    let [ln_2, ln_2_low] = A::NUMBERS.ln_2;
+    let (more, more_low) = (m.float(0.0), m.float(0.0));
+    let (more, more_low) = (m.replace(&more, &large, ln_2), m.replace(&more_low, &large, ln_2_low));
+    let (log, rest) = m.sum(&log, &more);
+    let rest = m.add(&rest, &more_low);
+    let rest = m.add(&rest, &log_low);
+    m.add(&log, &rest)
+}
+
+/// `y` where `x` is finite, else `x`.
+#[inline(always)]
+fn keep_infinite<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
+    let finite = m.below(x, f64::INFINITY);
+    m.select(&finite, y, x)
+}
+
+/// `asinh x = ln(|x| + √(x² + 1))` with the sign of `x`.
+#[inline(always)]
+pub fn asinh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let size = m.abs(x);
+    let y = logarithm(m, &size, 1.0);
+    let y = keep_infinite(m, &size, &y);
+    // x - x³/6 isn't told from x
+    let tiny = m.below(&size, 1.0 / (1u64 << (A::NUMBERS.mantissa / 2 + 2)) as f64);
+    let y = m.select(&tiny, &size, &y);
+    m.copysign(&y, x)
+}
