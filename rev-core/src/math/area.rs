@@ -73,3 +73,12 @@ pub fn asinh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let y = m.select(&tiny, &size, &y);
     m.copysign(&y, x)
 }
+
+/// `acosh x = ln(x + √(x² - 1))`.
+#[inline(always)]
+pub fn acosh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let y = logarithm(m, x, -1.0);
+    let y = keep_infinite(m, x, &y);
+    let outside = m.below(x, 1.0);
+    m.replace(&y, &outside, f64::NAN)
+}

@@ -116,6 +116,10 @@ fn functions_of_one_argument_at_their_ends() {
         ("softplus", 1000.0, 1000.0),
         ("asinh", INF, INF),
         ("asinh", -INF, -INF),
+        ("acosh", 1.0, 0.0),
+        ("acosh", INF, INF),
+        ("acosh", 0.5, NAN),
+        ("acosh", -INF, NAN),
     ];
     for (name, x, expected) in rows {
         at(name, &[*x], *expected);

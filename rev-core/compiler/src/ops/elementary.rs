@@ -43,6 +43,8 @@ macro_rules! elementary_table {
             (Tanh tanh(x) "The hyperbolic tangent." Field (T) T Partials(|_, v| vec![int(1) - sq(v)]))
             (Asinh asinh(x) "The inverse hyperbolic sine." Real (T) T
                 Partials(|a, _| vec![int(1) / call(Func::Hypot, &[&a[0], &int(1)])]))
+            (Acosh acosh(x) "The inverse hyperbolic cosine." Real (T) T Singular(|a, _| vec![
+                int(1) / (call(Func::Sqrt, &[&(a[0].clone() - int(1))]) * call(Func::Sqrt, &[&(a[0].clone() + int(1))]))]))
             (Asin asin(x) "The inverse sine." Real (T) T Singular(|a, _| vec![
                 int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))])]))
             (Acos acos(x) "The inverse cosine." Real (T) T Singular(|a, _| vec![
