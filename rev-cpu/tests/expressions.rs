@@ -104,6 +104,7 @@ programs! {
         atan 1: atan(0.5) * x;
         asinh 1: asinh(0.5) * x + x.asinh();
         acosh 1: acosh(2.5) * x + (x + 1.0).acosh();
+        atanh 1: atanh(0.5) * x + (0.1 * x).atanh();
         complex 1: abs2(complex(0.5, x)) + Complex::new(0.5, x).norm();
         complex 2: abs2(complex(x, 0.5)) + Complex::new(x, 0.5).norm();
         conj 1: conj(2.5) * x;

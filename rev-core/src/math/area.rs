@@ -82,3 +82,26 @@ pub fn acosh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let outside = m.below(x, 1.0);
     m.replace(&y, &outside, f64::NAN)
 }
+
+/// `atanh x = ½ ln((1 + |x|)/(1 - |x|))` with the sign of `x`.
+#[inline(always)]
+pub fn atanh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
+    let size = m.abs(x);
+    let one = m.float(1.0);
+    let minus = m.neg(&size);
+    let (over, under) = (m.sum(&one, &size), m.sum(&one, &minus));
+    let (high, low) = m.pair_quotient(&over, &under);
+    let quotient = m.fast_sum(&high, &low);
+    let (log, low) = ln_sum(m, &quotient);
+    let y = m.add(&log, &low);
+    let y = m.times(0.5, &y);
+    // x + x³/3 isn't told from x
+    let tiny = m.below(&size, 1.0 / (1u64 << (A::NUMBERS.mantissa / 2 + 2)) as f64);
+    let y = m.select(&tiny, &size, &y);
+    let end = m.equals(&size, 1.0);
+    let y = m.replace(&y, &end, f64::INFINITY);
+    let inside = m.le(&size, &one);
+    let outside = m.not(&inside);
+    let y = m.replace(&y, &outside, f64::NAN);
+    m.copysign(&y, x)
+}

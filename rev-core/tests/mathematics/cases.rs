@@ -116,6 +116,7 @@ pub const CASES: &[Case] = &[
     one!(softplus 2.0 Even(-745.0, 745.0), Even(-40.0, 40.0), Even(-2.0, 2.0), Exponents(-60, 10), Even(-104.0, 89.0)),
     one!(asinh 2.0 Exponents(-1074, 1024), Even(-3.0, 3.0), Exponents(-30, 5), Exponents(14, 40)),
     one!(acosh 2.0 Positive(0, 1024), Near(1.0, -52, -2), Even(1.0, 3.0), Positive(14, 40)),
+    one!(atanh 2.0 Even(-1.0, 1.0), Exponents(-1074, 0), Near(1.0, -53, -2), Near(-1.0, -53, -2), Exponents(-30, 0)),
     two!(atan2 2.0 (Even(-3.0, 3.0), Even(-3.0, 3.0)), (Exponents(-1074, 1024), Exponents(-1074, 1024)), (Exponents(-10, 10), Exponents(-10, 10)),
         (Exponents(1000, 1024), Exponents(1000, 1024)), (Exponents(-1074, -1000), Exponents(-1074, -1000)), (Exponents(-126, -110), Exponents(-126, -110))),
     two!(hypot 2.0 (Even(-3.0, 3.0), Even(-3.0, 3.0)), (Exponents(-1074, 1023), Exponents(-1074, 1023)), (Exponents(-10, 10), Exponents(-10, 10)),

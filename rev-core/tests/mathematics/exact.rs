@@ -69,6 +69,8 @@ impl Exact {
             "asinh" if tiny => a.sub(&cube(&a, 6.0), BITS, ToEven),
             "asinh" => a.asinh(BITS, ToEven, cc),
             "acosh" => a.acosh(BITS, ToEven, cc),
+            "atanh" if tiny => a.add(&cube(&a, 3.0), BITS, ToEven),
+            "atanh" => a.atanh(BITS, ToEven, cc),
             "atan2" => {
                 let angle = a.div(&b, BITS, ToEven).atan(BITS, ToEven, cc);
                 match (b.is_negative(), a.is_negative()) {

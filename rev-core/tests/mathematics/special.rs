@@ -27,7 +27,7 @@ fn at(name: &str, x: &[f64], expected: f64) {
 
 #[test]
 fn zeros_keep_their_sign_and_nan_stays() {
-    for name in ["sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p", "cbrt", "asinh"] {
+    for name in ["sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p", "cbrt", "asinh", "atanh"] {
         at(name, &[0.0], 0.0);
         at(name, &[-0.0], -0.0);
     }
@@ -120,6 +120,10 @@ fn functions_of_one_argument_at_their_ends() {
         ("acosh", INF, INF),
         ("acosh", 0.5, NAN),
         ("acosh", -INF, NAN),
+        ("atanh", 1.0, INF),
+        ("atanh", -1.0, -INF),
+        ("atanh", 1.5, NAN),
+        ("atanh", -INF, NAN),
     ];
     for (name, x, expected) in rows {
         at(name, &[*x], *expected);

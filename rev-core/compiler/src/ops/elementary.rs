@@ -45,6 +45,8 @@ macro_rules! elementary_table {
                 Partials(|a, _| vec![int(1) / call(Func::Hypot, &[&a[0], &int(1)])]))
             (Acosh acosh(x) "The inverse hyperbolic cosine." Real (T) T Singular(|a, _| vec![
                 int(1) / (call(Func::Sqrt, &[&(a[0].clone() - int(1))]) * call(Func::Sqrt, &[&(a[0].clone() + int(1))]))]))
+            (Atanh atanh(x) "The inverse hyperbolic tangent." Real (T) T Singular(|a, _| vec![
+                int(1) / ((int(1) - a[0].clone()) * (int(1) + a[0].clone()))]))
             (Asin asin(x) "The inverse sine." Real (T) T Singular(|a, _| vec![
                 int(1) / call(Func::Sqrt, &[&((int(1) - a[0].clone()) * (int(1) + a[0].clone()))])]))
             (Acos acos(x) "The inverse cosine." Real (T) T Singular(|a, _| vec![

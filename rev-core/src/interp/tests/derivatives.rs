@@ -7,7 +7,7 @@ use crate::value::Value;
 /// Points inside the domain of a function of one, two or three reals.
 fn points(func: Func) -> [f64; 3] {
     match func {
-        Func::Asin | Func::Acos => [0.3, 0.2, 0.5],
+        Func::Asin | Func::Acos | Func::Atanh => [0.3, 0.2, 0.5],
         Func::Floor | Func::Ceil | Func::Round | Func::Trunc => [1.7, 2.2, 3.4],
         _ => [1.3, 0.7, -0.4],
     }
