@@ -116,14 +116,14 @@ programs! {
     }
     choices(x) {
         min 1: min(0.2, x) * x + min(1.5, x) + 0.2.min(x);
-        min 2: min(x, 0.2) * x + min(x, 1.5) + x.min(2) + min(1.0, 2.0) * x;
+        min 2: x.clamp(0.1, 0.2) * x + clamp(x, -2, 2) + clamp(2.5, x, 3.0) + min(x, 0.2) * x + min(x, 1.5) + x.min(2) + min(1.0, 2.0) * x;
         max 1: max(0.2, x) * x + max(1.5, x) + 0.2.max(x);
         max 2: max(x, 0.2) * x + max(x, 1.5) + x.max(0) + max(1, 2) * x;
         abs 1: abs(-2.5) * x;
         floor 1: floor(2.5) * x;
         ceil 1: ceil(2.5) * x;
         round 1: round(2.5) * x;
-        trunc 1: trunc(2.5) * x;
+        trunc 1: trunc(2.5) * x + fract(2.5) * x + x.fract();
         copysign 1: copysign(2.0, x) * x + 2.0.copysign(x) + signum(x) * x + x.signum();
         copysign 2: copysign(x, -2.0) + x.copysign(-1) + signum(-2.5) * x;
         select 1: select(true, x, 0.5);

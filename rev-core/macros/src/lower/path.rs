@@ -60,19 +60,32 @@ fn table_function(name: &str) -> Option<Func> {
     }
 }
 
-/// What makes an expression of its arguments.
-type Compose = fn(Vec<Expr>) -> Expr;
+/// Whether a name is that of a function of the language.
+pub(super) fn is_function(name: &str) -> bool {
+    table_function(name).is_some() || composed(name).is_some()
+}
+
+/// What makes an expression of as many arguments as there are.
+type Compose = fn(Vec<Expr>) -> Option<Expr>;
 
 /// A function that is composed of functions of the table: its number of arguments, and what it is of them.
 fn composed(name: &str) -> Option<(usize, Compose)> {
     match name {
         "sin_cos" => Some((1, |x| {
             let of = |func| Expr::func(func, x.clone());
-            Expr::new(ExprKind::Tuple(vec![of(Func::Sin), of(Func::Cos)]))
+            Some(Expr::new(ExprKind::Tuple(vec![of(Func::Sin), of(Func::Cos)])))
         })),
         "signum" => {
-            Some((1, |x| Expr::func(Func::CopySign, std::iter::once(Expr::int(1)).chain(x).collect())))
+            Some((1, |x| Some(Expr::func(Func::CopySign, std::iter::once(Expr::int(1)).chain(x).collect()))))
         }
+        "fract" => Some((1, |x| {
+            let whole = Expr::func(Func::Trunc, x.clone());
+            Some(Expr::func(Func::Sub, x.into_iter().chain([whole]).collect()))
+        })),
+        "clamp" => Some((3, |x| {
+            let [x, low, high] = x.try_into().ok()?;
+            Some(Expr::func(Func::Min, vec![Expr::func(Func::Max, vec![x, low]), high]))
+        })),
         _ => None,
     }
 }
@@ -120,7 +133,7 @@ impl Lowerer {
             if let Some((arguments, value)) = composed(&name) {
                 let args = self.exprs(&c.args)?;
                 return match args.len() == arguments {
-                    true => Some(value(args)),
+                    true => value(args),
                     false => self.error(Code::ArgumentCount, p, wrong_count(&name, arguments, args.len())),
                 };
             }
@@ -290,8 +303,7 @@ impl Lowerer {
             let length = Expr::new(ExprKind::Len(place, None));
             return Some(Expr::func(Func::Eq, vec![length, Expr::index(0)]));
         }
-        let known = table_function(&name).is_some() || wrapping_method(&name).is_some();
-        if !known && !matches!(name.as_str(), "sin_cos" | "signum") {
+        if !is_function(&name) && wrapping_method(&name).is_none() {
             if let Some(value) = self.receiver_value(m) {
                 return value;
             }
@@ -303,7 +315,7 @@ impl Lowerer {
         let all: Vec<Expr> = std::iter::once(receiver).chain(args).collect();
         match (func, composed(&name)) {
             (Some(func), _) => self.table_apply(func, all, &m.method),
-            (None, Some((arguments, value))) if all.len() == arguments => Some(value(all)),
+            (None, Some((arguments, value))) if all.len() == arguments => value(all),
             (None, _) => self.error_help(
                 Code::UnknownCall,
                 &m.method,

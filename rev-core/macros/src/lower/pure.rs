@@ -4,7 +4,8 @@ use proc_macro2::TokenStream;
 use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
 use rev_compiler::ir::{self, Expr, ExprKind, Mode, Type, VarKind};
 
-use super::Lowerer;
+use super::path::is_function;
+use super::{plain_name, Lowerer};
 use crate::model::{Method, ParamModel, PureModel};
 use crate::parse::{self, Partial};
 
@@ -16,6 +17,9 @@ pub fn lower_pure(
 ) -> (PureModel, Diagnostics) {
     let mut lowerer = Lowerer::new(&item.sig.ident);
     lowerer.function_is_named(&item.sig, method.as_ref());
+    if method.is_none() {
+        lowerer.is_of_the_language(&item.sig.ident);
+    }
     let given = parse::partials(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
     lowerer.signature(&item.sig);
     let params = lowerer.parameters(&item.sig);
@@ -42,6 +46,19 @@ pub fn lower_pure(
 }
 
 impl Lowerer {
+    /// Reports a name of which calls would mean a function of the language.
+    fn is_of_the_language(&mut self, ident: &syn::Ident) {
+        let name = plain_name(ident);
+        if is_function(&name) {
+            let _: Option<()> = self.error_help(
+                Code::ReservedName,
+                ident,
+                format!("`{name}` is a function of the language, which calls by this name would mean"),
+                format!("choose another name: `own_{name}`"),
+            );
+        }
+    }
+
     /// Reports a parameter that could be written.
     fn only_read(&mut self, param: &ParamModel) {
         let _: Option<()> = self.error_help(

@@ -386,6 +386,17 @@ fn an_external_block_is_left_at_its_end() {
     }
 }
 
+/// A call of such a name would mean the language's function, whatever a program's own computes.
+#[test]
+fn pure_functions_have_names_of_their_own() {
+    for (name, refused) in [("sigmoid", true), ("clamp", true), ("ln_1p", true), ("ramp", false)] {
+        let item = syn::parse_str(&format!("fn {name}(x: f64) -> f64 {{ x }}")).unwrap();
+        let (_, diagnostics) = super::lower_pure(proc_macro2::TokenStream::new(), item, None);
+        let found: Vec<Code> = diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(found, if refused { vec![Code::ReservedName] } else { Vec::new() }, "{name}");
+    }
+}
+
 /// Every function that the source may name is a function and a method, and means the same.
 #[test]
 fn every_function_is_a_method() {
@@ -415,9 +426,10 @@ fn every_function_is_a_method() {
         let meant = both(func.name(), func.row().args.len());
         assert!(matches!(meant.kind, ExprKind::Func(f, _) if f == func), "{meant:?}");
     }
-    for name in ["exp_m1", "ln_1p", "norm_sqr", "inv", "sin_cos", "signum"] {
+    for name in ["exp_m1", "ln_1p", "norm_sqr", "inv", "sin_cos", "signum", "fract"] {
         both(name, 1);
     }
+    both("clamp", 3);
     for wrong in ["signum()", "signum(x, z)", "sin_cos(x, z)", "x.sin_cos(z)", "x.signum(z)"] {
         let found = codes(&format!("fn f(y: &mut f64, x: f64, z: f64) {{ let t = {wrong}; }}"));
         assert!(matches!(found[..], [Code::ArgumentCount | Code::UnknownCall]), "{wrong}: {found:?}");
