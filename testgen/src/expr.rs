@@ -178,7 +178,7 @@ impl Generator<'_> {
             return self.small_leaf();
         }
         let d = depth - 1;
-        let e = match self.dice.below(40) {
+        let e = match self.dice.below(42) {
             0..=2 => return self.small_leaf(),
             3 => f(Func::Sin, vec![self.linear(d)]),
             4 => f(Func::Cos, vec![self.linear(d)]),
@@ -241,6 +241,20 @@ impl Generator<'_> {
             }
             37 => f(Func::Abs2, vec![self.small(d)]),
             38 => f(Func::Abs, vec![self.small(d)]),
+            39 => {
+                let func = [Func::Asinh, Func::Sigmoid][self.dice.below(2)];
+                f(func, vec![self.linear(d)])
+            }
+            40 => match self.dice.below(5) {
+                0 => f(Func::Cbrt, vec![self.positive(d)]),
+                1 => f(Func::Acosh, vec![self.positive(d)]),
+                2 => {
+                    let s = f(Func::Sin, vec![self.linear(d)]);
+                    f(Func::Atanh, vec![self.scaled(0.8, s)])
+                }
+                3 => f(Func::Exp2, vec![self.small(d)]),
+                _ => f(Func::Softplus, vec![self.small(d)]),
+            },
             _ => self.condition(d).choose(self.small(d), self.small(d)),
         };
         let c = self.dice.decimal(0.2, 0.6);
