@@ -64,11 +64,14 @@ pub struct Visits {
     pub terms: usize,
 }
 
+/// Orders by the numbers that they are of, and the number of elements.
+type Orders<D> = HashMap<(Visits, usize), Arc<Ordered<D>>>;
+
 /// What is known about an index array.
 pub struct Index<D: Driver> {
     content: Content,
     ty: Ty,
-    orders: Mutex<HashMap<(Visits, usize), Arc<Ordered<D>>>>,
+    orders: Mutex<Orders<D>>,
     touched: Mutex<HashMap<usize, usize>>,
 }
 
