@@ -73,12 +73,12 @@ fn halves_counted(cx: Cx<'_>, out: &mut f64, x: &[f64], from: usize, to: usize) 
     Ok(())
 }
 
-fn halves_uncounted(cx: Cx<'_>, out: &mut f64, x: &[f64], from: usize, to: usize) -> Result<(), Error> {
+fn halves_uncounted(out: &mut f64, x: &[f64], from: usize, to: usize) -> Result<(), Error> {
     if to - from == 1 {
         *out += x[from];
     } else {
-        halves_uncounted(cx, out, x, from, from + (to - from) / 2)?;
-        halves_uncounted(cx, out, x, from + (to - from) / 2, to)?;
+        halves_uncounted(out, x, from, from + (to - from) / 2)?;
+        halves_uncounted(out, x, from + (to - from) / 2, to)?;
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ fn main() -> Result<(), Error> {
         },
         &mut || {
             let mut out = 0.0;
-            _ = black_box(halves_uncounted(cx, &mut out, black_box(&x), 0, x.len()).map(|()| out));
+            _ = black_box(halves_uncounted(&mut out, black_box(&x), 0, x.len()).map(|()| out));
         },
     ]);
     show("by reference", 2.0 * x.len() as f64 - 1.0, times);

@@ -322,7 +322,12 @@ impl Generator<'_> {
     fn line(&mut self, usage: Use, length: usize) -> Option<Place> {
         let fit = |k: &&Known| k.what == What::Matrix && self.allowed(k, usage);
         let matrices: Vec<Known> = self.scopes.known.iter().filter(fit).cloned().collect();
-        let known = self.dice.pick(&matrices)?.clone();
+        // several rows of one matrix are what has to be told apart
+        let again = matrices.iter().find(|k| self.targets.iter().any(|t| t.var == k.id));
+        let known = match again {
+            Some(again) => again.clone(),
+            None => self.dice.pick(&matrices)?.clone(),
+        };
         let owned = matches!(known.permission, Permission::Owned(_));
         let axes = match length <= SHORT && (owned || self.dice.chance(60)) {
             true => vec![Axis::At(self.first_index(&known)), self.stretch(SHORT, length)],
