@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "passes/adjoint.rs"]
+mod adjoint;
 #[path = "passes/erase.rs"]
 mod erase;
 #[path = "passes/expand.rs"]

@@ -1,13 +1,13 @@
 //! Inference: what a function alone tells about its types, and what a module does.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
-use rev_compiler::check::{check_pure, infer, infer_module, type_of};
+use rev_compiler::check::{check, check_pure, infer, infer_module, type_of};
 use rev_compiler::diag::Code;
 use rev_compiler::ir::{
     Class, Expr, Function, Generic, GenericArgument, GenericKind, Length, ScalarType, StmtKind, Type,
 };
-use rev_compiler::pass::partials;
+use rev_compiler::pass::{adjoint, partials, Adjoint};
 use rev_compiler::text::{parse_function, parse_module, print_function};
 
 fn inferred(text: &str) -> String {
@@ -143,6 +143,20 @@ fn partial_derivatives_have_types() {
         let derived = partials(&module.pures["g"]).unwrap();
         assert_eq!(derived.result_type.to_string(), expected, "{signature}");
     }
+}
+
+/// What is read from a struct may be an integer, whose cotangent is nothing: only rustc knows.
+#[test]
+fn cotangents_of_unknown_types_are_converted() {
+    let converted = |argument: &str| {
+        let text = format!("fn f(y: &mut f64, x: f64, k: i64, c: Camera) {{ y += g(x, {argument}) }}");
+        let checked = check(parse_function(&text).unwrap()).unwrap_or_else(|d| panic!("{d:?}"));
+        let text = adjoint(&checked, Adjoint::LEAN).to_string();
+        (text.matches(" as Shadow<").count(), text.matches("x_bar +=").count())
+    };
+    assert_eq!(converted("c.count"), (1, 1));
+    assert_eq!(converted("x"), (0, 2));
+    assert_eq!(converted("k"), (0, 1));
 }
 
 /// The codes of what is wrong with a pure function.

@@ -1,9 +1,10 @@
 //! What is left of programs without their dead code, beside the whole ones.
 
-use rev_core::check::check_module;
+use rev_core::check::{check, check_module};
 use rev_core::interp::Machine;
-use rev_core::ir::{Direction, Module};
-use rev_core::text::parse_module;
+use rev_core::ir::{Direction, Module, StmtKind};
+use rev_core::pass::{adjoint, erase, Adjoint, Wanted};
+use rev_core::text::{parse_located, parse_module};
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
 
@@ -51,4 +52,19 @@ fn a_module_calls_what_is_left_of_its_functions_but_whole_ones_backwards() {
     assert!(left.contains("s += sin(x)") && !left.contains("s -="), "{left}");
     let args = [0.5.load(), 0.25.load(), 0.7.load()];
     assert_eq!(run(&erased, &args), run(&module, &args));
+}
+
+/// A backend runs the callee's adjoint without the state before it where nobody reads that state.
+#[test]
+fn calls_of_adjoints_forget_the_state_that_nobody_reads() {
+    let text = "fn f(y: &mut f64, x: f64) {
+        call g(&mut y, &x)
+    }";
+    let adjoint = adjoint(&check(parse_located(text).unwrap()).unwrap(), Adjoint::REVERSIBLE);
+    for (wanted, forgets) in [(Wanted::Shadows, true), (Wanted::All, false)] {
+        let erased = erase(&adjoint, wanted);
+        let call = erased.body.iter().find(|s| matches!(s.kind, StmtKind::Call { .. })).unwrap();
+        assert!(call.span.is_some());
+        assert_eq!(erased.forgets(call.span), forgets, "{wanted:?}");
+    }
 }

@@ -165,6 +165,35 @@ fn a_call_and_its_adjoint_are_a_call_of_the_fused_program() {
     assert!(text.contains("g::fused(") && text.matches("call").count() == 1, "{text}");
 }
 
+/// The adjoint names the value before the call; the program computes what it is made of first.
+#[test]
+fn a_value_is_named_after_what_it_is_computed_from() {
+    let text = fused(
+        "fn f(y: &mut f64, x: f64) {
+            managed anc s: f64 = 0.0 { s += x * x; call g(&mut y, s * 2.0) }
+        }
+        fn g(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { s += x * x; y += sin(s) } }",
+        &[&0.25, &0.6],
+        &[&bar(1.0), &bar(0.0)],
+    );
+    assert_eq!(text.matches("s += x * x").count(), 1, "{text}");
+}
+
+/// What stands between a call and its adjoint adds to the same. The adjoint is given that, which it leaves.
+#[test]
+fn calls_that_only_add_are_given_what_they_add_to() {
+    let text = fused(
+        "fn f(y: &mut f64, x: [f64]) {
+            call g(&mut y, x[0])
+            managed anc s: f64 = 0.0 { s += x[0] * x[1]; y += sin(s) }
+        }
+        fn g(y: &mut f64, x: f64) { y += x * exp(x) }",
+        &[&0.25, &vec![0.6, 0.7]],
+        &[&bar(1.0), &vec![bar(0.0); 2]],
+    );
+    assert!(text.contains("g::shadows(&mut y, "), "{text}");
+}
+
 #[test]
 fn calls_that_uncompute_cancel_too() {
     let text = fused(

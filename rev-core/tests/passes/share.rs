@@ -98,6 +98,15 @@ fn the_sines_and_cosines_of_two_numbers_are_bound_once() {
 }
 
 #[test]
+fn every_part_of_a_sum_is_surely_computed() {
+    let text = shared(
+        "fn f(y: &mut f64, z: &mut f64, a: f64, b: f64) { y += a * b + exp(b); z += exp(b); z += a * exp(b) }",
+        &[&0.1, &0.2, &0.7, &0.9],
+    );
+    assert_eq!(text.matches("exp(b)").count(), 1, "{text}");
+}
+
+#[test]
 fn names_of_an_expression_stay_in_it() {
     let text =
         shared("fn f(y: &mut f64, a: f64) { y += { let t: f64 = a * a;sin(t) * sin(t) } }", &[&0.1, &0.7]);

@@ -309,5 +309,13 @@ mod tests {
         let values = Values::of(&function);
         assert_eq!(overlap(&at(read(3)), &at(read(1)), &values), Distinct);
         assert_eq!(overlap(&at(read(3)), &at(read(1) + Expr::int(1)), &values), Equal);
+        // however many there are
+        let open: String = (1..=40).map(|k| format!("let j{k}: usize = j{} + 1 {{ ", k - 1)).collect();
+        let text = format!("fn f(x: &mut [f64], j0: usize) {{ {open} x[j40] += 1.0 {} }}", "}".repeat(40));
+        let function = crate::text::parse_function(&text).unwrap();
+        let values = Values::of(&function);
+        assert_eq!(overlap(&at(read(41)), &at(read(41)), &values), Equal);
+        assert_eq!(overlap(&at(read(41)), &at(read(40)), &values), Distinct);
+        assert_ne!(overlap(&at(read(41)), &at(read(1)), &values), Equal);
     }
 }

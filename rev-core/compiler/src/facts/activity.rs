@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 
 use crate::ir::{
-    ArgValue, Callee, Expr, ExprKind, Function, Mode, Place, Span, Stmt, StmtKind, UpdateOp, VarId, VarKind,
+    ArgValue, Callee, Expr, ExprKind, Function, Mode, Place, Span, Stmt, StmtKind, UpdateOp, VarId,
 };
 use crate::ops::{Derivative, Func, InstrAdjoint, Shape};
 
@@ -21,10 +21,10 @@ use crate::ops::{Derivative, Func, InstrAdjoint, Shape};
 pub fn active_vars(function: &Function) -> BTreeSet<VarId> {
     let arguments: BTreeSet<VarId> =
         function.params.iter().copied().filter(|v| carries_derivative(function, *v)).collect();
-    let results = arguments.iter().copied().filter(|v| is_written_argument(function, *v)).collect();
     let flows = Flows::of(function);
     let varied = flows.reached(&arguments, |(from, to)| (from, to));
-    let useful = flows.reached(&results, |(from, to)| (to, from));
+    // nothing flows into arguments that are only read
+    let useful = flows.reached(&arguments, |(from, to)| (to, from));
     let between = varied.intersection(&useful).copied().filter(|v| carries_derivative(function, *v));
     between.chain(arguments.iter().copied()).collect()
 }
@@ -83,13 +83,6 @@ fn carries_derivative(function: &Function, var: VarId) -> bool {
     let ty = &function.var(var).ty;
     let inactive = ty.is_inactive(&function.generics) && !ty.is_storage(&function.generics);
     !function.constants.contains(&var) && !inactive
-}
-
-fn is_written_argument(function: &Function, var: VarId) -> bool {
-    match function.var(var).kind {
-        VarKind::Param(mode) => mode != Mode::Read,
-        VarKind::Ancilla | VarKind::Binding | VarKind::Index => false,
-    }
 }
 
 /// Calls `f` on each place through which a derivative of the expression flows: not on the places in
@@ -247,7 +240,7 @@ impl Flows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Release, Type, Var};
+    use crate::ir::{Release, Type, Var, VarKind};
     use crate::text::parse_function;
 
     fn function(vars: &[(&str, Type, VarKind)], body: Vec<Stmt>) -> Function {

@@ -411,6 +411,16 @@ mod tests {
     }
 
     #[test]
+    fn products_cost_what_their_letters_run_over_together() {
+        let arrays = "fn f(y: &mut f64, c: &mut Array2<f64>, a: Array2<f64>, b: Array2<f64>)";
+        assert_eq!(
+            costs(&format!("{arrays} {{ c += contract(\"ik,kj->ij\", a, b) }}"))[0],
+            "2 * dim(a, 0) * dim(a, 1) * dim(b, 1) + 1"
+        );
+        assert_eq!(costs(&format!("{arrays} {{ y += contract(\"..,..->\", a, b) }}"))[0], "2 * len(a) + 1");
+    }
+
+    #[test]
     fn calls_are_counted() {
         let f =
             parse_function("fn f(y: &mut [f64], n: usize) { for i in 0..n { call g(&mut y[i]) } }").unwrap();

@@ -182,6 +182,13 @@ fn given_derivatives_of_pure_functions_are_used() {
     assert_eq!(gradient(&f, &args([&0.0, &2.0]), 0)[1], 14.0.load());
 }
 
+#[test]
+fn the_norm_of_nothing_has_the_derivative_zero() {
+    assert_eq!(at("norm(a)", 0.0, 0.0).0, 0.0);
+    let f = module("pure fn g(x: f64) -> f64 { norm(x) } fn f(y: &mut f64, a: f64) { y += g(a) }");
+    assert_eq!(gradient(&f, &args([&0.5, &0.0]), 0)[1], 0.0.load());
+}
+
 /// What a `#[pure]` function computes of a real number as of a complex one has a derivative there.
 #[test]
 fn functions_of_complex_numbers_in_pure_functions_of_reals() {
@@ -212,6 +219,19 @@ fn pure_functions_that_call_pure_functions() {
         );
         check_program(&text, &super::args([&0.5, &1.3, &0.7]));
     }
+}
+
+/// One of the places is a part of what has a shadow, the other hasn't one.
+#[test]
+fn integers_move_between_tuples_and_variables() {
+    let f = module(
+        "fn f(y: &mut f64, x: &mut (f64, i64), k: &mut i64) {
+            swap(x.1, k)
+            y += x.0 * (x.1 as f64)
+        }",
+    );
+    let bars = gradient(&f, &args([&0.0, &(0.5, 3i64), &4i64]), 0);
+    assert_eq!(bars[1..], [Data::Tuple(vec![4.0.load(), Data::None]), Data::None]);
 }
 
 #[test]

@@ -211,6 +211,7 @@ impl Mul for Polynomial {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::{Place, Step};
 
     fn var(v: u32) -> Polynomial {
         Polynomial::atom(Atom { base: Base::Var(VarId(v)), primed: false })
@@ -236,5 +237,21 @@ mod tests {
         let p = d.clone() * i.clone() + d.clone();
         assert_eq!(p.split(&atom), Some((d.clone(), d)));
         assert_eq!((i.clone() * i).split(&atom), None);
+    }
+
+    /// `k[i]` and `k[j]` are two numbers of which nothing is known.
+    #[test]
+    fn other_expressions_are_atoms_of_their_own() {
+        let element = |index: u32| {
+            let index = Expr::read(Place::var(VarId(index)));
+            let read = Expr::read(Place::var(VarId(9)).with(Step::Index(vec![index])));
+            Atom { base: Base::Term(Term::new(read)), primed: false }
+        };
+        assert_eq!(element(0), element(0));
+        assert_ne!(element(0), element(1));
+        let [a, b] = [0, 1].map(|k| Polynomial::atom(element(k)));
+        assert_eq!((a.clone() - b.clone()).as_constant(), None);
+        let p = var(2) * a + b.clone();
+        assert_eq!(p.split(&element(0)), Some((var(2), b)));
     }
 }

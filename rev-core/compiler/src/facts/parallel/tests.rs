@@ -392,6 +392,43 @@ fn nested_loops_are_judged_one_by_one() {
     );
 }
 
+/// The same element of an array that each iteration has for itself is another number in each.
+#[test]
+fn an_index_read_from_what_varies_is_scattered() {
+    has(
+        "fn f(s: &mut [f64], x: [usize], n: usize) {
+            par for i in 0..n { anc k: [usize;2] = [0;2] { k[0] += x[i]; s[k[0]] += 1.0 } }
+        }",
+        &["s: scattered"],
+    );
+    has(
+        "fn f(s: &mut [f64], k: [usize], n: usize) { par for i in 0..n { s[k[0]] += 1.0 } }",
+        &["s: uniform"],
+    );
+}
+
+/// No two iterations are as far apart as these elements are, or none by such a part of a step.
+#[test]
+fn elements_that_no_two_iterations_share_are_owned() {
+    for owned in [
+        "par for i in 0..n { swap(x[3 * i], x[3 * i + 4]) }",
+        "par for i in 0..n { swap(x[3 * i + 1], x[3 * i + 6]) }",
+        "par for i in 0..4 { swap(x[i], x[i + 4]) }",
+        "par for i in (0..n).step_by(6) { swap(x[i], x[i + 8]) }",
+    ] {
+        has(&format!("fn f(x: &mut [f64], n: usize) {{ {owned} }}"), &["x: owned"]);
+    }
+    for shared in
+        ["par for i in 0..n { swap(x[3 * i], x[3 * i + 6]) }", "par for i in 0..5 { swap(x[i], x[i + 4]) }"]
+    {
+        let found = facts(&parse(&format!("fn f(x: &mut [f64], n: usize) {{ {shared} }}")));
+        assert!(
+            !found.is_empty() && found.iter().all(|f| f.starts_with("conflict: x")),
+            "{shared}: {found:?}"
+        );
+    }
+}
+
 /// A conversion to a narrow type, or of arithmetic in one, takes different numbers to the same.
 #[test]
 fn conversions_that_lose_numbers_tell_no_iterations_apart() {
@@ -400,13 +437,27 @@ fn conversions_that_lose_numbers_tell_no_iterations_apart() {
     {
         let text = format!("fn f(x: &mut [f64], n: usize) {{ par for i in 0..n {{ neg(x[{index}]) }} }}");
         let found = facts(&parse(&text));
-        assert!(found.iter().all(|f| f.starts_with("conflict: x")), "{index}: {found:?}");
+        assert!(
+            !found.is_empty() && found.iter().all(|f| f.starts_with("conflict: x")),
+            "{index}: {found:?}"
+        );
+    }
+    // these wrap before they are converted
+    for index in ["2 * i", "i * i", "i + 1"] {
+        let text = format!(
+            "fn f(x: &mut [f64], n: u8) {{ par for i: u8 in 0..n {{ neg(x[({index}) as usize]) }} }}"
+        );
+        let found = facts(&parse(&text));
+        assert!(
+            !found.is_empty() && found.iter().all(|f| f.starts_with("conflict: x")),
+            "{index}: {found:?}"
+        );
     }
     has(
         "fn f(x: &mut [f64], n: usize) { par for i in 0..n { neg(x[(2 * i + 1) as u64 as usize]) } }",
         &["x: owned"],
     );
-    has("fn f(x: &mut [f64], n: u8) { par for i in 0..n { neg(x[i as usize]) } }", &["x: owned"]);
+    has("fn f(x: &mut [f64], n: u8) { par for i: u8 in 0..n { neg(x[i as usize]) } }", &["x: owned"]);
 }
 
 #[test]
