@@ -8,8 +8,10 @@ use std::sync::Mutex;
 
 use rev_core::device::DynamicDevice;
 use rev_core::error::{Cause, Error};
+use rev_core::interp::Interpreter;
 use rev_core::ir::{Direction, Module};
 use rev_core::limits::NESTING;
+use rev_core::tolerance::Options;
 use rev_core::value::{DynArg, Stack};
 use rev_cuda::driver::{Driver, ModuleHandle, Target};
 use rev_cuda::emulator::Emulator;
@@ -417,4 +419,25 @@ fn sums_in_order_need_room_for_each_iteration_only() {
     let threads = kernels.iter().find(|(name, _)| name.contains("_par")).map(|(_, threads)| *threads);
     assert!(threads.is_some_and(|threads| threads >= observations), "{threads:?}");
     assert!(room < 600 * observations, "{room}");
+}
+
+/// A derivative gives products of literals names, which have the program's type: rounded to it at each step on every device.
+#[test]
+fn products_of_literals_are_rounded_as_the_programs_numbers() {
+    let program = module(
+        "module f
+         fn f<T: Real>(y: &mut T, x: T, z: T) { y -= 0.2222 * (1.47 * (0.57 * (x + z))) }",
+    );
+    let options = Options { checks: false, ..Options::default() };
+    let devices: [&dyn DynamicDevice; 2] = [&Interpreter::with_options(options), &Gpu::over(Emulator::new())];
+    for device in devices {
+        let mut bars = (1.0f32, 0.0f32, 0.0f32);
+        let (mut y, mut x, mut z) = (0.5f32, 0.25f32, 2.0f32);
+        device
+            .execute(&program, ADJOINT, &mut [&mut y, &mut bars.0, &mut x, &mut bars.1, &mut z, &mut bars.2])
+            .unwrap();
+        let expected = -(0.2222f32 * 1.47 * 0.57);
+        assert_eq!((bars.1, bars.2), (expected, expected));
+        assert_ne!(expected, -(0.2222f64 * 1.47 * 0.57) as f32);
+    }
 }

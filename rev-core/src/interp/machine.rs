@@ -113,8 +113,8 @@ impl<'m> Machine<'m> {
     pub fn restart(&mut self, args: Vec<Data>) -> Result<(), Error> {
         let (entry, direction) = self.entry.clone();
         if self.globals.typed.is_none() {
-            let (module, halves) = (self.globals.module, args.iter().any(Data::has_halves));
-            if let Some(typed) = with_typed_literals(module, &entry, direction, halves) {
+            let (module, narrow) = (self.globals.module, args.iter().any(Data::has_narrow));
+            if let Some(typed) = with_typed_literals(module, &entry, direction, narrow) {
                 self.globals = Globals::new(module);
                 self.globals.typed = Some(Rc::new(typed));
                 self.programs.clear();

@@ -179,13 +179,13 @@ impl Data {
         }
     }
 
-    /// Whether some number in it has 16 bits.
-    pub fn has_halves(&self) -> bool {
+    /// Whether some number in it has fewer digits than an `f64`: 32 bits or 16.
+    pub fn has_narrow(&self) -> bool {
         match self {
-            Data::Scalar(v) => v.is_half(),
-            Data::Array(a) => a.elements.iter().any(Data::has_halves),
-            Data::Tuple(es) | Data::Stack(es) => es.iter().any(Data::has_halves),
-            Data::Struct(r) => r.fields.iter().any(|(_, d)| d.has_halves()),
+            Data::Scalar(v) => v.is_half() || matches!(v, Value::F32(_) | Value::Complex32(_)),
+            Data::Array(a) => a.elements.iter().any(Data::has_narrow),
+            Data::Tuple(es) | Data::Stack(es) => es.iter().any(Data::has_narrow),
+            Data::Struct(r) => r.fields.iter().any(|(_, d)| d.has_narrow()),
             Data::Literal(_) | Data::Lanes(_) | Data::Function(_) | Data::None => false,
         }
     }

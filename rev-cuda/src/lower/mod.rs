@@ -159,8 +159,9 @@ pub fn lower(
     arguments: &[ArgumentType],
     options: &LowerOptions,
 ) -> Result<Program, Error> {
-    let halves = arguments.iter().any(|a| a.leaves().into_iter().any(Ty::is_half));
-    let typed = rev_core::check::with_typed_literals(module, &module.entry, direction, halves);
+    let narrow = |ty: Ty| ty.is_half() || ty == Ty::F32;
+    let narrow = arguments.iter().any(|a| a.leaves().into_iter().any(narrow));
+    let typed = rev_core::check::with_typed_literals(module, &module.entry, direction, narrow);
     let module = typed.as_ref().unwrap_or(module);
     let mut lower = Lower {
         module,

@@ -86,19 +86,19 @@ pub fn infer_module(module: &mut Module) {
     }
 }
 
-/// The module with the types of its literals, where these aren't found beside them: in derivatives on numbers of 16
-/// bits, whose cotangents are of another type, and in complex numbers of literals alone. `None` elsewhere, where a
+/// The module with the types of its literals, where these aren't found beside them: in derivatives on numbers of 32
+/// and 16 bits, where products of literals have names and are rounded as the program's numbers, and in complex numbers of literals alone. `None` elsewhere, where a
 /// literal takes the type beside it.
 pub fn with_typed_literals(
     module: &Module,
     entry: &str,
     direction: Direction,
-    halves: bool,
+    narrow: bool,
 ) -> Option<Module> {
     let is_shadow = |f: &Function, p: &VarId| matches!(f.var(*p).ty, Type::Shadow(_));
     let derived = |f: &Function| f.params.iter().any(|p| is_shadow(f, p));
     let derivative = direction.adjoint > 0 || module.functions.get(entry).is_some_and(derived);
-    ((halves && derivative) || makes_complex(module)).then(|| {
+    ((narrow && derivative) || makes_complex(module)).then(|| {
         let mut typed = module.clone();
         infer_module(&mut typed);
         typed
