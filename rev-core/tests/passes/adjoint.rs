@@ -45,4 +45,7 @@ fn what_is_used_once_has_no_name() {
             "let t2 = sqrt(a * b) {; let c: Shadow<_> = absorb(y_bar, 0.5 * (1 / t2)) {; a_bar += scale(c, b); b_bar += scale(c, a); }; }",
         ),
     ]);
+    // nor has a cotangent on its way through several functions
+    let text = pulled("y += sqrt(sqrt(a))");
+    assert!(text.contains("absorb(absorb(y_bar") && !text.contains("Shadow<_>"), "{text}");
 }
