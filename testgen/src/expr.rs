@@ -72,7 +72,10 @@ impl Generator<'_> {
             13 => f(Func::Abs, vec![self.linear(d)]),
             14 => f(Func::Select, vec![self.condition(d), self.linear(d), self.linear(d)]),
             15 => f(Func::MulAdd, vec![self.small(d), self.linear(d), self.linear(d)]),
-            16 => f(Func::CopySign, vec![self.linear(d), self.linear(d)]),
+            16 => {
+                let (size, sign) = (self.linear(d), self.linear(d));
+                f(Func::CopySign, vec![size, self.off_zero(sign)])
+            }
             17 => self.condition(d).choose(self.linear(d), self.linear(d)),
             18 if self.dice.chance(50) => self.local(d),
             18 => self.guarded(d),
@@ -219,7 +222,8 @@ impl Generator<'_> {
             28 => {
                 let func = [Func::Floor, Func::Ceil, Func::Round, Func::Trunc][self.dice.below(4)];
                 let s = self.small(d);
-                f(func, vec![f(Func::Mul, vec![Expr::int(2), s])])
+                let doubled = f(Func::Mul, vec![Expr::int(2), s]);
+                f(func, vec![self.off_zero(doubled)])
             }
             29 => f(Func::LnGamma, vec![self.positive(d)]),
             30 => {
@@ -418,14 +422,32 @@ impl Generator<'_> {
     /// A comparison of two real numbers that aren't equal by construction where either is computed from what comes
     /// back up to rounding, as two elements of a new ancilla are: it would be decided otherwise on the way back.
     fn compared(&mut self, func: Func, a: Expr, b: Expr) -> Expr {
-        let local = |v: VarId| self.scopes.known.iter().any(|k| k.id == v && k.scope.is_some());
-        let mut tied = false;
-        [&a, &b].into_iter().for_each(|e| e.each_read(&mut |p| tied |= local(p.var)));
-        if !tied {
-            return f(func, vec![a, b]);
+        match self.comes_back(&a) || self.comes_back(&b) {
+            true => f(func, vec![a, self.beside(b)]),
+            false => f(func, vec![a, b]),
         }
-        let apart = typed(self.dice.decimal(0.1, 0.5));
-        f(func, vec![a, f(Func::Add, vec![b, apart])])
+    }
+
+    /// A real number whose sign, or whose whole part, is taken: likewise not zero by construction, as a new ancilla is.
+    fn off_zero(&mut self, e: Expr) -> Expr {
+        match self.comes_back(&e) {
+            true => self.beside(e),
+            false => e,
+        }
+    }
+
+    /// Whether an expression is computed from bindings and ancillas, which come back up to rounding.
+    fn comes_back(&self, e: &Expr) -> bool {
+        let own = |v: VarId| matches!(self.function.var(v).kind, VarKind::Ancilla | VarKind::Binding);
+        let mut found = false;
+        e.each_read(&mut |p| found |= own(p.var));
+        found
+    }
+
+    /// A number that isn't `e`, nor half a whole number from it.
+    fn beside(&mut self, e: Expr) -> Expr {
+        let apart = typed(self.dice.decimal(0.1, 0.45));
+        f(Func::Add, vec![e, apart])
     }
 
     /// A value of a kind of scalar, of a random depth.

@@ -5,6 +5,8 @@
 
 #![allow(clippy::panic)] // tests
 
+use rev_core::ir::{Block, Expr, ExprKind, VarKind};
+use rev_core::ops::Func;
 use rev_testgen::census::Census;
 use rev_testgen::suite::interpreter::{check, generate, SUITE};
 use rev_testgen::{Program, Size};
@@ -26,4 +28,34 @@ fn every_form_is_generated() {
         (0..count).for_each(|seed| census.add(&Program::sized(seed, "f", size)));
         assert!(census.missing().is_empty(), "{size:?}: {:?}", census.missing());
     }
+}
+
+fn each_expr(block: &Block, f: &mut dyn FnMut(&Expr)) {
+    fn within(e: &Expr, f: &mut dyn FnMut(&Expr)) {
+        f(e);
+        e.each_child(&mut |e| within(e, f));
+    }
+    for stmt in block {
+        stmt.each_expr(&mut |e| within(e, f));
+        stmt.blocks().into_iter().for_each(|b| each_expr(b, f));
+    }
+}
+
+/// An ancilla that starts at zero comes back up to rounding, perhaps with the other sign.
+#[test]
+fn signs_are_not_taken_of_ancillas_themselves() {
+    let mut beside = 0;
+    for seed in 0..400 {
+        for function in Program::generate(seed, "f").functions {
+            each_expr(&function.body, &mut |e| {
+                let ExprKind::Func(Func::CopySign, args) = &e.kind else { return };
+                let own = |v| matches!(function.var(v).kind, VarKind::Ancilla | VarKind::Binding);
+                if args[1].reads().iter().any(|p| own(p.var)) {
+                    assert!(!matches!(args[1].kind, ExprKind::Read(_)), "seed {seed}");
+                    beside += 1;
+                }
+            });
+        }
+    }
+    assert!(beside > 0, "no sign is computed from what a function declares");
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use rev_compiler::check::{check, check_pure, infer, infer_module, type_of};
+use rev_compiler::check::{check, check_module, check_pure, infer, infer_module, type_of};
 use rev_compiler::diag::Code;
 use rev_compiler::ir::{
     Class, Expr, Function, Generic, GenericArgument, GenericKind, Length, ScalarType, StmtKind, Type,
@@ -157,6 +157,35 @@ fn cotangents_of_unknown_types_are_converted() {
     assert_eq!(converted("c.count"), (1, 1));
     assert_eq!(converted("x"), (0, 2));
     assert_eq!(converted("k"), (0, 1));
+}
+
+/// The types of partial derivatives tell those of the literals beside them, and their parameters those of literal
+/// arguments, where nothing else does: `… as Shadow<_>` is any shadow.
+#[test]
+fn partial_derivatives_tell_the_types_of_literals() {
+    let text = "\
+module f
+
+pure fn given<T: Real>(x: T, y: T) -> T { x * sin(y) } partials (sin(y), x * cos(y))
+
+pure fn both<T: Real>(x: T, n: i64) -> (T, bool) { (x * sin(x), n > 0) }
+
+struct Camera<T: Real> { focal: T }
+
+fn f<T: Real>(y: &mut T, x: T, z: Complex<T>, c: Camera<T>) {
+    y += min(0.45, given(0.74, x))
+    y += max(both(x, 3).0, 2)
+    y += min(0.25, given(x, c.focal))
+    y += re(z)
+}
+";
+    let module = check_module(parse_module(text).unwrap()).unwrap_or_else(|d| panic!("{d:?}"));
+    for mut made in [module.adjoint(), module.adjoint().adjoint()] {
+        infer_module(&mut made);
+        let text = made.to_string();
+        assert!(text.contains("0_T }"), "{text}");
+        assert!(!text.contains("0i32 }") && !text.contains("f64"), "{text}");
+    }
 }
 
 /// The codes of what is wrong with a pure function.

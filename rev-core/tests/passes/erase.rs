@@ -68,3 +68,26 @@ fn calls_of_adjoints_forget_the_state_that_nobody_reads() {
         assert_eq!(erased.forgets(call.span), forgets, "{wanted:?}");
     }
 }
+
+/// The adjoint as a function of its own, on numbers of which some are complex: the zero beside the partial derivative is
+/// of its type, not of the one that a literal has alone.
+#[test]
+fn an_adjoint_knows_the_types_of_literals_beside_partial_derivatives() {
+    rev_core::validate::switch_on();
+    let text = "module f
+        pure fn given<T: Real>(x: T, y: T) -> T { x * sin(y) } partials (sin(y), x * cos(y))
+        fn f<T: Real>(y: &mut T, x: T) {
+            y += min(0.45, given(0.74, x))
+            y += im(complex(x, 1))
+        }";
+    let module = check_module(parse_module(text).unwrap()).unwrap_or_else(|d| panic!("{d:?}"));
+    let adjoint = module.adjoint();
+    for made in [adjoint.erased().unwrap(), adjoint] {
+        let pulled =
+            |y: Data, y_bar: Data, x: Data, x_bar: Data| run(&made, &[y, y_bar, x, x_bar]).swap_remove(3);
+        let x_bar = pulled(0.5.load(), 2.0.load(), 0.3.load(), 0.0.load());
+        assert_eq!(x_bar, (2.0 * (0.74 * 0.3f64.cos())).load(), "{made}");
+        let x_bar = pulled(0.5f32.load(), 2f32.load(), 0.3f32.load(), 0f32.load());
+        assert_eq!(x_bar, (2.0 * (0.74 * 0.3f32.cos())).load(), "{made}");
+    }
+}

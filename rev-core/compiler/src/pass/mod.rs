@@ -25,6 +25,7 @@ pub use expand::{expand, has_contraction, Expansion};
 pub use fuse::{fuse, Fused, FUSED, SHADOWS};
 pub use inverse::inverse_block;
 use inverse::inverse_function;
+pub(crate) use partials::row_type;
 pub use partials::{partials, taken_partials, NotDifferentiable};
 pub use rename::{distinct_names, fresh_names};
 pub use uncompute::uncompute;

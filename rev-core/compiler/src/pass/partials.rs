@@ -70,7 +70,7 @@ fn derived(pure: &Pure, param: VarId, out: &mut Pure) -> Result<Expr, NotDiffere
 
 /// The type of the partial derivatives of a result: one for each parameter in place of each scalar. Those of
 /// an integer or `bool`, which are zero, are numbers that cotangents of the parameters can be multiplied by.
-fn row_type(result: &Type, pure: &Pure) -> Type {
+pub(crate) fn row_type(result: &Type, pure: &Pure) -> Type {
     match result {
         Type::Tuple(types) => Type::Tuple(types.iter().map(|t| row_type(t, pure)).collect()),
         scalar if scalar.is_inactive(&pure.generics) => Type::Tuple(zero_types(pure)),

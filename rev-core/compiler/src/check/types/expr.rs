@@ -22,10 +22,7 @@ impl Solver<'_> {
             }
             ExprKind::Func(func, args) => self.func(expr, *func, args),
             ExprKind::Pure(path, args) => self.pure(expr, path, args),
-            ExprKind::Partials(_, args) => {
-                args.iter().for_each(|e| drop(self.expr(e)));
-                self.terms.hole()
-            }
+            ExprKind::Partials(path, args) => self.partials(expr, path, args),
             ExprKind::Cast(e, ty) => self.cast(e, ty),
             ExprKind::If(c, a, b) => {
                 self.condition(c);

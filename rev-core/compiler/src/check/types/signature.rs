@@ -7,6 +7,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::ir::{
     Arg, ArgValue, Callee, Direction, Expr, Generic, GenericKind, Mode, Span, Stmt, Type, VarId,
 };
+use crate::pass::{row_type, taken_partials};
 
 use super::solver::{Need, Solver};
 use super::stmt::shadow_mode;
@@ -88,6 +89,17 @@ impl Solver<'_> {
 
     /// The type of a call of a pure function.
     pub fn pure(&mut self, expr: &Expr, path: &str, args: &[Expr]) -> Term {
+        self.derived(expr, (path, 0), args)
+    }
+
+    /// The type of the partial derivatives of a pure function, which may be partial derivatives themselves.
+    pub fn partials(&mut self, expr: &Expr, path: &str, args: &[Expr]) -> Term {
+        let (path, taken) = taken_partials(path);
+        self.derived(expr, (path, taken + 1), args)
+    }
+
+    /// The type of the result of a pure function, or of its derivatives taken `times` times.
+    fn derived(&mut self, expr: &Expr, (path, times): (&str, usize), args: &[Expr]) -> Term {
         let found: Vec<Term> = args.iter().map(|e| self.expr(e)).collect();
         let pure = self.scope.module.and_then(|m| m.pures.get(m.resolve(self.scope.name, path)));
         let Some(pure) = pure else { return self.terms.hole() };
@@ -101,7 +113,8 @@ impl Solver<'_> {
                 self.expect(&wanted, term, arg.span, None);
             }
         }
-        self.terms.instance(&pure.result_type, &generics)
+        let result = (0..times).fold(pure.result_type.clone(), |ty, _| row_type(&ty, pure));
+        self.terms.instance(&result, &generics)
     }
 
     /// Holes for the type parameters of a callee, each with its class.

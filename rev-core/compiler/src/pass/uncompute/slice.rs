@@ -235,7 +235,8 @@ impl<'a> Slicer<'a> {
         body.wrap(stmt, copy.into_kind())
     }
 
-    /// An inner ancilla is sliced too when the slice reads it.
+    /// An inner ancilla is sliced too when the slice reads it; one of which only the shape is asked is as it
+    /// starts.
     fn ancilla(
         &self,
         stmt: &Stmt,
@@ -248,6 +249,9 @@ impl<'a> Slicer<'a> {
             let body = self.inner(stmt, (0, block), index, own, path);
             if !mentions(&body.body, var) {
                 return body;
+            }
+            if !self.depends(&body.body, var) {
+                return self.around(stmt, body, index, path, own, &[(init, Role::Binding, Part::Before)]);
             }
             self.needed.borrow_mut().insert(var);
         }
@@ -342,7 +346,7 @@ impl<'a> Slicer<'a> {
         let mut sliced = self.inner(stmt, (1, body), index, own, path);
         let kept = if self.is_clean(compute, body, &|_| false) {
             let Some(ancilla) = written(&sliced.body, own) else { return sliced };
-            if !writes_of(compute).iter().any(|v| mentions(&sliced.body, *v)) {
+            if !writes_of(compute).iter().any(|v| self.depends(&sliced.body, *v)) {
                 return sliced;
             }
             self.reads_of_compute(compute, ancilla, index, own, path, &mut sliced.faults);
@@ -395,17 +399,38 @@ impl<'a> Slicer<'a> {
         path: &Position,
         faults: &mut Vec<Fault>,
     ) {
-        if let Some((p, what)) = expr.named() {
-            let depends = match what {
-                Named::Value => true,
-                Named::Length => self.indices.may_be_stack(p.var),
-                Named::Shape => false,
-            };
-            if depends {
-                self.read(ancilla, p, role, own, path, faults);
-            }
+        if let Some(p) = self.taken(expr) {
+            self.read(ancilla, p, role, own, path, faults);
         }
         expr.each_child(&mut |e| self.reads(ancilla, e, role, own, path, faults));
+    }
+
+    /// The place on whose value an expression itself depends, its parts aside: an array's length is none of it.
+    fn taken<'e>(&self, expr: &'e Expr) -> Option<&'e Place> {
+        let (place, what) = expr.named()?;
+        let depends = match what {
+            Named::Value => true,
+            Named::Length => self.indices.may_be_stack(place.var),
+            Named::Shape => false,
+        };
+        depends.then_some(place)
+    }
+
+    /// Whether a block reads or writes the value of a variable, so that its shape alone won't do.
+    fn depends(&self, block: &[Stmt], var: VarId) -> bool {
+        let mut found = false;
+        for stmt in block {
+            stmt.each_expr(&mut |e| found |= self.takes(e, var));
+            stmt.each_place(&mut |p, _| found |= p.var == var || p.indices().any(|e| self.takes(e, var)));
+            found |= stmt.blocks().into_iter().any(|b| self.depends(b, var));
+        }
+        found
+    }
+
+    fn takes(&self, expr: &Expr, var: VarId) -> bool {
+        let mut found = self.taken(expr).is_some_and(|p| p.var == var);
+        expr.each_child(&mut |e| found |= self.takes(e, var));
+        found
     }
 
     /// Notes the first write that changes a place after the slice has read it.

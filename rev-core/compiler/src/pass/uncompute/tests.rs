@@ -324,6 +324,77 @@ fn an_inner_ancilla_that_the_slice_does_not_read_is_left_out() {
     );
 }
 
+/// Of an array's length alone, neither what an inner ancilla holds nor what a compute part does is needed.
+#[test]
+fn an_inner_ancilla_of_which_only_the_length_is_asked_is_not_computed_again() {
+    let [inside, computed] = [
+        "c[0] += x; for i in 0..len(c) { s += 1.0 }",
+        "compute { c[0] += x } do { for i in 0..len(c) { s += 1.0 } }",
+    ];
+    for (statements, after) in [(inside, "; c[0] -= x"), (computed, "")] {
+        becomes(
+            &format!(
+                "fn f(x: &mut f64, n: usize) {{
+                    managed anc s: f64 = 0.0 {{
+                        managed anc c: [f64] = fill(0.0, n) {{ {statements} }}
+                        x += 1.0
+                    }}
+                }}"
+            ),
+            &format!(
+                "fn f(x: &mut f64, n: usize) {{
+                    anc s: f64 = 0.0 {{
+                        anc c: [f64] = fill(0.0, n) {{ {statements}{after} }}
+                        x += 1.0
+                        anc c2: [f64] = fill(0.0, n) {{ for i2 in (0..len(c2)).rev() {{ s -= 1.0 }} }}
+                    }}
+                }}"
+            ),
+        );
+        illegal(
+            &format!(
+                "fn f(x: &mut f64, n: usize) {{
+                    managed anc s: f64 = 0.0 {{
+                        managed anc c: [f64] = fill(0.0, n) {{ {} }}
+                        x += 1.0
+                    }}
+                }}",
+                statements.replace("1.0", "c[i]")
+            ),
+            &["R0205 this changes `x`"],
+        );
+    }
+}
+
+/// A loop as often as an argument is long, inside a compute block that changes the argument's elements.
+#[test]
+fn a_compute_part_that_changes_an_array_is_not_run_for_its_length() {
+    becomes(
+        "fn f(x: &mut f64, y: &mut [f64]) {
+            managed anc s: f64 = 0.0 {
+                compute { y[0] += x } do { for i in 0..len(y) { s += 1.0 } }
+                x += 1.0
+            }
+        }",
+        "fn f(x: &mut f64, y: &mut [f64]) {
+            anc s: f64 = 0.0 {
+                compute { y[0] += x } do { for i in 0..len(y) { s += 1.0 } }
+                x += 1.0
+                for i2 in (0..len(y)).rev() { s -= 1.0 }
+            }
+        }",
+    );
+    illegal(
+        "fn f(x: &mut f64, y: &mut Stack<f64>, z: &mut f64) {
+            managed anc s: usize = 0 {
+                compute { z += x; push(y, z) } do { s += len(y) }
+                x += 1.0
+            }
+        }",
+        &["R0205 this changes `x`"],
+    );
+}
+
 #[test]
 fn an_inner_ancilla_that_cannot_be_computed_again_is_named_with_the_outer_one() {
     illegal(
