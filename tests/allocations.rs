@@ -155,7 +155,7 @@ fn spread<T: Real>(y: &mut [T], bins: &mut [T], a: T, x: &[T], to: &[usize]) {
 }
 
 /// On the device nothing is allocated; on the host a few lists whose length is that of the signature
-/// and of the program, whatever the sizes of the arrays, and a copy of what orders sums.
+/// and of the program, whatever the sizes of the arrays, and a copy of what orders sums, in each call.
 #[test]
 fn a_second_call_on_a_gpu_allocates_no_arrays() {
     let bytes = |n: usize| {
@@ -188,8 +188,8 @@ fn a_second_call_on_a_gpu_allocates_no_arrays() {
         assert_eq!((gpu.driver().0.load(Ordering::Relaxed), gpu.compiled()), (rooms, programs));
         memory.bytes_total
     };
-    // the index array is copied, to be compared with the one that sums were ordered for
-    let index = |n: usize| (n * size_of::<usize>()) as u64;
+    // each of the two calls copies the index array, to compare it with the one that sums were ordered for
+    let index = |n: usize| (2 * n * size_of::<usize>()) as u64;
     let (small, large) = (bytes(1000) - index(1000), bytes(100_000) - index(100_000));
     assert!(small < 65_536 && large < 65_536, "{small} and {large} bytes");
 }
