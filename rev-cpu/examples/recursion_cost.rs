@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use rev_core::tolerance::Options;
-use rev_cpu::context::{Context, Run, Unchecked};
+use rev_cpu::context::{Context, Restoring, Run};
 use rev_cpu::prelude::*;
 use rev_cpu::recursion::{by_value, is_low, more_calls, on_more};
 
@@ -57,7 +57,7 @@ fn halves(out: &mut f64, x: &[f64], from: usize, to: usize) {
     }
 }
 
-type Cx<'a> = Context<'a, Unchecked>;
+type Cx<'a> = Context<'a, Restoring>;
 
 fn halves_counted(cx: Cx<'_>, out: &mut f64, x: &[f64], from: usize, to: usize) -> Result<(), Error> {
     if is_low(FRAME) {

@@ -2,7 +2,7 @@
 
 use rev_core::scalar::{Linear, Mismatch, Primal};
 
-use crate::checks::Held;
+use crate::checks::{is_astray, Held};
 use crate::context::Context;
 use crate::scratch::Scratch;
 use crate::view::{Cells, Dynamic, Exclusive, Extents, Raw, Slice, Strided, Whole};
@@ -217,6 +217,31 @@ pub fn elements<'a, A: Cells<'a>>(a: A) -> impl Iterator<Item = &'a mut A::Eleme
     a.cells_in_order()
 }
 
+/// The first element that holds a number that arithmetic can't take back ([`crate::checks::is_astray`]).
+#[inline]
+pub fn astray<'a, H: Whole<'a>>(array: H, first: &H::Element, finite: bool) -> Option<Mismatch>
+where
+    H::Element: Primal,
+{
+    // without a way out of the loop, which would keep it from running in vectors
+    let any = array.elements_in_order().fold(false, |any, e| any | is_astray(e, finite));
+    any.then(|| which_is_astray(array, first, finite))
+}
+
+#[cold]
+#[inline(never)]
+fn which_is_astray<'a, H: Whole<'a>>(array: H, first: &H::Element, finite: bool) -> Mismatch
+where
+    H::Element: Primal,
+{
+    let shape = shape_of(&array);
+    let mut found = array.elements_in_order().enumerate().filter(|(_, e)| is_astray(*e, finite));
+    match found.next() {
+        Some((k, e)) => crate::checks::astray(e, first).within(format_args!("{:?}", place(k, &shape))),
+        None => crate::checks::astray(first, first),
+    }
+}
+
 /// Whether every element may stand for `expected`.
 ///
 /// # Errors
@@ -240,7 +265,7 @@ where
 }
 
 /// The index of the `k`-th element in row-major order.
-fn place(mut k: usize, shape: &[usize]) -> Vec<usize> {
+pub(crate) fn place(mut k: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (i, n) in index.iter_mut().zip(shape).rev() {
         *i = k % n;

@@ -11,7 +11,7 @@
 
 use rev_core::error::Error;
 
-use crate::context::{Checks, Context};
+use crate::context::{Context, Mode};
 use crate::fail;
 use crate::parallel::Target;
 use crate::steps::Visits;
@@ -42,7 +42,7 @@ pub(crate) fn run<V, A, C, F>(
 where
     V: Visits,
     A: Target,
-    C: Checks,
+    C: Mode,
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error>,
 {
     let count = visits.count();
@@ -97,7 +97,7 @@ fn length(weight: usize, cells: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Run, Unchecked};
+    use crate::context::{Restoring, Run};
     use crate::parallel::{By, Sum};
     use crate::steps::Up;
     use crate::view::Single;
@@ -107,7 +107,7 @@ mod tests {
     fn summed(n: usize, weight: usize) -> (u32, usize) {
         let longest = std::sync::atomic::AtomicUsize::new(0);
         let mut total = 0u32;
-        let body = |_: Context<'_, Unchecked>, visits: Up<usize>, By(_, sum): By<Sum, Single<'_, u32>>| {
+        let body = |_: Context<'_, Restoring>, visits: Up<usize>, By(_, sum): By<Sum, Single<'_, u32>>| {
             longest.fetch_max(visits.count(), std::sync::atomic::Ordering::Relaxed);
             visits.into_iter().for_each(|i| *sum.get() = sum.get().wrapping_add(i as u32));
             Ok(())

@@ -1,8 +1,9 @@
 //! The run-time checks of reversibility: what emitted code calls where checks are on.
 
 use rev_core::scalar::{rt, Mismatch, Primal, Scalar, Zero};
+use rev_core::tolerance::{Tolerance, Tolerances};
 
-use crate::context::{Checks, Context};
+use crate::context::Context;
 use crate::view::Whole;
 
 /// The largest magnitude that an ancilla has held, against which rounding is measured when it is
@@ -17,13 +18,11 @@ pub struct Held {
 }
 
 impl Held {
-    /// Starts with the first value. Costs nothing where checks are off.
+    /// Starts with the first value.
     #[inline(always)]
-    pub fn of<C: Checks, P: Primal>(first: &P) -> Held {
+    pub fn of<P: Primal>(first: &P) -> Held {
         let mut held = Held { bits: 0, known: true };
-        if C::ON {
-            held.see(first);
-        }
+        held.see(first);
         held
     }
 
@@ -59,6 +58,33 @@ pub fn compare<C, P: Primal>(
     held: Option<f64>,
 ) -> Result<(), Mismatch> {
     found.compare(expected, cx.tolerances(), held)
+}
+
+/// Whether the compiler's statements can bring an ancilla back: no number in it is NaN, nor infinite where `finite` says
+/// that it was only added to.
+#[inline(always)]
+pub fn is_astray<P: Primal>(found: &P, finite: bool) -> bool {
+    let magnitude = found.magnitude();
+    magnitude.is_nan() || finite && magnitude.is_infinite()
+}
+
+/// Where in a value such a number is.
+#[cold]
+#[inline(never)]
+pub fn astray<P: Primal>(found: &P, first: &P) -> Mismatch {
+    // a NaN isn't itself, and nothing but an infinity is infinitely far from what is finite
+    let any = Tolerance { absolute: f64::INFINITY, relative: 0.0 };
+    let wide = Tolerances { f16: any, bf16: any, f32: any, f64: any };
+    let itself = found.compare(found, &wide, None).err();
+    let other = found.compare(first, &wide, None).err();
+    match (itself, other) {
+        (Some(itself), Some(other)) if itself.path == other.path => other,
+        (Some(itself), _) => Mismatch { expected: "a number".into(), ..itself },
+        (None, Some(other)) => other,
+        (None, None) => {
+            Mismatch { path: String::new(), expected: "a number".into(), found: format!("{found:?}") }
+        }
+    }
 }
 
 /// Whether a place is zero, so that a popped value may be moved there.
@@ -152,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_nan_is_held_for_ever() {
-        let mut held = Held::of::<crate::context::Checked, _>(&0.0f64);
+        let mut held = Held::of(&0.0f64);
         held.see(&f64::NAN);
         held.see(&1.0f64);
         assert!(held.largest().unwrap().is_nan());

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::context::{Checks, Context};
+use crate::context::{Context, Mode};
 use crate::parallel::on_several_threads;
 use crate::steps::{Numbering, Visits};
 use crate::view::{Extents, Taken};
@@ -26,7 +26,7 @@ pub struct Claims {
 impl Claims {
     /// No claims yet on `count` elements, in a loop that is about to run. `checked` says whether the
     /// program makes checks here. `None` when there is no memory for them.
-    pub fn new<V: Visits, C: Checks>(
+    pub fn new<V: Visits, C: Mode>(
         cx: Context<'_, C>,
         checked: bool,
         visits: V,
@@ -34,7 +34,7 @@ impl Claims {
         count: usize,
     ) -> Option<Claims> {
         let iterations = visits.numbering();
-        if !(checked && C::ON || on_several_threads(cx, visits, weight)) {
+        if !(checked && cx.checks() || on_several_threads(cx, visits, weight)) {
             return Some(Claims { owners: None, iterations });
         }
         let mut owners = Vec::new();
@@ -103,7 +103,7 @@ pub fn position<const R: usize>(index: [usize; R], shape: [usize; R]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Run, Unchecked};
+    use crate::context::{Restoring, Run};
     use crate::steps::{Down, Steps, Up};
     use crate::view::Strided;
     use rev_core::tolerance::Options;
@@ -117,9 +117,10 @@ mod tests {
     }
 
     fn claims_on(count: usize, threads: usize, visits: impl Visits) -> Option<Claims> {
-        let options = Options { threads: Some(threads), parallel_from: 0, ..Options::default() };
+        let options =
+            Options { threads: Some(threads), parallel_from: 0, checks: false, ..Options::default() };
         let run = Run::new(&options);
-        Claims::new::<_, Unchecked>(run.context(), true, visits, 1, count)
+        Claims::new::<_, Restoring>(run.context(), true, visits, 1, count)
     }
 
     #[test]

@@ -12,39 +12,25 @@ use rev_core::tolerance::{Lanes, Options, Tolerances};
 
 use crate::lanes::runs;
 
-/// Whether a program checks reversibility: a type, so that the unchecked program has no trace of
-/// the checks.
-pub trait Checks: Copy + Send + Sync + 'static {
-    /// Whether checks are made.
-    const ON: bool;
+/// What a program does: a type, so that one which does less has no trace of the rest.
+pub trait Mode: Copy + Send + Sync + 'static {
     /// Whether an adjoint restores the state before the function, besides its shadows.
     const RESTORES: bool;
 }
 
-/// Checks are made.
+/// Everything is done.
 #[derive(Clone, Copy, Debug)]
-pub struct Checked;
+pub struct Restoring;
 
-/// No checks are made.
-#[derive(Clone, Copy, Debug)]
-pub struct Unchecked;
-
-/// No checks are made, and of an adjoint only the shadows are wanted.
+/// Of an adjoint only the shadows are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Forgetful;
 
-impl Checks for Checked {
-    const ON: bool = true;
+impl Mode for Restoring {
     const RESTORES: bool = true;
 }
 
-impl Checks for Unchecked {
-    const ON: bool = false;
-    const RESTORES: bool = true;
-}
-
-impl Checks for Forgetful {
-    const ON: bool = false;
+impl Mode for Forgetful {
     const RESTORES: bool = false;
 }
 
@@ -70,8 +56,9 @@ impl<'o> Run<'o> {
 
     /// The context of a program of this run.
     #[inline]
-    pub fn context<C: Checks>(&self) -> Context<'_, C> {
-        Context { run: self, workers: None, depth: self.options.depth.max(1), checks: PhantomData }
+    pub fn context<C: Mode>(&self) -> Context<'_, C> {
+        let Options { depth, checks, .. } = *self.options;
+        Context { run: self, workers: None, depth: depth.max(1), checks, mode: PhantomData }
     }
 
     fn workers(&self) -> usize {
@@ -116,7 +103,9 @@ pub struct Context<'a, C> {
     workers: Option<NonZeroUsize>,
     /// How many more calls of recursive functions may be inside each other.
     depth: usize,
-    checks: PhantomData<C>,
+    /// Whether reversibility is checked: beside the state, so that the compiler sees that it stays.
+    checks: bool,
+    mode: PhantomData<C>,
 }
 
 impl<C> Copy for Context<'_, C> {}
@@ -127,16 +116,30 @@ impl<C> Clone for Context<'_, C> {
 }
 
 impl<'a, C> Context<'a, C> {
+    /// Whether reversibility is checked.
+    #[inline(always)]
+    pub fn checks(self) -> bool {
+        self.checks
+    }
+
     /// The same without checks.
     #[inline(always)]
-    pub fn unchecked(self) -> Context<'a, Unchecked> {
-        Context { run: self.run, workers: self.workers, depth: self.depth, checks: PhantomData }
+    pub fn unchecked(self) -> Self {
+        Context { checks: false, ..self }
     }
 
     /// The same for an adjoint whose restored state nobody reads.
     #[inline(always)]
     pub fn forgetful(self) -> Context<'a, Forgetful> {
-        Context { run: self.run, workers: self.workers, depth: self.depth, checks: PhantomData }
+        let Context { run, workers, depth, checks, mode: _ } = self;
+        Context { run, workers, depth, checks, mode: PhantomData }
+    }
+
+    /// The same for a program whose state is read.
+    #[inline(always)]
+    pub fn restoring(self) -> Context<'a, Restoring> {
+        let Context { run, workers, depth, checks, mode: _ } = self;
+        Context { run, workers, depth, checks, mode: PhantomData }
     }
 
     /// The same with fewer threads: what a task of a parallel loop has left for loops inside it.

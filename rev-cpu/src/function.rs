@@ -11,7 +11,7 @@ use rev_core::error::Error;
 use rev_core::scalar::{NoShadow, Primal};
 
 use crate::collect::Collector;
-use crate::context::{Checks, Context, Width};
+use crate::context::{Context, Mode, Width};
 use crate::view::{Dynamic, Exclusive, Shared, Slice, Strided};
 
 /// A way to pass a parameter, as a type: [`Read`] or [`Write`] of a kind of value.
@@ -130,21 +130,21 @@ pub trait Reversible<P: Params>: Copy + Send + Sync + 'static {
     /// # Errors
     ///
     /// A check that failed, an index out of range, or what else stopped it.
-    fn forward<C: Checks>(self, cx: Context<'_, C>, args: P::Args<'_>) -> Result<(), Error>;
+    fn forward<C: Mode>(self, cx: Context<'_, C>, args: P::Args<'_>) -> Result<(), Error>;
 
     /// Runs its inverse.
     ///
     /// # Errors
     ///
     /// As [`forward`](Reversible::forward).
-    fn inverse<C: Checks>(self, cx: Context<'_, C>, args: P::Args<'_>) -> Result<(), Error>;
+    fn inverse<C: Mode>(self, cx: Context<'_, C>, args: P::Args<'_>) -> Result<(), Error>;
 
     /// Runs its adjoint.
     ///
     /// # Errors
     ///
     /// As [`forward`](Reversible::forward).
-    fn adjoint<C: Checks, const N: usize>(
+    fn adjoint<C: Mode, const N: usize>(
         self,
         cx: Context<'_, C>,
         width: Width<N>,
@@ -157,7 +157,7 @@ pub trait Reversible<P: Params>: Copy + Send + Sync + 'static {
     /// # Errors
     ///
     /// As [`forward`](Reversible::forward).
-    fn adjoint_inverse<C: Checks, const N: usize>(
+    fn adjoint_inverse<C: Mode, const N: usize>(
         self,
         cx: Context<'_, C>,
         width: Width<N>,

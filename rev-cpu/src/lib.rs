@@ -62,7 +62,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::checks::{compare, in_range, number, ranges_meet, same_index, take_value, vacant, Held};
     pub use crate::collect::{Collector, FunctionArg};
-    pub use crate::context::{Checked, Checks, Context, Forgetful, Run, Unchecked, Width};
+    pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};

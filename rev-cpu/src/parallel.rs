@@ -23,7 +23,7 @@ use rev_core::tree;
 
 use crate::atomic::is_atomic;
 use crate::blocks;
-use crate::context::{Checks, Context};
+use crate::context::{Context, Mode};
 use crate::fail;
 use crate::schedule::{self, MULTIPLICATION, OPERATION};
 use crate::scratch::Scratch;
@@ -63,7 +63,7 @@ pub trait Target: Copy + Send + Sync {
     /// The handle must not be used after `copy` is dropped or moved.
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self>;
     /// Adds up, on the threads of the context: `self ⊕= copy`.
-    fn merge<C: Checks>(self, cx: Context<'_, C>, copy: &mut Self::Copy);
+    fn merge<C: Mode>(self, cx: Context<'_, C>, copy: &mut Self::Copy);
 }
 
 impl Target for () {
@@ -81,7 +81,7 @@ impl Target for () {
     unsafe fn of(self, (): &mut ()) -> Option<()> {
         Some(())
     }
-    fn merge<C: Checks>(self, _: Context<'_, C>, (): &mut ()) {}
+    fn merge<C: Mode>(self, _: Context<'_, C>, (): &mut ()) {}
 }
 
 impl<A: Target, B: Target> Target for (A, B) {
@@ -106,7 +106,7 @@ impl<A: Target, B: Target> Target for (A, B) {
         // SAFETY: as required of the caller.
         unsafe { Some((self.0.of(&mut copy.0)?, self.1.of(&mut copy.1)?)) }
     }
-    fn merge<C: Checks>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
+    fn merge<C: Mode>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
         self.0.merge(cx, &mut copy.0);
         self.1.merge(cx, &mut copy.1);
     }
@@ -166,7 +166,7 @@ fn scalars<E>(n: usize) -> usize {
 }
 
 /// `a ⊕= b` for each element, on as many threads as there are.
-fn combine_all<E: Send + Sync, O: Combine<E>, C: Checks>(cx: Context<'_, C>, a: &mut [E], b: &[E]) {
+fn combine_all<E: Send + Sync, O: Combine<E>, C: Mode>(cx: Context<'_, C>, a: &mut [E], b: &[E]) {
     let one_by_one = |a: &mut [E], b: &[E]| a.iter_mut().zip(b).for_each(|(a, b)| O::combine(a, b));
     if cx.workers() < 2 || scalars::<E>(a.len()) < COMBINED {
         return one_by_one(a, b);
@@ -193,7 +193,7 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
         // SAFETY: as required of the caller.
         Some(By(self.0, unsafe { self.1.over(copy) }))
     }
-    fn merge<C: Checks>(self, _: Context<'_, C>, copy: &mut P) {
+    fn merge<C: Mode>(self, _: Context<'_, C>, copy: &mut P) {
         O::combine(self.1.get(), copy);
     }
 }
@@ -218,7 +218,7 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Option<Single<'_, P>>> {
         // SAFETY: as required of the caller.
         Some(By(self.0, self.1.zip(copy.as_mut()).map(|(element, copy)| unsafe { element.over(copy) })))
     }
-    fn merge<C: Checks>(self, _: Context<'_, C>, copy: &mut Option<P>) {
+    fn merge<C: Mode>(self, _: Context<'_, C>, copy: &mut Option<P>) {
         if let (Some(element), Some(copy)) = (self.1, copy) {
             O::combine(element.get(), copy);
         }
@@ -251,7 +251,7 @@ impl<'a, E: Clone + Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target
         // SAFETY: as required of the caller.
         unsafe { self.1.over(copy.elements()) }.map(|h| By(self.0, h))
     }
-    fn merge<C: Checks>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
+    fn merge<C: Mode>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
         match self.1.contiguous_cells() {
             Some(cells) => combine_all::<E, O, C>(cx, cells, copy.elements()),
             None => self.1.cells_in_order().zip(copy.elements()).for_each(|(a, b)| O::combine(a, b)),
@@ -285,7 +285,7 @@ pub fn run<V, A, C, F>(
 where
     V: Visits,
     A: Target,
-    C: Checks,
+    C: Mode,
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
 {
     let count = steps.count();
@@ -324,14 +324,14 @@ pub fn products(counts: &[usize]) -> usize {
 
 /// Whether the sums of a loop have an order that must be kept.
 #[inline(always)]
-pub fn is_fixed<C: Checks, A: Target>(cx: Context<'_, C>, targets: &A) -> bool {
+pub fn is_fixed<C: Mode, A: Target>(cx: Context<'_, C>, targets: &A) -> bool {
     let _ = targets;
     A::SHARED && cx.deterministic()
 }
 
 /// How many threads a loop runs on.
 #[inline]
-fn workers<C: Checks>(cx: Context<'_, C>, count: usize, weight: usize) -> usize {
+fn workers<C: Mode>(cx: Context<'_, C>, count: usize, weight: usize) -> usize {
     if count.saturating_mul(weight) < cx.parallel_from() {
         1
     } else {
@@ -341,7 +341,7 @@ fn workers<C: Checks>(cx: Context<'_, C>, count: usize, weight: usize) -> usize 
 
 /// Whether a loop runs on more threads than one.
 #[inline]
-pub fn on_several_threads<V: Visits, C: Checks>(cx: Context<'_, C>, visits: V, weight: usize) -> bool {
+pub fn on_several_threads<V: Visits, C: Mode>(cx: Context<'_, C>, visits: V, weight: usize) -> bool {
     workers(cx, visits.count(), weight) > 1
 }
 
@@ -353,7 +353,7 @@ pub fn on_several_threads<V: Visits, C: Checks>(cx: Context<'_, C>, visits: V, w
 pub fn atomics_pay<'a, V, C, H>(cx: Context<'_, C>, visits: V, weight: usize, array: H) -> bool
 where
     V: Visits,
-    C: Checks,
+    C: Mode,
     H: Whole<'a>,
     H::Element: Linear,
 {
@@ -374,7 +374,7 @@ struct Tree<'a, C, A, F> {
     body: &'a F,
 }
 
-impl<C: Checks, A: Target, F> Tree<'_, C, A, F> {
+impl<C: Mode, A: Target, F> Tree<'_, C, A, F> {
     /// Runs a part of the range into a copy. The left part takes the largest power of two of
     /// leaves that leaves something over, which makes the sums pairwise.
     fn grow<V: Visits>(&self, steps: V) -> Result<A::Copy, Error>

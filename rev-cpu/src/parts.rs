@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rev_core::device::{Backend, Device};
 
-use crate::context::{Run, Unchecked};
+use crate::context::{Restoring, Run};
 use crate::device::Cpu;
 
 /// Calls `task` for parts of `0..count`, each of at most `size`. A CPU does several at once, each on one thread of
@@ -38,7 +38,7 @@ where
         return state.map_or(Ok(()), |state| (0..parts).try_for_each(|k| task(&device, state, part(k))));
     };
     let (run, one) = (Run::new(options), Cpu::with_options(options.clone()).threads(1));
-    let cx = run.context::<Unchecked>();
+    let cx = run.context::<Restoring>();
     let states = some_of(states, cx.workers().min(parts));
     if let [state] = states {
         return (0..parts).try_for_each(|k| task(&one, state, part(k)));

@@ -14,7 +14,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 use rev_core::error::Error;
 
-use crate::context::{Checks, Context};
+use crate::context::{Context, Mode};
 
 /// Whether recursions run by value.
 pub const BY_VALUE: bool = cfg!(panic = "unwind");
@@ -72,7 +72,7 @@ thread_local! {
 ///
 /// When it goes deeper than the context allows.
 #[inline]
-pub fn by_value<C: Checks, R>(
+pub fn by_value<C: Mode, R>(
     cx: Context<'_, C>,
     frame: usize,
     recursion: impl FnOnce(usize) -> R,
@@ -107,7 +107,7 @@ pub fn more_calls<R>(frame: usize, recursion: impl FnOnce(usize) -> R) -> R {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Run, Unchecked};
+    use crate::context::{Restoring, Run};
     use rev_core::error::Cause;
     use rev_core::tolerance::Options;
 
@@ -129,7 +129,7 @@ mod tests {
     fn calls_by_value_are_counted_and_their_stack_grows() {
         let options = Options { depth: 20_000, ..Options::default() };
         let run = Run::new(&options);
-        let sum = |n| by_value::<Unchecked, _>(run.context(), FRAME, |left| triangle(n, left));
+        let sum = |n| by_value::<Restoring, _>(run.context(), FRAME, |left| triangle(n, left));
         for n in [0, 1, 100, 19_999] {
             assert_eq!(sum(n), Ok(n * (n + 1) / 2));
         }
@@ -144,7 +144,7 @@ mod tests {
     fn other_panics_go_through() {
         let options = Options::default();
         let run = Run::new(&options);
-        let panics = || by_value::<Unchecked, ()>(run.context(), FRAME, |_| resume_unwind(Box::new(3)));
+        let panics = || by_value::<Restoring, ()>(run.context(), FRAME, |_| resume_unwind(Box::new(3)));
         let payload = catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
         assert_eq!(payload.downcast_ref::<i32>(), Some(&3));
     }

@@ -12,7 +12,7 @@ use std::time::Instant;
 use rev_core::error::Error;
 
 use crate::blocks;
-use crate::context::{Checks, Context};
+use crate::context::{Context, Mode};
 use crate::fail;
 use crate::parallel::Target;
 use crate::steps::Visits;
@@ -56,7 +56,7 @@ pub(crate) fn share<V, A, C, F>(
 where
     V: Visits,
     A: Target,
-    C: Checks,
+    C: Mode,
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
 {
     let body = &|cx: Context<'_, C>, visits: V, targets: A| {
@@ -137,7 +137,7 @@ struct Shared<'a, V, C, F> {
     body: &'a F,
 }
 
-impl<V: Visits, C: Checks, F> Shared<'_, V, C, F> {
+impl<V: Visits, C: Mode, F> Shared<'_, V, C, F> {
     /// Runs parts of the loop on some threads, of which the calling one is the first and has the target.
     /// The copies' memory is taken and given back by the thread that needs another one, and filled by the
     /// other. Whether anything was done.
@@ -213,7 +213,7 @@ impl<V: Visits, C: Checks, F> Shared<'_, V, C, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Run, Unchecked};
+    use crate::context::{Restoring, Run};
     use crate::device::Cpu;
     use crate::parallel::{By, Sum};
     use crate::steps::Up;
@@ -239,14 +239,14 @@ mod tests {
                 let mut total = 0u64;
                 let target = By(Sum, Single::new(&mut total));
                 let body =
-                    |_: Context<'_, Unchecked>, visits: Up<usize>, By(_, sum): By<Sum, Single<'_, u64>>| {
+                    |_: Context<'_, Restoring>, visits: Up<usize>, By(_, sum): By<Sum, Single<'_, u64>>| {
                         visits.into_iter().for_each(|i| *sum.get() += i as u64 + 1);
                         Ok(())
                     };
                 share(run.context(), Up::new(0, count), [100, group], 4, target, &body).unwrap();
                 assert_eq!(total, (count * (count + 1) / 2) as u64);
             }
-            let failing = |_: Context<'_, Unchecked>, visits: Up<usize>, (): ()| {
+            let failing = |_: Context<'_, Restoring>, visits: Up<usize>, (): ()| {
                 let failed = visits.into_iter().find(|i| i % 1000 == 999);
                 failed.map_or(Ok(()), |i| Err(Error::new(Cause::Step { found: i as i128 })))
             };

@@ -11,7 +11,7 @@ use rev_cpu::__private::lanes::{
     self, vectorize, Index, Isa, LaneMask, Laned, Level, Lin, Pack, NARROW, WIDTH,
 };
 use rev_cpu::__private::{
-    Complex, Dynamic, Error, Exclusive, Linear, NoShadow, Run, Slice, Strided, Unchecked, Up, Zero,
+    Complex, Dynamic, Error, Exclusive, Linear, NoShadow, Restoring, Run, Slice, Strided, Up, Zero,
 };
 use rev_cpu::prelude::{Batch, Cpu};
 
@@ -364,7 +364,7 @@ macro_rules! everywhere {
         for cpu in cpus() {
             let run = Run::new(cpu.options());
             let one = Up::new(0, $lanes);
-            let (groups, _) = lanes::split::<$lanes, _, _>(run.context::<Unchecked>(), false, one);
+            let (groups, _) = lanes::split::<$lanes, _, _>(run.context::<Restoring>(), false, one);
             let mut groups_run = 0;
             let done: Result<(), Error> = vectorize!(groups, |$s, groups| {
                 for _ in groups {
@@ -414,7 +414,7 @@ fn visited<const LANES: usize, V: rev_cpu::steps::Visits<Item = usize>>(
     visits: V,
 ) -> (Vec<usize>, usize) {
     let run = Run::new(cpu.options());
-    let (groups, rest) = lanes::split::<LANES, _, _>(run.context::<Unchecked>(), fixed, visits);
+    let (groups, rest) = lanes::split::<LANES, _, _>(run.context::<Restoring>(), fixed, visits);
     let mut all: Vec<usize> = groups.flat_map(|i| (0..LANES).map(move |k| i.at(k))).collect();
     if let Some((m, i)) = groups.part() {
         assert!(active(m).eq(0..active(m).count()) && active(m).count() < LANES);
@@ -489,7 +489,7 @@ fn the_body_of_groups_returns_its_errors() {
     for cpu in cpus() {
         let run = Run::new(cpu.options());
         let (groups, _) =
-            lanes::split::<WIDTH, _, _>(run.context::<Unchecked>(), false, Up::new(0usize, 4 * WIDTH));
+            lanes::split::<WIDTH, _, _>(run.context::<Restoring>(), false, Up::new(0usize, 4 * WIDTH));
         let mut seen = 0;
         let found: Result<(), usize> = vectorize!(groups, |_, groups| {
             for i in groups {

@@ -94,6 +94,13 @@ pub fn any(m: &Pack<bool>) -> bool {
     m.0 != 0
 }
 
+/// The first active lane in which two truth values differ.
+#[inline(always)]
+pub fn unlike<S: Isa>(s: S, m: impl Mask, a: &Pack<bool>, b: &Pack<bool>) -> Option<usize> {
+    let found = (a.0 ^ b.0) & m.bits(s);
+    (found != 0).then(|| found.trailing_zeros() as usize)
+}
+
 /// `a` in the lanes of the mask, `b` in the others.
 #[inline(always)]
 pub fn select<S: Isa, P: Laned>(s: S, m: impl Mask, a: Pack<P>, b: Pack<P>) -> Pack<P> {

@@ -47,12 +47,12 @@ pub use layout::Layout;
 pub use level::Level;
 pub use linear::{minus, negated, plus, LinearRows};
 pub use make::*;
-pub use mask::{any, assign, first, select, All, Mask};
+pub use mask::{any, assign, first, select, unlike, All, Mask};
 #[cfg(target_arch = "aarch64")]
 pub use neon::Neon;
 pub use number::{cast, cast_shadow, Numbers};
 pub(crate) use pack::collect;
-pub use pack::{get, set, splat, zero_shadow, Laned, Pack};
+pub use pack::{astray, get, set, splat, zero_shadow, Laned, Pack};
 pub use registers::Registers;
 pub use rows::*;
 pub use shadow::*;

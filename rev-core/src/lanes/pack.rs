@@ -1,7 +1,7 @@
 //! Values of any type, one for each lane.
 
 use super::rows::Rows;
-use super::{Isa, LaneByLane, LaneMask, Layout, Vector};
+use super::{Isa, LaneByLane, LaneMask, Layout, Mask, Vector};
 use crate::scalar::Primal;
 use std::fmt::Debug;
 
@@ -38,6 +38,12 @@ pub trait Laned: Clone {
     fn lane(pack: &Pack<Self>, k: usize) -> Self;
     /// Sets the value in lane `k`, which is less than [`WIDTH`](super::WIDTH).
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self);
+    /// The lanes of which a number is NaN, or infinite where `finite` asks for it. None of an exact type, nor of a shadow.
+    #[inline(always)]
+    fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
+        let _ = (s, pack, finite);
+        0
+    }
     /// `a` in the lanes of the mask, `b` in the others.
     #[inline(always)]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
@@ -70,6 +76,13 @@ pub fn set<P: Laned>(pack: &mut Pack<P>, k: usize, v: P) {
     P::set_lane(pack, k, v);
 }
 
+/// The first active lane of which a number is NaN, or infinite where `finite` asks for it.
+#[inline(always)]
+pub fn astray<S: Isa, P: Laned>(s: S, m: impl Mask, pack: &Pack<P>, finite: bool) -> Option<usize> {
+    let found = P::astray(s, pack, finite) & m.bits(s);
+    (found != 0).then(|| found.trailing_zeros() as usize)
+}
+
 /// Zero cotangents for the value in each lane.
 #[inline(always)]
 pub fn zero_shadow<P: Primal, const N: usize>(like: &Pack<P>) -> Pack<P::Shadow<N>> {
@@ -88,7 +101,7 @@ pub(crate) fn collect<S: Isa, P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
 
 /// [`Laned`] for types of which each lane is a value by itself, computed with one after the other.
 macro_rules! lane_by_lane {
-    ($($(#[$attribute:meta])* [$($generics:tt)*] $t:ty $(: $word:literal)?;)*) => {$(
+    ($($(#[$attribute:meta])* [$($generics:tt)*] $t:ty $(: $word:literal)? $(, $float:ident)?;)*) => {$(
         $(#[$attribute])*
         impl<$($generics)*> Laned for $t {
             type Lanes = Vector<$t>;
@@ -108,6 +121,13 @@ macro_rules! lane_by_lane {
             fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
                 pack.0 .0[k] = v;
             }
+            $(
+                #[inline(always)]
+                fn astray<S: Isa>(_: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
+                    let is_astray = |v: $t| v.$float() || finite && v.is_infinite();
+                    (0..S::LANES).fold(0, |mask, k| mask | LaneMask::from(is_astray(pack.0 .0[k])) << k)
+                }
+            )?
         }
     )*};
 }
@@ -116,7 +136,7 @@ lane_by_lane! {
     #[cfg(not(target_pointer_width = "64"))] [] isize;
     #[cfg(not(target_pointer_width = "64"))] [] usize;
     [] i8: 1; [] i16: 2; [] i128; [] u8: 1; [] u16: 2; [] u128;
-    [] crate::scalar::f16: 2; [] crate::scalar::bf16: 2;
+    [] crate::scalar::f16: 2, is_nan; [] crate::scalar::bf16: 2, is_nan;
     [T: crate::scalar::Half, const N: usize] crate::scalar::WideBatch<T, N>;
     [] crate::scalar::Fixed43;
     [T: Clone + Debug + Send + Sync] Vec<T>;

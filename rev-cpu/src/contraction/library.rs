@@ -14,7 +14,7 @@ use std::mem::size_of;
 use rev_core::ops::Part;
 use rev_core::scalar::{Complex, Linear, Ring};
 
-use crate::context::{Checks, Context};
+use crate::context::{Context, Mode};
 use crate::schedule::{worthwhile, MULTIPLICATION};
 
 use super::Sums;
@@ -31,7 +31,7 @@ pub(super) fn run<S, C>(cx: Context<'_, C>, sums: &Sums<'_, S>) -> bool
 where
     S: Linear + Send + Sync,
     S::Over: Ring,
-    C: Checks,
+    C: Mode,
 {
     let of = TypeId::of::<S::Over>();
     if of == TypeId::of::<f64>() {
@@ -210,7 +210,7 @@ fn planes<R: Kernel, S, C>(cx: Context<'_, C>, sums: &Sums<'_, S>, parts: usize)
 where
     S: Linear + Send + Sync,
     S::Over: Ring,
-    C: Checks,
+    C: Mode,
 {
     let width = S::width();
     if size_of::<S>() != parts * width * size_of::<R>() || size_of::<S::Over>() != parts * size_of::<R>() {
@@ -315,7 +315,7 @@ where
 }
 
 /// Rows or columns on several threads, where no triangle runs along them.
-fn on_threads<R: Kernel, C: Checks>(
+fn on_threads<R: Kernel, C: Mode>(
     cx: Context<'_, C>,
     size: Size,
     alpha: R,

@@ -24,7 +24,7 @@ use rev_core::ops::{Part, Space, MAX_FACTORS, MAX_LETTERS};
 use rev_core::scalar::{Linear, Ring};
 
 use crate::arrays::Own;
-use crate::context::{Checks, Context};
+use crate::context::{Context, Mode};
 
 /// Elements of the operands of one term: the target's offset, then the factors'.
 type Offsets = [isize; MAX_FACTORS + 1];
@@ -72,7 +72,7 @@ pub fn update<'a, S, C, const K: usize>(
 where
     S: Linear + Send + Sync,
     S::Over: Ring,
-    C: Checks,
+    C: Mode,
 {
     prepare(add, formula, names, Some(target), lead, rest)?.run(cx);
     Ok(())
@@ -99,7 +99,7 @@ pub fn start<'a, S, C, const R: usize, const K: usize>(
 where
     S: Linear + Send + Sync,
     S::Over: Ring,
-    C: Checks,
+    C: Mode,
 {
     let write = |target: Raw<'_, S>| {
         let (first, count) = (target.ptr(), shape.iter().product());
@@ -131,7 +131,7 @@ pub fn value<'a, S, C, const K: usize>(
 where
     S: Linear + Send + Sync,
     S::Over: Ring,
-    C: Checks,
+    C: Mode,
 {
     let sums = prepare(true, formula, names, None, lead, rest)?;
     Ok(if cx.deterministic() { sums.ordered_scalar(cx) } else { sums.plain_scalar() })
@@ -188,7 +188,7 @@ where
     S::Over: Ring,
 {
     /// Runs the product in the way that suits it.
-    fn run<C: Checks>(&self, cx: Context<'_, C>)
+    fn run<C: Mode>(&self, cx: Context<'_, C>)
     where
         S: Send + Sync,
     {

@@ -6,7 +6,7 @@ use rev_core::ops::{Part, MAX_FACTORS, MAX_LETTERS};
 use rev_core::scalar::{Linear, Ring};
 use rev_core::tree;
 
-use crate::context::{Checks, Context};
+use crate::context::{Context, Mode};
 
 use super::{Offsets, Sums};
 
@@ -17,7 +17,7 @@ where
     S::Over: Ring,
 {
     /// Each element of the target gets its sum.
-    pub(super) fn ordered<C: Checks>(&self, cx: Context<'_, C>) {
+    pub(super) fn ordered<C: Mode>(&self, cx: Context<'_, C>) {
         let Some(&first) = self.space.extents().first().filter(|_| self.space.free() > 0) else {
             return self.elements(0, &mut [0; MAX_FACTORS + 1], &mut [0; MAX_LETTERS]);
         };
@@ -97,7 +97,7 @@ where
     }
 
     /// The sum that is a scalar: along the tree of parallel loops.
-    pub(super) fn ordered_scalar<C: Checks>(&self, cx: Context<'_, C>) -> S {
+    pub(super) fn ordered_scalar<C: Mode>(&self, cx: Context<'_, C>) -> S {
         let Some(&n) = self.space.extents().first() else {
             return self.sum(0, &mut [0; MAX_FACTORS + 1], &mut [0; MAX_LETTERS]);
         };

@@ -44,6 +44,7 @@ pub use groups::{neon, run_neon};
 pub use groups::{runs, split, Groups};
 pub use index::{Index, Indices, Lin};
 pub use lend::Lend;
+pub use own::{astray_in, mismatch_in};
 pub use ranges::Trips;
 pub use rev_core::lanes::*;
 pub use spread::{each, spread, spread_zero_shadows, zero_shadows, LaneValue};

@@ -1,12 +1,14 @@
 //! Arrays of which every lane has its own: handles to packs, in which each lane picks an element.
 
 use rev_core::lanes::{self, Isa, Laned, Mask, Pack, WIDTH};
-use rev_core::scalar::Zero;
+use rev_core::scalar::{Mismatch, Primal, Zero};
 
 use super::access::locate;
 use super::index::{Indices, Pattern, Places};
 use super::memory::{active, in_words, none, read_words, write_words};
-use crate::view::{Dynamic, Exclusive, Slice, Strided};
+use crate::arrays::{place, shape_of};
+use crate::checks::{self, is_astray};
+use crate::view::{Dynamic, Exclusive, Slice, Strided, Whole};
 
 /// The places of the words of lanes in packs at indices of a pattern: from lane to lane one word further.
 #[derive(Clone, Copy)]
@@ -22,6 +24,37 @@ impl<X: Pattern> Pattern for Within<X> {
 fn within<E: Laned>(places: Places) -> (Places, usize) {
     let word = E::LAYOUT.word();
     (Places { step: places.step.wrapping_add(word as isize), ..places }, WIDTH * word)
+}
+
+/// The first active lane of which a number in an array of packs is NaN, or infinite where `finite` asks for it.
+#[inline(always)]
+pub fn astray_in<'a, S: Isa, E: Laned + 'a, H>(s: S, m: impl Mask, array: H, finite: bool) -> Option<usize>
+where
+    H: Whole<'a, Element = Pack<E>>,
+{
+    let found =
+        array.elements_in_order().fold(0, |found, pack| found | E::astray(s, pack, finite)) & m.bits(s);
+    (found != 0).then(|| found.trailing_zeros() as usize)
+}
+
+/// Where in a lane's own array such a number is, and what the array held there first.
+#[cold]
+#[inline(never)]
+pub fn mismatch_in<'a, E: Laned + Primal + 'a, H>(
+    array: H,
+    first: &Pack<E>,
+    lane: usize,
+    finite: bool,
+) -> Mismatch
+where
+    H: Whole<'a, Element = Pack<E>>,
+{
+    let mut elements = array.elements_in_order().map(|pack| lanes::get(pack, lane)).enumerate();
+    let first = lanes::get(first, lane);
+    match elements.find(|(_, e)| is_astray(e, finite)) {
+        Some((k, e)) => checks::astray(&e, &first).within(format_args!("{:?}", place(k, &shape_of(&array)))),
+        None => checks::astray(&first, &first),
+    }
 }
 
 macro_rules! own_lanes_of {

@@ -10,7 +10,7 @@ pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
     cx.each_stmt(&mut |stmt| {
         if let StmtKind::Ancilla { var, init, release, body } = &stmt.kind {
             match release {
-                Release::Managed | Release::Checked => {
+                Release::Managed | Release::Uncomputed | Release::Checked => {
                     constant(cx, stmt, *var, init, out);
                     unchanged(cx, stmt, *var, init, body, out);
                 }

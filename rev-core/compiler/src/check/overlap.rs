@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 
 use crate::facts::{Apart, Definitions, Indices, Order};
 use crate::ir::{
-    axes_of_both, AxisRef, Block, Expr, ExprKind, Function, Place, Span, Step, StmtKind, Var, VarId,
+    axes_of_both, AxisRef, Block, Expr, ExprKind, Function, Place, Span, Step, Stmt, StmtKind, Var, VarId,
 };
+
+use crate::ops::Instr;
 
 use super::affine::Affine;
 
@@ -105,6 +107,26 @@ pub fn overlap(a: &Place, b: &Place, values: &Values) -> Overlap {
         }
     }
     Overlap::Equal
+}
+
+/// The places that an update or an instruction has to find apart, where checks are on: what is written, and what is read
+/// or written besides, which only the values of indices tell apart. Calls make theirs always.
+pub fn compared<'s>(stmt: &'s Stmt, values: &Values) -> Vec<(&'s Place, &'s Place)> {
+    let (place, others) = match &stmt.kind {
+        StmtKind::Update { place, expr, .. } => {
+            let mut reads = expr.reads();
+            reads.extend(place.indices().flat_map(|e| e.reads()));
+            (place, reads)
+        }
+        // an element that is exchanged with itself stays as it is
+        StmtKind::Instr { instr, places, .. } if *instr != Instr::Swap => match places.as_slice() {
+            [a, b] => (a, vec![b]),
+            _ => return Vec::new(),
+        },
+        _ => return Vec::new(),
+    };
+    let unknown = |other: &&Place| overlap(place, other, values) == Overlap::Unknown;
+    others.into_iter().filter(unknown).map(|other| (place, other)).collect()
 }
 
 /// How a step of one path relates to the other path's step at the same depth, where they aren't

@@ -95,10 +95,13 @@ impl UpdateOp {
 /// How an ancilla ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Release {
-    /// The compiler uncomputes it at the end of its scope. Turned into [`Release::Checked`] by the
+    /// The compiler uncomputes it at the end of its scope. Turned into [`Release::Uncomputed`] by the
     /// uncompute pass, so no other pass and no backend sees it.
     Managed,
-    /// It must hold its first value at the end of its scope; checked when checks are on.
+    /// Statements of the compiler's own bring it back at the end of its scope: it holds its first value again, up to
+    /// rounding, by construction. Only what can't be brought back by arithmetic, a NaN, can keep it from that.
+    Uncomputed,
+    /// The program's own statements bring it back at the end of its scope, which is checked when checks are on.
     Checked,
     /// Its value at the end is given up: shadows of ancillas and bindings in an adjoint, whose
     /// dropped values provably reach no result.

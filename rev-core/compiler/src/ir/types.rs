@@ -460,6 +460,21 @@ impl Type {
         }
     }
 
+    /// Whether values of the type are surely exact, so that no tolerance applies to them.
+    pub fn is_exact(&self, generics: &[Generic]) -> bool {
+        match self {
+            Type::Scalar(s) => !s.is_float(),
+            Type::Generic(name) => generics
+                .iter()
+                .any(|g| g.name == *name && matches!(g.kind, GenericKind::Scalar(Class::Integer))),
+            Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) => t.is_exact(generics),
+            Type::Tuple(ts) => ts.iter().all(|t| t.is_exact(generics)),
+            Type::Complex(_) | Type::Struct(..) | Type::Function(_) | Type::Shadow(_) | Type::Unknown => {
+                false
+            }
+        }
+    }
+
     /// Whether a value of this type surely carries no derivative: integers, `bool`, functions and
     /// what is made of them only. Structs and unknown types may carry one.
     pub fn is_inactive(&self, generics: &[Generic]) -> bool {

@@ -128,7 +128,9 @@ impl<'f> Walk<'f> {
                     self.note_shadow(*var, of);
                 }
                 match release {
-                    Release::Managed | Release::Checked => self.holding([init], |w| w.block(body)),
+                    Release::Managed | Release::Uncomputed | Release::Checked => {
+                        self.holding([init], |w| w.block(body))
+                    }
                     Release::Dropped => self.block(body),
                 }
                 self.unbind(*var);

@@ -264,7 +264,7 @@ impl<'a> Body<'a> {
     /// Code that runs only where checks are on.
     pub fn if_checked(&self, code: TokenStream) -> TokenStream {
         if self.checked {
-            quote!(if __C::ON { #code })
+            quote!(if __cx.checks() { #code })
         } else {
             TokenStream::new()
         }
@@ -273,12 +273,10 @@ impl<'a> Body<'a> {
     /// The context that a call passes on.
     pub fn context(&self, direction: Direction) -> TokenStream {
         let forgets = |erased: &Erased| direction.adjoint > 0 && erased.forgets(self.site);
-        if self.forgetful.is_some_and(forgets) {
-            quote!(__cx.forgetful())
-        } else if self.checked {
-            quote!(__cx)
-        } else {
-            quote!(__cx.unchecked())
+        let checks = if self.checked { TokenStream::new() } else { quote!(.unchecked()) };
+        match self.forgetful.is_some_and(forgets) {
+            true => quote!(__cx #checks.forgetful()),
+            false => quote!(__cx #checks.restoring()),
         }
     }
 

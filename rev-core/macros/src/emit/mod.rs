@@ -14,8 +14,9 @@
 //! * in an adjoint every argument is followed by its shadow, exclusively: `&mut T::Shadow<N>`, or a
 //!   handle to elements of that type.
 //!
-//! Every program is generic over `__C: Checks`, whose constant decides whether reversibility is
-//! checked, and adjoints over the number `__N` of cotangents that are carried side by side.
+//! Every program is generic over `__C: Mode`, whose constant says whether an adjoint restores the state besides its
+//! shadows, and adjoints over the number `__N` of cotangents that are carried side by side. Whether reversibility is
+//! checked is asked at run time: the same statements serve with checks and without (`rev_compiler::pass::Forms`).
 
 mod angle;
 mod api;
@@ -72,7 +73,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         lanes::program(&scope, &signature, function, Direction { adjoint, inverse })
     };
     let (forward, reverse) = (adjoint(program, Adjoint::LEAN), adjoint(&backward, Adjoint::LEAN));
-    let fused = program::fused(&scope, &signature, program);
+    let (fusion, fused) = program::fused(&scope, &signature, program).unwrap_or_default();
     let programs = [
         of(program, 0, false),
         of(&backward, 0, true),
@@ -86,7 +87,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let by_value = &by_value.functions;
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;
-    let entry = Entry { p, model, signature: &signature, fused: fused.is_some() };
+    let entry = Entry { p, model, signature: &signature, fused: fusion };
     let Api { items, functions } = api::entry_points(&entry);
     let run = match &model.method {
         None => api::plain_function(&entry),

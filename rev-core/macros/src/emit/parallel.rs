@@ -16,6 +16,7 @@ use rev_compiler::ir::{
     Block, Callee, Expr, ExprKind, Parallel, Place, Range, Step, Stmt, StmtKind, Type, VarId,
 };
 use rev_compiler::ops::Func;
+use rev_compiler::pass::compares;
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -278,8 +279,8 @@ impl Body<'_> {
         })
     }
 
-    /// How many iterations run at once in lanes, and the code that runs all groups of them, where the loop has
-    /// no checks; the others are left to come after them.
+    /// How many iterations run at once in lanes, and the code that runs all groups of them, where nothing in the loop is
+    /// compared; the others are left to come after them.
     fn lanes(
         &mut self,
         var: VarId,
@@ -291,7 +292,7 @@ impl Body<'_> {
         let varying = Varying::of_loop(var, body);
         // this loop's claims, and those of one around it
         let claimed = |(var, _): &(VarId, Role)| self.claimed.iter().any(|(array, ..)| array == var);
-        if self.checked
+        if self.checked && compares(body, &self.values)
             || roles.iter().any(claimed)
             || self.lane.is_some()
             || !is_laned(self.function, &varying, body)
@@ -372,7 +373,7 @@ impl Body<'_> {
                 if let ::core::result::Result::Err(__e) = #p::checks::injective(#array) { #failure }
             });
         }
-        quote!(if (#checked && __C::ON) || #p::parallel::on_several_threads(__cx, __visits, __weight) { #checks })
+        quote!(if (#checked && __cx.checks()) || #p::parallel::on_several_threads(__cx, __visits, __weight) { #checks })
     }
 
     /// How the closure takes a variable along.
@@ -463,7 +464,7 @@ impl Body<'_> {
         let p = self.p;
         let (name, held) = (self.name(var), self.companion("held", var));
         match self.repr(var) {
-            Repr::Handle => quote!(if __C::ON { #p::arrays::see_all(&mut #held, #name); }),
+            Repr::Handle => quote!(if __cx.checks() { #p::arrays::see_all(&mut #held, #name); }),
             Repr::Value | Repr::Owned | Repr::Ref | Repr::Mut | Repr::Function => {
                 let place = self.place(&Place::var(var), Reach::Read);
                 self.see(var, quote!(&#place))

@@ -5,9 +5,9 @@ use quote::{quote, quote_spanned};
 use rev_compiler::check::Checked;
 use rev_compiler::facts::{accumulated_by, passed_with_derivatives, written_params, PassedOn, Passing};
 use rev_compiler::ir::{Direction, Function};
-use rev_compiler::pass::{erase, fuse, Erased, Wanted};
+use rev_compiler::pass::{fuse, fuse_proven, Erased, Forms, Wanted};
 
-use super::api::aliases;
+use super::api::{aliases, Fusion};
 use super::body::{parsed, Body, Repr, Scope};
 use super::by_value::ByValue;
 use super::call::program_name;
@@ -53,15 +53,18 @@ pub fn seldom_called(
     around(scope, signature, function, &name, true, &quote!(#entry #statements))
 }
 
-/// `__fused`: the function and its adjoint in one, without checks ([`rev_compiler::pass::fuse`]), where it
-/// calls no other programs than those that every function has, also for lanes.
-pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option<TokenStream> {
+/// `__fused`: the function and its adjoint in one ([`rev_compiler::pass::fuse`]), where it
+/// calls no other programs than those that every function has, also for lanes; and for which runs it is.
+pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option<(Fusion, TokenStream)> {
     let functions = signature.params.iter().any(|x| x.shape == Shape::Function);
-    let fused = fuse(function).filter(|f| !functions && f.is_plain())?.shared();
+    let always = fuse_proven(function).map(|fused| (Fusion::Always, fused));
+    let found = always.or_else(|| Some((Fusion::Unchecked, fuse(function)?)));
+    let (fusion, fused) = found.filter(|(_, f)| !functions && f.is_plain())?;
+    let fused = fused.shared();
     let passed = passed_params(signature, true, scope.p);
     let entry = entry(scope, signature, &fused, &ident("__fused"), true);
     let statements = statements(scope, &fused, &passed, None);
-    Some(around(scope, signature, &fused, &ident("__fused"), true, &quote!(#entry #statements)))
+    Some((fusion, around(scope, signature, &fused, &ident("__fused"), true, &quote!(#entry #statements))))
 }
 
 /// What a program does first where the function is recursive.
@@ -102,7 +105,7 @@ fn around(
     quote! {
         #[doc(hidden)]
         #[inline]
-        pub fn #name<#declared __C: #p::Checks, #width>(
+        pub fn #name<#declared __C: #p::Mode, #width>(
             self,
             __cx: #p::Context<'_, __C>,
             #width_argument
@@ -116,7 +119,7 @@ fn around(
     }
 }
 
-/// The statements of a program: with checks, and those that are left without.
+/// The statements of a program; of an adjoint, with and without the state that it restores.
 fn variants(
     scope: &Scope,
     function: &Checked,
@@ -126,32 +129,36 @@ fn variants(
     by_value: Option<&TokenStream>,
 ) -> TokenStream {
     let p = scope.p;
-    let by_reference = without_checks(scope, function, passed, shadowed);
-    let by_reference = quote!(#entry #by_reference);
-    let unchecked = match by_value {
-        Some(call) => quote!(if #p::recursion::BY_VALUE { #call } else { #by_reference }),
-        None => by_reference,
+    let all = Forms::of(function, Wanted::All);
+    let shadows = shadowed.then(|| Forms::of(function, Wanted::Shadows)).filter(|s| *s != all);
+    let (all, shadows) = (all.shared(), shadows.map(Forms::shared));
+    let statements = form(scope, &all, passed);
+    let by_reference = match &shadows {
+        Some(shadows) => {
+            let shadows = form(scope, shadows, passed);
+            quote!(if __C::RESTORES { #statements } else { #shadows })
+        }
+        None => statements,
     };
-    if !function.checks {
-        return unchecked;
+    let by_reference = quote!(#entry #by_reference);
+    match by_value {
+        Some(call) => {
+            let free = if all.asks() { quote!(!__cx.checks()) } else { quote!(true) };
+            quote!(if #p::recursion::BY_VALUE && #free { #call } else { #by_reference })
+        }
+        None => by_reference,
     }
-    let checked = statements(scope, function, passed, None);
-    quote!(if __C::ON { #entry #checked } else { #unchecked })
 }
 
-/// The statements that are left without checks; of an adjoint, with and without the state that it restores.
-fn without_checks(scope: &Scope, function: &Checked, passed: &[Passed], shadowed: bool) -> TokenStream {
-    let of = |erased: &Erased| statements(scope, erased, passed, Some(erased));
-    let erased = erase(function, Wanted::All);
-    let shadows = shadowed.then(|| erase(function, Wanted::Shadows)).filter(|s| *s != erased);
-    let (erased, shadows) = (erased.shared(), shadows.map(Erased::shared));
-    let unchecked = of(&erased);
-    match &shadows {
-        Some(shadows) => {
-            let shadows = of(shadows);
-            quote!(if __C::RESTORES { #unchecked } else { #shadows })
+/// The statements that serve with checks and without, or both.
+fn form(scope: &Scope, forms: &Forms, passed: &[Passed]) -> TokenStream {
+    match forms {
+        Forms::One(one) => statements(scope, one, passed, Some(one)),
+        Forms::Two { checked, unchecked } => {
+            let checked = statements(scope, checked, passed, Some(checked));
+            let unchecked = statements(scope, unchecked, passed, Some(unchecked));
+            quote!(if __cx.checks() { #checked } else { #unchecked })
         }
-        None => unchecked,
     }
 }
 
@@ -292,7 +299,7 @@ pub fn reversible_impl(
         let (method, program) = (ident(method), ident(program));
         quote! {
             #[inline]
-            fn #method<__C: #p::Checks>(
+            fn #method<__C: #p::Mode>(
                 self,
                 __cx: #p::Context<'_, __C>,
                 (#(#args,)*): <#list as #p::Params>::Args<'_>,
@@ -305,7 +312,7 @@ pub fn reversible_impl(
         let (method, program) = (ident(method), ident(program));
         quote! {
             #[inline]
-            fn #method<__C: #p::Checks, const __N: usize>(
+            fn #method<__C: #p::Mode, const __N: usize>(
                 self,
                 __cx: #p::Context<'_, __C>,
                 __width: #p::Width<__N>,

@@ -2,9 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use rev_compiler::check::overlap::{overlap, Overlap};
+use rev_compiler::check::overlap::compared;
 use rev_compiler::ir::{
-    axes_of_both, AxisRef, Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, Type, UpdateOp, VarId,
+    axes_of_both, Access, AxisRef, Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, Type,
+    UpdateOp, VarId,
 };
 use rev_compiler::ops::{Instr, InstrAdjoint};
 use rev_compiler::pass::inverse_block;
@@ -14,7 +15,18 @@ use super::contraction::First;
 use super::expr::Reach;
 use super::names::ident;
 use super::pair::SineCosine;
-use super::types::{is_exact, is_scalar, number_type, rust_type, storage, Storage};
+use super::types::{is_scalar, number_type, rust_type, storage, Storage};
+
+/// What is asked of an ancilla at the end of its scope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Nothing.
+    Dropped,
+    /// Whether it holds its first value.
+    Compared,
+    /// Whether it holds a number, from which the compiler's statements would lead back to the first value.
+    Number,
+}
 
 impl Body<'_> {
     /// A sequence of statements.
@@ -34,8 +46,8 @@ impl Body<'_> {
     /// A statement that is the same for all lanes, or where there are none.
     pub fn plain_stmt(&mut self, stmt: &Stmt) -> TokenStream {
         match &stmt.kind {
-            StmtKind::Update { op, place, expr } => self.update(*op, place, expr),
-            StmtKind::Instr { instr, places, operands } => self.instr(*instr, places, operands),
+            StmtKind::Update { op, place, expr } => self.update(stmt, *op, place, expr),
+            StmtKind::Instr { instr, places, operands } => self.instr(stmt, *instr, places, operands),
             StmtKind::Let { var, expr, body } => self.binding(*var, expr, body),
             StmtKind::Ancilla { var, init, release, body } => self.ancilla(*var, init, *release, body),
             StmtKind::If { cond, post, then, otherwise } => self.branch(cond, post.as_ref(), then, otherwise),
@@ -73,13 +85,13 @@ impl Body<'_> {
         }
     }
 
-    fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
+    fn update(&mut self, stmt: &Stmt, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
         if let ExprKind::Contract(formula, factors) = &expr.kind {
             if !formula.target.is_scalar() {
                 if self.started.remove(&place.var) {
                     return TokenStream::new();
                 }
-                let aliases = self.alias_checks(place, expr);
+                let aliases = self.alias_checks(stmt);
                 let update = self.contraction_update(op, place, formula, factors);
                 return quote!({ #aliases #update });
             }
@@ -91,7 +103,7 @@ impl Body<'_> {
             return self.atomic_update(op, place, expr);
         }
         let p = self.p;
-        let aliases = self.alias_checks(place, expr);
+        let aliases = self.alias_checks(stmt);
         let values: Vec<TokenStream> = match expr.fused_factors() {
             Some((_, a, b)) => vec![self.expr(a), self.expr(b)],
             None => vec![self.expr(expr)],
@@ -161,33 +173,23 @@ impl Body<'_> {
         }
     }
 
-    /// Comparisons of the written element with those elements that the expression reads and that
-    /// only the values of indices tell apart.
-    fn alias_checks(&mut self, place: &Place, expr: &Expr) -> TokenStream {
-        let mut reads = expr.reads();
-        reads.extend(place.indices().flat_map(|e| e.reads()));
-        let unknown: Vec<Place> = reads
-            .into_iter()
-            .filter(|r| overlap(place, r, &self.values) == Overlap::Unknown)
-            .cloned()
-            .collect();
-        self.distinct(place, &unknown)
-    }
-
-    /// Checks, where checks are on, that a place overlaps none of others.
-    fn distinct(&mut self, place: &Place, others: &[Place]) -> TokenStream {
+    /// Comparisons, where checks are on, of the written element with those that only the values of indices tell apart.
+    fn alias_checks(&mut self, stmt: &Stmt) -> TokenStream {
         if !self.checked {
             return TokenStream::new();
         }
         let mut checks = TokenStream::new();
-        for other in others {
+        for (place, other) in compared(stmt, &self.values) {
             let p = self.p;
             let same = self.overlap_condition(place, other);
             let (a, b) = (self.show(place), self.show(other));
             let failure = self.fail(|at| quote!(#p::fail::aliased(#at, #a, #b)));
             checks.extend(quote!(if #same { #failure }));
         }
-        self.if_checked(checks)
+        match checks.is_empty() {
+            true => checks,
+            false => self.if_checked(checks),
+        }
     }
 
     /// Whether two places of one variable share storage, as a condition on the values of indices.
@@ -236,7 +238,7 @@ impl Body<'_> {
         })
     }
 
-    fn instr(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {
+    fn instr(&mut self, stmt: &Stmt, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {
         if let [a] = places {
             return self.instr_on_one(instr, a, operands);
         }
@@ -244,14 +246,7 @@ impl Body<'_> {
             return self.instr_on_arrays(instr, places, operands);
         }
         let p = self.p;
-        let aliases = match places {
-            // an element that is exchanged with itself stays as it is
-            _ if instr == Instr::Swap => TokenStream::new(),
-            [a, b] if overlap(a, b, &self.values) == Overlap::Unknown => {
-                self.distinct(a, std::slice::from_ref(b))
-            }
-            _ => TokenStream::new(),
-        };
+        let aliases = self.alias_checks(stmt);
         let (name, operands) = self.instr_call(instr, operands, |this| this.exprs(operands));
         // values are taken out and put back, so that no two references live at once
         let values: Vec<TokenStream> = places.iter().map(|q| self.value(q)).collect();
@@ -355,24 +350,19 @@ impl Body<'_> {
     }
 
     fn ancilla(&mut self, var: VarId, init: &Expr, release: Release, body: &Block) -> TokenStream {
-        let released = self.checked && release != Release::Dropped;
-        let start = (!released && self.lane.is_none()).then(|| First::of(var, body)).flatten();
+        let end = self.end(var, release);
+        let start = (end != End::Compared && self.lane.is_none()).then(|| First::of(var, body)).flatten();
         if let Some((first, owner)) = self.array_start(var, init, start) {
-            return self.array_ancilla(var, first, owner, released, body);
+            return self.array_ancilla(var, first, owner, end, (init, body));
         }
         let value = self.expr(init);
         let (name, ty, first) = (self.name(var), self.annotation(var), self.companion("first", var));
         self.set(var, Repr::Owned);
-        let (keep, watch) = if released {
-            (quote!(let #first = ::core::clone::Clone::clone(&#name);), self.watch(var))
-        } else {
-            (TokenStream::new(), TokenStream::new())
+        let keep = match end {
+            End::Dropped => TokenStream::new(),
+            End::Compared | End::Number => quote!(let #first = ::core::clone::Clone::clone(&#name);),
         };
-        let span = self.standing();
-        let body = self.block(body);
-        self.stand_at(span);
-        let check = if released { self.release(var, &quote!(#first)) } else { TokenStream::new() };
-        self.held.remove(&var);
+        let (watch, body, check) = self.until(var, end, init, body);
         let scope = quote!(let mut #name #ty = #value; #keep #watch #body #check);
         // what holds memory gives it back where its scope ends
         match init.kind {
@@ -426,19 +416,14 @@ impl Body<'_> {
         var: VarId,
         first: TokenStream,
         array: TokenStream,
-        released: bool,
-        body: &Block,
+        end: End,
+        (init, body): (&Expr, &Block),
     ) -> TokenStream {
         let p = self.p;
-        let (name, owner, value) = (self.name(var), self.companion("own", var), self.companion("first", var));
+        let (name, owner) = (self.name(var), self.companion("own", var));
         let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
         self.set(var, Repr::Handle);
-        let watch = if released { self.watch(var) } else { TokenStream::new() };
-        let span = self.standing();
-        let body = self.block(body);
-        self.stand_at(span);
-        let check = if released { self.release(var, &quote!(#value)) } else { TokenStream::new() };
-        self.held.remove(&var);
+        let (watch, body, check) = self.until(var, end, init, body);
         quote!({
             #first
             let mut #owner = match #array {
@@ -452,10 +437,73 @@ impl Body<'_> {
         })
     }
 
+    /// How an ancilla's scope ends here.
+    pub fn end(&self, var: VarId, release: Release) -> End {
+        let exact = || self.function.var(var).ty.is_exact(&self.function.generics);
+        match release {
+            Release::Checked if self.checked => End::Compared,
+            Release::Uncomputed if self.checked && !exact() => End::Number,
+            Release::Managed | Release::Uncomputed | Release::Checked | Release::Dropped => End::Dropped,
+        }
+    }
+
+    /// What an ancilla is watched with, the statements of its scope, and what is asked at its end.
+    fn until(
+        &mut self,
+        var: VarId,
+        end: End,
+        init: &Expr,
+        body: &Block,
+    ) -> (TokenStream, TokenStream, TokenStream) {
+        let watch = if end == End::Compared { self.watch(var) } else { TokenStream::new() };
+        let span = self.standing();
+        let finite = stays_finite(var, init, body);
+        let body = self.block(body);
+        self.stand_at(span);
+        let first = self.companion("first", var);
+        let check = match end {
+            End::Dropped => TokenStream::new(),
+            End::Compared => self.release(var, &quote!(#first)),
+            End::Number => self.number(var, &first, finite),
+        };
+        self.held.remove(&var);
+        (watch, body, check)
+    }
+
+    /// The check that an ancilla holds what the compiler's statements can bring back.
+    fn number(&mut self, var: VarId, first: &proc_macro2::Ident, finite: bool) -> TokenStream {
+        let (p, name) = (self.p, self.name(var));
+        let failure = self.not_restored(var, &quote!(::core::option::Option::None));
+        self.if_checked(match self.repr(var) {
+            Repr::Handle => quote! {
+                if let ::core::option::Option::Some(__e) = #p::arrays::astray(#name, &#first, #finite) { #failure }
+            },
+            _ => quote! {
+                if #p::checks::is_astray(&#name, #finite) {
+                    let __e = #p::checks::astray(&#name, &#first);
+                    #failure
+                }
+            },
+        })
+    }
+
+    /// The error that an ancilla can't be released, for the mismatch `__e`.
+    pub fn not_restored(&mut self, var: VarId, held: &TokenStream) -> TokenStream {
+        let (p, shown) = (self.p, self.function.var(var).name.clone());
+        let number = number_type(&self.function.var(var).ty).and_then(|t| rust_type(&t, p));
+        let number = number.unwrap_or_else(|| quote!(f64));
+        self.fail(|at| {
+            quote! {{
+                let __t = #p::fail::tolerance::<#number>(__cx.tolerances(), &__e, #held);
+                #p::fail::not_restored(#at, __t, #shown, __e)
+            }}
+        })
+    }
+
     /// Starts to record the largest magnitude that an ancilla holds.
     fn watch(&mut self, var: VarId) -> TokenStream {
         let p = self.p;
-        if is_exact(&self.function.var(var).ty, &self.function.generics) {
+        if self.function.var(var).ty.is_exact(&self.function.generics) {
             return TokenStream::new();
         }
         self.held.insert(var);
@@ -463,9 +511,9 @@ impl Body<'_> {
         match self.repr(var) {
             Repr::Handle => {
                 let first = self.companion("first", var);
-                quote!(let mut #held = #p::Held::of::<__C, _>(&#first);)
+                quote!(let mut #held = #p::Held::of(&#first);)
             }
-            _ => quote!(let mut #held = #p::Held::of::<__C, _>(&#name);),
+            _ => quote!(let mut #held = #p::Held::of(&#name);),
         }
     }
 
@@ -475,7 +523,7 @@ impl Body<'_> {
             return TokenStream::new();
         }
         let held = self.companion("held", var);
-        quote!(if __C::ON { #held.see(#value); })
+        quote!(if __cx.checks() { #held.see(#value); })
     }
 
     /// Records that an ancilla was changed in ways that weren't seen.
@@ -484,7 +532,7 @@ impl Body<'_> {
             return TokenStream::new();
         }
         let held = self.companion("held", var);
-        quote!(if __C::ON { #held.lose(); })
+        quote!(if __cx.checks() { #held.lose(); })
     }
 
     /// The check that an ancilla holds a value again.
@@ -493,7 +541,7 @@ impl Body<'_> {
             return TokenStream::new();
         }
         let p = self.p;
-        let (name, shown) = (self.name(var), self.function.var(var).name.clone());
+        let name = self.name(var);
         let held = if self.held.contains(&var) {
             let held = self.companion("held", var);
             quote!(#held.largest())
@@ -504,21 +552,23 @@ impl Body<'_> {
             Repr::Handle => quote!(#p::arrays::compare_all(__cx, #name, &#expected, #held)),
             _ => quote!(#p::compare(__cx, &#name, &#expected, #held)),
         };
-        let number = number_type(&self.function.var(var).ty).and_then(|t| rust_type(&t, p));
-        let number = number.unwrap_or_else(|| quote!(f64));
-        let failure = self.fail(|at| {
-            quote! {{
-                let __t = #p::fail::tolerance::<#number>(__cx.tolerances(), &__e, #held);
-                #p::fail::not_restored(#at, __t, #shown, __e)
-            }}
-        });
+        let failure = self.not_restored(var, &held);
         self.if_checked(quote!(if let ::core::result::Result::Err(__e) = #compare { #failure }))
     }
 
+    /// A branch that is the same for all lanes.
     fn branch(&mut self, cond: &Expr, post: Option<&Expr>, then: &Block, otherwise: &Block) -> TokenStream {
         let p = self.p;
         let taken = self.expr(cond);
         let check = match post.filter(|_| self.checked) {
+            Some(post) if self.lane.is_some() => {
+                let shown = self.quote(post.span);
+                self.lane_claim(
+                    post,
+                    &quote!(#p::lanes::splat(__taken)),
+                    |p, at, taken| quote!(#p::fail::after_branch(#at, #shown, #taken)),
+                )
+            }
             Some(post) => {
                 let (value, shown) = (self.expr(post), self.quote(post.span));
                 let failure = self.fail(|at| quote!(#p::fail::after_branch(#at, #shown, __taken)));
@@ -536,7 +586,7 @@ impl Body<'_> {
 
     fn while_loop(&mut self, cond: &Expr, post: &Expr, body: &Block) -> TokenStream {
         let p = self.p;
-        let shown = self.quote(post.span);
+        let (span, shown) = (self.standing(), self.quote(post.span));
         let check = |body: &mut Self, expected: bool| {
             if !body.checked {
                 return TokenStream::new();
@@ -550,6 +600,7 @@ impl Body<'_> {
         let count = ident(&format!("__iteration{}", self.loops.len()));
         self.loops.push(Around::While(count.clone()));
         let body = self.block(body);
+        self.stand_at(span);
         let after = check(self, true);
         self.loops.pop();
         quote! {
@@ -622,4 +673,19 @@ impl Body<'_> {
         let tokens = &external.tokens;
         quote!({ #(#names)* #p::external(|| { #tokens }); })
     }
+}
+
+/// Whether an ancilla that is brought back by arithmetic must be finite: it starts at a number that is written down, and
+/// is only added to.
+pub fn stays_finite(var: VarId, init: &Expr, body: &Block) -> bool {
+    let start = match &init.kind {
+        ExprKind::Fill(e, _) | ExprKind::Repeat(e, _) => e,
+        _ => init,
+    };
+    let written = matches!(start.kind, ExprKind::Literal(..) | ExprKind::Zero(_));
+    let mut only_added = true;
+    body.iter().for_each(|s| {
+        s.each_access_deep(&mut |q, access| only_added &= q.var != var || access != Access::Write);
+    });
+    written && only_added
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_compiler::ir::{Generic, GenericKind, Length, Rank, ScalarType, Type};
+use rev_compiler::ir::{Length, Rank, ScalarType, Type};
 
 use super::names::ident;
 
@@ -51,20 +51,6 @@ pub fn is_fixed(ty: &Type) -> bool {
     }
 }
 
-/// Whether values of a type are surely exact, so that no tolerance applies to them.
-pub fn is_exact(ty: &Type, generics: &[Generic]) -> bool {
-    use rev_compiler::ir::Class;
-    match ty {
-        Type::Scalar(s) => !s.is_float(),
-        Type::Generic(name) => {
-            generics.iter().any(|g| g.name == *name && matches!(g.kind, GenericKind::Scalar(Class::Integer)))
-        }
-        Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) => is_exact(t, generics),
-        Type::Tuple(ts) => ts.iter().all(|t| is_exact(t, generics)),
-        Type::Complex(_) | Type::Struct(..) | Type::Function(_) | Type::Shadow(_) | Type::Unknown => false,
-    }
-}
-
 /// The type of the numbers in a type, the first one that isn't exact; `None` where the source doesn't
 /// say it.
 pub fn number_type(ty: &Type) -> Option<Type> {
@@ -73,7 +59,7 @@ pub fn number_type(ty: &Type) -> Option<Type> {
         Type::Complex(t) | Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) => number_type(t),
         Type::Tuple(ts) => {
             let numbers = || ts.iter().filter_map(number_type);
-            numbers().find(|t| !is_exact(t, &[])).or_else(|| numbers().next())
+            numbers().find(|t| !t.is_exact(&[])).or_else(|| numbers().next())
         }
         Type::Struct(..) | Type::Function(_) | Type::Shadow(_) | Type::Unknown => None,
     }

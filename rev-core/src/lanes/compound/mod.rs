@@ -45,6 +45,10 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
         pack.0.iter_mut().zip(v).for_each(|(part, v)| P::set_lane(part, k, v));
     }
     #[inline(always)]
+    fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
+        pack.0.iter().fold(0, |mask, part| mask | P::astray(s, part, finite))
+    }
+    #[inline(always)]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let mut result = a.0;
         for (a, b) in result.iter_mut().zip(b.0) {
@@ -135,6 +139,10 @@ macro_rules! complex {
                 T::set_lane(&mut pack.0.im, k, v.im);
             }
             #[inline(always)]
+            fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
+                T::astray(s, &pack.0.re, finite) | T::astray(s, &pack.0.im, finite)
+            }
+            #[inline(always)]
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
                 Pack($t { re: T::select(s, mask, a.0.re, b.0.re), im: T::select(s, mask, a.0.im, b.0.im) })
             }
@@ -191,6 +199,10 @@ macro_rules! tuples {
             #[inline(always)]
             fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
                 $($name::set_lane(&mut pack.0.$k, k, v.$k);)*
+            }
+            #[inline(always)]
+            fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
+                0 $(| $name::astray(s, &pack.0.$k, finite))*
             }
             #[inline(always)]
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {

@@ -78,6 +78,13 @@ macro_rules! floats {
                 pack.0 .0[k] = v;
             }
             #[inline(always)]
+            fn astray<S: Isa>(s: S, pack: &Pack<$t>, finite: bool) -> LaneMask {
+                // an infinity less itself is NaN, which isn't equal to itself
+                let v = if finite { Floats::sub(s, *pack, *pack) } else { *pack };
+                let found: Pack<bool> = Floats::ne(s, v, v);
+                found.0
+            }
+            #[inline(always)]
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let mut result = b.0;

@@ -6,14 +6,18 @@
 //! and the answers, are those of uncomputation: [`follows`], [`Indices::distinct`]). Loops and
 //! branches are live with what is in them, and what decides them is read.
 //!
+//! Where a program keeps its checks, what these compare is read where they are made: a postcondition after its branch, an
+//! ancilla that the program brings back itself at the end of its scope.
+//!
 //! An update `p += e` doesn't count as a read of `p`: whoever reads `p` later needs the earlier
 //! updates too, and finds them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::facts::{Apart, Definitions, Indices, Order};
-use crate::ir::{Access, Callee, Expr, Function, Named, Place, Stmt, StmtKind, Type, VarId};
+use crate::ir::{Access, Callee, Expr, Function, Named, Place, Release, Stmt, StmtKind, Type, VarId};
 use crate::pass::uncompute::order::{follows, shape, Node, Part, Position, Shape};
 
 /// What the values of `roots` after the function depend on: for each statement, in the order of the
@@ -85,11 +89,12 @@ impl<'f> Live<'f> {
                 work.push(write.by);
             }
         }
-        for (id, numbered) in live.statements.iter().enumerate() {
-            if matches!(numbered.stmt.kind, StmtKind::External { .. }) {
-                work.push(id);
-            }
-        }
+        let always = |s: &Stmt| match &s.kind {
+            StmtKind::External { .. } | StmtKind::Release { .. } => true,
+            StmtKind::Ancilla { release, .. } => *release == Release::Checked,
+            _ => false,
+        };
+        work.extend((0..live.statements.len()).filter(|&id| always(live.statements[id].stmt)));
         Marks { changed, work, live: &mut live }.run();
         live
     }
@@ -146,6 +151,13 @@ fn shape_of_own(stmt: &Stmt) -> Shape {
     }
 }
 
+/// When a statement evaluates something: first, or after the statements in it.
+#[derive(Clone, Copy)]
+struct Moment {
+    id: usize,
+    part: Part,
+}
+
 struct Marks<'a, 'f> {
     live: &'a mut Live<'f>,
     /// Every variable that is written somewhere.
@@ -166,21 +178,29 @@ impl<'f> Marks<'_, 'f> {
     fn look_at(&mut self, id: usize) {
         let stmt = self.live.statements[id].stmt;
         self.decided_by(id);
-        stmt.each_expr(&mut |e| self.evaluated(e, id));
+        let before = Moment { id, part: Part::Before };
+        let after = Moment { id, part: Part::After };
+        stmt.each_expr(&mut |e| self.evaluated(e, before));
         stmt.each_place(&mut |place, access| {
             self.mentioned(place.var);
-            place.indices().for_each(|e| self.evaluated(e, id));
+            place.indices().for_each(|e| self.evaluated(e, before));
             if access != Access::Accumulate {
-                self.read(place, id);
+                self.read(place, before);
             }
         });
         match &stmt.kind {
+            StmtKind::If { post: Some(post), .. } => self.evaluated(post, after),
+            StmtKind::Ancilla { var, release: Release::Checked, .. } => self.read(&Place::var(*var), after),
+            StmtKind::Release { var, .. } => {
+                self.mentioned(*var);
+                self.read(&Place::var(*var), before);
+            }
             StmtKind::Call { callee: Callee::Param(var), .. } => self.mentioned(*var),
             StmtKind::For { parallel: Some(declared), .. } => {
                 declared.injective.iter().for_each(|place| self.mentioned(place.var));
                 declared.disjoint.iter().for_each(|var| self.mentioned(*var));
             }
-            StmtKind::External { code } => self.named(code, id),
+            StmtKind::External { code } => self.named(code, before),
             StmtKind::Update { .. }
             | StmtKind::Instr { .. }
             | StmtKind::Let { .. }
@@ -192,7 +212,6 @@ impl<'f> Marks<'_, 'f> {
             | StmtKind::Compute { .. }
             | StmtKind::Push { .. }
             | StmtKind::Pop { .. }
-            | StmtKind::Release { .. }
             | StmtKind::Unchecked { .. }
             | StmtKind::Inverse { .. } => {}
         }
@@ -211,20 +230,20 @@ impl<'f> Marks<'_, 'f> {
     }
 
     /// What external code names, it may read.
-    fn named(&mut self, code: &str, id: usize) {
+    fn named(&mut self, code: &str, at: Moment) {
         let words: BTreeSet<&str> = code.split(|c: char| c != '_' && !c.is_alphanumeric()).collect();
         let function = self.live.function;
         for k in 0..function.vars.len() {
             let var = VarId(k as u32);
             if words.contains(function.var(var).name.as_str()) {
                 self.mentioned(var);
-                self.read(&Place::var(var), id);
+                self.read(&Place::var(var), at);
             }
         }
     }
 
     /// An expression that a statement evaluates.
-    fn evaluated(&mut self, e: &Expr, id: usize) {
+    fn evaluated(&mut self, e: &Expr, at: Moment) {
         if let Some((p, what)) = e.named() {
             self.mentioned(p.var);
             let depends = match what {
@@ -233,10 +252,10 @@ impl<'f> Marks<'_, 'f> {
                 Named::Shape => false,
             };
             if depends {
-                self.read(p, id);
+                self.read(p, at);
             }
         }
-        e.each_child(&mut |e| self.evaluated(e, id));
+        e.each_child(&mut |e| self.evaluated(e, at));
     }
 
     /// A name that occurs has to be declared.
@@ -245,9 +264,9 @@ impl<'f> Marks<'_, 'f> {
     }
 
     /// A place whose value a statement needs: what may have been written there before is needed.
-    fn read(&mut self, place: &Place, id: usize) {
+    fn read(&mut self, place: &Place, at: Moment) {
         let Some(writes) = self.live.writes.remove(&place.var) else { return };
-        let (read, others): (Vec<_>, Vec<_>) = writes.into_iter().partition(|w| self.reaches(w, place, id));
+        let (read, others): (Vec<_>, Vec<_>) = writes.into_iter().partition(|w| self.reaches(w, place, at));
         for write in read {
             self.live.is_read(&write);
             self.work.push(write.by);
@@ -257,9 +276,12 @@ impl<'f> Marks<'_, 'f> {
         }
     }
 
-    fn reaches(&self, write: &Write<'f>, read: &Place, id: usize) -> bool {
-        let (from, to) = (&self.live.statements[write.by].at, &self.live.statements[id].at);
-        let order = follows(from, to);
+    fn reaches(&self, write: &Write<'f>, read: &Place, at: Moment) -> bool {
+        let (from, mut to) = (&self.live.statements[write.by].at, Cow::from(&self.live.statements[at.id].at));
+        if at.part == Part::After {
+            to.to_mut().iter_mut().next_back().into_iter().for_each(|node| node.part = at.part);
+        }
+        let order = follows(from, &to);
         order.later && !self.distinct(write.place, read, None, &|_| false)
             || order.loops.iter().any(|(depth, index)| self.wraps(write, read, *depth, *index))
     }

@@ -1,17 +1,21 @@
 //! Erasing: what nobody reads isn't computed.
 //!
 //! A reversible program brings its ancillas back to where they started. On a machine that may
-//! forget, that is work for nobody: with checks off, the statements whose results reach no argument
+//! forget, that is work for nobody: the statements whose results reach no argument
 //! are dead code. So are, in an adjoint, the values that no partial derivative needs.
 //!
 //! The pass marks what is needed, from the arguments backwards ([`live`]), and leaves out the rest:
 //! statements, whole loops and branches, bindings and ancillas. What it gives is a program to be
-//! run, not one to be inverted, so it is an [`Erased`] and no [`Checked`]: its ancillas are dropped
-//! at the ends of their scopes, and its conditions have no postconditions.
+//! run, not one to be inverted, so it is an [`Erased`] and no [`Checked`].
 //!
-//! What is left out can't fail either: with checks off, an index out of range in a statement whose
+//! A run with checks needs no more than that. That an ancilla which the compiler uncomputes holds its first value again
+//! follows from how it is made; what a program only claims is kept, and with it what the claim is about:
+//! postconditions, and ancillas that the program brings back itself ([`Forms`]).
+//!
+//! What is left out can't fail either: an index out of range in a statement whose
 //! result nobody reads goes unnoticed.
 
+mod forms;
 mod live;
 mod module;
 mod plain;
@@ -25,6 +29,7 @@ use crate::ir::{Block, Callee, Direction, Function, Span, Stmt, StmtKind, Type, 
 use crate::validate::{verified, Form};
 use live::{live, Need};
 
+pub use forms::{claims, compares, Forms};
 pub(super) use plain::written_out;
 
 /// Which of a program's written arguments somebody reads after it.
@@ -36,7 +41,7 @@ pub enum Wanted {
     Shadows,
 }
 
-/// A program without its dead code. It can be run forward without checks, and nothing else.
+/// A program without its dead code. It can be run forward, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Erased {
     pub(super) function: Function,
@@ -75,7 +80,16 @@ pub fn erase(function: &Checked, wanted: Wanted) -> Erased {
 
 /// The same for a program of a direction ([`directed`](super::directed)).
 pub fn erase_program(program: &Function, wanted: Wanted) -> Erased {
-    let (function, Keep { mut forgetful, restoring, .. }) = program.grown(|| erased(program, wanted, None));
+    program.grown(|| run_forward(erased(program, wanted, None)))
+}
+
+/// The same with what has to be checked, and what that is about.
+pub fn erase_unproven(program: &Function, wanted: Wanted) -> Erased {
+    program.grown(|| run_forward(kept(plain::checked(program), wanted, None)))
+}
+
+fn run_forward((function, keep): (Function, Keep)) -> Erased {
+    let Keep { mut forgetful, restoring, .. } = keep;
     forgetful.retain(|s| s.is_some() && !restoring.contains(s));
     Erased { function: verified(function, Form::Forward, "erasing"), forgetful }
 }
@@ -86,8 +100,16 @@ pub(super) fn erase_marking(program: &Function, wanted: Wanted, suffix: &'static
     erased(program, wanted, Some(suffix)).0
 }
 
+/// The same, with the ancillas of a program written out that the compiler uncomputes.
+pub(super) fn erase_watched(program: &Function, wanted: Wanted, suffix: &'static str) -> Function {
+    kept(plain::watched(program), wanted, Some(suffix)).0
+}
+
 fn erased(program: &Function, wanted: Wanted, suffix: Option<&'static str>) -> (Function, Keep) {
-    let mut function = plain::plain(program);
+    kept(plain::plain(program), wanted, suffix)
+}
+
+fn kept(mut function: Function, wanted: Wanted, suffix: Option<&'static str>) -> (Function, Keep) {
     let roots: Vec<VarId> =
         function.params.iter().copied().filter(|p| is_wanted(&function, *p, wanted)).collect();
     let needs = live(&function, &roots).into_iter();

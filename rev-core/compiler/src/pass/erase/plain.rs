@@ -1,32 +1,65 @@
-//! A program as it is run without checks: no assertions, compute parts written out.
+//! A program as it is run: compute parts written out, and no more assertions than are asked for.
 
 use crate::ir::{Block, Expr, Function, Release, Stmt, StmtKind};
 use crate::pass::{fresh_names, inverse_block};
+
+/// What is left of what only checks are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Nothing: no postconditions, ancillas are dropped, and nothing says where nothing is checked.
+    Nothing,
+    /// Which ancillas the compiler uncomputes.
+    Uncomputed,
+    /// That, and postconditions.
+    Posts,
+    /// Everything.
+    All,
+}
 
 /// The function without what only checks are for: postconditions, what ancillas hold at their
 /// release, blocks without checks (nothing is checked anywhere). `compute A { B }` becomes the
 /// statements `A; B; A⁻¹`, of which the last ones may be dead.
 pub fn plain(function: &Function) -> Function {
-    written(function, false)
+    written(function, Left::Nothing)
 }
 
 /// The same with its postconditions, which its inverse and its adjoint decide by.
 pub fn written_out(function: &Function) -> Function {
-    written(function, true)
+    written(function, Left::Posts)
 }
 
-fn written(function: &Function, posts: bool) -> Function {
+/// The same with the ancillas that the compiler uncomputes, where anything is checked.
+pub fn watched(function: &Function) -> Function {
+    match function.checks {
+        true => Function { checks: true, ..written(function, Left::Uncomputed) },
+        false => plain(function),
+    }
+}
+
+/// The same with all that is checked, where anything is.
+pub fn checked(function: &Function) -> Function {
+    match function.checks {
+        true => Function { checks: true, ..written(function, Left::All) },
+        false => plain(function),
+    }
+}
+
+fn written(function: &Function, left: Left) -> Function {
     let mut out = Function { checks: false, body: Vec::new(), ..function.clone() };
-    let body = Plain { out: &mut out, posts }.block(&function.body);
+    let body = Plain { out: &mut out, left }.block(&function.body);
     Function { body, ..out }
 }
 
 struct Plain<'f> {
     out: &'f mut Function,
-    posts: bool,
+    left: Left,
 }
 
 impl Plain<'_> {
+    fn has_posts(&self) -> bool {
+        matches!(self.left, Left::Posts | Left::All)
+    }
+
     fn block(&mut self, statements: &[Stmt]) -> Block {
         statements.iter().flat_map(|s| self.stmt(s)).collect()
     }
@@ -45,23 +78,37 @@ impl Plain<'_> {
                 let inverse = inverse_block(body);
                 return self.block(&inverse);
             }
-            StmtKind::Unchecked { body } => return self.block(body),
-            StmtKind::Release { .. } => return Vec::new(),
-            StmtKind::Ancilla { var, init, release: _, body } => {
-                let body = self.block(body);
-                StmtKind::Ancilla { var: *var, init: init.clone(), release: Release::Dropped, body }
+            StmtKind::Unchecked { body } => match self.left {
+                Left::All => {
+                    self.left = Left::Nothing;
+                    let body = self.block(body);
+                    self.left = Left::All;
+                    StmtKind::Unchecked { body }
+                }
+                Left::Posts | Left::Uncomputed | Left::Nothing => return self.block(body),
+            },
+            StmtKind::Release { .. } => match self.left {
+                Left::All => stmt.kind.clone(),
+                Left::Posts | Left::Uncomputed | Left::Nothing => return Vec::new(),
+            },
+            StmtKind::Ancilla { var, init, release, body } => {
+                let release = match (self.left, release) {
+                    (Left::All, _) | (Left::Posts | Left::Uncomputed, Release::Uncomputed) => *release,
+                    (Left::Posts | Left::Uncomputed | Left::Nothing, _) => Release::Dropped,
+                };
+                StmtKind::Ancilla { var: *var, init: init.clone(), release, body: self.block(body) }
             }
             StmtKind::If { cond, post, then, otherwise } => {
                 let (then, otherwise) = (self.block(then), self.block(otherwise));
                 StmtKind::If {
                     cond: cond.clone(),
-                    post: post.clone().filter(|_| self.posts),
+                    post: post.clone().filter(|_| self.has_posts()),
                     then,
                     otherwise,
                 }
             }
             StmtKind::While { cond, post, body } => {
-                let post = if self.posts { post.clone() } else { Expr::bool(true) };
+                let post = if self.has_posts() { post.clone() } else { Expr::bool(true) };
                 StmtKind::While { cond: cond.clone(), post, body: self.block(body) }
             }
             StmtKind::Let { var, expr, body } => {

@@ -33,7 +33,8 @@ use crate::ir::{
 use crate::pass::{fresh_names, verified_adjoint, Adjoint};
 use crate::validate::{verified, Form};
 
-use super::erase::{erase_marking, written_out, Wanted};
+use super::erase::{claims, erase_marking, erase_watched, written_out, Wanted};
+use crate::check::overlap::Values;
 use merge::Merge;
 
 /// After the path of a callee: its fused program.
@@ -82,12 +83,20 @@ impl std::ops::Deref for Fused {
     }
 }
 
-/// The function and its adjoint as one program, where something of them meets.
+/// The function and its adjoint as one program, where something of them meets, to be run without checks.
 pub fn fuse(function: &Function) -> Option<Fused> {
-    function.grown(|| fused(function))
+    function.grown(|| fused(function, false))
 }
 
-fn fused(function: &Function) -> Option<Fused> {
+/// The same to be run with checks too. `None` where the function [claims](claims) anything.
+pub fn fuse_proven(function: &Function) -> Option<Fused> {
+    match claims(&function.body, &Values::of(function)) {
+        true => None,
+        false => function.grown(|| fused(function, function.checks)),
+    }
+}
+
+fn fused(function: &Function, watched: bool) -> Option<Fused> {
     let source = written_out(function);
     let written: BTreeSet<VarId> = written_params(&source).collect();
     for param in &written {
@@ -106,7 +115,11 @@ fn fused(function: &Function) -> Option<Fused> {
     let fuses = merge.fuses;
     out.body = body;
     distinct_names(&mut out);
-    let mut out = erase_marking(&out, Wanted::All, SHADOWS);
+    out.checks = watched;
+    let mut out = match watched {
+        true => erase_watched(&out, Wanted::All, SHADOWS),
+        false => erase_marking(&out, Wanted::All, SHADOWS),
+    };
     let mut accumulates = Vec::new();
     let originals: BTreeMap<VarId, VarId> = stand_ins.iter().map(|(p, s)| (*s, *p)).collect();
     put_back(&mut out.body, &originals, &mut accumulates)?;

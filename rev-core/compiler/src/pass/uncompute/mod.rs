@@ -68,7 +68,7 @@ impl Pass<'_> {
                 let mut own = inherited.clone();
                 if *release == Release::Managed {
                     own.insert(*var);
-                    *release = Release::Checked;
+                    *release = Release::Uncomputed;
                 }
                 *body = self.block(std::mem::take(body), &own);
             }

@@ -48,7 +48,7 @@ fn a_sum_is_undone_by_its_inverse() {
             managed anc s: f64 = 0.0 { s += a * b; s += a; y += s * s }
         }",
         "fn f(y: &mut f64, a: f64, b: f64) {
-            anc s: f64 = 0.0 { s += a * b; s += a; y += s * s; s -= a; s -= a * b }
+            uncomputed anc s: f64 = 0.0 { s += a * b; s += a; y += s * s; s -= a; s -= a * b }
         }",
     );
 }
@@ -57,7 +57,7 @@ fn a_sum_is_undone_by_its_inverse() {
 fn an_ancilla_that_nobody_writes_needs_nothing() {
     becomes(
         "fn f(y: &mut f64) { managed anc s: f64 = 0.0 { y += s } }",
-        "fn f(y: &mut f64) { anc s: f64 = 0.0 { y += s } }",
+        "fn f(y: &mut f64) { uncomputed anc s: f64 = 0.0 { y += s } }",
     );
 }
 
@@ -68,7 +68,7 @@ fn the_running_sum_keeps_its_loop() {
             managed anc s: f64 = 0.0 { for i in 0..len(x) { s += x[i]; y[i] += s } }
         }",
         "fn f(y: &mut [f64], x: [f64]) {
-            anc s: f64 = 0.0 {
+            uncomputed anc s: f64 = 0.0 {
                 for i in 0..len(x) { s += x[i]; y[i] += s }
                 for i2 in (0..len(x)).rev() { s -= x[i2] }
             }
@@ -113,7 +113,7 @@ fn a_branch_is_kept_when_its_condition_can_be_evaluated_again() {
             managed anc s: f64 = 0.0 { if c < x { s += x } else { y += 1.0 } y += s }
         }",
         "fn f(y: &mut f64, x: f64, c: f64) {
-            anc s: f64 = 0.0 { if c < x { s += x } else { y += 1.0 } y += s; if c < x { s -= x } }
+            uncomputed anc s: f64 = 0.0 { if c < x { s += x } else { y += 1.0 } y += s; if c < x { s -= x } }
         }",
     );
     illegal(
@@ -134,7 +134,7 @@ fn a_branch_is_decided_by_the_postcondition_when_the_condition_has_changed() {
             }
         }",
         "fn f(y: &mut f64, x: f64, n: &mut i64) {
-            anc s: f64 = 0.0 {
+            uncomputed anc s: f64 = 0.0 {
                 if n == 0 { s += x; n += 5 } else { n += 1 } post n == 5
                 y += s
                 if n == 5 { s -= x }
@@ -154,7 +154,7 @@ fn a_branch_on_the_ancillas_themselves_keeps_both_conditions() {
             }
         }",
         "fn f(y: &mut f64) {
-            anc k: i64 = 0 {
+            uncomputed anc k: i64 = 0 {
                 k += 1
                 if k > 0 { k += 1 } post k > 1
                 y += k as f64
@@ -176,8 +176,8 @@ fn a_while_loop_with_its_counter_in_the_set_is_legal() {
             }
         }",
         "fn f(y: &mut f64, x: f64, n: i64) {
-            anc k: i64 = 0 {
-                anc s: f64 = 0.0 {
+            uncomputed anc k: i64 = 0 {
+                uncomputed anc s: f64 = 0.0 {
                     while k < n post k > 0 { k += 1; s += x; y += s }
                     while k > 0 post k < n { s -= x; k -= 1 }
                 }
@@ -205,7 +205,7 @@ fn ancillas_of_one_block_may_depend_on_each_other() {
             } }
         }",
         "fn f(y: &mut f64, x: f64) {
-            anc a: f64 = 0.0 { anc b: f64 = 0.0 {
+            uncomputed anc a: f64 = 0.0 { uncomputed anc b: f64 = 0.0 {
                 a += x; b += a * x; a += b; b += a; y += a * b
                 b -= a; a -= b; b -= a * x; a -= x
             } }
@@ -230,10 +230,10 @@ fn a_scope_undoes_its_own_part() {
             }
         }",
         "fn f(y: &mut f64, x: f64) {
-            anc a: f64 = 0.0 {
+            uncomputed anc a: f64 = 0.0 {
                 a += x
                 let r: f64 = a * a {
-                    anc b: f64 = 0.0 { b += r; y += b * a; b -= r }
+                    uncomputed anc b: f64 = 0.0 { b += r; y += b * a; b -= r }
                 }
                 a -= x
             }
@@ -290,13 +290,13 @@ fn an_inner_ancilla_that_the_slice_reads_is_computed_again() {
             }
         }",
         "fn f(y: &mut f64, x: [f64], w: [f64]) {
-            anc s: f64 = 0.0 {
+            uncomputed anc s: f64 = 0.0 {
                 for i in 0..len(x) {
-                    anc t: f64 = 0.0 { t += x[i]; t += w[i]; s += t * t; y += t; t -= w[i]; t -= x[i] }
+                    uncomputed anc t: f64 = 0.0 { t += x[i]; t += w[i]; s += t * t; y += t; t -= w[i]; t -= x[i] }
                 }
                 y += s
                 for i2 in (0..len(x)).rev() {
-                    anc t2: f64 = 0.0 { t2 += x[i2]; t2 += w[i2]; s -= t2 * t2; t2 -= w[i2]; t2 -= x[i2] }
+                    uncomputed anc t2: f64 = 0.0 { t2 += x[i2]; t2 += w[i2]; s -= t2 * t2; t2 -= w[i2]; t2 -= x[i2] }
                 }
             }
         }",
@@ -314,9 +314,9 @@ fn an_inner_ancilla_that_the_slice_does_not_read_is_left_out() {
             }
         }",
         "fn f(y: &mut f64, x: [f64]) {
-            anc s: f64 = 0.0 {
+            uncomputed anc s: f64 = 0.0 {
                 for i in 0..len(x) {
-                    anc t: f64 = 0.0 { t += x[i]; s += x[i]; y += t; t -= x[i] }
+                    uncomputed anc t: f64 = 0.0 { t += x[i]; s += x[i]; y += t; t -= x[i] }
                 }
                 for i2 in (0..len(x)).rev() { s -= x[i2] }
             }
@@ -431,19 +431,19 @@ fn inner_ancillas_that_depend_on_inner_ancillas_come_along() {
             }
         }",
         "fn f(y: &mut f64, x: f64) {
-            anc s: f64 = 0.0 {
+            uncomputed anc s: f64 = 0.0 {
                 if x > 0.0 {
-                    anc c: f64 = 0.0 {
+                    uncomputed anc c: f64 = 0.0 {
                         c += x
-                        anc b: f64 = 0.0 { b += c; s += b; y += b; b -= c }
+                        uncomputed anc b: f64 = 0.0 { b += c; s += b; y += b; b -= c }
                         c -= x
                     }
                 }
                 y += s
                 if x > 0.0 {
-                    anc c2: f64 = 0.0 {
+                    uncomputed anc c2: f64 = 0.0 {
                         c2 += x
-                        anc b2: f64 = 0.0 { b2 += c2; s -= b2; b2 -= c2 }
+                        uncomputed anc b2: f64 = 0.0 { b2 += c2; s -= b2; b2 -= c2 }
                         c2 -= x
                     }
                 }
@@ -461,7 +461,7 @@ fn a_binding_is_evaluated_again_when_the_slice_needs_it() {
             }
         }",
         "fn f(y: &mut f64, x: [f64]) {
-            anc s: f64 = 0.0 {
+            uncomputed anc s: f64 = 0.0 {
                 for i in 0..len(x) { let r: f64 = x[i] * 2.0 { let q: f64 = 1.0 { s += r; y += q } } }
                 for i2 in (0..len(x)).rev() { let r2: f64 = x[i2] * 2.0 { s -= r2 } }
             }
@@ -496,7 +496,7 @@ fn the_compute_part_of_a_compute_block_needs_nothing() {
             managed anc t: f64 = 0.0 { compute { t += x } do { y += t } }
         }",
         "fn f(y: &mut f64, x: f64) {
-            anc t: f64 = 0.0 { compute { t += x } do { y += t } }
+            uncomputed anc t: f64 = 0.0 { compute { t += x } do { y += t } }
         }",
     );
     illegal(
@@ -517,7 +517,7 @@ fn a_compute_block_inside_is_run_again_around_the_slice() {
             } }
         }",
         "fn f(y: &mut f64, x: [f64]) {
-            anc t: f64 = 0.0 { anc s: f64 = 0.0 {
+            uncomputed anc t: f64 = 0.0 { uncomputed anc s: f64 = 0.0 {
                 for i in 0..len(x) { compute { t += x[i] } do { s += t; y += t } }
                 y += s
                 for i2 in (0..len(x)).rev() { compute { t += x[i2] } do { s -= t } }
@@ -536,7 +536,7 @@ fn a_compute_block_that_changes_the_basis_is_sliced_whole() {
             } }
         }",
         "fn f(y: &mut f64, x: f64) {
-            anc a: f64 = 0.0 { anc b: f64 = 0.0 {
+            uncomputed anc a: f64 = 0.0 { uncomputed anc b: f64 = 0.0 {
                 if x > 0.0 { compute { hadamard(a, b) } do { a += x } }
                 y += a
                 if x > 0.0 { compute { hadamard(a, b) } do { a -= x } }
@@ -558,7 +558,7 @@ fn parallel_loops_stay_parallel_and_arrays_are_ancillas_too() {
         .replace("y += s[i]", "y += s[j]")
         .as_str(),
         "fn f(y: &mut f64, x: [f64]) {
-            anc s: [f64] = fill(0.0, len(x)) {
+            uncomputed anc s: [f64] = fill(0.0, len(x)) {
                 par for i in 0..len(x) { s[i] += exp(x[i]) }
                 for j in 0..len(x) { y += s[j] }
                 par for i2 in (0..len(x)).rev() { s[i2] -= exp(x[i2]) }
@@ -574,7 +574,7 @@ fn each_iteration_undoes_its_own_ancillas() {
             par for i in 0..len(x) { managed anc s: f64 = 0.0 { s += x[i]; y[i] += s * s } }
         }",
         "fn f(y: &mut [f64], x: [f64]) {
-            par for i in 0..len(x) { anc s: f64 = 0.0 { s += x[i]; y[i] += s * s; s -= x[i] } }
+            par for i in 0..len(x) { uncomputed anc s: f64 = 0.0 { s += x[i]; y[i] += s * s; s -= x[i] } }
         }",
     );
 }
@@ -684,7 +684,7 @@ fn inverse_blocks_become_statements() {
             managed anc s: f64 = 0.0 { inverse { s += x; y += s } }
         }",
         "fn f(y: &mut f64, x: f64) {
-            anc s: f64 = 0.0 { y -= s; s -= x; s += x }
+            uncomputed anc s: f64 = 0.0 { y -= s; s -= x; s += x }
         }",
     );
 }
@@ -696,7 +696,7 @@ fn blocks_without_checks_stay_without() {
             managed anc s: f64 = 0.0 { unchecked { s += x; y += s } }
         }",
         "fn f(y: &mut f64, x: f64) {
-            anc s: f64 = 0.0 { unchecked { s += x; y += s } unchecked { s -= x } }
+            uncomputed anc s: f64 = 0.0 { unchecked { s += x; y += s } unchecked { s -= x } }
         }",
     );
 }
@@ -710,7 +710,7 @@ fn a_stack_and_what_it_holds_can_be_managed_together() {
             } }
         }",
         "fn f(y: &mut f64, x: f64) {
-            anc st: Stack<f64> = stack() { anc t: f64 = 0.0 {
+            uncomputed anc st: Stack<f64> = stack() { uncomputed anc t: f64 = 0.0 {
                 t += x; push(st, t); t += x * x; y += t; t -= x * x; pop(st, t); t -= x
             } }
         }",
@@ -728,7 +728,7 @@ fn a_loop_that_undoes_a_part_declares_nothing_about_the_rest() {
             }
         }",
         "fn f(y: &mut [f64], x: [f64], k: [usize]) {
-            anc a: [f64] = fill(0.0, len(k)) {
+            uncomputed anc a: [f64] = fill(0.0, len(k)) {
                 par for i in 0..len(k) injective(k) { a[i] += x[i]; y[k[i]] += a[i] }
                 par for i in 0..len(k) injective(k) { a[k[i]] += x[i] }
                 y[0] += a[0]

@@ -32,6 +32,10 @@ impl Parser {
                 self.advance();
                 self.ancilla(Release::Managed)
             }
+            "uncomputed" if *self.ahead(1) == name("anc") => {
+                self.advance();
+                self.ancilla(Release::Uncomputed)
+            }
             "dropped" if *self.ahead(1) == name("anc") => {
                 self.advance();
                 self.ancilla(Release::Dropped)

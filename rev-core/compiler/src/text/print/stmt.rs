@@ -60,6 +60,7 @@ impl Printer<'_> {
             StmtKind::Ancilla { var, init, release, body } => {
                 self.push(match release {
                     Release::Managed => "managed anc ",
+                    Release::Uncomputed => "uncomputed anc ",
                     Release::Checked => "anc ",
                     Release::Dropped => "dropped anc ",
                 });

@@ -35,8 +35,20 @@ pub struct Entry<'a> {
     pub model: &'a Model,
     /// Its signature.
     pub signature: &'a Signature,
-    /// Whether its fused program is emitted.
-    pub fused: bool,
+    /// Whether it has a fused program.
+    pub fused: Fusion,
+}
+
+/// Whether a function has a fused program.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fusion {
+    /// None.
+    #[default]
+    None,
+    /// One for runs without checks.
+    Unchecked,
+    /// One for all runs: the function claims nothing.
+    Always,
 }
 
 /// The items beside the struct `f {}`, and the associated functions of it.
@@ -251,7 +263,7 @@ impl Entry<'_> {
     /// A run of one of the programs: an expression of type `()` that leaves the function with an
     /// error.
     pub fn dispatch(&self, direction: Direction, slots: &[Slot], width: Option<&TokenStream>) -> TokenStream {
-        self.dispatch_as("Unchecked", direction, slots, &[], width)
+        self.dispatch_as("Restoring", direction, slots, &[], width)
     }
 
     /// The same for an adjoint. The arguments at the positions `zeros` hold zeros.
@@ -262,7 +274,7 @@ impl Entry<'_> {
         zeros: &[usize],
         n: &TokenStream,
     ) -> TokenStream {
-        self.dispatch_as("Unchecked", direction, slots, zeros, Some(n))
+        self.dispatch_as("Restoring", direction, slots, zeros, Some(n))
     }
 
     /// The same for an adjoint after which nobody reads the state that it restores.
@@ -276,13 +288,14 @@ impl Entry<'_> {
         self.dispatch_as("Forgetful", direction, slots, zeros, Some(n))
     }
 
-    /// Whether a run without checks has a fused program, as an expression.
+    /// Whether a run has a fused program, as an expression.
     pub fn is_fused(&self) -> TokenStream {
-        let (p, device, native) = (self.p, self.device(), self.fused);
+        let (p, device) = (self.p, self.device());
+        let (native, always) = (self.fused != Fusion::None, self.fused == Fusion::Always);
         let whole = self.params().all(|(_, passed)| passed.shape != Shape::Function);
         quote! {
             match #p::Device::backend(#device) {
-                #p::Backend::Native(__options) => #native && !__options.checks,
+                #p::Backend::Native(__options) => #native && (#always || !__options.checks),
                 #p::Backend::Dynamic(__dynamic) => {
                     #whole && !__dynamic.options().checks && Self::__fused_module().is_some()
                 }
@@ -290,7 +303,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The fused program, on the arguments of the adjoint. It makes no checks.
+    /// The fused program, on the arguments of the adjoint.
     /// The arguments at the positions `zeros` hold zeros.
     pub fn dispatch_fused(&self, slots: &[Slot], zeros: &[usize], n: &TokenStream) -> TokenStream {
         let p = self.p;
@@ -301,10 +314,10 @@ impl Entry<'_> {
         let run = quote!({
             let __run = #p::Run::new(__options);
             #p::recursion::with_room(|| {
-                (#name {}).__fused::<#given #p::Unchecked, #n>(__run.context(), #p::Width::<#n>, #(#native),*)
+                (#name {}).__fused::<#given #p::Restoring, #n>(__run.context(), #p::Width::<#n>, #(#native),*)
             })?
         });
-        let run = if self.fused { run } else { missing.clone() };
+        let run = if self.fused != Fusion::None { run } else { missing.clone() };
         quote! {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => #run,
@@ -321,10 +334,9 @@ impl Entry<'_> {
         }
     }
 
-    /// `without` is what a run without checks is.
     fn dispatch_as(
         &self,
-        without: &str,
+        mode: &str,
         direction: Direction,
         slots: &[Slot],
         zeros: &[usize],
@@ -339,18 +351,14 @@ impl Entry<'_> {
         let width_generic = width.map(|n| quote!(, #n));
         let (adjoint, inverse) = (direction.adjoint, direction.inverse);
         let module = self.module();
-        let run = |checks: &str| {
-            let checks = ident(checks);
-            quote!(#p::recursion::with_room(|| (#name {}).#program::<#given #p::#checks #width_generic>(
-                __run.context(), #width_argument #(#native),*
-            ))?)
-        };
-        let (checked, unchecked) = (run("Checked"), run(without));
+        let mode = ident(mode);
         quote! {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => {
                     let __run = #p::Run::new(__options);
-                    if __options.checks { #checked } else { #unchecked }
+                    #p::recursion::with_room(|| (#name {}).#program::<#given #p::#mode #width_generic>(
+                        __run.context(), #width_argument #(#native),*
+                    ))?
                 }
                 #p::Backend::Dynamic(__dynamic) => {
                     let __direction = #p::ir::Direction { adjoint: #adjoint, inverse: #inverse };

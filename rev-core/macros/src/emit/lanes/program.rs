@@ -11,7 +11,7 @@ use quote::quote;
 use rev_compiler::check::Checked;
 use rev_compiler::facts::accumulated_by;
 use rev_compiler::ir::{Arg, ArgValue, Class, Direction, Function, Mode, Stmt, StmtKind, Type, VarId};
-use rev_compiler::pass::{erase, Wanted};
+use rev_compiler::pass::{Forms, Wanted};
 
 use super::super::body::{Body, Repr, Scope};
 use super::super::call::program_name;
@@ -30,11 +30,14 @@ pub fn program(
     function: &Checked,
     direction: Direction,
 ) -> TokenStream {
-    let shadowed = direction.adjoint > 0;
-    around(scope, signature, function, direction, |passed, counts| {
+    let forms = Forms::of(function, Wanted::All).shared();
+    let shadows = (direction.adjoint > 0).then(|| Forms::of(function, Wanted::Shadows).shared());
+    let one_by_one_if_checked =
+        matches!(forms, Forms::Two { .. }) || matches!(shadows, Some(Forms::Two { .. }));
+    around(scope, signature, function, direction, one_by_one_if_checked, |passed, counts| {
         let laned = |uniform: &BTreeSet<VarId>| {
-            let all = statements(scope, function, passed, Wanted::All, uniform)?;
-            let shadows = shadowed.then(|| statements(scope, function, passed, Wanted::Shadows, uniform));
+            let all = statements(scope, &forms, passed, uniform)?;
+            let shadows = shadows.as_ref().map(|forms| statements(scope, forms, passed, uniform));
             Some(match shadows.flatten() {
                 Some(shadows) => quote!(if __C::RESTORES { #all } else { #shadows }),
                 None => all,
@@ -52,16 +55,18 @@ pub fn seldom_called(
     function: &Checked,
     direction: Direction,
 ) -> TokenStream {
-    around(scope, signature, function, direction, |_, _| (None, None))
+    around(scope, signature, function, direction, false, |_, _| (None, None))
 }
 
 /// The hidden associated function with what `emit` gives for the parameters and those of them that count: the
-/// statements where these differ between lanes, and those where they don't. Without statements, a call for each lane.
+/// statements where these differ between lanes, and those where they don't. Without statements, a call for each lane; so
+/// with checks, where the statements make none.
 fn around(
     scope: &Scope,
     signature: &Signature,
     function: &Checked,
     direction: Direction,
+    unchecked: bool,
     emit: impl FnOnce(&[Passed], &BTreeSet<VarId>) -> (Option<TokenStream>, Option<TokenStream>),
 ) -> TokenStream {
     let p = scope.p;
@@ -101,17 +106,19 @@ fn around(
         None => varying,
     };
     // a recursion sees to its depth and its stack in its program for one iteration
-    let statements = match is_recursive(function).filter(|_| in_lanes) {
-        Some(recursive) => {
+    let recursive = is_recursive(function);
+    let apart: Vec<_> = recursive.into_iter().chain(unchecked.then(|| quote!(__cx.checks()))).collect();
+    let statements = match in_lanes && !apart.is_empty() {
+        true => {
             let one_by_one = one_by_one();
-            quote!(if #recursive { #packed #one_by_one } else { #statements })
+            quote!(if #(#apart)||* { #packed #one_by_one } else { #statements })
         }
-        None => statements,
+        false => statements,
     };
     quote! {
         #[doc(hidden)]
         #[inline(always)]
-        pub fn #name<#declared __S: #p::lanes::Isa, __M: #p::lanes::Mask, __C: #p::Checks, #width>(
+        pub fn #name<#declared __S: #p::lanes::Isa, __M: #p::lanes::Mask, __C: #p::Mode, #width>(
             self,
             __s: __S,
             __m: __M,
@@ -148,17 +155,15 @@ fn lane_type(param: &Passed, counts: bool, p: &TokenStream) -> TokenStream {
     }
 }
 
-/// The statements that are left without checks, where some parameters are the same in all lanes; `None`
-/// where they can't run in lanes.
+/// The statements, where some parameters are the same in all lanes; `None` where they can't run in lanes.
 fn statements(
     scope: &Scope,
-    function: &Checked,
+    forms: &Forms,
     passed: &[Passed],
-    wanted: Wanted,
     uniform: &BTreeSet<VarId>,
 ) -> Option<TokenStream> {
-    let erased = erase(function, wanted).shared();
-    let function: &Function = &erased;
+    let (Forms::One(erased) | Forms::Two { unchecked: erased, .. }) = forms;
+    let function: &Function = erased;
     let params = || function.params.iter().copied().zip(passed);
     let values = params().filter(|(_, x)| x.shape == Shape::Value).map(|(var, _)| var);
     let packs = values.filter(|var| !uniform.contains(var)).collect();
@@ -174,8 +179,7 @@ fn statements(
     }
     let shared = arrays.iter().copied().filter(|&var| accumulated_by(function, var).is_some()).collect();
     let mut body = Body::new(scope, function);
-    body.forgetful = Some(&erased);
-    body.checked = false;
+    body.forgetful = Some(erased);
     for (var, param) in params() {
         body.set(var, if uniform.contains(&var) { Repr::Value } else { param.repr() });
     }

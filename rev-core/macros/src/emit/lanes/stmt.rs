@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_compiler::ir::{Block, Expr, ExprKind, Place, Range, Stmt, StmtKind, Type, UpdateOp, VarId};
+use rev_compiler::ir::{Block, Expr, ExprKind, Place, Range, Release, Stmt, StmtKind, Type, UpdateOp, VarId};
 use rev_compiler::ops::Instr;
 use rev_compiler::pass::inverse_block;
 
@@ -11,6 +11,7 @@ use super::super::expr::Reach;
 use super::super::loops::step_type;
 use super::super::names::ident;
 use super::super::pair::SineCosine;
+use super::super::stmt::{stays_finite, End};
 use super::super::types::{rust_type, storage, Storage};
 use super::alike::Alike;
 use super::place::Spot;
@@ -31,20 +32,20 @@ impl Body<'_> {
                 Kind::Uniform => self.plain_stmt(stmt),
                 Kind::Linear | Kind::Pack => self.lane_let(*var, expr, body),
             },
-            StmtKind::Ancilla { var, init, body, .. } => match self.kind(*var) {
+            StmtKind::Ancilla { var, init, release, body } => match self.kind(*var) {
                 Kind::Uniform | Kind::Linear => self.plain_stmt(stmt),
-                Kind::Pack => self.lane_ancilla(*var, init, body),
+                Kind::Pack => self.lane_ancilla(*var, init, *release, body),
             },
-            StmtKind::If { cond, then, otherwise, .. } => {
+            StmtKind::If { cond, post, then, otherwise } => {
                 if self.varies(cond) {
-                    self.lane_branch(cond, then, otherwise)
+                    self.lane_branch(cond, post.as_ref(), then, otherwise)
                 } else {
                     self.plain_stmt(stmt)
                 }
             }
-            StmtKind::While { cond, body, .. } => {
-                if self.varies(cond) {
-                    self.lane_while(cond, body, &alike)
+            StmtKind::While { cond, post, body } => {
+                if self.varies(cond) || self.checked && self.varies(post) {
+                    self.lane_while(cond, post, body, &alike)
                 } else {
                     self.plain_stmt(stmt)
                 }
@@ -69,13 +70,10 @@ impl Body<'_> {
                 let (compute, body, undo) = (self.block(compute), self.block(body), self.block(&undo));
                 quote!(#compute #body #undo)
             }
-            // without checks there is nothing to do
+            // where checks are on, what has one isn't in lanes
             StmtKind::Release { .. } => TokenStream::new(),
-            StmtKind::Unchecked { body } => {
-                let body = self.block(body);
-                quote!({ #body })
-            }
             StmtKind::Inverse { body } => self.block(&inverse_block(body)),
+            StmtKind::Unchecked { .. } => self.plain_stmt(stmt),
             // not in lanes
             StmtKind::Push { .. } | StmtKind::Pop { .. } | StmtKind::External { .. } => self.plain_stmt(stmt),
         }
@@ -247,8 +245,10 @@ impl Body<'_> {
         self.scope(quote!(let #name #ty = #value; #body))
     }
 
-    fn lane_ancilla(&mut self, var: VarId, init: &Expr, body: &Block) -> TokenStream {
+    fn lane_ancilla(&mut self, var: VarId, init: &Expr, release: Release, body: &Block) -> TokenStream {
         let p = self.p;
+        let asked = self.end(var, release) == End::Number;
+        let finite = stays_finite(var, init, body);
         let array = match &init.kind {
             ExprKind::Fill(e, shape) => {
                 let (e, shape) = (self.pack(e), self.exprs(shape));
@@ -273,14 +273,20 @@ impl Body<'_> {
             _ => {
                 let (value, name, ty) = (self.pack(init), self.name(var), self.lane_annotation(var));
                 self.set(var, Repr::Owned);
+                let span = self.standing();
                 let body = self.after_ancilla(var, init, |b| b.block(body));
-                return self.scope(quote!(let mut #name #ty = #value; #body));
+                self.stand_at(span);
+                let check = if asked { self.lane_is_number(var, init, finite) } else { TokenStream::new() };
+                return self.scope(quote!(let mut #name #ty = #value; #body #check));
             }
         };
         let (name, owner) = (self.name(var), self.companion("own", var));
         let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
         self.set(var, Repr::Handle);
+        let span = self.standing();
         let body = self.block(body);
+        self.stand_at(span);
+        let check = if asked { self.lane_is_number(var, init, finite) } else { TokenStream::new() };
         quote!({
             let mut #owner = match #array {
                 ::core::option::Option::Some(__a) => __a,
@@ -288,13 +294,89 @@ impl Body<'_> {
             };
             let #name = #owner.handle();
             #body
+            #check
         })
     }
 
-    fn lane_branch(&mut self, cond: &Expr, then: &Block, otherwise: &Block) -> TokenStream {
+    /// The check that an ancilla holds in each lane what the compiler's statements can bring back.
+    fn lane_is_number(&mut self, var: VarId, init: &Expr, finite: bool) -> TokenStream {
+        let (p, name, mask) = (self.p, self.name(var), self.mask());
+        let first = match &init.kind {
+            ExprKind::Fill(e, _) => self.pack(e),
+            _ => self.pack(init),
+        };
+        let first = match self.lane_annotation(var).filter(|_| self.repr(var) == Repr::Owned) {
+            Some(ty) => quote!(let __first #ty = #first;),
+            None => quote!(let __first = #first;),
+        };
+        let (found, mismatch) = match self.repr(var) {
+            Repr::Handle => (
+                quote!(#p::lanes::astray_in(__s, #mask, #name, #finite)),
+                quote!(#p::lanes::mismatch_in(#name, &__first, __lane, #finite)),
+            ),
+            _ => (
+                quote!(#p::lanes::astray(__s, #mask, &#name, #finite)),
+                quote!(#p::checks::astray(&#p::lanes::get(&#name, __lane), &#p::lanes::get(&__first, __lane))),
+            ),
+        };
+        if let Some(lane) = &mut self.lane {
+            lane.failing = Some(quote!(__lane));
+        }
+        let failure = self.not_restored(var, &quote!(::core::option::Option::None));
+        if let Some(lane) = &mut self.lane {
+            lane.failing = None;
+        }
+        self.if_checked(quote! {
+            if let ::core::option::Option::Some(__lane) = #found {
+                #first
+                let __e = #mismatch;
+                #failure
+            }
+        })
+    }
+
+    /// The check that a condition is in the active lanes what `expected`, a pack, says; `error` is given where, and what
+    /// was expected in the lane.
+    pub fn lane_claim(
+        &mut self,
+        post: &Expr,
+        expected: &TokenStream,
+        error: impl FnOnce(&TokenStream, TokenStream, TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        if !self.checked {
+            return TokenStream::new();
+        }
+        let (p, mask, post) = (self.p, self.mask(), self.pack(post));
+        let expected_there = quote!(#p::lanes::get(&__expected, __lane));
+        let failure = self.failing_at(quote!(__lane), |at| error(p, at, expected_there));
+        self.if_checked(quote! {
+            let (__found, __expected) = (#post, #expected);
+            if let ::core::option::Option::Some(__lane) =
+                #p::lanes::unlike(__s, #mask, &__found, &__expected)
+            {
+                #failure
+            }
+        })
+    }
+
+    fn lane_branch(
+        &mut self,
+        cond: &Expr,
+        post: Option<&Expr>,
+        then: &Block,
+        otherwise: &Block,
+    ) -> TokenStream {
         let p = self.p;
         let (outside, taken, other) = (self.mask(), self.fresh("then"), self.fresh("else"));
         let cond = self.pack(cond);
+        let check = post.map(|post| {
+            let shown = self.quote(post.span);
+            self.lane_claim(
+                post,
+                &quote!(__c),
+                |p, at, taken| quote!(#p::fail::after_branch(#at, #shown, #taken)),
+            )
+        });
         let then = self.masked(&taken, |body| body.block(then));
         let otherwise = self.masked(&other, |body| body.block(otherwise));
         let otherwise = (!otherwise.is_empty()).then(|| {
@@ -308,25 +390,38 @@ impl Body<'_> {
             let #taken = #p::lanes::within(__s, #outside, &__c);
             if #p::lanes::any(&#taken) { #then }
             #otherwise
+            #check
         })
     }
 
-    fn lane_while(&mut self, cond: &Expr, body: &Block, alike: &Alike) -> TokenStream {
-        let p = self.p;
+    fn lane_while(&mut self, cond: &Expr, post: &Expr, body: &Block, alike: &Alike) -> TokenStream {
+        let (p, span, shown) = (self.p, self.standing(), self.quote(post.span));
+        let claim = |this: &mut Self, expected: bool| {
+            this.lane_claim(
+                post,
+                &quote!(#p::lanes::splat(#expected)),
+                |p, at, _| quote!(#p::fail::around_iteration(#at, #shown, #expected)),
+            )
+        };
         let (outside, active) = (self.mask(), self.fresh("active"));
         let count = ident(&format!("__iteration{}", self.loops.len()));
         let code = self.with_alike(alike, &active, |this, left| {
+            let before = claim(this, false);
             let first = this.pack(cond);
             let again = this.masked(&active, |b| b.pack(cond));
             this.loops.push(Around::While(count.clone()));
             let body = this.masked(&active, |b| b.block(body));
+            this.stand_at(span);
+            let after = this.masked(&active, |b| claim(b, true));
             this.loops.pop();
             quote! {
+                #before
                 let __c = #first;
                 let mut #active = #p::lanes::within(__s, #outside, &__c);
                 let mut #count = 0usize;
                 while #p::lanes::any(&#active) {
                     #body
+                    #after
                     #left
                     #count = #count.wrapping_add(1);
                     let __c = #again;
