@@ -44,6 +44,15 @@ pub trait Laned: Clone {
         let _ = (s, pack, finite);
         0
     }
+    /// The lanes in which one of many may be so: at least those.
+    #[inline(always)]
+    fn may_be_astray<'a, S: Isa>(s: S, packs: impl Iterator<Item = &'a Pack<Self>>) -> LaneMask
+    where
+        Self: 'a,
+    {
+        let _ = (s, packs);
+        LaneMask::MAX
+    }
     /// `a` in the lanes of the mask, `b` in the others.
     #[inline(always)]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {

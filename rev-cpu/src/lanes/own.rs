@@ -32,6 +32,9 @@ pub fn astray_in<'a, S: Isa, E: Laned + 'a, H>(s: S, m: impl Mask, array: H, fin
 where
     H: Whole<'a, Element = Pack<E>>,
 {
+    if E::may_be_astray(s, array.elements_in_order()) & m.bits(s) == 0 {
+        return None;
+    }
     let found =
         array.elements_in_order().fold(0, |found, pack| found | E::astray(s, pack, finite)) & m.bits(s);
     (found != 0).then(|| found.trailing_zeros() as usize)
