@@ -94,8 +94,7 @@ pub struct Options {
     pub deterministic: bool,
     /// The work, in operations, from which on a parallel loop is worth several threads.
     pub parallel_from: usize,
-    /// Whether several iterations of a parallel loop run at once on the processor's vectors, where checks
-    /// are off.
+    /// Whether several iterations of a parallel loop run at once on the processor's vectors.
     pub lanes: Lanes,
     /// How many calls of recursive functions ([`crate::facts::recursive`]) may be inside each other, on the CPU and on
     /// the interpreter; at least one. One more is an error.

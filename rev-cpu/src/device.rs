@@ -78,8 +78,8 @@ impl Cpu {
         self
     }
 
-    /// Whether several iterations of a parallel loop run at once on the processor's vectors, where checks
-    /// are off. They do by default, on the best instruction set that the processor has.
+    /// Whether several iterations of a parallel loop run at once on the processor's vectors. They
+    /// do by default, on the best instruction set that the processor has.
     pub fn lanes(mut self, on: bool) -> Cpu {
         self.options.lanes = if on { Lanes::Best } else { Lanes::Off };
         self

@@ -216,6 +216,97 @@ fn errors_inside_parallel_loops() {
     }
 }
 
+/// Iterations that run in lanes, with what can go wrong in them: `a` may become NaN, the branch's postcondition false
+/// for a value in (0, 1.5], the loop's for one of 9 and more.
+#[reversible]
+fn laned(y: &mut [f64], x: &[f64], k: &[i32]) {
+    for i in par(0..y.len()) {
+        let mut a = 0.0;
+        a += 2.0 * x[i];
+        #[post(a > 4.0)]
+        if x[i] > 0.0 {
+            a += 1.0;
+        } else {
+            a -= 1.0;
+        }
+        let mut n = 0;
+        #[post(n > 0 && x[i] < 9.0)]
+        while n < k[i] {
+            n += 1;
+        }
+        y[i] += a * (n as f64);
+    }
+}
+
+/// The first that goes wrong, on the CPU and on the interpreter.
+#[test]
+fn faults_in_lanes_are_those_of_the_interpreter() {
+    let n = 2 * 32 + 19;
+    let k: Vec<i32> = (0..n).map(|i| 1 + (i * 7 % 5) as i32).collect();
+    let regular: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { -1.0 } else { 2.0 + i as f64 / 50.0 }).collect();
+    let devices = |threads| {
+        let cpu = Cpu::with_threads(threads).parallel_from(0);
+        [cpu.clone(), cpu.lanes(false)]
+    };
+    let interpreter = rev_core::interp::Interpreter::new();
+    let mut right = vec![0.25; n];
+    laned::run(&interpreter, &mut right, &regular, &k).unwrap();
+    for fault in [f64::NAN, f64::INFINITY, 1.0, 9.5] {
+        for at in [0, 5, 31, 32, 63, 64, n - 1] {
+            let mut x = regular.clone();
+            x[at] = fault;
+            let fails = |d: &dyn Device| laned::run(d, &mut vec![0.25; n], &x, &k).unwrap_err();
+            let expected = fails(&interpreter);
+            assert_eq!(expected.site().unwrap().iterations[0].value, at as i128);
+            for device in [1, 2, 3, 7].into_iter().flat_map(devices) {
+                let found = fails(&device);
+                let [here, there] = [&found, &expected].map(|e| e.site().unwrap());
+                assert_eq!(here.span.line, there.span.line, "{fault} at {at}: {found}\n{expected}");
+                assert_eq!(here.iterations, there.iterations, "{fault} at {at}: {found}\n{expected}");
+                match (found.cause(), expected.cause()) {
+                    (
+                        Cause::Condition { condition: c, expected: e, .. },
+                        Cause::Condition { condition, expected, .. },
+                    ) => assert_eq!((c, e), (condition, expected), "{fault} at {at}"),
+                    (found, expected) => assert_eq!(found, expected, "{fault} at {at}"),
+                }
+            }
+        }
+    }
+    for device in [1, 2, 3, 7].into_iter().flat_map(devices) {
+        for device in [device.clone(), device.checks(false)] {
+            let mut y = vec![0.25; n];
+            laned::run(&device, &mut y, &regular, &k).unwrap();
+            assert_eq!(y, right);
+            laned::run_inverse(&device, &mut y, &regular, &k).unwrap();
+            assert!(y.iter().all(|y| (y - 0.25).abs() < 1e-12), "{y:?}");
+        }
+    }
+}
+
+/// What the compiler brings back isn't brought back to be compared: rounding in it is no error, a NaN is one.
+#[reversible]
+fn cancelling(y: &mut f64, x: f64) {
+    let mut a = 0.0;
+    a += 1e20;
+    a += x;
+    *y += a;
+}
+
+#[test]
+fn an_ancilla_that_the_compiler_uncomputes() {
+    let exact = Cpu::new().tolerances(rev_core::tolerance::Tolerances::EXACT);
+    cancelling::run(&exact, &mut 0.0, 0.3).unwrap();
+    for x in [f64::NAN, f64::INFINITY] {
+        let e = cancelling(&mut 0.0, x).unwrap_err();
+        let Cause::Release { place, expected, .. } = e.cause() else { panic!("{e}") };
+        assert_eq!((place.as_str(), expected.as_str()), ("a", "0.0"));
+        let e = cancelling::gradient(&Cpu::new(), x).unwrap_err();
+        assert!(matches!(e.cause(), Cause::Release { .. }), "{e}");
+    }
+    assert!(cancelling::run(&exact.checks(false), &mut 0.0, f64::NAN).is_ok());
+}
+
 #[reversible]
 fn exact(n: &mut i32) {
     div_int(n, 2);

@@ -1,6 +1,6 @@
 //! Rotations by an angle that a loop doesn't change: its sine and cosine are computed before the loop.
 //!
-//! Only where there are no checks; a rotation has the same bits either way.
+//! A rotation has the same bits either way.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::names::ident;
 impl Body<'_> {
     /// Emits a loop, with the angles that it turns by bound before it.
     pub fn with_angles(&mut self, stmt: &Stmt, emit: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
-        if self.checked || self.lane.is_some() {
+        if self.lane.is_some() {
             return emit(self);
         }
         let mut bound = BTreeSet::new();

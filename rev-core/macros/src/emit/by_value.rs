@@ -4,7 +4,7 @@
 //! sums in memory and tests something after each call. Where all parameters are scalars and nothing can
 //! fail without checks, the forward program and the inverse have a second form, which takes values and
 //! returns those that are written. It calls nothing but itself and the other one of the two; the program
-//! without checks is then a call of it.
+//! without checks, and with them where they would ask nothing, is then a call of it.
 //!
 //! One more argument counts the calls for which there surely is stack, down to none; the runtime has more of them
 //! (`rev_cpu::recursion`).

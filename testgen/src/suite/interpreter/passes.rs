@@ -3,14 +3,14 @@
 
 use rev_core::check::{check, check_module, Checked};
 use rev_core::diag::{Code, Diagnostics};
-use rev_core::ir::{Direction, Function, Module};
-use rev_core::pass::{adjoint, directed, erase_program, inverse, Adjoint, Wanted};
+use rev_core::ir::{Block, Direction, Function, Module, Release, StmtKind};
+use rev_core::pass::{adjoint, directed, erase_program, erase_unproven, inverse, Adjoint, Erased, Wanted};
 use rev_core::text;
 use rev_core::validate::{validate, validate_module, Form};
 use rev_core::value::Data;
 
 use super::super::{Failure, Tally};
-use super::runs::{alike, apart, interleave, run_unchecked, Ends, Subject, ADJOINT};
+use super::runs::{alike, apart, interleave, run_forgetting, run_unchecked, Ends, Subject, ADJOINT};
 use crate::Program;
 
 /// Whether the functions are accepted, as they are printed.
@@ -162,16 +162,36 @@ fn same(s: &Subject, direction: Direction, args: &[Data], wanted: Wanted) -> Res
         // each value is followed by its shadow
         Wanted::Shadows => all.into_iter().skip(1).step_by(2).collect(),
     };
+    // what it claims holds, as far as that is kept
+    let mut unproven = erase_unproven(&program, wanted).into_inner();
+    drop_uncomputed(&mut unproven.body);
+    let unproven = Erased::whole(unproven);
     let expected = wanted_of(run_unchecked(&about(s.module, program), args).map_err(failed)?);
-    for (how, erased) in [("erased", erased.clone()), ("shared", erased.shared())] {
+    let forms = [
+        ("erased", erased.clone(), false),
+        ("shared", erased.shared(), false),
+        ("with its checks", unproven.shared(), true),
+    ];
+    for (how, erased, checks) in forms {
         let erased = erased.into_inner();
         let text = format!("{direction:?}, {wanted:?}, {how}\n{erased}");
         let module = about(s.module, erased);
-        let found = wanted_of(run_unchecked(&module, args).map_err(failed)?);
+        let found = wanted_of(run_forgetting(&module, args, checks).map_err(failed)?);
         alike(property, &expected, &found, 0.0)
             .map_err(|f| Failure::new(property, f.message + "\n" + &text))?;
     }
     Ok(())
+}
+
+fn drop_uncomputed(block: &mut Block) {
+    for stmt in block {
+        if let StmtKind::Ancilla { release, .. } = &mut stmt.kind {
+            if *release == Release::Uncomputed {
+                *release = Release::Dropped;
+            }
+        }
+        stmt.blocks_mut().into_iter().for_each(drop_uncomputed);
+    }
 }
 
 /// The fused program, where there is one, against the program and its adjoint.

@@ -88,7 +88,12 @@ fn is_rounding(e: &Error) -> bool {
 
 /// A program that the passes made, run forward without checks.
 pub(super) fn run_unchecked(module: &Module, args: &[Data]) -> Result<Vec<Data>, Error> {
-    let options = Options { checks: false, ..Options::default() };
+    run_forgetting(module, args, false)
+}
+
+/// The same, with checks where asked.
+pub(super) fn run_forgetting(module: &Module, args: &[Data], checks: bool) -> Result<Vec<Data>, Error> {
+    let options = Options { checks, ..Options::default() };
     let machine = Machine::new(module, &module.entry, Direction::FORWARD, args.to_vec())?;
     let mut machine = machine.with_options(options).forgetting();
     machine.run()?;

@@ -16,7 +16,7 @@ pub enum Forms {
         /// Where checks are on.
         checked: Erased,
         /// Where they are off.
-        unchecked: Erased,
+        unchecked: Box<Erased>,
     },
 }
 
@@ -31,7 +31,7 @@ impl Forms {
         let same = plain::plain(&checked) == *unchecked && checked.forgetful == unchecked.forgetful;
         match same && !compares(&checked.body, &Values::of(&checked)) {
             true => Forms::One(checked),
-            false => Forms::Two { checked, unchecked },
+            false => Forms::Two { checked, unchecked: Box::new(unchecked) },
         }
     }
 
@@ -40,7 +40,7 @@ impl Forms {
         match self {
             Forms::One(one) => Forms::One(one.shared()),
             Forms::Two { checked, unchecked } => {
-                Forms::Two { checked: checked.shared(), unchecked: unchecked.shared() }
+                Forms::Two { checked: checked.shared(), unchecked: Box::new(unchecked.shared()) }
             }
         }
     }
@@ -129,4 +129,90 @@ fn asks(function: &Function, block: &Block) -> bool {
         };
         own || stmt.blocks().into_iter().any(|b| asks(function, b))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::check;
+    use crate::pass::{adjoint, fuse_proven, inverse, Adjoint};
+    use crate::text::parse_function;
+
+    fn checked(text: &str) -> Checked {
+        let f = parse_function(&text.replace("; ", "\n")).unwrap();
+        check(f).unwrap_or_else(|d| panic!("{}", d.render("test", text)))
+    }
+
+    fn forms(text: &str) -> Forms {
+        Forms::of(&checked(text), Wanted::All)
+    }
+
+    const MANAGED: &str = "fn f(y: &mut f64, x: [f64]) {
+        managed anc s: f64 = 0.0 { for i in 0..len(x) { s += x[i] * x[i] }; y += s * s }
+    }";
+
+    #[test]
+    fn what_the_compiler_uncomputes_is_one_program_for_both() {
+        let function = checked(MANAGED);
+        let lean = adjoint(&function, Adjoint::LEAN);
+        for (program, wanted) in [
+            (&function, Wanted::All),
+            (&inverse(&function), Wanted::All),
+            (&lean, Wanted::All),
+            (&lean, Wanted::Shadows),
+        ] {
+            let Forms::One(one) = Forms::of(program, wanted) else { panic!("{}", **program) };
+            assert!(one.to_string().contains("uncomputed anc s"), "{}", *one);
+            assert!(Forms::One(one).asks());
+        }
+        let Forms::One(forward) = Forms::of(&function, Wanted::All) else { panic!() };
+        assert!(!forward.to_string().contains("-="), "{}", *forward);
+        assert!(fuse_proven(&function).is_some());
+    }
+
+    #[test]
+    fn exact_ancillas_are_asked_nothing() {
+        let one = forms("fn f(y: &mut i64, n: i64) { managed anc k: i64 = 0 { k += n; y += k * k } }");
+        assert!(!one.asks(), "{one:?}");
+    }
+
+    #[test]
+    fn what_the_program_brings_back_itself_is_kept_and_compared() {
+        let text = "fn f(y: &mut f64, x: f64) { anc a: f64 = 0.0 { a += x; y += x; a -= x } }";
+        let Forms::Two { checked, unchecked } = forms(text) else { panic!() };
+        assert!(
+            checked.to_string().contains("a -= x") && !unchecked.to_string().contains("anc"),
+            "{}",
+            *checked
+        );
+        let text = "fn f(y: &mut f64, x: f64) { anc a: f64 = 0.0 { a += x; y += a; release a = x } }";
+        let Forms::Two { checked, .. } = forms(text) else { panic!() };
+        assert!(checked.to_string().contains("release a"), "{}", *checked);
+        // where nothing is checked, nothing is kept
+        let text = "fn f(y: &mut f64, x: f64) { unchecked { anc a: f64 = 0.0 { a += x; y += x; a -= x } } }";
+        assert!(matches!(forms(text), Forms::One(one) if !one.to_string().contains("a +=")));
+    }
+
+    /// A postcondition reads what its branch has changed.
+    #[test]
+    fn what_a_postcondition_reads_is_kept() {
+        let text = "fn f(y: &mut f64, k: &mut i64, x: f64) {
+            managed anc n: i64 = 0 { if x > 0.0 { n += 1; y += x } else { y -= x } post n > 0 }
+        }";
+        let found = forms(text);
+        let Forms::Two { checked, unchecked } = &found else { panic!("{found:?}") };
+        assert!(
+            checked.to_string().contains("n += 1") && !unchecked.to_string().contains("n += 1"),
+            "{found:?}"
+        );
+        assert!(claims(&checked.body, &Values::of(checked)));
+    }
+
+    #[test]
+    fn elements_that_may_be_one_are_compared() {
+        let text = "fn f(x: &mut [f64], i: usize, j: usize) { x[i] += x[j] }";
+        assert!(matches!(forms(text), Forms::Two { .. }));
+        let text = "fn f(x: &mut [f64], i: usize) { x[i] += x[i + 1] }";
+        assert!(matches!(forms(text), Forms::One(_)));
+    }
 }

@@ -343,10 +343,10 @@ fn an_inner_ancilla_of_which_only_the_length_is_asked_is_not_computed_again() {
             ),
             &format!(
                 "fn f(x: &mut f64, n: usize) {{
-                    anc s: f64 = 0.0 {{
-                        anc c: [f64] = fill(0.0, n) {{ {statements}{after} }}
+                    uncomputed anc s: f64 = 0.0 {{
+                        uncomputed anc c: [f64] = fill(0.0, n) {{ {statements}{after} }}
                         x += 1.0
-                        anc c2: [f64] = fill(0.0, n) {{ for i2 in (0..len(c2)).rev() {{ s -= 1.0 }} }}
+                        uncomputed anc c2: [f64] = fill(0.0, n) {{ for i2 in (0..len(c2)).rev() {{ s -= 1.0 }} }}
                     }}
                 }}"
             ),
@@ -377,7 +377,7 @@ fn a_compute_part_that_changes_an_array_is_not_run_for_its_length() {
             }
         }",
         "fn f(x: &mut f64, y: &mut [f64]) {
-            anc s: f64 = 0.0 {
+            uncomputed anc s: f64 = 0.0 {
                 compute { y[0] += x } do { for i in 0..len(y) { s += 1.0 } }
                 x += 1.0
                 for i2 in (0..len(y)).rev() { s -= 1.0 }

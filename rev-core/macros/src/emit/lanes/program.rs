@@ -162,7 +162,10 @@ fn statements(
     passed: &[Passed],
     uniform: &BTreeSet<VarId>,
 ) -> Option<TokenStream> {
-    let (Forms::One(erased) | Forms::Two { unchecked: erased, .. }) = forms;
+    let erased = match forms {
+        Forms::One(erased) => erased,
+        Forms::Two { unchecked, .. } => unchecked,
+    };
     let function: &Function = erased;
     let params = || function.params.iter().copied().zip(passed);
     let values = params().filter(|(_, x)| x.shape == Shape::Value).map(|(var, _)| var);
