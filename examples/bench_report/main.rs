@@ -2,6 +2,7 @@
 //! adjustment, every program beside its plain twin in the same run, with the ratios that others
 //! published. Writes `benchmarks.md` and plots.
 
+mod checks;
 mod level;
 mod peers;
 mod plot;
@@ -44,25 +45,28 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let race = Race::new(rounds);
     let mut sizes = if options.quick { programs::Sizes::QUICK } else { programs::Sizes::FULL };
     sizes.points = options.points.unwrap_or(sizes.points);
-    let bessel = programs::bessel(&race)?;
-    let gmm = programs::gmm(&race, &sizes)?;
-    let ba = programs::ba(&race, &sizes)?;
-    let memory = programs::gmm_memory(&sizes)?;
-    let levels = level::levels()?;
+    let results = tables::Results {
+        bessel: programs::bessel(&race)?,
+        gmm: programs::gmm(&race, &sizes)?,
+        ba: programs::ba(&race, &sizes)?,
+        memory: programs::gmm_memory(&sizes)?,
+        levels: level::levels()?,
+        checks: checks::costs(&race, sizes.points)?,
+    };
     drop(race);
     let quick = if options.quick { "--quick " } else { "" };
     let given = format!("{quick}--points {} --rounds {rounds}", sizes.points);
-    let page = tables::page(&given, &sizes, &bessel, &gmm, &ba, &memory, &levels)?;
+    let page = tables::page(&given, &sizes, &results)?;
     std::fs::create_dir_all(&options.out)?;
     let write =
         |name: &str, text: &str| write_whole(&options.out.join(name), |out| out.write_all(text.as_bytes()));
     write("benchmarks.md", &page)?;
-    write("benchmarks-gmm.svg", &plot::runtimes("GMM, one thread", "number of parameters", &gmm)?)?;
+    write("benchmarks-gmm.svg", &plot::runtimes("GMM, one thread", "number of parameters", &results.gmm)?)?;
     write(
         "benchmarks-ba.svg",
-        &plot::runtimes("Bundle adjustment, one thread", "number of observations", &ba)?,
+        &plot::runtimes("Bundle adjustment, one thread", "number of observations", &results.ba)?,
     )?;
-    write("benchmarks-memory.svg", &plot::memory("GMM, memory of a gradient", &memory)?)?;
+    write("benchmarks-memory.svg", &plot::memory("GMM, memory of a gradient", &results.memory)?)?;
     Ok(Outcome::Good)
 }
 

@@ -54,7 +54,8 @@ fn work<'a, T>(name: &'static str, mut f: impl FnMut() -> Result<T, rev::Error> 
     (name, Box::new(run))
 }
 
-fn one_thread(checks: bool) -> Cpu {
+/// One thread, with checks or without.
+pub fn one_thread(checks: bool) -> Cpu {
     Cpu::with_threads(1).checks(checks)
 }
 

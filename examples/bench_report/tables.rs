@@ -2,21 +2,31 @@
 
 use std::fmt::Write;
 
+use super::checks::Cost;
 use super::level::Level;
 use super::peers::{self, Published};
 use super::programs::{Memory, Row, Sizes};
 use super::support::{Failure, Report};
 
+/// What was measured.
+pub struct Results {
+    /// The Bessel function's times.
+    pub bessel: Row,
+    /// The mixtures' times.
+    pub gmm: Vec<Row>,
+    /// Bundle adjustment's times.
+    pub ba: Vec<Row>,
+    /// The memory of the mixtures' gradients.
+    pub memory: Vec<Memory>,
+    /// The levels of uncomputing.
+    pub levels: Vec<Level>,
+    /// What checks cost.
+    pub checks: Vec<Cost>,
+}
+
 /// `docs/benchmarks.md`, written with these options; the tables are printed too.
-pub fn page(
-    options: &str,
-    sizes: &Sizes,
-    bessel: &Row,
-    gmm: &[Row],
-    ba: &[Row],
-    memory: &[Memory],
-    levels: &[Level],
-) -> Result<String, Failure> {
+pub fn page(options: &str, sizes: &Sizes, results: &Results) -> Result<String, Failure> {
+    let Results { bessel, gmm, ba, memory, levels, checks } = results;
     let mut page = String::from("# Benchmarks\n\n");
     page += &format!(
         "Written by `cargo run --release --example bench_report -- {options}`. One thread, `f64`; the shortest of several\n\
@@ -91,6 +101,11 @@ pub fn page(
     let columns =
         ["program", "operations, reversible", "operations, erased", "level, checked", "level, checks off"];
     table(&mut page, "Uncomputing levels (log₂ of the ratio of operations)", &columns, level_rows.collect())?;
+    let costs = checks.iter().map(|c| {
+        let [off, on] = c.times.map(seconds);
+        vec![c.label.clone(), off, on, format!("{:.2}", c.ratio())]
+    });
+    table(&mut page, "What checks cost", &["program", "off", "on", "on / off"], costs.collect())?;
     Ok(page.trim_end().to_string() + "\n")
 }
 

@@ -40,16 +40,19 @@ pub mod plain {
     use num_traits::Float;
 
     /// `a × b`.
+    #[inline]
     pub fn cross<T: Float>(a: &[T; 3], b: &[T; 3]) -> [T; 3] {
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     }
 
     /// `a · b`.
+    #[inline]
     pub fn dot<T: Float>(a: &[T; 3], b: &[T; 3]) -> T {
         a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     }
 
     /// `R(r) v`.
+    #[inline]
     pub fn rotate<T: Float>(r: &[T; 3], v: &[T; 3]) -> [T; 3] {
         let square = dot(r, r);
         if square == T::zero() {
@@ -65,6 +68,7 @@ pub mod plain {
     }
 
     /// `R(r) v` with its derivatives: `∂/∂r` and `∂/∂v`, each as rows of the result's components.
+    #[inline]
     pub fn rotate_jacobian<T: Float>(r: &[T; 3], v: &[T; 3]) -> ([T; 3], [[T; 3]; 3], [[T; 3]; 3]) {
         let (zero, one) = (T::zero(), T::one());
         let square = dot(r, r);

@@ -6,6 +6,7 @@ use super::{Instance, CAMERA, COLUMNS};
 use crate::rotation::plain::{dot, rotate, rotate_jacobian};
 
 /// Where a camera sees a point.
+#[inline]
 pub fn project<T: Float>(camera: &[T; CAMERA], point: &[T; 3]) -> [T; 2] {
     let [r0, r1, r2, c0, c1, c2, f, x0, y0, k1, k2] = *camera;
     let [x, y, z] = rotate(&[r0, r1, r2], &[point[0] - c0, point[1] - c1, point[2] - c2]);
@@ -16,22 +17,26 @@ pub fn project<T: Float>(camera: &[T; CAMERA], point: &[T; 3]) -> [T; 2] {
 }
 
 /// The residual of an observation.
+#[inline]
 pub fn residual<T: Float>(camera: &[T; CAMERA], point: &[T; 3], weight: T, feature: &[T; 2]) -> [T; 2] {
     let [u, v] = project(camera, point);
     [weight * (u - feature[0]), weight * (v - feature[1])]
 }
 
 /// The error of a weight.
+#[inline]
 pub fn weight_error<T: Float>(weight: T) -> T {
     T::one() - weight * weight
 }
 
 /// The derivative of a weight's error.
+#[inline]
 pub fn weight_jacobian<T: Float>(weight: T) -> T {
     -(weight + weight)
 }
 
 /// The residual and its 2x15 Jacobian block: camera, point, weight.
+#[inline]
 pub fn residual_jacobian<T: Float>(
     camera: &[T; CAMERA],
     point: &[T; 3],

@@ -6,6 +6,7 @@ use super::{Instance, CAMERA, COLUMNS};
 use crate::rotation::plain::{dot, rotate, rotate_jacobian};
 
 /// Where a camera sees a point.
+#[inline]
 pub fn project<T: Float>(camera: &[T; CAMERA], point: &[T; 3]) -> [T; 2] {
     let [r0, r1, r2, t0, t1, t2, f, k1, k2] = *camera;
     let [x, y, z] = rotate(&[r0, r1, r2], point);
@@ -17,12 +18,14 @@ pub fn project<T: Float>(camera: &[T; CAMERA], point: &[T; 3]) -> [T; 2] {
 }
 
 /// The residual of an observation.
+#[inline]
 pub fn residual<T: Float>(camera: &[T; CAMERA], point: &[T; 3], feature: &[T; 2]) -> [T; 2] {
     let [u, v] = project(camera, point);
     [u - feature[0], v - feature[1]]
 }
 
 /// The residual and its 2x12 Jacobian block: camera, point.
+#[inline]
 pub fn residual_jacobian<T: Float>(
     camera: &[T; CAMERA],
     point: &[T; 3],
