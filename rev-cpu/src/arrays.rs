@@ -224,7 +224,11 @@ where
     H::Element: Primal,
 {
     // without a way out of the loop, which would keep it from running in vectors
-    let any = array.elements_in_order().fold(false, |any, e| any | is_astray(e, finite));
+    let either = |any: bool, e: &H::Element| any | is_astray(e, finite);
+    let any = match array.contiguous() {
+        Some(all) => all.iter().fold(false, either),
+        None => array.elements_in_order().fold(false, either),
+    };
     any.then(|| which_is_astray(array, first, finite))
 }
 

@@ -18,9 +18,21 @@ const FREE: u64 = 0;
 
 /// The claims on the elements of an array, or on a variable as a whole.
 pub struct Claims {
-    /// `None` where nothing is claimed.
-    owners: Option<Vec<AtomicU64>>,
+    owners: Vec<AtomicU64>,
+    /// Whether anything is claimed.
+    made: bool,
     iterations: Numbering,
+    /// Whether the loop's iterations run one after the other.
+    alone: bool,
+}
+
+/// The same for the iterations: a copy, which the compiler keeps in registers.
+#[derive(Clone, Copy)]
+pub struct Claiming<'a> {
+    owners: &'a [AtomicU64],
+    made: bool,
+    iterations: Numbering,
+    alone: bool,
 }
 
 impl Claims {
@@ -33,34 +45,59 @@ impl Claims {
         weight: usize,
         count: usize,
     ) -> Option<Claims> {
-        let iterations = visits.numbering();
-        if !(checked && cx.checks() || on_several_threads(cx, visits, weight)) {
-            return Some(Claims { owners: None, iterations });
-        }
+        let (iterations, alone) = (visits.numbering(), !on_several_threads(cx, visits, weight));
+        let made = checked && cx.checks() || !alone;
         let mut owners = Vec::new();
-        owners.try_reserve_exact(count).ok()?;
-        owners.resize_with(count, || AtomicU64::new(FREE));
-        Some(Claims { owners: Some(owners), iterations })
+        if made {
+            owners.try_reserve_exact(count).ok()?;
+            owners.resize_with(count, || AtomicU64::new(FREE));
+        }
+        Some(Claims { owners, made, iterations, alone })
     }
 
+    /// What the iterations claim by.
+    #[inline(always)]
+    pub fn claiming(&self) -> Claiming<'_> {
+        let Claims { owners, made, iterations, alone } = self;
+        Claiming { owners, made: *made, iterations: *iterations, alone: *alone }
+    }
+}
+
+impl Claiming<'_> {
     /// Whether elements are claimed.
     #[inline(always)]
-    pub fn are_made(&self) -> bool {
-        self.owners.is_some()
+    pub fn are_made(self) -> bool {
+        self.made
     }
 
-    /// Claims an element for an iteration, which is told by the value of the loop's variable. Whether no
-    /// other one has it: also where there is no such element.
-    #[inline]
-    pub fn take(&self, element: usize, iteration: i128) -> bool {
-        let owner = self.owners.as_ref().and_then(|owners| owners.get(element));
-        owner.is_none_or(|owner| claim(owner, self.iterations.of(iteration)))
+    /// What an iteration marks its elements with, from the value of the loop's variable: not zero, as there are fewer than
+    /// 2⁶⁴ iterations: no loop runs for so long.
+    #[inline(always)]
+    pub fn mark(self, iteration: i128) -> u64 {
+        self.iterations.of(iteration).wrapping_add(1)
+    }
+
+    /// Claims an element for the iteration with a mark. Whether no other one has it: also where there is no such
+    /// element.
+    #[inline(always)]
+    pub fn take(self, element: usize, mark: u64) -> bool {
+        let Some(owner) = self.owners.get(element) else { return true };
+        let found = if self.alone {
+            let found = owner.load(Relaxed);
+            if found == FREE {
+                owner.store(mark, Relaxed);
+            }
+            found
+        } else {
+            owner.compare_exchange(FREE, mark, Relaxed, Relaxed).unwrap_or_else(|other| other)
+        };
+        found == FREE || found == mark
     }
 
     /// Claims the elements of a part of an array. Whether no other iteration has any of them: also where
     /// there is no such part.
-    pub fn take_part(&self, (taken, array): (&[Taken], &impl Extents), iteration: i128) -> bool {
-        if !self.are_made() {
+    pub fn take_part(self, (taken, array): (&[Taken], &impl Extents), mark: u64) -> bool {
+        if !self.made {
             return true;
         }
         let mut elements = vec![0];
@@ -73,22 +110,12 @@ impl Claims {
             };
             elements = elements.iter().flat_map(|at| (from..to.min(n)).map(move |i| at * n + i)).collect();
         }
-        elements.into_iter().all(|k| self.take(k, iteration))
-    }
-}
-
-/// Claims an element for the iteration of a number. There are fewer than 2⁶⁴: no loop runs for so long.
-#[inline]
-fn claim(owner: &AtomicU64, iteration: u64) -> bool {
-    let own = iteration.wrapping_add(1);
-    match owner.compare_exchange(FREE, own, Relaxed, Relaxed) {
-        Ok(_) => true,
-        Err(other) => own == other,
+        elements.into_iter().all(|k| self.take(k, mark))
     }
 }
 
 /// The number of an element in row-major order; beyond every array where the index is out of range.
-#[inline]
+#[inline(always)]
 pub fn position<const R: usize>(index: [usize; R], shape: [usize; R]) -> usize {
     index
         .iter()
@@ -113,19 +140,23 @@ mod tests {
     }
 
     fn claims_of(threads: usize, visits: impl Visits) -> Claims {
-        claims_on(6, threads, visits).unwrap()
+        claims_on(false, 6, threads, visits).unwrap()
     }
 
-    fn claims_on(count: usize, threads: usize, visits: impl Visits) -> Option<Claims> {
-        let options =
-            Options { threads: Some(threads), parallel_from: 0, checks: false, ..Options::default() };
+    fn claims_on(checks: bool, count: usize, threads: usize, visits: impl Visits) -> Option<Claims> {
+        let options = Options { threads: Some(threads), parallel_from: 0, checks, ..Options::default() };
         let run = Run::new(&options);
         Claims::new::<_, Restoring>(run.context(), true, visits, 1, count)
     }
 
     #[test]
     fn an_element_belongs_to_the_first_iteration_that_takes_it() {
-        let claims = claims(2);
+        [1, 2].into_iter().for_each(belongs_to_the_first);
+    }
+
+    fn belongs_to_the_first(threads: usize) {
+        let claims = &claims_on(true, 6, threads, Up::new(0usize, 10)).unwrap();
+        let claims = claims.claiming();
         assert!(claims.take(3, 9) && claims.take(3, 9) && !claims.take(3, 2));
         let part = |i: usize, j, iteration| claims.take_part((&[Taken::Range(i, j)], &[0; 6]), iteration);
         assert!(part(0, 3, 2) && !part(2, 5, 7) && part(4, usize::MAX, 8));
@@ -136,7 +167,8 @@ mod tests {
     fn rows_and_columns_share_an_element() {
         let array = ndarray::Array2::<u8>::zeros((2, 3));
         let array = Strided::<_, 2, _>::shared(array.view()).unwrap();
-        let claims = claims(2);
+        let claims = &claims(2);
+        let claims = claims.claiming();
         assert!(claims.take_part((&[Taken::At(1)], &array), 1));
         assert!(!claims.take_part((&[Taken::Whole, Taken::At(2)], &array), 2));
         assert!(claims.take(0, 3) && claims.take_part((&[Taken::At(0), Taken::Range(1, 2)], &array), 4));
@@ -148,6 +180,8 @@ mod tests {
     fn every_iteration_can_claim() {
         let each = |claims: Claims, values: [i128; 2]| {
             let [a, b] = values;
+            let claims = claims.claiming();
+            let [a, b] = [a, b].map(|v| claims.mark(v));
             assert!(claims.take(0, a) && claims.take(0, a) && !claims.take(0, b), "{values:?}");
             assert!(claims.take(1, b) && claims.take(1, b) && !claims.take(1, a), "{values:?}");
         };
@@ -174,15 +208,16 @@ mod tests {
 
     #[test]
     fn one_thread_without_checks_claims_nothing() {
-        let claims = claims(1);
+        let claims = &claims(1);
+        let claims = claims.claiming();
         assert!(claims.take(3, 1) && claims.take(3, 2));
     }
 
     #[test]
     fn more_claims_than_memory() {
         for count in [usize::MAX, isize::MAX as usize / 8, isize::MAX as usize / 16] {
-            assert!(claims_on(count, 2, Up::new(0usize, 10)).is_none());
-            assert!(claims_on(count, 1, Up::new(0usize, 10)).is_some(), "none are made");
+            assert!(claims_on(false, count, 2, Up::new(0usize, 10)).is_none());
+            assert!(claims_on(false, count, 1, Up::new(0usize, 10)).is_some(), "none are made");
         }
     }
 

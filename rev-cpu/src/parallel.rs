@@ -304,6 +304,45 @@ where
     Ok(())
 }
 
+/// The same with arrays besides, `targets.1`, to whose elements all tasks add in place where they are `atomic`; else they
+/// are targets like the others. The body is told; it is compiled once for each of the two.
+///
+/// # Errors
+///
+/// As [`run`].
+#[inline]
+pub fn run_atomic<V, A, B, C, F>(
+    cx: Context<'_, C>,
+    steps: V,
+    work: [usize; 2],
+    targets: (A, B),
+    atomic: bool,
+    body: F,
+) -> Result<(), Error>
+where
+    V: Visits,
+    A: Target,
+    B: Target,
+    C: Mode,
+    F: Fn(Context<'_, C>, V, (A, B), bool) -> Result<(), Error> + Sync,
+{
+    if !atomic {
+        return run(cx, steps, work, targets, |cx, steps, targets| body(cx, steps, targets, false));
+    }
+    let (targets, arrays) = targets;
+    run(cx, steps, work, targets, |cx, steps, targets| body(cx, steps, (targets, arrays), true))
+}
+
+/// Runs a body that is told whether something holds, and is compiled once for each answer.
+#[inline(always)]
+pub fn either<R>(holds: bool, body: impl FnOnce(bool) -> R) -> R {
+    if holds {
+        body(true)
+    } else {
+        body(false)
+    }
+}
+
 /// An integer as a number of elements or of trips: 0 where it is negative.
 #[inline(always)]
 pub fn extent<T: Scalar>(n: T) -> usize {

@@ -481,6 +481,8 @@ pub trait Whole<'a>: Extents + Copy + Send + Sync {
     type Element: 'a;
     /// Its elements in row-major order, for reading.
     fn elements_in_order(self) -> impl Iterator<Item = &'a Self::Element>;
+    /// The same as a slice, if they lie one after the other in memory.
+    fn contiguous(self) -> Option<&'a [Self::Element]>;
 }
 
 /// An exclusive handle as storage: what parallel loops make private copies of.
@@ -502,6 +504,10 @@ impl<'a, E: Send + Sync + 'a, M: Send + Sync> Whole<'a> for Slice<'a, E, M> {
     fn elements_in_order(self) -> impl Iterator<Item = &'a E> {
         self.elements().iter()
     }
+    #[inline(always)]
+    fn contiguous(self) -> Option<&'a [E]> {
+        Some(self.elements())
+    }
 }
 
 impl<'a, E: Send + Sync + 'a> Cells<'a> for Slice<'a, E, Exclusive> {
@@ -520,12 +526,28 @@ impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
     fn walk(self) -> Walk<'a, E, R, M> {
         Walk { array: self, index: [0; R], left: self.shape.iter().product() }
     }
+
+    /// All elements, if there are any and they lie one after the other in memory.
+    #[inline(always)]
+    fn flat(self) -> Option<Slice<'a, E, M>> {
+        let count = self.shape.iter().product();
+        let all = Slice { ptr: self.ptr, len: count, borrow: PhantomData };
+        let in_order = Strided::row_major(all, self.shape).strides;
+        let mut axes = self.shape.iter().zip(self.strides.iter().zip(in_order));
+        // where an axis has no second element, its stride doesn't matter
+        let same = axes.all(|(extent, (stride, expected))| *extent < 2 || *stride == expected);
+        (same && count > 0).then_some(all)
+    }
 }
 
 impl<'a, E: Send + Sync + 'a, const R: usize, M: Send + Sync> Whole<'a> for Strided<'a, E, R, M> {
     type Element = E;
     fn elements_in_order(self) -> impl Iterator<Item = &'a E> {
         self.share().walk()
+    }
+    #[inline(always)]
+    fn contiguous(self) -> Option<&'a [E]> {
+        self.flat().map(Slice::elements)
     }
 }
 
@@ -534,13 +556,7 @@ impl<'a, E: Send + Sync + 'a, const R: usize> Cells<'a> for Strided<'a, E, R, Ex
         self.walk()
     }
     fn contiguous_cells(self) -> Option<&'a mut [E]> {
-        let count = self.shape.iter().product();
-        let all = Slice { ptr: self.ptr, len: count, borrow: PhantomData };
-        let in_order = Strided::row_major(all, self.shape).strides;
-        let mut axes = self.shape.iter().zip(self.strides.iter().zip(in_order));
-        // where an axis has no second element, its stride doesn't matter
-        let same = axes.all(|(extent, (stride, expected))| *extent < 2 || *stride == expected);
-        (same && count > 0).then(|| all.cells())
+        self.flat().map(Slice::cells)
     }
     unsafe fn over(self, elements: &mut [E]) -> Option<Self> {
         let count: usize = self.shape.iter().product();
@@ -553,6 +569,10 @@ impl<'a, E: Send + Sync + 'a, M: Send + Sync> Whole<'a> for Dynamic<'a, E, M> {
     type Element = E;
     fn elements_in_order(self) -> impl Iterator<Item = &'a E> {
         self.all.share().walk()
+    }
+    #[inline(always)]
+    fn contiguous(self) -> Option<&'a [E]> {
+        self.all.contiguous()
     }
 }
 

@@ -123,6 +123,88 @@ fn slices_that_are_declared_disjoint() {
     }
 }
 
+/// What a branch claims isn't claimed after it; an index that changes is another element.
+#[reversible]
+fn by_branches(a: &mut [f64], x: &[f64], to: &[usize], also: &[usize]) {
+    #[disjoint(a)]
+    for i in par(0..x.len()) {
+        let (j, k) = (to[i], also[i]);
+        neg(a[j]);
+        a[j] += x[i];
+        if x[i] > 0.0 {
+            a[k] += 1.0;
+        }
+        a[k] += x[i];
+        let mut at = 0;
+        at += j;
+        neg(a[at]);
+        at += 1;
+        neg(a[at]);
+    }
+}
+
+#[test]
+fn elements_are_claimed_wherever_they_are_reached_first() {
+    for (device, found) in devices() {
+        let device = &*device;
+        let run = |x: [f64; 2], to: [usize; 2], also: [usize; 2]| {
+            let mut a = [0.0; 8];
+            by_branches::run(device, &mut a, &x, &to, &also).map(|()| a)
+        };
+        let right = [-1.0, 0.0, 2.0, 0.0, 2.0, 0.0, -2.0, 0.0];
+        assert_eq!(run([1.0, -2.0], [0, 4], [2, 6]).unwrap(), right);
+        let false_ones = [
+            ([1.0, 2.0], [0, 0], [4, 6]),
+            ([1.0, 2.0], [0, 2], [4, 4]),
+            ([1.0, -2.0], [0, 2], [4, 4]),
+            ([-1.0, -2.0], [0, 2], [4, 4]),
+            ([-1.0, 2.0], [0, 2], [4, 1]),
+            ([1.0, 2.0], [0, 1], [4, 6]),
+        ];
+        for (x, to, also) in false_ones {
+            let outcome = run(x, to, also);
+            assert_eq!(outcome.is_err(), found, "{}: {x:?} {to:?} {also:?}", device.name());
+        }
+    }
+}
+
+/// A declaration inside of one: an element of an iteration of the outer loop is one iteration's of the inner loop.
+#[reversible]
+fn declared_twice(a: &mut [f64], rows: &[usize], columns: &[usize]) {
+    #[disjoint(a)]
+    for i in par(0..rows.len()) {
+        let row = rows[i];
+        neg(a[row]);
+        #[disjoint(a)]
+        for j in par(0..columns.len()) {
+            let at = row + columns[j];
+            neg(a[at]);
+            a[at] += 1.0;
+        }
+    }
+}
+
+#[test]
+fn declarations_inside_of_each_other() {
+    for (device, found) in devices() {
+        let device = &*device;
+        let run = |rows: &[usize], columns: &[usize]| {
+            let mut a = [1.0; 8];
+            declared_twice::run(device, &mut a, rows, columns).map(|()| a)
+        };
+        assert_eq!(run(&[0, 4], &[0, 1]).unwrap(), [2.0, 0.0, 1.0, 1.0, 2.0, 0.0, 1.0, 1.0]);
+        for (rows, columns) in [([0, 0], [0, 1]), ([0, 1], [1, 2]), ([0, 3], [1, 4])] {
+            assert_eq!(run(&rows, &columns).is_err(), found, "{}: {rows:?} {columns:?}", device.name());
+        }
+    }
+    // without checks an inner loop that one thread runs believes what it declares
+    for (device, _) in devices().into_iter().step_by(2) {
+        let (rows, columns) = (&[0, 4], &[1, 1]);
+        let e = declared_twice::run(&*device, &mut [1.0; 8], rows, columns).unwrap_err();
+        assert!(matches!(e.cause(), Cause::Alias { .. }), "{}: {e}", device.name());
+    }
+}
+
 struct Overlapping {
     from: Vec<usize>,
     to: Vec<usize>,

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use ndarray::{s, Array2, ArrayViewMut2, Axis};
 use rev_cpu::__private::lanes::{
-    self, vectorize, Index, Isa, LaneMask, Laned, Level, Lin, Pack, NARROW, WIDTH,
+    self, vectorize, Index, Isa, LaneMask, Laned, Level, Lin, Mask, Pack, Portable, NARROW, WIDTH,
 };
 use rev_cpu::__private::{
     Complex, Dynamic, Error, Exclusive, Linear, NoShadow, Restoring, Run, Slice, Strided, Up, Zero,
@@ -415,11 +415,14 @@ fn visited<const LANES: usize, V: rev_cpu::steps::Visits<Item = usize>>(
 ) -> (Vec<usize>, usize) {
     let run = Run::new(cpu.options());
     let (groups, rest) = lanes::split::<LANES, _, _>(run.context::<Restoring>(), fixed, visits);
-    let mut all: Vec<usize> = groups.flat_map(|i| (0..LANES).map(move |k| i.at(k))).collect();
-    if let Some((m, i)) = groups.part() {
-        assert!(active(m).eq(0..active(m).count()) && active(m).count() < LANES);
-        all.extend(active(m).map(|k| i.at(k)));
-    }
+    let mut all = Vec::new();
+    let done: Result<(), ()> = groups.each(|m, i| {
+        let (bits, lanes) = (m.bits(Portable::<LANES>), LANES as u32);
+        assert_eq!((bits.trailing_ones(), m.is_all()), (bits.count_ones(), bits.count_ones() == lanes));
+        all.extend((0..bits.count_ones() as usize).map(|k| i.at(k)));
+        Ok(())
+    });
+    done.unwrap();
     let grouped = all.len();
     all.extend(rest);
     all.sort_unstable();

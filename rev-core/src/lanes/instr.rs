@@ -10,7 +10,7 @@ use crate::scalar::{Field, Linear, Real, Ring};
 /// Exchanges two values.
 #[inline(always)]
 pub fn swap<S: Isa, M: Mask, P: Laned>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>) {
-    if M::ALL {
+    if m.is_all() {
         return std::mem::swap(a, b);
     }
     let old = a.clone();

@@ -48,8 +48,8 @@ impl Rows<bool> for Bits {
 
 /// Lanes that take part in something.
 pub trait Mask: Copy {
-    /// Whether it's always every lane.
-    const ALL: bool;
+    /// Whether it is surely every lane. The compiler knows the answer where the code is inlined.
+    fn is_all(self) -> bool;
     /// Bit `k` is lane `k`; no bit of a lane that doesn't run.
     fn bits<S: Isa>(self, s: S) -> LaneMask;
 }
@@ -59,15 +59,53 @@ pub trait Mask: Copy {
 pub struct All;
 
 impl Mask for All {
-    const ALL: bool = true;
+    #[inline(always)]
+    fn is_all(self) -> bool {
+        true
+    }
     #[inline(always)]
     fn bits<S: Isa>(self, _: S) -> LaneMask {
         S::ALL
     }
 }
 
+/// The lanes of a group of iterations: every lane, or the first ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    all: bool,
+    bits: LaneMask,
+}
+
+impl Group {
+    /// Every lane.
+    #[inline(always)]
+    pub fn whole() -> Group {
+        Group { all: true, bits: LaneMask::MAX }
+    }
+
+    /// The first `n` lanes.
+    #[inline(always)]
+    pub fn part(n: usize) -> Group {
+        Group { all: false, bits: first(n).0 }
+    }
+}
+
+impl Mask for Group {
+    #[inline(always)]
+    fn is_all(self) -> bool {
+        self.all
+    }
+    #[inline(always)]
+    fn bits<S: Isa>(self, _: S) -> LaneMask {
+        self.bits & S::ALL
+    }
+}
+
 impl Mask for Pack<bool> {
-    const ALL: bool = false;
+    #[inline(always)]
+    fn is_all(self) -> bool {
+        false
+    }
     #[inline(always)]
     fn bits<S: Isa>(self, _: S) -> LaneMask {
         self.0
@@ -75,7 +113,10 @@ impl Mask for Pack<bool> {
 }
 
 impl Mask for &Pack<bool> {
-    const ALL: bool = false;
+    #[inline(always)]
+    fn is_all(self) -> bool {
+        false
+    }
     #[inline(always)]
     fn bits<S: Isa>(self, _: S) -> LaneMask {
         self.0
@@ -116,7 +157,7 @@ pub fn assign<S: Isa, P: Laned>(s: S, m: impl Mask, place: &mut Pack<P>, v: Pack
 /// What a place holds after `v` was put there in the lanes of the mask.
 #[inline(always)]
 pub(super) fn masked<S: Isa, M: Mask, P: Laned>(s: S, m: M, v: Pack<P>, place: &Pack<P>) -> Pack<P> {
-    if M::ALL {
+    if m.is_all() {
         v
     } else {
         P::select(s, m.bits(s), v, place.clone())
@@ -126,7 +167,7 @@ pub(super) fn masked<S: Isa, M: Mask, P: Laned>(s: S, m: M, v: Pack<P>, place: &
 /// `v`, and zero in the lanes that aren't active.
 #[inline(always)]
 pub(super) fn active<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: Pack<P>) -> Pack<P> {
-    if M::ALL {
+    if m.is_all() {
         v
     } else {
         P::select(s, m.bits(s), v, P::splat(P::zero()))

@@ -47,7 +47,7 @@ pub use layout::Layout;
 pub use level::Level;
 pub use linear::{minus, negated, plus, LinearRows};
 pub use make::*;
-pub use mask::{any, assign, first, select, unlike, All, Mask};
+pub use mask::{any, assign, first, select, unlike, All, Group, Mask};
 #[cfg(target_arch = "aarch64")]
 pub use neon::Neon;
 pub use number::{cast, cast_shadow, Numbers};

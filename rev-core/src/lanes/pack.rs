@@ -46,10 +46,7 @@ pub trait Laned: Clone {
     }
     /// The lanes in which one of many may be so: at least those.
     #[inline(always)]
-    fn may_be_astray<'a, S: Isa>(s: S, packs: impl Iterator<Item = &'a Pack<Self>>) -> LaneMask
-    where
-        Self: 'a,
-    {
+    fn may_be_astray<S: Isa>(s: S, packs: &[Pack<Self>]) -> LaneMask {
         let _ = (s, packs);
         LaneMask::MAX
     }

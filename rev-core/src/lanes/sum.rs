@@ -20,7 +20,7 @@ pub fn sum_product<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: Pack<P>, c: Pack<P
 where
     P::Over: Ring,
 {
-    if M::ALL {
+    if m.is_all() {
         return P::InLanes::sum_product(s, v, c);
     }
     let product = P::InLanes::scale(s, v, c);

@@ -3,9 +3,9 @@
 
 #[cfg(target_arch = "aarch64")]
 use rev_core::lanes::Neon;
-use rev_core::lanes::{self, Level, Pack};
 #[cfg(target_arch = "x86_64")]
 use rev_core::lanes::{Avx2, Avx512};
+use rev_core::lanes::{Group, Level};
 use rev_core::scalar::{Integer, Ring};
 
 use super::index::Lin;
@@ -49,10 +49,25 @@ pub fn split<const LANES: usize, V: Visits, C>(
 }
 
 impl<V: Visits, const LANES: usize> Groups<V, LANES> {
-    /// The group that isn't full, if there is one, with the mask of its lanes.
+    /// Runs a body for each group, at last for the one that isn't full. What is written once is compiled twice, for
+    /// all lanes and for some.
+    ///
+    /// # Errors
+    ///
+    /// The first one of the body.
     #[inline(always)]
-    pub fn part(self) -> Option<(Pack<bool>, Lin<V::Item>)> {
-        (self.parts > 0).then_some((lanes::first(self.parts), self.part))
+    pub fn each<E>(self, mut body: impl FnMut(Group, Lin<V::Item>) -> Result<(), E>) -> Result<(), E>
+    where
+        V::Item: Integer,
+    {
+        let Groups { part, parts, .. } = self;
+        for values in self {
+            body(Group::whole(), values)?;
+        }
+        match parts {
+            0 => Ok(()),
+            _ => body(Group::part(parts), part),
+        }
     }
 
     #[inline(always)]
@@ -131,21 +146,22 @@ with! {
     neon run_neon Neon "neon";
 }
 
-/// Whether the processor multiplies and adds at once, by instructions that the target doesn't promise.
-#[cfg(target_arch = "x86_64")]
+/// Runs a closure in which products are rounded together with sums: compiled once for processors that have an
+/// instruction for it, where the target doesn't promise that, and once for the target. What is inlined into it is
+/// compiled for either.
 #[inline(always)]
-pub fn fuses() -> bool {
-    cfg!(not(target_feature = "fma")) && std::arch::is_x86_feature_detected!("fma")
-}
-
-/// Runs a closure compiled for a processor with FMA.
-///
-/// # Safety
-///
-/// The processor has it ([`fuses`]).
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "fma")]
-pub unsafe fn run_fused<R>(body: impl FnOnce() -> R) -> R {
+pub fn fusing<R>(body: impl FnOnce() -> R) -> R {
+    #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
+    {
+        #[target_feature(enable = "fma")]
+        fn inside<R>(body: impl FnOnce() -> R) -> R {
+            body()
+        }
+        if std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has the instructions.
+            return unsafe { inside(body) };
+        }
+    }
     body()
 }
 
@@ -156,37 +172,6 @@ pub fn portable<V: Visits, const LANES: usize>(
     groups: &Groups<V, LANES>,
 ) -> Option<rev_core::lanes::Portable<LANES>> {
     (!groups.is_empty()).then_some(rev_core::lanes::Portable::<LANES>)
-}
-
-/// `fused_loop!(body)`: the value of the body, a `Result<(), _>`, in which products are rounded together with
-/// sums: compiled once for processors that have an instruction for it and once for the target.
-#[cfg(target_arch = "x86_64")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __fused {
-    ($body:expr) => {
-        if $crate::__private::lanes::fuses() {
-            // SAFETY: just asked for.
-            unsafe {
-                $crate::__private::lanes::run_fused(
-                    #[inline(always)]
-                    || $body,
-                )
-            }
-        } else {
-            (|| $body)()
-        }
-    };
-}
-
-/// As for x86-64. Other architectures have the instruction, or don't have it at all.
-#[cfg(not(target_arch = "x86_64"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __fused {
-    ($body:expr) => {
-        (|| $body)()
-    };
 }
 
 /// `vectorize!(groups, |s, groups| body)`: the value of the body, a `Result<(), _>`, compiled for each

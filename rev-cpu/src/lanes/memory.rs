@@ -19,13 +19,13 @@ use super::{transpose, x86};
 /// Whether a lane that runs is active.
 #[inline(always)]
 pub(super) fn active<S: Isa, M: Mask>(s: S, m: M, k: usize) -> bool {
-    M::ALL || m.bits(s) >> k & 1 != 0
+    m.is_all() || m.bits(s) >> k & 1 != 0
 }
 
 /// Whether no lane is.
 #[inline(always)]
 pub(super) fn none<S: Isa, M: Mask>(s: S, m: M) -> bool {
-    !M::ALL && m.bits(s) == 0
+    !m.is_all() && m.bits(s) == 0
 }
 
 /// Whether elements of a type are equal words, and there are any.
@@ -157,7 +157,7 @@ where
         }
     }
     #[cfg(target_arch = "x86_64")]
-    if const { M::ALL && moves_whole::<S, E>() } && apart == WORD {
+    if m.is_all() && const { moves_whole::<S, E>() } && apart == WORD {
         // SAFETY: as required of the caller; the token says that there is AVX-512.
         return unsafe {
             transpose::read_whole::<X>(
@@ -202,7 +202,7 @@ pub(super) unsafe fn write_words<S, M, E, X>(
     X: Pattern,
 {
     #[cfg(target_arch = "x86_64")]
-    if const { M::ALL && moves_whole::<S, E>() } && apart == WORD {
+    if m.is_all() && const { moves_whole::<S, E>() } && apart == WORD {
         let from = std::ptr::from_ref(v).cast();
         // SAFETY: as required of the caller; the token says that there is AVX-512.
         return unsafe { transpose::write_whole::<X>(S::LANES, base, &places, size_of::<E>() / WORD, from) };
@@ -347,7 +347,7 @@ where
 #[inline(always)]
 unsafe fn load_row<S: Isa, M: Mask, W: Word>(s: S, m: M, from: *const W, to: *mut W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
-    if const { M::ALL } {
+    if m.is_all() {
         return unsafe {
             std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), S::LANES * size_of::<W>())
         };
@@ -377,7 +377,7 @@ unsafe fn load_row<S: Isa, M: Mask, W: Word>(s: S, m: M, from: *const W, to: *mu
 #[inline(always)]
 unsafe fn store_row<S: Isa, M: Mask, W: Word>(s: S, m: M, to: *mut W, from: *const W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
-    if const { M::ALL } {
+    if m.is_all() {
         return unsafe {
             std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), S::LANES * size_of::<W>())
         };

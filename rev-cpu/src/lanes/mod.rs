@@ -33,15 +33,14 @@ mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use crate::__fused as fused_loop;
 pub use crate::__vectorize as vectorize;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use groups::portable;
 #[cfg(target_arch = "x86_64")]
-pub use groups::{avx2, avx512, fuses, run_avx2, run_avx512, run_fused};
+pub use groups::{avx2, avx512, run_avx2, run_avx512};
+pub use groups::{fusing, runs, split, Groups};
 #[cfg(target_arch = "aarch64")]
 pub use groups::{neon, run_neon};
-pub use groups::{runs, split, Groups};
 pub use index::{Index, Indices, Lin};
 pub use lend::Lend;
 pub use own::{astray_in, mismatch_in};

@@ -32,7 +32,8 @@ pub fn astray_in<'a, S: Isa, E: Laned + 'a, H>(s: S, m: impl Mask, array: H, fin
 where
     H: Whole<'a, Element = Pack<E>>,
 {
-    if E::may_be_astray(s, array.elements_in_order()) & m.bits(s) == 0 {
+    let all = array.contiguous();
+    if all.is_some_and(|all| E::may_be_astray(s, all) & m.bits(s) == 0) {
         return None;
     }
     let found =

@@ -77,14 +77,15 @@ pub struct Body<'a> {
     pub held: BTreeSet<VarId>,
     /// Ancillas that start as the product with which they are updated first.
     pub started: BTreeSet<VarId>,
-    /// Arrays that several tasks add to at once.
+    /// Arrays that several tasks add to at once where the emitted code's `__atomic` holds.
     pub atomic: BTreeSet<VarId>,
     /// Elements that have handles of their own: inside a loop all of whose iterations accumulate
     /// into the same one.
     pub lent: Vec<(Place, Ident)>,
-    /// Arrays whose elements each iteration of a loop claims before it touches them: with the claims
-    /// and the loop's variable.
-    pub claimed: Vec<(VarId, Ident, VarId)>,
+    /// Arrays whose elements each iteration of a loop claims before it touches them, with the loop's variable.
+    pub claimed: Vec<(VarId, VarId)>,
+    /// The elements that an iteration has claimed by here, by indices that don't change.
+    pub taken: Vec<Place>,
     /// Angles whose sines and cosines have been computed, with their name.
     pub angles: Vec<(Expr, Ident)>,
     /// What is known about the lanes, where statements are emitted for several iterations at once.
@@ -117,6 +118,7 @@ impl<'a> Body<'a> {
             atomic: BTreeSet::new(),
             lent: Vec::new(),
             claimed: Vec::new(),
+            taken: Vec::new(),
             angles: Vec::new(),
             lane: None,
             recursion: None,
@@ -145,7 +147,6 @@ impl<'a> Body<'a> {
         quote! {
             const __FUNCTION: &str = #name;
             #sites
-            use #p::{Elements as _, Extents as _};
             #statements
         }
     }
@@ -198,6 +199,11 @@ impl<'a> Body<'a> {
         ident(&format!("__{prefix}_{}", self.function.var(var).name.trim_start_matches("r#")))
     }
 
+    /// The names of a loop's claims on an array, and of the mark of an iteration.
+    pub fn claim_names(&self, array: VarId, index: VarId) -> [Ident; 2] {
+        ["claims", "mark"].map(|prefix| ident(&format!("__{prefix}{}_{}", array.0, index.0)))
+    }
+
     /// `: T` where the type of a variable is known.
     pub fn annotation(&self, var: VarId) -> Option<TokenStream> {
         let ty = &self.function.var(var).ty;
@@ -239,11 +245,11 @@ impl<'a> Body<'a> {
     pub fn fail(&mut self, make: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
         self.only_by_reference();
         if self.pure {
-            return quote!(return ::core::option::Option::None);
+            return quote!(return __None);
         }
         let at = self.at();
         let error = make(at);
-        quote!(return ::core::result::Result::Err(#error))
+        quote!(return __Err(#error))
     }
 
     /// A place as messages show it.

@@ -142,7 +142,6 @@ fn emitted(
         // not `#[inline]`, as all others are: a recursion needn't be compiled in every crate that calls it
         function: quote! {
             fn #program<#declared>(#(#inputs,)* __left: usize) -> #types #conditions {
-                use #p::{Elements as _, Extents as _};
                 if __left == 0 {
                     return #p::recursion::more_calls(
                         #frame,

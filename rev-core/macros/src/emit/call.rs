@@ -111,7 +111,7 @@ impl Body<'_> {
             #before
             let __result = #call;
             #after
-            if let ::core::result::Result::Err(__e) = __result { #failure }
+            if let __Err(__e) = __result { #failure }
         })
     }
 

@@ -76,7 +76,7 @@ impl Body<'_> {
         self.held.remove(&place.var);
         quote!({
             #lets
-            if let ::core::result::Result::Err(__e) = #p::contraction::update(
+            if let __Err(__e) = #p::contraction::update(
                 __cx, #add, #formula, &[#shown_target, #(#shown),*],
                 #p::contraction::Operand::raw(#target), #lead, [#(#rest),*],
             ) {
@@ -106,9 +106,9 @@ impl Body<'_> {
             match #p::contraction::start(
                 __cx, #add, #formula, &[#shown_target, #(#shown),*], [#(#shape),*], #zero, #lead, [#(#rest),*],
             ) {
-                ::core::option::Option::Some(::core::result::Result::Ok(__a)) => ::core::option::Option::Some(__a),
-                ::core::option::Option::Some(::core::result::Result::Err(__e)) => #failure,
-                ::core::option::Option::None => ::core::option::Option::None,
+                __Some(__Ok(__a)) => __Some(__a),
+                __Some(__Err(__e)) => #failure,
+                __None => __None,
             }
         })
     }
@@ -124,8 +124,8 @@ impl Body<'_> {
             match #p::contraction::value(
                 __cx, #formula, &["the result", #(#shown),*], #lead, [#(#rest),*],
             ) {
-                ::core::result::Result::Ok(__v) => __v,
-                ::core::result::Result::Err(__e) => #failure,
+                __Ok(__v) => __v,
+                __Err(__e) => #failure,
             }
         })
     }

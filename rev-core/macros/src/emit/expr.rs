@@ -2,6 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
+use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::ir::{Axis, Class, Expr, ExprKind, Number, Place, Rank, ScalarType, Step, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
 
@@ -83,8 +84,8 @@ impl Body<'_> {
         let args = self.exprs(args);
         let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
         quote!(match #path.#name #generics (#(#args),*) {
-            ::core::option::Option::Some(__r) => __r,
-            ::core::option::Option::None => #failure,
+            __Some(__r) => __r,
+            __None => #failure,
         })
     }
 
@@ -167,8 +168,8 @@ impl Body<'_> {
                 let name = ident(if func == Func::Quot { "try_quot" } else { "try_rem" });
                 let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
                 quote!(match #p::rt::#name(#a, #b) {
-                    ::core::option::Option::Some(__q) => __q,
-                    ::core::option::Option::None => #failure,
+                    __Some(__q) => __q,
+                    __None => #failure,
                 })
             }
             (Func::ShadowOf, _) => quote!(#p::rt::shadow_of::<_, __N>(#(#values),*)),
@@ -282,11 +283,12 @@ impl Body<'_> {
         let absent = self.fail(|at| quote!(__x.error(#at, #shown)));
         let reach_at = |index: TokenStream| {
             quote!(match #array.#method([#index]) {
-                ::core::result::Result::Ok(__e) => __e,
-                ::core::result::Result::Err(__x) => #absent,
+                __Ok(__e) => __e,
+                __Err(__x) => #absent,
             })
         };
-        let found = if self.is_claimed(place, depth) {
+        let claims = self.is_claimed(place, depth) && !self.is_taken(place);
+        let found = if claims {
             let names: Vec<_> = (0..index.len()).map(|k| ident(&format!("__i{k}"))).collect();
             let sizes = (0..index.len()).map(|k| quote!(#p::Extents::extent(&#array, #k)));
             let position = quote!(#p::claims::position([#(#names),*], [#(#sizes),*]));
@@ -307,6 +309,24 @@ impl Body<'_> {
         depth == 0 && self.claimed.iter().any(|(var, ..)| *var == place.var)
     }
 
+    /// After a statement that surely claims an element it needn't be claimed again in the same block.
+    pub fn has_claimed(&mut self, place: &Place) {
+        let Some(Step::Index(index)) = place.path.first() else { return };
+        let fixed = |q: &Place| q.path.is_empty() && self.repr(q.var) == Repr::Value;
+        let known = index.iter().flat_map(|e| e.reads()).all(fixed) && !self.is_taken(place);
+        if self.is_claimed(place, 0) && known {
+            self.taken.push(Place { path: place.path.iter().take(1).cloned().collect(), ..place.clone() });
+        }
+    }
+
+    /// Whether the iteration has claimed an element, among the last ones: the search mustn't grow with the program.
+    fn is_taken(&self, place: &Place) -> bool {
+        const LAST: usize = 32;
+        let head = Place { path: place.path.iter().take(1).cloned().collect(), ..place.clone() };
+        let mut last = self.taken.iter().rev().take(LAST);
+        last.any(|taken| overlap(taken, &head, &self.values) == Overlap::Equal)
+    }
+
     /// Claims elements for the iteration, where the program declares what can't be proven.
     fn claims(
         &mut self,
@@ -316,14 +336,16 @@ impl Body<'_> {
         elements: &TokenStream,
     ) -> TokenStream {
         let p = self.p;
-        let on = |(var, ..): &&(VarId, _, _)| *var == place.var && depth == 0;
-        let claimed: Vec<_> = self.claimed.iter().filter(on).cloned().collect();
+        let on = |(var, _): &&(VarId, VarId)| *var == place.var && depth == 0;
+        let claimed: Vec<_> = self.claimed.iter().filter(on).copied().collect();
         let mut out = TokenStream::new();
-        for (_, claims, index) in claimed {
-            let (iteration, shown) = (self.name(index), self.show(place));
+        for (_, index) in claimed {
+            let shown = self.show(place);
+            let [claims, mark] = self.claim_names(place.var, index);
             let other = "an element that another iteration uses";
             let failure = self.fail(|at| quote!(#p::fail::aliased(#at, #shown, #other)));
-            out.extend(quote!(if !#claims.#take(#elements, #p::number(#iteration)) { #failure }));
+            let claimed = quote!(#claims.#take(#elements, #mark));
+            out.extend(quote!(if __claiming && !#claimed { #failure }));
         }
         out
     }
@@ -340,8 +362,8 @@ impl Body<'_> {
         let (index, shown) = (self.exprs(index), self.show(place));
         let absent = self.fail(|at| quote!(#p::fail::Absent::of(&#array, [#(#index),*]).error(#at, #shown)));
         quote!((*match #element {
-            ::core::option::Option::Some(__e) => __e.get(),
-            ::core::option::Option::None => #absent,
+            __Some(__e) => __e.get(),
+            __None => #absent,
         }))
     }
 
@@ -397,8 +419,8 @@ impl Body<'_> {
             let (__t, __a) = ([#(#taken),*], #array);
             #claims
             match __a.part::<_, #rank>(__t) {
-                ::core::option::Option::Some(__s) => __s,
-                ::core::option::Option::None => #absent,
+                __Some(__s) => __s,
+                __None => #absent,
             }
         })
     }

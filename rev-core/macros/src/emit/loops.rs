@@ -60,8 +60,8 @@ impl Body<'_> {
         quote!({
             let __step #step_type = #step;
             match #p::Steps #of::new(#start, #end, #inclusive, __step, #from_end, #reversed) {
-                ::core::option::Option::Some(__s) => __s,
-                ::core::option::Option::None => #failure,
+                __Some(__s) => __s,
+                __None => #failure,
             }
         })
     }

@@ -60,7 +60,8 @@ pub use types::rust_type;
 
 /// The items that a `#[reversible]` function becomes. `program` is the model's function, checked.
 pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
-    let p = &crate::runtime::path();
+    // the runtime's module, and its short name beside the programs
+    let (outside, p) = (&crate::runtime::path(), &quote!(__rt));
     let quotes = Quotes::of(&model.item);
     let scope = Scope { p, source: &model.source, quotes: &quotes };
     let signature = Signature::of(p, model);
@@ -89,9 +90,10 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let vis = &model.item.vis;
     let entry = Entry { p, model, signature: &signature, fused: fusion };
     let Api { items, functions } = api::entry_points(&entry);
+    let entry = Entry { p: outside, signature: &Signature::of(outside, model), ..entry };
     let run = match &model.method {
         None => api::plain_function(&entry),
-        Some(method) => beside(p, "HasReversible", method, name, &api::method(&entry, method)),
+        Some(method) => beside(outside, "HasReversible", method, name, &api::method(&entry, method)),
     };
     let collected = api::collected(p, &module_of(program), &program.generics, &model.source);
     let accumulates = program::accumulates(&scope, program);
@@ -100,7 +102,8 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let writes = program::writes(program);
     let constants_passed = program::constants_passed(&scope, program);
     let passed_on = program::reversible_impl(name, program, &signature, p);
-    let imports = callee::imports(p, &model.source);
+    let names = names::in_programs(outside);
+    let imports = callee::imports(outside, &model.source);
     let about = match &model.method {
         None => format!("What can be done with the reversible function [`{name}`]({name}())."),
         Some(method) => {
@@ -121,6 +124,8 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
 
         #lints
         const _: () = {
+            use #outside as #p;
+            #names
             #imports
             impl #name {
                 #(#programs)*

@@ -3,7 +3,18 @@
 //! Names of the program keep their own spelling; names that the emitter makes start with two
 //! underscores.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+/// What the programs of a function name by short names, declared beside them: the code is long, and the compiler reads
+/// all of it. `p` is the path of the runtime's module.
+pub fn in_programs(p: &TokenStream) -> TokenStream {
+    quote! {
+        use ::core::option::Option::{None as __None, Some as __Some};
+        use ::core::result::Result::{Err as __Err, Ok as __Ok};
+        use #p::{Elements as _, Extents as _};
+    }
+}
 
 /// An identifier, raw if it is a keyword.
 pub fn ident(name: &str) -> Ident {

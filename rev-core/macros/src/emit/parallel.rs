@@ -43,6 +43,8 @@ struct Frame {
     before: TokenStream,
     /// The targets, and the patterns that take them apart again.
     targets: Vec<(TokenStream, TokenStream)>,
+    /// Those of them that tasks may add to at once.
+    scattered: Vec<(TokenStream, TokenStream)>,
     /// At the head of the closure.
     head: TokenStream,
     /// How the variables are held inside.
@@ -186,25 +188,26 @@ impl Body<'_> {
         let visits = self.visits(var, range);
         let weight = self.weight(var, body);
         let checks = self.injective_checks(declared);
-        let scattered = |(var, role): &(VarId, Role)| match role {
-            Role::Shared { scattered: true, .. } => Some(*var),
-            Role::Shared { .. } | Role::Element { .. } | Role::Read | Role::Owned { .. } => None,
-        };
-        // a loop inside one that adds atomically does so too
-        let scattered: Vec<VarId> =
-            roles.iter().filter_map(scattered).filter(|v| !self.atomic.contains(v)).collect();
-        let run = self.run(var, body, roles);
-        let run = if scattered.is_empty() {
-            run
-        } else {
+        // a loop inside one that may add atomically does so where that one does
+        let inside =
+            |(v, role): &(VarId, Role)| matches!(role, Role::Shared { .. }) && self.atomic.contains(v);
+        let run = if !roles.iter().any(inside) {
+            let scattered = |(var, role): &(VarId, Role)| match role {
+                Role::Shared { scattered: true, .. } => Some(*var),
+                Role::Shared { .. } | Role::Element { .. } | Role::Read | Role::Owned { .. } => None,
+            };
+            let scattered: Vec<VarId> = roles.iter().filter_map(scattered).collect();
             let names = scattered.iter().map(|&v| self.name(v));
             let conditions = names.map(|n| quote!(#p::parallel::atomics_pay(__cx, __visits, __weight, #n)));
-            let conditions = quote!(true #(&& #conditions)*);
-            let outside = self.atomic.clone();
-            self.atomic.extend(scattered);
-            let atomic = self.run(var, body, roles);
-            self.atomic = outside;
-            quote!(if #conditions { #atomic } else { #run })
+            let condition = (!scattered.is_empty()).then(|| quote!(true #(&& #conditions)*));
+            self.atomic.extend(scattered.iter().copied());
+            let run = self.run(var, body, roles, condition);
+            scattered.iter().for_each(|v| {
+                self.atomic.remove(v);
+            });
+            run
+        } else {
+            self.run(var, body, roles, Some(quote!(__atomic)))
         };
         let written = roles.iter().filter(|(_, role)| !matches!(role, Role::Read));
         let seen: Vec<TokenStream> = written.map(|(v, _)| self.see_all(*v)).collect();
@@ -214,69 +217,103 @@ impl Body<'_> {
                 let __weight: usize = #weight;
                 #checks
                 let __loop = #run;
-                if let ::core::result::Result::Err(__e) = __loop {
-                    return ::core::result::Result::Err(__e);
+                if let __Err(__e) = __loop {
+                    return __Err(__e);
                 }
             }
             #(#seen)*
         })
     }
 
-    /// The loop with one way to accumulate: [`Body::atomic`] variables in place, others in copies.
-    fn run(&mut self, var: VarId, body: &Block, roles: &[(VarId, Role)]) -> TokenStream {
+    /// The loop. It accumulates in copies; where `condition` holds, if there is one, into [`Body::atomic`] variables in
+    /// place.
+    fn run(
+        &mut self,
+        var: VarId,
+        body: &Block,
+        roles: &[(VarId, Role)],
+        condition: Option<TokenStream>,
+    ) -> TokenStream {
         let p = self.p;
         let mut frame = Frame::default();
-        for (var, role) in roles {
-            self.hold(*var, role, &mut frame);
+        for (held, role) in roles {
+            self.hold(*held, role, &mut frame);
             if let Role::Owned { declared: true } = role {
-                self.hold_claims(*var, &mut frame);
+                self.hold_claims(*held, var, &mut frame);
             }
         }
         let outside_held = std::mem::take(&mut self.held);
         let lent_outside = self.lent.len();
         self.lent.append(&mut frame.lent);
         let claimed_outside = self.claimed.len();
-        for claimed in std::mem::take(&mut frame.claimed) {
-            let claims = self.companion("claims", claimed);
-            self.claimed.push((claimed, claims, var));
-        }
+        let claimed = std::mem::take(&mut frame.claimed);
+        let names: Vec<[Ident; 2]> = claimed.iter().map(|array| self.claim_names(*array, var)).collect();
+        self.claimed.extend(claimed.iter().map(|array| (*array, var)));
+        // what iterations of a loop around have claimed isn't claimed by this one's
+        let taken_outside = if claimed.is_empty() { Vec::new() } else { std::mem::take(&mut self.taken) };
         let name = self.name(var);
         let (group, laned) =
             self.lanes(var, body, roles, &frame.reprs).unwrap_or((quote!(1), TokenStream::new()));
         let copies = self.holding(&frame.reprs, |b| b.copies(roles));
         let statements = self.holding(&frame.reprs, |b| b.loop_body(var, body));
-        let claims: Vec<Ident> =
-            self.claimed[claimed_outside..].iter().map(|(_, claims, _)| claims.clone()).collect();
         self.claimed.truncate(claimed_outside);
-        let mut one_by_one = quote!(for #name in __visits { #statements });
-        if !claims.is_empty() {
-            // without a question at each access
-            let unclaimed = self.holding(&frame.reprs, |b| b.loop_body(var, body));
+        if !claimed.is_empty() {
+            self.taken = taken_outside;
+        }
+        let marks = names.iter().map(|[claims, mark]| {
+            quote!(let #mark = if __claiming { #claims.mark(#p::number(#name)) } else { 0 };)
+        });
+        let mut one_by_one = quote!(for #name in __visits { #(#marks)* #statements } __Ok(()));
+        if !claimed.is_empty() {
+            let claims = names.iter().map(|[claims, _]| claims);
+            let outside = (claimed_outside > 0).then(|| quote!(|| __claiming));
             one_by_one = quote! {
-                if #(#claims.are_made())||* { #one_by_one } else { for #name in __visits { #unclaimed } }
+                #p::parallel::either(
+                    #(#claims.are_made())||* #outside, #[inline(always)] |__claiming| { #one_by_one }
+                )
             };
         }
-        let one_by_one = quote!(#one_by_one ::core::result::Result::Ok(()));
         self.lent.truncate(lent_outside);
         self.held = outside_held;
         let one_by_one = if body.iter().any(has_fused_product) {
-            quote!(#p::lanes::fused_loop!({ #copies #one_by_one }))
+            quote!(#p::lanes::fusing(#[inline(always)] || { #copies #one_by_one }))
         } else {
             one_by_one
         };
-        let Frame { before, targets, head, .. } = frame;
+        let Frame { before, targets, scattered, head, .. } = frame;
         let (given, taken) = nested(&targets);
-        quote!({
-            #before
-            #p::parallel::run(__cx, __visits, [__weight, #group], #given, move |__cx, __visits, __targets| {
-                let __fixed = #p::parallel::is_fixed(__cx, &__targets);
-                let #taken = __targets;
-                #head
-                #copies
-                #laned
-                #one_by_one
-            })
-        })
+        let (scattered_given, scattered_taken) = nested(&scattered);
+        let claims = names.iter().map(|[claims, _]| claims);
+        let statements = quote! {
+            #head
+            #(let #claims = #claims;)*
+            #copies
+            #laned
+            #one_by_one
+        };
+        match condition {
+            None => quote!({
+                #before
+                #p::parallel::run(__cx, __visits, [__weight, #group], #given, move |__cx, __visits, __targets| {
+                    let __fixed = #p::parallel::is_fixed(__cx, &__targets);
+                    let #taken = __targets;
+                    #statements
+                })
+            }),
+            Some(condition) => quote!({
+                let __atomic = #condition;
+                #before
+                #p::parallel::run_atomic(
+                    __cx, __visits, [__weight, #group], (#given, #scattered_given), __atomic,
+                    #[inline(always)]
+                    move |__cx, __visits, __targets, __atomic| {
+                        let __fixed = #p::parallel::is_fixed(__cx, &__targets);
+                        let (#taken, #scattered_taken) = __targets;
+                        #statements
+                    }
+                )
+            }),
+        }
     }
 
     /// How many iterations run at once in lanes, and the code that runs all groups of them, where nothing in the loop is
@@ -291,7 +328,7 @@ impl Body<'_> {
         let p = self.p;
         let varying = Varying::of_loop(var, body);
         // this loop's claims, and those of one around it
-        let claimed = |(var, _): &(VarId, Role)| self.claimed.iter().any(|(array, ..)| array == var);
+        let claimed = |(var, _): &(VarId, Role)| self.claimed.iter().any(|(array, _)| array == var);
         if self.checked && compares(body, &self.values)
             || roles.iter().any(claimed)
             || self.lane.is_some()
@@ -313,21 +350,20 @@ impl Body<'_> {
         let shared = roles.iter().filter(shared).map(|(var, _)| *var).collect();
         let name = self.name(var);
         let copies = self.holding(reprs, |b| b.copies(roles));
-        let all = Lane::whole(varying.clone(), BTreeSet::clone(&shared));
-        let some = Lane::under(varying, shared, ident("__m"));
-        let [full, part] = [all, some].map(|lane| self.holding(reprs, |b| b.laned(var, body, lane)));
+        let lane = Lane::under(varying, shared, ident("__m"));
+        let body = self.holding(reprs, |b| b.laned(var, body, lane));
         let group = quote!({ #p::lanes::#width });
         let code = quote! {
             let (__groups, __visits) = #p::lanes::split::<#group, _, _>(__cx, __fixed, __visits);
             let __laned = #p::lanes::vectorize!(__groups, |__s, __groups| {
                 #copies
-                let __part = __groups.part();
-                for #name in __groups { #full }
-                if let ::core::option::Option::Some((__m, #name)) = __part { #part }
-                ::core::result::Result::Ok::<(), #p::Error>(())
+                __groups.each(#[inline(always)] |__m, #name| {
+                    #body
+                    __Ok::<(), #p::Error>(())
+                })
             });
-            if let ::core::result::Result::Err(__e) = __laned {
-                return ::core::result::Result::Err(__e);
+            if let __Err(__e) = __laned {
+                return __Err(__e);
             }
         };
         Some((group, code))
@@ -370,7 +406,7 @@ impl Body<'_> {
             let array = if self.is_array(place) { array } else { quote!(#p::Elements::reader(&#array)) };
             let failure = self.fail(|at| quote!(#p::fail::not_injective(#at, #shown, __e)));
             checks.extend(quote! {
-                if let ::core::result::Result::Err(__e) = #p::checks::injective(#array) { #failure }
+                if let __Err(__e) = #p::checks::injective(#array) { #failure }
             });
         }
         quote!(if (#checked && __cx.checks()) || #p::parallel::on_several_threads(__cx, __visits, __weight) { #checks })
@@ -388,7 +424,6 @@ impl Body<'_> {
             (Role::Element { .. }, _)
             | (_, Repr::Function)
             | (Role::Read | Role::Owned { .. }, Repr::Handle) => {}
-            (Role::Shared { .. }, Repr::Handle) if self.atomic.contains(&var) => {}
             (Role::Read | Role::Owned { .. }, Repr::Value | Repr::Ref)
             | (Role::Read, Repr::Owned | Repr::Mut) => {
                 if is_scalar(&self.function.var(var).ty) {
@@ -406,7 +441,11 @@ impl Body<'_> {
             }
             (Role::Shared { sum, .. }, Repr::Handle) => {
                 let by = combination(*sum);
-                frame.targets.push((
+                let targets = match self.atomic.contains(&var) {
+                    true => &mut frame.scattered,
+                    false => &mut frame.targets,
+                };
+                targets.push((
                     quote!(#p::parallel::By(#p::parallel::#by, #name)),
                     quote!(#p::parallel::By(_, #name)),
                 ));
@@ -424,18 +463,18 @@ impl Body<'_> {
     }
 
     /// The claims on an array's elements.
-    fn hold_claims(&mut self, var: VarId, frame: &mut Frame) {
+    fn hold_claims(&mut self, var: VarId, index: VarId, frame: &mut Frame) {
         let (p, checked) = (self.p, self.checked);
-        let (array, claims) = (self.name(var), self.companion("claims", var));
+        let (array, [claims, _]) = (self.name(var), self.claim_names(var, index));
         let count = quote!(#p::Extents::count(&#array));
         let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
         frame.before.extend(quote! {
-            let ::core::option::Option::Some(#claims) =
+            let __Some(#claims) =
                 #p::claims::Claims::new(__cx, #checked, __visits, __weight, #count)
             else {
                 #no_memory
             };
-            let #claims = &#claims;
+            let #claims = #claims.claiming();
         });
         frame.claimed.push(var);
     }

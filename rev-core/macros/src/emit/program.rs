@@ -114,7 +114,7 @@ fn around(
         #conditions
         {
             #statements
-            ::core::result::Result::Ok(())
+            __Ok(())
         }
     }
 }
@@ -181,7 +181,7 @@ fn statements(scope: &Scope, function: &Function, passed: &[Passed], erased: Opt
     }
     let p = scope.p;
     quote! {
-        #p::lanes::fused_loop!({
+        #p::lanes::fusing(#[inline(always)] || {
             #entry
             #statements
             ::core::result::Result::<(), #p::Error>::Ok(())

@@ -26,6 +26,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
     let value = program(&scope, model, &model.function, "__value");
     let derivatives = partials(&model.function).ok().map(|d| program(&scope, model, &d, "__partials"));
     let collected = collected(p, &module, &model.function.generics, &model.source);
+    let names = super::names::in_programs(p);
     let imports = super::callee::imports(p, &model.source);
     let args = model.params.iter().map(|param| {
         let name = &param.ident;
@@ -56,6 +57,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
 
         #lints
         const _: () = {
+            #names
             #imports
             impl #name {
                 #value
@@ -135,7 +137,7 @@ fn program(scope: &Scope, model: &PureModel, pure: &Pure, name: &str) -> TokenSt
         #[doc(hidden)]
         #[inline]
         pub fn #name #generics (self, #(#params),*) -> ::core::option::Option<#result> #conditions {
-            ::core::option::Option::Some(#value)
+            __Some(#value)
         }
     }
 }

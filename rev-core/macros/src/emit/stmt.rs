@@ -31,7 +31,10 @@ pub enum End {
 impl Body<'_> {
     /// A sequence of statements.
     pub fn block(&mut self, block: &Block) -> TokenStream {
-        block.iter().map(|s| self.stmt(s)).collect()
+        let taken = self.taken.len();
+        let statements = block.iter().map(|s| self.stmt(s)).collect();
+        self.taken.truncate(taken);
+        statements
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> TokenStream {
@@ -99,9 +102,7 @@ impl Body<'_> {
         if self.is_array(place) {
             return self.array_update(op, place, expr);
         }
-        if self.atomic.contains(&place.var) {
-            return self.atomic_update(op, place, expr);
-        }
+        let atomic = self.atomic.contains(&place.var).then(|| self.atomic_update(op, place, expr));
         let p = self.p;
         let aliases = self.alias_checks(stmt);
         let values: Vec<TokenStream> = match expr.fused_factors() {
@@ -109,6 +110,7 @@ impl Body<'_> {
             None => vec![self.expr(expr)],
         };
         let target = self.place(place, Reach::Write);
+        self.has_claimed(place);
         let name = ident(match (op, values.len()) {
             (UpdateOp::Add, 2) => "add_product",
             (UpdateOp::Sub, 2) => "sub_product",
@@ -122,13 +124,17 @@ impl Body<'_> {
         let span = self.source.spans.span(place.span);
         let apply = quote_spanned!(span=> #p::rt::update::#name);
         let seen = self.see(place.var, quote!(&*__p));
-        quote!({
+        let update = quote!({
             #aliases
             #(let #names = #values;)*
             let __p = &mut #target;
             #apply(__p, #(#names),*);
             #seen
-        })
+        });
+        match atomic {
+            Some(atomic) => quote!(if __atomic { #atomic } else { #update }),
+            None => update,
+        }
     }
 
     /// `a[i] += e` where other tasks may add to the same element.
@@ -162,7 +168,7 @@ impl Body<'_> {
         let shown = self.show(place);
         let failure = self.fail(|at| quote!(#p::fail::shapes(#at, #shown, __e)));
         self.held.remove(&place.var);
-        quote!(if let ::core::result::Result::Err(__e) = #p::arrays::#name(#target, #source) { #failure })
+        quote!(if let __Err(__e) = #p::arrays::#name(#target, #source) { #failure })
     }
 
     /// Whether a place is a whole array or a part of one, behind a handle.
@@ -250,6 +256,7 @@ impl Body<'_> {
         let (name, operands) = self.instr_call(instr, operands, |this| this.exprs(operands));
         // values are taken out and put back, so that no two references live at once
         let values: Vec<TokenStream> = places.iter().map(|q| self.value(q)).collect();
+        places.iter().for_each(|q| self.has_claimed(q));
         let names: Vec<_> = (0..places.len()).map(|k| ident(&format!("__x{k}"))).collect();
         let targets: Vec<TokenStream> = places.iter().map(|q| self.place(q, Reach::Write)).collect();
         let seen: TokenStream =
@@ -296,7 +303,7 @@ impl Body<'_> {
         }
         let shown = places.first().map(|q| self.show(q)).unwrap_or_default();
         let failure = self.fail(|at| quote!(#p::fail::shapes(#at, #shown, __e)));
-        quote!(if let ::core::result::Result::Err(__e) =
+        quote!(if let __Err(__e) =
             #p::arrays::pairwise(#(#targets),*, |__a, __b| #p::rt::instr::#name(__a, __b, #(#operands),*))
         {
             #failure
@@ -313,7 +320,7 @@ impl Body<'_> {
             | InstrAdjoint::UnscaleBy => {
                 let (name, shown) = (instr.name(), self.show(place));
                 let failure = self.fail(|at| quote!(#p::fail::inexact(#at, #name, #shown, __e)));
-                quote!(if let ::core::result::Result::Err(__e) = #call { #failure })
+                quote!(if let __Err(__e) = #call { #failure })
             }
             InstrAdjoint::Nothing
             | InstrAdjoint::InverseOnShadows
@@ -427,8 +434,8 @@ impl Body<'_> {
         quote!({
             #first
             let mut #owner = match #array {
-                ::core::option::Option::Some(__a) => __a,
-                ::core::option::Option::None => #no_memory,
+                __Some(__a) => __a,
+                __None => #no_memory,
             };
             let #name = #owner.handle();
             #watch
@@ -473,10 +480,10 @@ impl Body<'_> {
     /// The check that an ancilla holds what the compiler's statements can bring back.
     fn number(&mut self, var: VarId, first: &proc_macro2::Ident, finite: bool) -> TokenStream {
         let (p, name) = (self.p, self.name(var));
-        let failure = self.not_restored(var, &quote!(::core::option::Option::None));
+        let failure = self.not_restored(var, &quote!(__None));
         self.if_checked(match self.repr(var) {
             Repr::Handle => quote! {
-                if let ::core::option::Option::Some(__e) = #p::arrays::astray(#name, &#first, #finite) { #failure }
+                if let __Some(__e) = #p::arrays::astray(#name, &#first, #finite) { #failure }
             },
             _ => quote! {
                 if #p::checks::is_astray(&#name, #finite) {
@@ -546,14 +553,14 @@ impl Body<'_> {
             let held = self.companion("held", var);
             quote!(#held.largest())
         } else {
-            quote!(::core::option::Option::None)
+            quote!(__None)
         };
         let compare = match self.repr(var) {
             Repr::Handle => quote!(#p::arrays::compare_all(__cx, #name, &#expected, #held)),
             _ => quote!(#p::compare(__cx, &#name, &#expected, #held)),
         };
         let failure = self.not_restored(var, &held);
-        self.if_checked(quote!(if let ::core::result::Result::Err(__e) = #compare { #failure }))
+        self.if_checked(quote!(if let __Err(__e) = #compare { #failure }))
     }
 
     /// A branch that is the same for all lanes.
@@ -631,7 +638,7 @@ impl Body<'_> {
         let check = match self.function.var(place.var).ty {
             Type::Shadow(_) => TokenStream::new(),
             _ => self.if_checked(quote! {
-                if let ::core::result::Result::Err(__e) = #p::vacant(__cx, &*__p) { #not_zero }
+                if let __Err(__e) = #p::vacant(__cx, &*__p) { #not_zero }
             }),
         };
         let seen = self.see(place.var, quote!(&*__p));
@@ -639,8 +646,8 @@ impl Body<'_> {
             let __p = &mut #target;
             #check
             match #stack.pop() {
-                ::core::option::Option::Some(__v) => *__p = __v,
-                ::core::option::Option::None => #empty,
+                __Some(__v) => *__p = __v,
+                __None => #empty,
             }
             #seen
         })

@@ -85,10 +85,13 @@ macro_rules! floats {
                 found.0
             }
             #[inline(always)]
-            fn may_be_astray<'a, S: Isa>(s: S, packs: impl Iterator<Item = &'a Pack<$t>>) -> LaneMask {
+            fn may_be_astray<S: Isa>(s: S, packs: &[Pack<$t>]) -> LaneMask {
                 // nothing but NaN and infinities times zero is other than zero
                 let zero = Pack(Vector::splat(0.0));
-                let sum = packs.fold(zero, |sum, v| Floats::mul_add(s, *v, zero, sum));
+                let mut sum = zero;
+                for v in packs {
+                    sum = Floats::mul_add(s, *v, zero, sum);
+                }
                 let found: Pack<bool> = Floats::ne(s, sum, sum);
                 found.0
             }

@@ -109,7 +109,7 @@ fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
             #result<#value, #(::core::option::Option<#types>),*>, #p::Error
         > #conditions {
             let __all = Self::gradient(#device, #(#names),*)?;
-            ::core::result::Result::Ok(#result { value: __all.value, #(#selected),* })
+            __Ok(#result { value: __all.value, #(#selected),* })
         }
     }
 }
@@ -176,7 +176,7 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
             #adjoint;
             __value
         };
-        ::core::result::Result::Ok(#result { value: __value, #(#gradients),* })
+        __Ok(#result { value: __value, #(#gradients),* })
     }
 }
 

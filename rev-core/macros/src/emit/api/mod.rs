@@ -322,13 +322,13 @@ impl Entry<'_> {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => #run,
                 #p::Backend::Dynamic(__dynamic) => match Self::__fused_module() {
-                    ::core::option::Option::Some(__module) => {
+                    __Some(__module) => {
                         let __zeros: &[usize] = &[#(#zeros),*];
                         __dynamic.execute_on_zeros(
                             __module, #p::ir::Direction::FORWARD, &mut [#(#dynamic),*], __zeros,
                         )?
                     }
-                    ::core::option::Option::None => #missing,
+                    __None => #missing,
                 }
             }
         }

@@ -35,7 +35,7 @@ pub fn function(entry: &Entry) -> TokenStream {
             let __module = #module;
             let [__forward, __inverse] = #p::Texts::of_values(#device, __module, &mut [#(#values),*])?;
             let __adjoint = #p::Texts::of_adjoint(#device, __module, &mut [#(#both),*])?;
-            ::core::result::Result::Ok(#p::Texts {
+            __Ok(#p::Texts {
                 forward: __forward, inverse: __inverse, adjoint: __adjoint,
             })
         }

@@ -76,7 +76,7 @@ pub fn functions(entry: &Entry) -> TokenStream {
         let head = head(entry, quote!(fn #name), Some(device.clone()));
         let slots: Vec<Slot> = entry.params().map(|(param, passed)| Slot::of(param, passed)).collect();
         let (rebound, run) = (entry.rebound(slots.iter()), entry.dispatch(direction, &slots, None));
-        quote!(#vis #head { #rebound #run; ::core::result::Result::Ok(()) })
+        quote!(#vis #head { #rebound #run; __Ok(()) })
     };
     let run = on_device("run", Direction::FORWARD);
     let run_inverse = on_device("run_inverse", Direction::INVERSE);
@@ -128,7 +128,7 @@ fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
             #rebound
             #shapes
             #run;
-            ::core::result::Result::Ok(())
+            __Ok(())
         }
     }
 }

@@ -75,9 +75,9 @@ fn subject(entry: &Entry) -> TokenStream {
             names: &[#(#names),*],
             written: &[#(#written),*],
             state: ::std::vec![#(#state),*],
-            forward: ::std::boxed::Box::new(|__state| { #forward ::core::result::Result::Ok(()) }),
-            inverse: ::std::boxed::Box::new(|__state| { #inverse ::core::result::Result::Ok(()) }),
-            adjoint: ::std::boxed::Box::new(|__state, __shadows| { #adjoint ::core::result::Result::Ok(()) }),
+            forward: ::std::boxed::Box::new(|__state| { #forward __Ok(()) }),
+            inverse: ::std::boxed::Box::new(|__state| { #inverse __Ok(()) }),
+            adjoint: ::std::boxed::Box::new(|__state, __shadows| { #adjoint __Ok(()) }),
         }
     }
 }

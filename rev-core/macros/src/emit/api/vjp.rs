@@ -133,7 +133,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
                 #adjoint;
                 (#(#kept,)*)
             };
-            ::core::result::Result::Ok(#result { #fields })
+            __Ok(#result { #fields })
         }
     }
 }

@@ -57,7 +57,7 @@ impl Body<'_> {
     fn succeeding(&mut self, call: &TokenStream) -> TokenStream {
         let p = self.p;
         let failure = self.fail(|at| quote!(#p::fail::called(#at, __e)));
-        quote!(if let ::core::result::Result::Err(__e) = #call { #failure })
+        quote!(if let __Err(__e) = #call { #failure })
     }
 
     /// The call of the program for lanes.
@@ -120,7 +120,7 @@ impl Body<'_> {
         let failure = self.failing_at(quote!(__k), |at| quote!(#p::fail::called(#at, __e)));
         quote!(for __k in #p::lanes::active(__s, #mask) {
             #taken
-            if let ::core::result::Result::Err(__e) = #path.#program #generics (#cx, #width #(#args),*) {
+            if let __Err(__e) = #path.#program #generics (#cx, #width #(#args),*) {
                 #failure
             }
             #back

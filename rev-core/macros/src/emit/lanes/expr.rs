@@ -139,8 +139,8 @@ impl Body<'_> {
                 let (a, b) = (self.pack(a), self.pack(b));
                 let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
                 quote!(match #p::lanes::#name(__s, #mask, #a, #b) {
-                    ::core::option::Option::Some(__q) => __q,
-                    ::core::option::Option::None => #failure,
+                    __Some(__q) => __q,
+                    __None => #failure,
                 })
             }
             _ => {
@@ -244,8 +244,8 @@ impl Body<'_> {
         quote!({
             #before
             match #p::lanes::each(__s, #mask, |__k| #path.#name #generics (#(#given),*)) {
-                ::core::option::Option::Some(__r) => __r,
-                ::core::option::Option::None => #failure,
+                __Some(__r) => __r,
+                __None => #failure,
             }
         })
     }

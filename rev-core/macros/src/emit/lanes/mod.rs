@@ -25,7 +25,7 @@ mod width;
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, ToTokens};
 use rev_compiler::ir::{Block, VarId};
 
 use super::body::Body;
@@ -42,8 +42,8 @@ pub struct Lane {
     pub shared: BTreeSet<VarId>,
     /// The scalars held in packs that have the same value in all lanes so far ([`alike`]).
     alike: BTreeSet<VarId>,
-    /// The mask of the active lanes; `None` where all are.
-    mask: Option<Ident>,
+    /// The mask of the active lanes.
+    mask: Ident,
     /// Names given so far.
     names: usize,
     /// The lane of which an error tells.
@@ -51,14 +51,9 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// All lanes of a group of iterations.
-    pub fn whole(varying: Varying, shared: BTreeSet<VarId>) -> Lane {
-        Lane { varying, shared, alike: BTreeSet::new(), mask: None, names: 0, failing: None }
-    }
-
-    /// Some of the lanes: those of a group that isn't full, or for which a function is called.
+    /// The lanes of a mask: those of a group of iterations, or for which a function is called.
     pub fn under(varying: Varying, shared: BTreeSet<VarId>, mask: Ident) -> Lane {
-        Lane { mask: Some(mask), ..Lane::whole(varying, shared) }
+        Lane { varying, shared, alike: BTreeSet::new(), mask, names: 0, failing: None }
     }
 }
 
@@ -106,18 +101,14 @@ impl Body<'_> {
 
     /// The mask of the active lanes, as an argument.
     fn mask(&self) -> TokenStream {
-        let p = self.p;
-        match self.lane.as_ref().and_then(|lane| lane.mask.as_ref()) {
-            Some(mask) => quote!(#mask),
-            None => quote!(#p::lanes::All),
-        }
+        self.lane.as_ref().map(|lane| &lane.mask).into_token_stream()
     }
 
     /// Emits with another mask.
     fn masked<R>(&mut self, mask: &Ident, emit: impl FnOnce(&mut Self) -> R) -> R {
-        let outside = self.lane.as_mut().and_then(|lane| lane.mask.replace(mask.clone()));
+        let outside = self.lane.as_mut().map(|lane| std::mem::replace(&mut lane.mask, mask.clone()));
         let out = emit(self);
-        if let Some(lane) = &mut self.lane {
+        if let Some((lane, outside)) = self.lane.as_mut().zip(outside) {
             lane.mask = outside;
         }
         out

@@ -127,8 +127,8 @@ impl Body<'_> {
             quote!(#p::fail::Absent::of(&#array, #found).error(#at, #shown))
         });
         quote!(match #array.#method(__s, #mask, (#(#index,)*) #value) {
-            ::core::result::Result::Ok(__r) => __r,
-            ::core::result::Result::Err(__lane) => #failure,
+            __Ok(__r) => __r,
+            __Err(__lane) => #failure,
         })
     }
 
@@ -207,15 +207,13 @@ impl Body<'_> {
     pub fn add_sum(&mut self, place: &Place, negative: bool, sum: &TokenStream) -> TokenStream {
         let p = self.p;
         let name = ident(if negative { "sub" } else { "add" });
-        if self.atomic.contains(&place.var) {
-            let cell = self.place(place, Reach::Atomic);
-            return quote!({ let __sum = #sum; #cell.#name(__sum); });
-        }
         let target = self.place(place, Reach::Write);
-        quote!({
-            let __sum = #sum;
-            #p::rt::update::#name(&mut #target, __sum);
-        })
+        let add = quote!(#p::rt::update::#name(&mut #target, __sum););
+        if !self.atomic.contains(&place.var) {
+            return quote!({ let __sum = #sum; #add });
+        }
+        let cell = self.place(place, Reach::Atomic);
+        quote!({ let __sum = #sum; if __atomic { #cell.#name(__sum); } else { #add } })
     }
 
     /// Adds a pack to elements, one for each lane.
@@ -226,14 +224,17 @@ impl Body<'_> {
         pack: &TokenStream,
         place: &Place,
     ) -> TokenStream {
-        let method = match (self.atomic.contains(&place.var), negative) {
-            (false, false) => "lanes_add",
-            (false, true) => "lanes_sub",
-            (true, false) => "lanes_add_atomic",
-            (true, true) => "lanes_sub_atomic",
+        let (add, atomic) = match negative {
+            false => ("lanes_add", "lanes_add_atomic"),
+            true => ("lanes_sub", "lanes_sub_atomic"),
         };
-        let (lets, add) = (&chosen.lets, self.accessed(chosen, method, &quote!(, __v), place));
-        quote!({ let __v = #pack; #lets #add; })
+        let (lets, v) = (&chosen.lets, quote!(, __v));
+        let add = self.accessed(chosen, add, &v, place);
+        if !self.atomic.contains(&place.var) {
+            return quote!({ let __v = #pack; #lets #add; });
+        }
+        let atomic = self.accessed(chosen, atomic, &v, place);
+        quote!({ let __v = #pack; #lets if __atomic { #atomic; } else { #add; } })
     }
 
     /// Xors a pack into elements, one for each lane.

@@ -97,7 +97,7 @@ fn around(
     let varying = quote!(#packed #varying);
     let statements = match uniform {
         Some(uniform) => quote! {
-            if let (#(::core::option::Option::Some(#names),)*) = (#(#p::lanes::Each::uniform(&#names),)*) {
+            if let (#(__Some(#names),)*) = (#(#p::lanes::Each::uniform(&#names),)*) {
                 #uniform
             } else {
                 #varying
@@ -129,7 +129,7 @@ fn around(
         #conditions
         {
             #statements
-            ::core::result::Result::Ok(())
+            __Ok(())
         }
     }
 }

@@ -96,9 +96,8 @@ impl Body<'_> {
                 return update;
             }
         }
-        let reach = if self.atomic.contains(&place.var) { Reach::Atomic } else { Reach::Write };
         let value = self.pack(expr);
-        match (self.spot(place, reach), op) {
+        match (self.spot(place, Reach::Write), op) {
             (Spot::One, UpdateOp::Add | UpdateOp::Sub) => {
                 let mask = self.mask();
                 let sum = quote!(#p::lanes::sum(__s, #mask, &__v));
@@ -289,8 +288,8 @@ impl Body<'_> {
         let check = if asked { self.lane_is_number(var, init, finite) } else { TokenStream::new() };
         quote!({
             let mut #owner = match #array {
-                ::core::option::Option::Some(__a) => __a,
-                ::core::option::Option::None => #no_memory,
+                __Some(__a) => __a,
+                __None => #no_memory,
             };
             let #name = #owner.handle();
             #body
@@ -314,20 +313,24 @@ impl Body<'_> {
                 quote!(#p::lanes::astray_in(__s, #mask, #name, #finite)),
                 quote!(#p::lanes::mismatch_in(#name, &__first, __lane, #finite)),
             ),
+            // of a copy: one lane taken from a pack keeps it from being held in registers
             _ => (
                 quote!(#p::lanes::astray(__s, #mask, &#name, #finite)),
-                quote!(#p::checks::astray(&#p::lanes::get(&#name, __lane), &#p::lanes::get(&__first, __lane))),
+                quote!(#p::checks::astray(
+                    &#p::lanes::get(&::core::clone::Clone::clone(&#name), __lane),
+                    &#p::lanes::get(&__first, __lane)
+                )),
             ),
         };
         if let Some(lane) = &mut self.lane {
             lane.failing = Some(quote!(__lane));
         }
-        let failure = self.not_restored(var, &quote!(::core::option::Option::None));
+        let failure = self.not_restored(var, &quote!(__None));
         if let Some(lane) = &mut self.lane {
             lane.failing = None;
         }
         self.if_checked(quote! {
-            if let ::core::option::Option::Some(__lane) = #found {
+            if let __Some(__lane) = #found {
                 #first
                 let __e = #mismatch;
                 #failure
@@ -351,7 +354,7 @@ impl Body<'_> {
         let failure = self.failing_at(quote!(__lane), |at| error(p, at, expected_there));
         self.if_checked(quote! {
             let (__found, __expected) = (#post, #expected);
-            if let ::core::option::Option::Some(__lane) =
+            if let __Some(__lane) =
                 #p::lanes::unlike(__s, #mask, &__found, &__expected)
             {
                 #failure
@@ -457,8 +460,8 @@ impl Body<'_> {
                 __s, #outside, &__start, &__end, &__step, [#inclusive, #from_end, #reversed]
             );
             let #trips = match #trips {
-                ::core::result::Result::Ok(__trips) => __trips,
-                ::core::result::Result::Err(__lane) => #failure,
+                __Ok(__trips) => __trips,
+                __Err(__lane) => #failure,
             };
             for (#active, #name) in #trips { #body }
         })
