@@ -284,6 +284,117 @@ fn faults_in_lanes_are_those_of_the_interpreter() {
     }
 }
 
+/// An ancilla that the program brings back itself, but for what `left` says.
+#[reversible]
+fn left_over(y: &mut [f64], x: &[f64], left: &[f64], _k: &[usize]) {
+    for i in par(0..y.len()) {
+        let mut a = 0.0;
+        a += x[i] * x[i];
+        y[i] += a;
+        a -= x[i] * x[i] + left[i];
+        release(a);
+    }
+}
+
+/// An index out of range where `k` is no element of `x`.
+#[reversible]
+fn gathered(y: &mut [f64], x: &[f64], _left: &[f64], k: &[usize]) {
+    for i in par(0..y.len()) {
+        y[i] += x[k[i]];
+    }
+}
+
+/// Two places that are one where `k` is 0.
+#[reversible]
+fn meeting(y: &mut [f64], x: &[f64], _left: &[f64], k: &[usize]) {
+    for i in par(0..y.len()) {
+        let mut pair = [0.0; 2];
+        pair[0] += x[i];
+        pair[k[i] % 2] += pair[0];
+        y[i] += pair[1];
+    }
+}
+
+/// Iterations that use one element where two of `k` are equal.
+#[reversible]
+fn declared(y: &mut [f64], x: &[f64], _left: &[f64], k: &[usize]) {
+    #[disjoint(y)]
+    for i in par(0..x.len()) {
+        y[k[i]] += x[i];
+    }
+}
+
+/// A fault in one iteration of many, in full groups of lanes and in what is left over.
+#[test]
+fn planted_faults_are_found_as_the_interpreter_finds_them() {
+    type Program = fn(&dyn Device, &mut [f64], &[f64], &[f64], &[usize]) -> Result<(), Error>;
+    /// Makes something wrong at an iteration, perhaps with another one, which it gives.
+    type Plant = fn(usize, &mut [f64], &mut [usize]) -> usize;
+    let programs: [(Program, Plant); 4] = [
+        (
+            |d, y, x, left, k| left_over::run(d, y, x, left, k),
+            |at, left, _| {
+                left[at] = 0.5;
+                at
+            },
+        ),
+        (
+            |d, y, x, left, k| gathered::run(d, y, x, left, k),
+            |at, _, k| {
+                k[at] = 1000 + at;
+                at
+            },
+        ),
+        (
+            |d, y, x, left, k| meeting::run(d, y, x, left, k),
+            |at, _, k| {
+                k[at] = 0;
+                at
+            },
+        ),
+        (
+            |d, y, x, left, k| declared::run(d, y, x, left, k),
+            |at, _, k| {
+                let other = (at + 40) % k.len();
+                k[at] = k[other];
+                other
+            },
+        ),
+    ];
+    let n = 2 * 32 + 19;
+    let x: Vec<f64> = (0..n).map(|i| 0.5 + i as f64 / 50.0).collect();
+    let interpreter = rev_core::interp::Interpreter::new();
+    for (which, (program, plant)) in programs.into_iter().enumerate() {
+        // each its own element, and odd ones where the parity counts
+        let regular: Vec<usize> = (0..n).map(|i| if which == 2 { 2 * i + 1 } else { (i * 7) % n }).collect();
+        let run = |device: &dyn Device, left: &[f64], k: &[usize]| {
+            let mut y = vec![0.25; n];
+            program(device, &mut y, &x, left, k).map(|()| y)
+        };
+        let right = run(&interpreter, &vec![0.0; n], &regular).unwrap();
+        for threads in [1, 2, 3, 7] {
+            let cpu = Cpu::with_threads(threads).parallel_from(0);
+            for device in [cpu.clone(), cpu.lanes(false)] {
+                assert_eq!(run(&device, &vec![0.0; n], &regular).unwrap(), right);
+                for at in [0, 5, 31, 32, 63, 64, n - 1] {
+                    let (mut left, mut k) = (vec![0.0; n], regular.clone());
+                    let other = plant(at, &mut left, &mut k);
+                    let (found, expected) =
+                        (run(&device, &left, &k).unwrap_err(), run(&interpreter, &left, &k).unwrap_err());
+                    let [here, there] = [&found, &expected].map(|e| e.site().unwrap());
+                    assert_eq!(here.span.line, there.span.line, "{found}\n{expected}");
+                    let iteration = here.iterations[0].value as usize;
+                    assert!(iteration == at || iteration == other, "{found}\n{expected}");
+                    match (found.cause(), expected.cause()) {
+                        (Cause::Alias { .. }, Cause::Alias { .. }) => {}
+                        (found, expected) => assert_eq!(found, expected),
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// What the compiler brings back isn't brought back to be compared: rounding in it is no error, a NaN is one.
 #[reversible]
 fn cancelling(y: &mut f64, x: f64) {
