@@ -3,7 +3,6 @@
 
 mod accumulate_only;
 mod activity;
-mod cost;
 mod index;
 mod parallel;
 mod recursion;
@@ -11,7 +10,6 @@ mod trips;
 
 pub use accumulate_only::{accumulate_only, accumulated_by, written_params, PassedOn};
 pub use activity::{active_vars, each_derivative_read, passed_with_derivatives, Passing};
-pub use cost::{cost, Cost, Formula};
 pub use index::{Apart, Definitions, Indices, Order, Spread};
 pub use parallel::{
     classify, classify_whole, Accumulated, Conflict, How, ParallelFacts, PlaceClass, Site, Sum,

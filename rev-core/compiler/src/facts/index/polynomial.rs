@@ -142,28 +142,6 @@ impl Polynomial {
         out
     }
 
-    /// For each monomial the greater of two coefficients: a bound of both where no atom is negative.
-    pub fn greater_terms(mut self, other: &Polynomial) -> Polynomial {
-        for (m, c) in other.terms() {
-            let own = self.terms.entry(m.clone()).or_insert(0);
-            *own = (*own).max(c);
-        }
-        self.terms.retain(|_, c| *c != 0);
-        self
-    }
-
-    /// A bound in which an atom no longer occurs that lies between two others, where no atom is negative.
-    pub fn bounded(&self, atom: &Atom, least: &Polynomial, greatest: &Polynomial) -> Polynomial {
-        let mut out = Polynomial::default();
-        for (m, c) in self.terms() {
-            let bound = if c > 0 { greatest } else { least };
-            let rest: Monomial = m.iter().filter(|a| *a != atom).cloned().collect();
-            let power = m.len() - rest.len();
-            out = out + (0..power).fold(Polynomial::monomial(rest, c), |p, _| p * bound.clone());
-        }
-        out
-    }
-
     /// The constant term.
     pub fn constant_term(&self) -> i128 {
         self.terms.get(&Vec::new()).copied().unwrap_or(0)
