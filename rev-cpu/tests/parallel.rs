@@ -325,3 +325,44 @@ fn rounding_errors_dont_grow_with_the_number_of_terms() {
         }
     }
 }
+
+/// So much work that scattered sums are added up atomically, in a loop inside too; the numbers are such that every sum is
+/// exact in any order.
+#[reversible]
+fn far<T: Real>(bins: &mut [T], y: &mut [T], table: &[T], x: &[T], to: &[usize], also: &[usize]) {
+    for i in par(0..x.len()) {
+        let v = x[i] * x[i];
+        let a = v + 2.0 * x[i] - 0.5 * (v + x[i] + x[i] * 0.25) + (x[i] - 0.25) * 0.5 + (v - 0.5) * 0.25
+            - x[i] * 0.125
+            + (x[i] + 0.5) * 0.5
+            - (v + 0.25) * 0.5;
+        bins[to[i]] += a;
+        for k in par(0..2) {
+            bins[also[2 * i + k]] -= x[i] * 0.5;
+        }
+        y[i] += table[to[i]] * a;
+        y[i] -= table[also[i]] * x[i];
+    }
+}
+
+#[test]
+fn sums_that_are_added_up_in_place() {
+    let (n, m) = (2000, 50_000);
+    let quarters =
+        |n: usize, by: usize| (0..n).map(|i| (i * by % 17) as f64 * 0.25 - 2.0).collect::<Vec<_>>();
+    let places = |n: usize, by: usize| (0..n).map(|i| i * by % 1009 % m).collect::<Vec<_>>();
+    let (table, x, to, also) = (quarters(m, 5), quarters(n, 3), places(n, 7), places(2 * n, 11));
+    let run = |device: &dyn Device| {
+        let (mut bins, mut y) = (vec![0.0; m], vec![0.0; n]);
+        far::run(device, &mut bins, &mut y, &table, &x, &to, &also).unwrap();
+        let v = far::vjp(device, &table, &x, &bins, &y, &table, &x, &to, &also).unwrap();
+        (bins, y, v.table_bar, v.x_bar)
+    };
+    let right = run(&rev_core::interp::Interpreter::new());
+    for (cpu, _) in devices() {
+        for cpu in [cpu.clone(), cpu.clone().checks(false), cpu.lanes(false)] {
+            let found = run(&cpu.parallel_from(0));
+            assert!(found == right);
+        }
+    }
+}
