@@ -97,8 +97,9 @@ fn check_shallow(mut function: Function) -> Result<Checked, Diagnostics> {
     checked.defects.clone().or(checked)
 }
 
-/// Checks every function and pure function of a module, and what only the module tells: that nothing
-/// which carries a derivative is passed for a parameter that the callee declares constant.
+/// Checks every function and pure function of a module, and what only the module tells: the types of structs' fields
+/// and of callees' parameters, and that nothing which carries a derivative is passed for a parameter that the callee
+/// declares constant.
 ///
 /// ```
 /// let text = "module fit
@@ -123,6 +124,11 @@ pub fn check_module(mut module: Module) -> Result<Module, Diagnostics> {
             Err(wrong) => found.append(wrong),
         }
     }
-    module.functions.values().for_each(|f| found.append(lost_to_constants(&module, f)));
+    let module = found.or(module)?;
+    let mut found = Diagnostics::default();
+    for f in module.functions.values() {
+        found.append(types::check_in_module(f, &module));
+        found.append(lost_to_constants(&module, f));
+    }
     found.or(module)
 }

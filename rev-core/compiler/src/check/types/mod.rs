@@ -124,6 +124,11 @@ pub(super) fn check(function: &Function) -> Diagnostics {
     solve(function, None).1
 }
 
+/// What doesn't fit in a function of a module, whose structs and callees are known.
+pub(super) fn check_in_module(function: &Function, module: &Module) -> Diagnostics {
+    solve(function, Some(module)).1
+}
+
 /// What doesn't fit in a pure function.
 pub(super) fn check_pure(pure: &Pure) -> Diagnostics {
     solve_pure(pure, None).1

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Axis, Class, Expr, ExprKind, Length, Number, Place, Rank, Span, Step};
+use crate::ir::{Axis, Class, Expr, ExprKind, Length, Number, Place, Rank, Span, Step, StructDef};
 
 use super::solver::Solver;
 use super::term::{Head, Term};
 
-impl Solver<'_> {
+impl<'a> Solver<'a> {
     /// The type of a place; its indices are typed on the way.
     pub fn place(&mut self, place: &Place) -> Term {
         let mut term = self.var(place.var);
@@ -27,9 +27,12 @@ impl Solver<'_> {
                 Term::shadow(self.step(place, k, &inner))
             }
             (Term::Hole(_), _) => self.unknown_part(place, k),
-            (Term::Node(Head::Struct(name), args), Step::Field(field)) => {
-                self.field(&name, &args, field).unwrap_or_else(|| self.unknown_part(place, k))
-            }
+            (Term::Node(Head::Struct(name), args), Step::Field(field)) => match self.definition(&name) {
+                Some(def) => self
+                    .field(def, &args, field)
+                    .unwrap_or_else(|| self.no_part(place, k, whole, &format!("no field `{field}`"))),
+                None => self.unknown_part(place, k),
+            },
             (Term::Node(Head::Struct(_), _), _) => self.unknown_part(place, k),
             (Term::Node(Head::Tuple, parts), Step::Element(n)) => match parts.get(*n as usize) {
                 Some(part) => part.clone(),
@@ -98,11 +101,14 @@ impl Solver<'_> {
         }
     }
 
-    /// The type of a struct's field, where the struct's definition is at hand.
-    fn field(&mut self, name: &str, args: &[Term], field: &str) -> Option<Term> {
+    /// A struct's definition, where it is at hand.
+    fn definition(&self, name: &str) -> Option<&'a StructDef> {
         let module = self.scope.module?;
-        let def =
-            module.structs.get(module.resolve(self.scope.name, name)).or_else(|| module.structs.get(name))?;
+        module.structs.get(module.resolve(self.scope.name, name)).or_else(|| module.structs.get(name))
+    }
+
+    /// The type of a struct's field.
+    fn field(&mut self, def: &StructDef, args: &[Term], field: &str) -> Option<Term> {
         let (_, ty) = def.fields.iter().find(|(f, _)| f == field)?;
         let parameters: BTreeMap<String, Term> =
             def.generics.iter().map(|g| g.name.clone()).zip(args.iter().cloned()).collect();
