@@ -1,8 +1,8 @@
-//! What stands in for a function with errors: the same signature, so that its callers compile as far
-//! as they are right.
+//! What stands in for a function or a struct with errors: the same signature, so that what uses it compiles as far
+//! as it is right.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, ToTokens};
 use rev_compiler::check::check;
 use rev_compiler::ir::Function;
 use syn::visit_mut::VisitMut;
@@ -81,4 +81,22 @@ pub fn pure(model: &PureModel) -> TokenStream {
         #[allow(unused_variables, dead_code, clippy::all)]
         #vis #sig { ::core::unreachable!() }
     }
+}
+
+/// What a struct's derive makes of the fields that are right, with no body: it would have to make the others too.
+pub fn structure(expanded: &TokenStream) -> TokenStream {
+    struct Bodies;
+    impl VisitMut for Bodies {
+        fn visit_impl_item_fn_mut(&mut self, function: &mut syn::ImplItemFn) {
+            function.block = syn::parse_quote!({ ::core::unreachable!() });
+            function.attrs.push(syn::parse_quote!(#[allow(unused_variables, clippy::all)]));
+        }
+    }
+    syn::parse2::<syn::File>(expanded.clone()).map_or_else(
+        |_| TokenStream::new(),
+        |mut file| {
+            Bodies.visit_file_mut(&mut file);
+            file.into_token_stream()
+        },
+    )
 }

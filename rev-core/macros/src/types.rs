@@ -77,15 +77,28 @@ impl TypeReader<'_> {
             syn::Type::Paren(t) => self.read(&t.elem),
             syn::Type::Group(t) => self.read(&t.elem),
             syn::Type::Path(p) => self.path(p),
-            syn::Type::Slice(s) => Ok(Type::Array(Box::new(self.read(&s.elem)?), Rank::Fixed(1))),
-            syn::Type::Array(a) => Ok(Type::Fixed(Box::new(self.read(&a.elem)?), self.length(&a.len)?)),
+            syn::Type::Slice(s) => Ok(Type::Array(Box::new(self.part(&s.elem)?), Rank::Fixed(1))),
+            syn::Type::Array(a) => Ok(Type::Fixed(Box::new(self.part(&a.elem)?), self.length(&a.len)?)),
             syn::Type::Tuple(t) => {
-                t.elems.iter().map(|t| self.read(t)).collect::<Found<_>>().map(Type::Tuple)
+                t.elems.iter().map(|t| self.part(t)).collect::<Found<_>>().map(Type::Tuple)
             }
             syn::Type::Reference(r) => Err(self.unsupported(r, "a reference inside a type")),
             syn::Type::ImplTrait(t) => Err(self.unsupported(t, "`impl Trait` here")),
             syn::Type::Infer(_) => Ok(Type::Unknown),
             other => Err(self.unsupported(other, "this type")),
+        }
+    }
+
+    /// A type that another one is made of.
+    fn part(&mut self, ty: &syn::Type) -> Found<Type> {
+        match self.read(ty)? {
+            Type::Array(..) | Type::Stack(_) => Err(Diagnostic::new(
+                Code::UnsupportedType,
+                self.source.spans.of(ty),
+                "an array of run-time shape, or a stack, can't be part of another value",
+            )
+            .help("use one array of more dimensions, one array with the places where its parts begin, or arrays of fixed size")),
+            part => Ok(part),
         }
     }
 
@@ -107,15 +120,7 @@ impl TypeReader<'_> {
             "Complex32" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F32)))),
             "Complex64" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F64)))),
             "Vec" => Ok(Type::Array(Box::new(self.argument(ty, &args)?), Rank::Fixed(1))),
-            "Stack" => match args.first().map_or(Ok(Type::Unknown), |t| self.read(t))? {
-                Type::Array(..) => Err(Diagnostic::new(
-                    Code::UnsupportedType,
-                    self.source.spans.of(ty),
-                    "a stack can't hold arrays of run-time shape",
-                )
-                .help("push their elements one by one, or use arrays of fixed size")),
-                element => Ok(Type::Stack(Box::new(element))),
-            },
+            "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.part(t))?))),
             "Self" => Err(self.unsupported(ty, "`Self`")),
             _ if NEVER.contains(&name.as_str()) => Err(self.unsupported(ty, &format!("`{name}`"))),
             _ => match array_rank(&name, &args) {
@@ -148,7 +153,7 @@ impl TypeReader<'_> {
 
     fn argument(&mut self, ty: &syn::TypePath, args: &[syn::Type]) -> Found<Type> {
         match args.first() {
-            Some(t) => self.read(t),
+            Some(t) => self.part(t),
             None => Err(self.unsupported(ty, "a type whose element type isn't written")),
         }
     }
@@ -162,7 +167,7 @@ impl TypeReader<'_> {
                     GenericArgument::Type(syn::Type::Path(t)) if self.is_const(&t.path) => {
                         args.push(Type::Generic(path_text(&t.path)));
                     }
-                    GenericArgument::Type(t) => args.push(self.read(t)?),
+                    GenericArgument::Type(t) => args.push(self.part(t)?),
                     GenericArgument::Const(n) => args.push(match self.length(n)? {
                         Length::Named(name) if self.generics.iter().any(|g| g.name == name) => {
                             Type::Generic(name)

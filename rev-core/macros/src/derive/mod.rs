@@ -44,7 +44,10 @@ pub fn derive(mut item: syn::DeriveInput) -> TokenStream {
             ask_of_parts(&mut model);
             expand::expand(&model)
         }
-        _ => compile_errors(diagnostics, &source.spans),
+        model => {
+            let stand_in = model.map(|m| crate::fallback::structure(&expand::expand(&m)));
+            [Some(compile_errors(diagnostics, &source.spans)), stand_in].into_iter().flatten().collect()
+        }
     }
 }
 

@@ -16,6 +16,17 @@ struct Cloud {
     points: Vec<f64>,
 }
 
+/// Nothing more is said where the struct is used.
+#[reversible]
+fn uses(y: &mut f64, cloud: &mut Cloud, others: &[Cloud]) {
+    *y += 1.0;
+}
+
+#[reversible]
+fn nested(y: &mut f64, rows: &mut [Vec<f64>], pair: &(Stack<f64>, f64), fixed: &[Vec<f64>; 3]) {
+    *y += 1.0;
+}
+
 #[derive(Clone, Debug)]
 struct Plain {
     x: f64,
