@@ -7,7 +7,7 @@ Polynomials are minimax approximations by the exchange algorithm of Remez (1934)
 the error is relative to the function's result. The errors printed are those of the rounded coefficients.
 """
 import sys
-from mpmath import mp, mpf, matrix, lu_solve, log, exp, sin, cos, sinh, cosh, atan, asin, sqrt, pi, cot, floor, frexp, ldexp
+from mpmath import mp, mpf, matrix, lu_solve, log, exp, sin, cos, sinh, cosh, atan, asin, sqrt, pi, cot, erf, erfc, floor, frexp, ldexp
 
 mp.prec = 400
 
@@ -63,7 +63,7 @@ def polynomial(g, weight, a, b, bits, target):
     """The shortest polynomial with an error below 2**-target, its coefficients rounded, and their error."""
     a, b = mpf(a), mpf(b)
     mp.prec = 200
-    for n in range(2, 20):
+    for n in range(2, 26):
         c = remez(g, weight, a, b, n)
         points = [a + (b - a) * i / 997 for i in range(998)]
         if max(abs(g(z) - horner(c, z)) * weight(z) for z in points) < mpf(2) ** -target:
@@ -82,6 +82,9 @@ def polynomials(bits):
     top = mpf('0.0295')
     near = mpf('1e-5')
     quarter = mpf('0.6202')
+    # from 1/2 on; x of q = (x - 7/2)/(x + 7/2)
+    tail = lambda q: mpf('3.5') * (1 + q) / (1 - q)
+    scaled = lambda x: (1 + 2 * x) * exp(x * x) * erfc(x)
     rows = [
         ('exp', 'r²·p(r) = eʳ - 1 - r for |r| ≤ 0.3475, relative to r', lambda r: (exp(r) - 1 - r) / r**2 if abs(r) > 1e-15 else mpf(1) / 2, lambda r: max(abs(r), mpf('0.03')), '-0.3475', '0.3475', 6),
         ('ln', 's·w·p(w) = 2 artanh(s) - 2s for w = s² ≤ 0.0295', w(lambda s: (atanh2(s) / s - 2) / s**2), lambda z: z / 2, near, top, 6),
@@ -92,6 +95,8 @@ def polynomials(bits):
         ('asin', 'x·z·p(z) = asin(x) - x for z = x² ≤ 1/4', w(lambda x: (asin(x) - x) / x**3), lambda z: z, near, '0.25001', 6),
         ('sinh', 'r·z·p(z) = sinh(r) - r for z = r² ≤ 0.1208', w(lambda r: (sinh(r) - r) / r**3), lambda z: z, near, '0.1208', 6),
         ('cosh', 'z·p(z) = cosh(r) - 1', w(lambda r: (cosh(r) - 1) / r**2), lambda z: z, near, '0.1208', 6),
+        ('erf', 'x·p(z) = erf(x) - x for z = x² ≤ 1/4', w(lambda x: erf(x) / x - 1), lambda z: 1, near, '0.25001', 4),
+        ('erfc', 'p(q) = (1 + 2x) exp(x²) erfc(x) - 1 for q = (x - 7/2)/(x + 7/2) and 1/2 ≤ x ≤ 28', lambda q: scaled(tail(q)) - 1, lambda q: 1, '-0.7501', '0.778', 4),
     ]
     for name, what, g, weight, a, b, spare in rows:
         mp.prec = 400

@@ -78,10 +78,14 @@ programs! {
         recip 1: recip(2.0) * x + 4.recip() * x;
         exp 1: exp(0.5) * x + 1.exp() * x;
         expm1 1: expm1(0.5) * x + 0.5.exp_m1() * x;
+        fmod 1: fmod(2.5, x) + 2.5.fmod(x) + 7 % x;
+        fmod 2: fmod(x, 0.75) + x.fmod(2) + x % 0.3 + fmod(5.5, 2.0);
         cbrt 1: cbrt(2.5) * x + x.cbrt();
         exp2 1: exp2(0.5) * x + x.exp2();
         sigmoid 1: sigmoid(0.5) * x + x.sigmoid();
         softplus 1: softplus(0.5) * x + x.softplus();
+        erf 1: erf(0.5) * x + x.erf();
+        erfc 1: erfc(0.5) * x + x.erfc();
         ln 1: ln(2.5) * x;
         log2 1: log2(2.5) * x;
         log10 1: log10(2.5) * x;

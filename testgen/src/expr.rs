@@ -249,7 +249,7 @@ impl Generator<'_> {
                 let func = [Func::Asinh, Func::Sigmoid][self.dice.below(2)];
                 f(func, vec![self.linear(d)])
             }
-            40 => match self.dice.below(5) {
+            40 => match self.dice.below(8) {
                 0 => f(Func::Cbrt, vec![self.positive(d)]),
                 1 => f(Func::Acosh, vec![self.positive(d)]),
                 2 => {
@@ -257,6 +257,14 @@ impl Generator<'_> {
                     f(Func::Atanh, vec![self.scaled(0.8, s)])
                 }
                 3 => f(Func::Exp2, vec![self.small(d)]),
+                4 => f(Func::Erf, vec![self.linear(d)]),
+                5 => f(Func::Erfc, vec![self.linear(d)]),
+                6 => {
+                    // the quotient stays between two integers
+                    let (x, y) = (self.small(d), self.small(d));
+                    let x = f(Func::Add, vec![Expr::int(5), self.scaled(0.3, x)]);
+                    f(Func::Fmod, vec![x, f(Func::Add, vec![Expr::int(2), self.scaled(0.1, y)])])
+                }
                 _ => f(Func::Softplus, vec![self.small(d)]),
             },
             _ => self.condition(d).choose(self.small(d), self.small(d)),

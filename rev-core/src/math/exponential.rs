@@ -67,28 +67,51 @@ pub fn exp<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     y
 }
 
-/// `2ᵏ eʳ`.
+/// `eʳ` as a sum of two numbers, the first of them larger.
 #[inline(always)]
-fn exp_reduced<A: Machine>(m: &mut A, k: &A::I, r: &Pair<A>) -> A::F {
+fn exp_sum<A: Machine>(m: &mut A, r: &Pair<A>) -> Pair<A> {
     let tail = tail(m, r);
     let one = m.float(1.0);
     let (high, low) = m.fast_sum(&one, &r.0);
-    let low = m.add(&low, &tail);
+    (high, m.add(&low, &tail))
+}
+
+/// `2ᵏ eʳ`.
+#[inline(always)]
+fn exp_reduced<A: Machine>(m: &mut A, k: &A::I, r: &Pair<A>) -> A::F {
+    let (high, low) = exp_sum(m, r);
     let y = m.add(&high, &low);
     m.scale(&y, k)
 }
 
 /// `e^(high + low)`; the low part counts nothing where the high one is out of range.
 #[inline(always)]
-pub(super) fn exp_pair<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> A::F {
+pub(super) fn exp_pair<A: Machine>(m: &mut A, x: &Pair<A>) -> A::F {
+    let (k, r) = reduce_pair(m, x);
+    exp_reduced(m, &k, &r)
+}
+
+/// `e^(high + low) c` for a pair `c`, likewise.
+#[inline(always)]
+pub(super) fn exp_pair_times<A: Machine>(m: &mut A, x: &Pair<A>, c: &Pair<A>) -> A::F {
+    let (k, r) = reduce_pair(m, x);
+    let (high, low) = exp_sum(m, &r);
+    let e = m.fast_sum(&high, &low);
+    let (high, low) = m.pair_product(&e, c);
+    let y = m.add(&high, &low);
+    m.scale(&y, &k)
+}
+
+/// `high + low = k ln 2 + r`; the low part counts nothing where the high one is out of range.
+#[inline(always)]
+fn reduce_pair<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> (A::I, Pair<A>) {
     let x = clamp(m, high, A::NUMBERS.exp_range);
     let inside = m.eq(&x, high);
     let zero = m.float(0.0);
     let low = m.select(&inside, low, &zero);
     let (_, k, r) = reduce(m, &x);
     let rest = m.add(&r.1, &low);
-    let r = m.sum(&r.0, &rest);
-    exp_reduced(m, &k, &r)
+    (k, m.sum(&r.0, &rest))
 }
 
 /// `eˣ - 1 = 2ᵏ ((1 - 2⁻ᵏ) + r + r²/2 + r³ P(r))`, of which all but the last term are added exactly.

@@ -12,6 +12,7 @@
 mod area;
 pub mod cpu;
 mod doubled;
+mod error;
 pub mod exponential;
 pub mod gamma;
 pub mod inverse;
@@ -20,10 +21,12 @@ pub mod machine;
 pub mod native;
 pub mod numbers;
 pub mod power;
+mod remainder;
 mod steps;
 pub mod trigonometric;
 
 pub use area::*;
+pub use error::*;
 pub use exponential::*;
 pub use gamma::*;
 pub use inverse::*;
@@ -31,4 +34,5 @@ pub use logarithm::*;
 pub use machine::{Convert, Machine};
 pub use native::Native;
 pub use power::*;
+pub use remainder::*;
 pub use trigonometric::*;

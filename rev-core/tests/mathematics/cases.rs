@@ -114,6 +114,8 @@ pub const CASES: &[Case] = &[
     one!(exp2 1.0 Even(-1075.0, 1024.0), Even(-1.0, 1.0), Exponents(-60, 10), Near(0.5, -50, -3), Even(-150.0, 128.0)),
     one!(sigmoid 2.0 Even(-745.0, 745.0), Even(-40.0, 40.0), Even(-2.0, 2.0), Exponents(-60, 10), Even(-104.0, 89.0)),
     one!(softplus 2.0 Even(-745.0, 745.0), Even(-40.0, 40.0), Even(-2.0, 2.0), Exponents(-60, 10), Even(-104.0, 89.0)),
+    one!(erf 2.0 Even(-6.0, 6.0), Exponents(-1074, 3), Near(0.5, -53, -3), Near(-0.5, -53, -3)),
+    one!(erfc 2.0 Even(-6.0, 27.3), Even(-1.0, 1.0), Exponents(-60, 5), Near(0.5, -53, -3), Near(3.5, -50, -2), Even(0.5, 10.2), Even(26.0, 27.3)),
     one!(asinh 2.0 Exponents(-1074, 1024), Even(-3.0, 3.0), Exponents(-30, 5), Exponents(14, 40)),
     one!(acosh 2.0 Positive(0, 1024), Near(1.0, -52, -2), Even(1.0, 3.0), Positive(14, 40)),
     one!(atanh 2.0 Even(-1.0, 1.0), Exponents(-1074, 0), Near(1.0, -53, -2), Near(-1.0, -53, -2), Exponents(-30, 0)),
@@ -121,6 +123,8 @@ pub const CASES: &[Case] = &[
         (Exponents(1000, 1024), Exponents(1000, 1024)), (Exponents(-1074, -1000), Exponents(-1074, -1000)), (Exponents(-126, -110), Exponents(-126, -110))),
     two!(hypot 2.0 (Even(-3.0, 3.0), Even(-3.0, 3.0)), (Exponents(-1074, 1023), Exponents(-1074, 1023)), (Exponents(-10, 10), Exponents(-10, 10)),
         (Exponents(1000, 1024), Exponents(1000, 1024)), (Exponents(-1074, -1000), Exponents(-1074, -1000)), (Exponents(-140, -110), Exponents(-140, -110))),
+    two!(fmod 0.0 (Even(-30.0, 30.0), Even(-3.0, 3.0)), (Exponents(-1074, 1024), Exponents(-1074, 1024)), (Exponents(-20, 40), Exponents(-20, 20)),
+        (Integer(-1e15, 1e15), Integer(1.0, 1e5)), (Exponents(1000, 1024), Exponents(-1074, -1000)), (Exponents(-1074, -1022), Exponents(-1074, -1022))),
     two!(powf 2.0 (Even(0.0, 10.0), Even(-300.0, 300.0)), (Positive(-1074, 1024), Exponents(-8, 2)), (Near(1.0, -40, -2), Exponents(5, 45)),
         (Even(-10.0, 0.0), Integer(-300.0, 300.0)), (Near(1.0, -18, -2), Exponents(3, 22)), (Even(0.0, 10.0), Even(-40.0, 40.0))),
     Case {

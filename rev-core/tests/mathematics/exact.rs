@@ -66,6 +66,11 @@ impl Exact {
                     false => e.add(&one, BITS, ToEven).ln(BITS, ToEven, cc),
                 }
             }
+            "erf" => error_function(&a, cc),
+            "erfc" if x[0] < 2.0 => one.sub(&error_function(&a, cc), BITS + 32, ToEven),
+            "erfc" => complement(&a, x[0], cc),
+            // Rust's own, which is exact
+            "fmod" => big(x[0] % x[1]),
             "asinh" if tiny => a.sub(&cube(&a, 6.0), BITS, ToEven),
             "asinh" => a.asinh(BITS, ToEven, cc),
             "acosh" => a.acosh(BITS, ToEven, cc),
@@ -96,6 +101,43 @@ impl Exact {
             },
         }
     }
+}
+
+/// `erf x = 2x/√π e^(-x²) Σ (2x²)ⁿ/(2n + 1)!!` (DLMF 7.6.2), of which all terms have one sign.
+fn error_function(x: &BigFloat, cc: &mut Consts) -> BigFloat {
+    const MORE: usize = BITS + 32;
+    let number = |n: f64| BigFloat::from_f64(n, MORE);
+    let square = x.mul(x, MORE, ToEven);
+    if square.cmp(&number(100.0)) > Some(0) {
+        return if x.is_negative() { number(-1.0) } else { number(1.0) };
+    }
+    let twice = square.add(&square, MORE, ToEven);
+    let (mut term, mut sum) = (number(1.0), number(1.0));
+    for n in 1..400 {
+        term = term.mul(&twice, MORE, ToEven).div(&number(2.0 * f64::from(n) + 1.0), MORE, ToEven);
+        sum = sum.add(&term, MORE, ToEven);
+        if term.exponent().unwrap_or(0) < sum.exponent().unwrap_or(0) - MORE as i32 {
+            break;
+        }
+    }
+    let root = cc.pi(MORE, ToEven).sqrt(MORE, ToEven);
+    let scale = square.neg().exp(MORE, ToEven, cc).div(&root, MORE, ToEven);
+    let sum = sum.add(&sum, MORE, ToEven).mul(x, MORE, ToEven);
+    sum.mul(&scale, MORE, ToEven)
+}
+
+/// `erfc x = e^(-x²)/√π 1/(x + ½/(x + 1/(x + (3/2)/(x + …))))` (DLMF 7.9.1), for `x ≥ 2`.
+fn complement(x: &BigFloat, size: f64, cc: &mut Consts) -> BigFloat {
+    let terms = 16 + (1400.0 / (size * size)) as u32;
+    let mut rest = x.clone();
+    for n in (1..=terms).rev() {
+        let half = BigFloat::from_f64(f64::from(n) / 2.0, BITS);
+        rest = x.add(&half.div(&rest, BITS, ToEven), BITS, ToEven);
+    }
+    let square = x.mul(x, BITS + 32, ToEven);
+    let scale = square.neg().exp(BITS, ToEven, cc);
+    let root = cc.pi(BITS, ToEven).sqrt(BITS, ToEven);
+    scale.div(&root.mul(&rest, BITS, ToEven), BITS, ToEven)
 }
 
 /// `x³/c`.

@@ -27,7 +27,9 @@ fn at(name: &str, x: &[f64], expected: f64) {
 
 #[test]
 fn zeros_keep_their_sign_and_nan_stays() {
-    for name in ["sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p", "cbrt", "asinh", "atanh"] {
+    for name in
+        ["sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p", "cbrt", "asinh", "atanh", "erf"]
+    {
         at(name, &[0.0], 0.0);
         at(name, &[-0.0], -0.0);
     }
@@ -107,6 +109,14 @@ fn functions_of_one_argument_at_their_ends() {
         ("exp2", -INF, 0.0),
         ("exp2", 2000.0, INF),
         ("exp2", -2000.0, 0.0),
+        ("erf", INF, 1.0),
+        ("erf", -INF, -1.0),
+        ("erf", 30.0, 1.0),
+        ("erfc", 0.0, 1.0),
+        ("erfc", INF, 0.0),
+        ("erfc", -INF, 2.0),
+        ("erfc", 28.0, 0.0),
+        ("erfc", -28.0, 2.0),
         ("sigmoid", 0.0, 0.5),
         ("sigmoid", INF, 1.0),
         ("sigmoid", -INF, 0.0),
@@ -169,6 +179,35 @@ fn angles_of_axes_and_infinite_points() {
         (1.0, NAN, NAN),
     ] {
         at("hypot", &[x, y], expected);
+    }
+}
+
+#[test]
+fn remainders_as_in_the_standard() {
+    let (least, most) = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
+    let rows = [
+        (5.5, 2.0, 1.5),
+        (-5.5, 2.0, -1.5),
+        (5.5, -2.0, 1.5),
+        (6.0, -3.0, 0.0),
+        (-6.0, 3.0, -0.0),
+        (-0.0, 3.0, -0.0),
+        (1.0, INF, 1.0),
+        (-1.5, -INF, -1.5),
+        (0.0, INF, 0.0),
+        (most, least, 0.0),
+        (-most, least, -0.0),
+        (most, most, 0.0),
+        (least, most, least),
+        (INF, 1.0, NAN),
+        (INF, INF, NAN),
+        (1.0, 0.0, NAN),
+        (0.0, -0.0, NAN),
+        (NAN, 1.0, NAN),
+        (1.0, NAN, NAN),
+    ];
+    for (x, y, expected) in rows {
+        at("fmod", &[x, y], expected);
     }
 }
 

@@ -16,6 +16,8 @@ macro_rules! elementary_table {
                 at_zero(&a[0], int(0), v.clone() * call(Func::Ln, &[&a[0]]))]))
             (Hypot hypot(x y) "`√(x² + y²)` without overflow on the way." Real (T T) T Partials(|a, v| vec![
                 at_zero(v, int(0), a[0].clone() / v.clone()), at_zero(v, int(0), a[1].clone() / v.clone())]))
+            (Fmod fmod(x y) "`x - n y` for the integer `n` next to `x/y` towards zero, exactly; with the sign of `x`." Real (T T) T
+                Partials(|a, v| vec![int(1), call(Func::Round, &[&((v.clone() - a[0].clone()) / a[1].clone())])]))
             (Cbrt cbrt(x) "The cube root, of negative numbers too." Real (T) T
                 Singular(|_, v| vec![int(1) / (int(3) * sq(v))]))
             // exponentials and logarithms
@@ -34,6 +36,10 @@ macro_rules! elementary_table {
                 Partials(|a, v| vec![v.clone() * call(Func::Sigmoid, &[&-a[0].clone()])]))
             (Softplus softplus(x) "`ln(1 + eˣ)`" Real (T) T
                 Partials(|a, _| vec![call(Func::Sigmoid, &[&a[0]])]))
+            (Erf erf(x) "The error function, `2/√π ∫₀ˣ e^(-t²) dt`." Real (T) T
+                Partials(|a, _| vec![Expr::float(std::f64::consts::FRAC_2_SQRT_PI) * call(Func::Exp, &[&-sq(&a[0])])]))
+            (Erfc erfc(x) "`1 - erf x`, accurate where it is small." Real (T) T
+                Partials(|a, _| vec![Expr::float(-std::f64::consts::FRAC_2_SQRT_PI) * call(Func::Exp, &[&-sq(&a[0])])]))
             // trigonometric and hyperbolic
             (Sin sin(x) "The sine." Field (T) T Partials(|a, _| vec![call(Func::Cos, &[&a[0]])]))
             (Cos cos(x) "The cosine." Field (T) T Partials(|a, _| vec![-call(Func::Sin, &[&a[0]])]))

@@ -80,6 +80,10 @@ pub struct Numbers {
     pub sinh: &'static [f64],
     /// `(cosh r - 1)/r²` in `r²`
     pub cosh: &'static [f64],
+    /// `erf x/x - 1` in `x²`
+    pub erf: &'static [f64],
+    /// `(1 + 2x) e^(x²) erfc x - 1` in `(x - 7/2)/(x + 7/2)`
+    pub erfc: &'static [f64],
     /// The binary digits of `2/π` in words of `width` bits, after one word of zeros.
     pub two_over_pi_words: &'static [u64],
 }

@@ -65,6 +65,7 @@ fn write(expr: &mut Expr, ty: Type, generics: &[Generic], detail: Detail) {
         ExprKind::Func(func @ Func::Div, _) if ty.class(generics) == Some(Class::Integer) => {
             *func = Func::Quot
         }
+        ExprKind::Func(func @ Func::Rem, _) if ty.class(generics) == Some(Class::Real) => *func = Func::Fmod,
         ExprKind::Literal(number, own @ None) if detail == Detail::Literals => {
             *own = match (ty, number) {
                 (Type::Unknown, Number::Int(v)) => Some(Type::Scalar(holding(*v))),
@@ -86,7 +87,7 @@ fn holding(v: i128) -> ScalarType {
 }
 
 fn is_noted(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Literal(..) | ExprKind::Func(Func::Div, _))
+    matches!(e.kind, ExprKind::Literal(..) | ExprKind::Func(Func::Div | Func::Rem, _))
 }
 
 fn each_noted(e: &Expr, f: &mut dyn FnMut(&Expr)) {

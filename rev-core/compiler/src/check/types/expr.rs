@@ -192,6 +192,7 @@ fn need(func: Func, class: Class) -> Need {
     match func {
         Func::Lt | Func::Le | Func::Gt | Func::Ge | Func::Min | Func::Max => Need::Order,
         Func::Div => Need::Division,
+        Func::Rem => Need::Remainder,
         Func::BitXor => Need::Bits,
         _ => Need::Class(class),
     }
@@ -204,7 +205,7 @@ fn symbol(func: Func) -> &'static str {
         Func::Sub | Func::Neg => "-",
         Func::Mul => "*",
         Func::Div | Func::Quot => "/",
-        Func::Rem => "%",
+        Func::Rem | Func::Fmod => "%",
         Func::BitAnd => "&",
         Func::BitOr => "|",
         Func::BitXor => "^",

@@ -62,7 +62,7 @@ pub fn type_of(function: &Function, expr: &Expr) -> Type {
 }
 
 /// Completes the types of a function's variables as far as the function alone tells, and turns `/`
-/// between integers into their quotient.
+/// between integers into their quotient, `%` between real numbers into `fmod`.
 pub fn infer(function: &mut Function) {
     let mut found = solve(function, None).0;
     apply(&mut found, function, Detail::Variables);

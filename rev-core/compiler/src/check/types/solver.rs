@@ -36,6 +36,8 @@ pub(super) enum Need {
     Order,
     /// `/`: of fields, or the quotient of integers.
     Division,
+    /// `%`: of integers and real numbers.
+    Remainder,
     /// `^`: integers and `bool`.
     Bits,
     Bool,

@@ -36,6 +36,7 @@ impl Solver<'_> {
             Need::Class(needed) => class.provides(needed),
             Need::Order => *ty == Type::BOOL || matches!(class, Class::Integer | Class::Real),
             Need::Division => class.provides(Class::Field) || class == Class::Integer,
+            Need::Remainder => matches!(class, Class::Integer | Class::Real),
             Need::Bits => *ty == Type::BOOL || class == Class::Integer,
             Need::Bool => *ty == Type::BOOL,
         }
@@ -82,7 +83,7 @@ fn needed(need: Need) -> &'static str {
         Need::Class(Class::Integer) => "an integer",
         Need::Class(Class::Field) => "a real or complex number",
         Need::Class(Class::Real) => "a real number",
-        Need::Order => "an integer or a real number",
+        Need::Order | Need::Remainder => "an integer or a real number",
         Need::Division => "a number that can be divided",
         Need::Bits => "an integer or a `bool`",
         Need::Bool => "a `bool`",
@@ -95,9 +96,11 @@ fn help(demand: &Demand, ty: &Type, class: Option<Class>) -> Option<String> {
         (Type::Generic(name), Some(Class::Scalar | Class::Ring | Class::Field), Need::Class(needed)) => {
             Some(format!("ask more of the type parameter: `{name}: {needed:?}`"))
         }
-        (Type::Generic(name), Some(Class::Scalar | Class::Ring | Class::Field), Need::Order) => {
-            Some(format!("ask more of the type parameter: `{name}: Real`"))
-        }
+        (
+            Type::Generic(name),
+            Some(Class::Scalar | Class::Ring | Class::Field),
+            Need::Order | Need::Remainder,
+        ) => Some(format!("ask more of the type parameter: `{name}: Real`")),
         (Type::Generic(name), Some(Class::Scalar | Class::Ring), Need::Division) => {
             Some(format!("ask more of the type parameter: `{name}: Field`"))
         }
