@@ -1,10 +1,11 @@
 //! Parts of values as arguments where a slice or a view is asked for: elements and fields that are arrays
-//! of fixed size, rows, columns and blocks; and elements that a choice guards. On the interpreter, the CPU (one thread and
+//! of fixed size, rows, columns and blocks; and elements that a choice guards; functions of the table. On the interpreter, the CPU (one thread and
 //! several, with and without checks) and the emulator, against formulas in plain Rust.
 
 #![allow(clippy::unwrap_used)]
 
 mod elements;
+mod functions;
 mod guarded;
 mod meeting;
 mod views;

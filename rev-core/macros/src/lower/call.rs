@@ -5,7 +5,7 @@ use rev_compiler::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Place, ScalarType, Span, Stmt,
     StmtKind, Type, UpdateOp, VarId, VarKind,
 };
-use rev_compiler::ops::Instr;
+use rev_compiler::ops::{Func, Instr};
 
 use super::part::part_method;
 use super::{plain_name, strip, Lowerer};
@@ -34,6 +34,7 @@ impl Lowerer {
         let stmt = match name.as_str() {
             "release" if !local => return self.release(&c.args, c, span),
             "push" | "pop" if !local => self.stack(&name, c),
+            "cnot" if !local => self.cnot(c),
             _ => match Instr::from_name(&name).filter(|_| !local) {
                 Some(instr) => self.instruction(instr, c),
                 None => self.call(path, &c.args),
@@ -95,6 +96,18 @@ impl Lowerer {
         let places = places.into_iter().collect::<Option<_>>()?;
         let operands = operands.into_iter().collect::<Option<_>>()?;
         Some(StmtKind::Instr { instr, places, operands })
+    }
+
+    /// `cnot(a, b, c)`: `c ^= a & b`.
+    fn cnot(&mut self, c: &syn::ExprCall) -> Option<StmtKind> {
+        self.arity(c, 3, "cnot")?;
+        let controls = [self.expr(&c.args[0]), self.expr(&c.args[1])];
+        let place = self.place(&c.args[2])?;
+        let [a, b] = controls;
+        let (a, b) = (a?, b?);
+        let logical = self.type_of(&a) == Type::BOOL || self.type_of_place(&place) == Type::BOOL;
+        let func = if logical { Func::And } else { Func::BitAnd };
+        Some(StmtKind::Update { op: UpdateOp::Xor, place, expr: Expr::func(func, vec![a, b]) })
     }
 
     fn stack(&mut self, name: &str, c: &syn::ExprCall) -> Option<StmtKind> {

@@ -152,6 +152,11 @@ impl Lowerer {
                 )
             }
         };
+        if matches!(func, Func::Mul | Func::Div) {
+            if let Some(product) = self.mixed(func, &left, &right) {
+                return Some(product);
+            }
+        }
         Some(Expr::func(func, vec![left, right]))
     }
 

@@ -8,6 +8,7 @@ mod array;
 mod attributes;
 mod block;
 mod call;
+mod composed;
 mod exits;
 mod expr;
 mod function;
@@ -54,6 +55,8 @@ struct Lowerer {
     references: BTreeSet<VarId>,
     /// How many expressions couldn't be read.
     unreadable: usize,
+    /// Whether complex numbers occur.
+    has_complex: bool,
 }
 
 impl Lowerer {
@@ -83,6 +86,7 @@ impl Lowerer {
             unread: BTreeSet::new(),
             references: BTreeSet::new(),
             unreadable: 0,
+            has_complex: false,
         }
     }
 
@@ -172,6 +176,7 @@ impl Lowerer {
     }
 
     fn add_var(&mut self, name: &str, ty: Type, kind: VarKind, span: Span) -> VarId {
+        self.has_complex |= has_complex(&ty);
         self.function.add_var(Var { name: name.to_string(), ty, kind, span })
     }
 
@@ -186,6 +191,16 @@ impl Lowerer {
     fn unreadable(&mut self) -> Expr {
         self.unreadable += 1;
         Expr::new(ExprKind::Named(format!("{UNREADABLE}{}", self.unreadable)))
+    }
+}
+
+/// Whether a type has complex numbers in it.
+fn has_complex(ty: &Type) -> bool {
+    match ty {
+        Type::Complex(_) => true,
+        Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => has_complex(t),
+        Type::Tuple(ts) | Type::Struct(_, ts) => ts.iter().any(has_complex),
+        Type::Scalar(_) | Type::Generic(_) | Type::Function(_) | Type::Unknown => false,
     }
 }
 

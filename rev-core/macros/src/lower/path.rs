@@ -6,6 +6,7 @@ use rev_compiler::ir::{Expr, ExprKind, GenericKind, Number, Place, ScalarType, T
 use rev_compiler::ops::Func;
 
 use super::call::wrong_count;
+use super::composed::composed;
 use super::{plain_name, strip, Lowerer};
 use crate::types::{is_type_name, path_text};
 
@@ -65,31 +66,6 @@ pub(super) fn is_function(name: &str) -> bool {
     table_function(name).is_some() || composed(name).is_some()
 }
 
-/// What makes an expression of as many arguments as there are.
-type Compose = fn(Vec<Expr>) -> Option<Expr>;
-
-/// A function that is composed of functions of the table: its number of arguments, and what it is of them.
-fn composed(name: &str) -> Option<(usize, Compose)> {
-    match name {
-        "sin_cos" => Some((1, |x| {
-            let of = |func| Expr::func(func, x.clone());
-            Some(Expr::new(ExprKind::Tuple(vec![of(Func::Sin), of(Func::Cos)])))
-        })),
-        "signum" => {
-            Some((1, |x| Some(Expr::func(Func::CopySign, std::iter::once(Expr::int(1)).chain(x).collect()))))
-        }
-        "fract" => Some((1, |x| {
-            let whole = Expr::func(Func::Trunc, x.clone());
-            Some(Expr::func(Func::Sub, x.into_iter().chain([whole]).collect()))
-        })),
-        "clamp" => Some((3, |x| {
-            let [x, low, high] = x.try_into().ok()?;
-            Some(Expr::func(Func::Min, vec![Expr::func(Func::Max, vec![x, low]), high]))
-        })),
-        _ => None,
-    }
-}
-
 /// Methods of integers that are operators here, because integer arithmetic wraps.
 fn wrapping_method(name: &str) -> Option<Func> {
     match name {
@@ -133,7 +109,7 @@ impl Lowerer {
             if let Some((arguments, value)) = composed(&name) {
                 let args = self.exprs(&c.args)?;
                 return match args.len() == arguments {
-                    true => value(args),
+                    true => self.compose(value, args),
                     false => self.error(Code::ArgumentCount, p, wrong_count(&name, arguments, args.len())),
                 };
             }
@@ -177,6 +153,7 @@ impl Lowerer {
                 return Some(Expr::new(ExprKind::Literal(part, None)));
             }
         }
+        self.has_complex |= func == Func::Complex;
         Some(Expr::func(func, args))
     }
 
@@ -315,7 +292,7 @@ impl Lowerer {
         let all: Vec<Expr> = std::iter::once(receiver).chain(args).collect();
         match (func, composed(&name)) {
             (Some(func), _) => self.table_apply(func, all, &m.method),
-            (None, Some((arguments, value))) if all.len() == arguments => value(all),
+            (None, Some((arguments, value))) if all.len() == arguments => self.compose(value, all),
             (None, _) => self.error_help(
                 Code::UnknownCall,
                 &m.method,
@@ -378,7 +355,7 @@ fn shape_receiver<'a>(e: &'a syn::Expr, method: &str) -> Option<&'a syn::Expr> {
 
 /// A part of a complex number that is a literal, and so a real one. Its part would be of another type, which
 /// nothing says.
-fn part_of_number(func: Func, n: Number) -> Option<Number> {
+pub(super) fn part_of_number(func: Func, n: Number) -> Option<Number> {
     let x = match n {
         Number::Int(v) => v as f64,
         Number::Float(v) => v,
