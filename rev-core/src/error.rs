@@ -94,11 +94,9 @@ pub enum Cause {
         /// The difference that would have passed; 0 for exact types.
         tolerance: f64,
     },
-    /// A condition of a branch or loop doesn't hold where it has to.
-    #[error("{what} `{condition}` must be {expected} {when}")]
+    /// A postcondition of a branch or loop (backwards its condition) doesn't hold where it has to.
+    #[error("the postcondition `{condition}` must be {expected} {when}")]
     Condition {
-        /// Which: "the postcondition", "the condition".
-        what: Text,
         /// Its text.
         condition: Text,
         /// What it must be; it was the opposite.
@@ -258,6 +256,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// A postcondition that isn't what it must be.
+    pub fn postcondition(condition: impl Into<Text>, expected: bool, when: &'static str) -> Cause {
+        Cause::Condition { condition: condition.into(), expected, when: when.into() }
+    }
+
     /// A failed release of the variable `name`.
     pub fn release(name: &str, mismatch: Mismatch, tolerance: f64) -> Cause {
         Cause::Release {

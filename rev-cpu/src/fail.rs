@@ -143,24 +143,15 @@ pub fn after_branch(at: &At, condition: &'static str, taken: bool) -> Error {
         true => "after the branch where the condition was true",
         false => "after the branch where the condition was false",
     };
-    at.error(postcondition(condition, taken, when))
+    at.error(Cause::postcondition(condition, taken, when))
 }
 
-/// The postcondition of a loop that holds before it, or doesn't after an iteration.
+/// The postcondition of a loop that holds before it, or doesn't after each iteration.
 #[cold]
 #[inline(never)]
 pub fn around_iteration(at: &At, condition: &'static str, after: bool) -> Error {
-    let when = if after { "after an iteration" } else { "before the first iteration" };
-    at.error(postcondition(condition, after, when))
-}
-
-fn postcondition(condition: &'static str, expected: bool, when: &'static str) -> Cause {
-    Cause::Condition {
-        what: "the postcondition".into(),
-        condition: condition.into(),
-        expected,
-        when: when.into(),
-    }
+    let when = if after { "after each iteration" } else { "before the loop" };
+    at.error(Cause::postcondition(condition, after, when))
 }
 
 /// Two places that are one.

@@ -65,7 +65,7 @@ fn runner(program: &Program, name: &str) -> Result<String, std::fmt::Error> {
         .collect();
     let generics = generics.join(", ");
     let mut s = String::from(
-        "\npub fn run_on(device: &Cpu, run: Run, values: &mut [Data], shadows: &mut [Data]) -> Result<(), Error> {\n",
+        "\npub fn run_on(device: &dyn Device, run: Run, values: &mut [Data], shadows: &mut [Data]) -> Result<(), Error> {\n",
     );
     let (mut plain, mut both) = (Vec::new(), Vec::new());
     let (mut load, mut store) = (String::new(), String::new());

@@ -9,6 +9,7 @@ pub mod census;
 mod data;
 mod dice;
 mod expr;
+mod fault;
 mod generator;
 mod mangle;
 mod prelude;

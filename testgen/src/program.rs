@@ -92,11 +92,16 @@ impl Program {
         self
     }
 
-    /// The program of a seed as it is compiled: small, every second pair of seeds with constants.
+    /// The program of a seed as it is compiled: small, every second pair of seeds with constants, every third with a
+    /// fault, where there is a place for one.
     pub fn compiled(seed: u64, name: &str) -> Program {
         let program = Program::sized(seed, name, Size::Small);
-        match seed / 2 % 2 {
+        let program = match seed / 2 % 2 {
             0 => program.with_constants(),
+            _ => program,
+        };
+        match seed % 3 {
+            0 => program.with_fault().unwrap_or(program),
             _ => program,
         }
     }

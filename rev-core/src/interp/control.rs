@@ -24,18 +24,13 @@ impl Machine<'_> {
         self.evaluator(Watch::Nothing)?.truth(e)
     }
 
-    /// Asserts a condition, where checks are on.
+    /// Asserts a postcondition, where checks are on; backwards the condition is one.
     fn assert(&self, e: &Expr, expected: bool, when: &'static str, checked: bool) -> Result<(), Cause> {
         if !checked || self.truth(e)? == expected {
             return Ok(());
         }
         let condition = text::show(&self.frame()?.program.function, e).to_string();
-        Err(Cause::Condition {
-            what: "the condition".into(),
-            condition: condition.into(),
-            expected,
-            when: when.into(),
-        })
+        Err(Cause::postcondition(condition, expected, when))
     }
 
     pub(super) fn if_begin(

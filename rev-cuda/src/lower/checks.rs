@@ -113,11 +113,8 @@ impl Lower<'_> {
         }
         let holds = self.truth(e)?;
         let off = if expected { self.op(Op::Not, Ty::Pred, &[holds])? } else { holds };
-        let condition = self.condition_text(e).into();
-        self.fail_if(
-            &off,
-            Cause::Condition { what: "the condition".into(), condition, expected, when: when.into() },
-        )
+        let condition = self.condition_text(e);
+        self.fail_if(&off, Cause::postcondition(condition, expected, when))
     }
 
     /// The step of a range is at least 1.

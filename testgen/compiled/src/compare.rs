@@ -1,7 +1,8 @@
 //! Emitted programs against the interpreter, on the same arguments: forward, inverse, adjoint.
 
+use rev_core::device::Device;
 use rev_core::error::Error;
-use rev_core::interp::Machine;
+use rev_core::interp::{Interpreter, Machine};
 use rev_core::ir::{Direction, Module};
 use rev_core::value::Data;
 use rev_cpu::prelude::Cpu;
@@ -21,7 +22,7 @@ pub enum Run {
 }
 
 /// Runs an emitted program on arguments and, for the adjoint, their shadows: both are changed.
-pub type Case = fn(&Cpu, Run, &mut [Data], &mut [Data]) -> Result<(), Error>;
+pub type Case = fn(&dyn Device, Run, &mut [Data], &mut [Data]) -> Result<(), Error>;
 
 /// How many sets of arguments each program is run on.
 const ARGUMENTS: u64 = 3;
@@ -63,7 +64,57 @@ fn every_way(case: Case, program: &Program, runs: &mut usize) -> Result<(), Stri
             return Err(first);
         }
     }
+    match program.fault() {
+        Some(at) => fails_alike(case, program, at, runs),
+        None => Ok(()),
+    }
+}
+
+/// The iterations in which a planted fault is tried: in groups of lanes, in what is left over, and where none is.
+const FAULTS: [usize; 8] = [0, 1, 2, 5, 8, 15, 16, 19];
+
+/// What is wrong with a program's first run that doesn't fail as on the interpreter: for the same cause, at the same
+/// statement, in the same iterations.
+fn fails_alike(case: Case, program: &Program, at: usize, runs: &mut usize) -> Result<(), String> {
+    let checked = |threads| {
+        let cpu = Cpu::with_threads(threads).parallel_from(0);
+        [cpu.clone(), cpu.lanes(false)]
+    };
+    for fault in FAULTS {
+        let mut start = program.arguments::<f64>(0);
+        start[at] = Data::scalar(fault);
+        for run in [Run::Forward, Run::Inverse] {
+            let on = |device: &dyn Device| {
+                let mut values = start.clone();
+                case(device, run, &mut values, &mut []).map(|()| values)
+            };
+            let expected = on(&Interpreter::new());
+            for device in [1, 2, 3, 7].into_iter().flat_map(checked) {
+                let found = on(&device);
+                *runs += 1;
+                let same = match (&found, &expected) {
+                    (Ok(found), Ok(expected)) => alike(found, expected),
+                    (Err(found), Err(expected)) => one_error(found, expected),
+                    (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+                };
+                if !same {
+                    return Err(format!(
+                        "seed {}, fault {fault}, {run:?} on {device:?}\nfound    {found:?}\nexpected {expected:?}\n{}",
+                        program.seed,
+                        program.rust()
+                    ));
+                }
+            }
+        }
+    }
     Ok(())
+}
+
+/// Whether two errors say the same of the same place, but for the texts of expressions, which are the source's or the IR's.
+fn one_error(a: &Error, b: &Error) -> bool {
+    let place = |e: &Error| e.site().map(|s| (s.function.clone(), s.span.line, s.iterations.clone()));
+    let words = |e: &Error| e.cause().to_string().split('`').step_by(2).collect::<String>();
+    words(a) == words(b) && place(a) == place(b)
 }
 
 /// The devices: one thread and several, with tasks for the smallest loop, atomic sums and private

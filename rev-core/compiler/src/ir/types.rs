@@ -88,7 +88,22 @@ pub struct Function {
     pub defects: Diagnostics,
 }
 
+/// What passes add to a function's name.
+const DERIVED: [&str; 4] = ["inverse", "adjoint", "fused", "erased"];
+
 impl Function {
+    /// The name without the modules that it is in: `f::inverse` of `m::f::inverse`.
+    pub fn own_name(&self) -> &str {
+        let mut end = self.name.len();
+        while let Some(at) = self.name[..end].rfind("::") {
+            if !DERIVED.contains(&&self.name[at + 2..end]) {
+                return &self.name[at + 2..];
+            }
+            end = at;
+        }
+        &self.name
+    }
+
     /// The variable behind an id.
     pub fn var(&self, id: VarId) -> &Var {
         &self.vars[id.0 as usize]
