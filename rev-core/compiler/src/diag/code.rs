@@ -393,8 +393,8 @@ codes! {
         ReservedName R0617 "a name that the generated code needs, or that means something else"
             "Names that begin with `__` belong to the generated code. A function, a type parameter or a const parameter doesn't have \
              the name of a primitive type, and a function begins with a small letter and isn't called `inverse`; a pure \
-             function hasn't the name of a function of the language (`sin`, `clamp`); a variable isn't called `Some`, `None`, `Ok` \
-             or `Err`."
+             function hasn't the name of a function of the language (`sin`, `clamp`), a reversible one not that of an \
+             instruction (`swap`, `push`); a variable isn't called `Some`, `None`, `Ok` or `Err`."
             "A function is also a type of its name, which would hide another one; `m::inverse` is the inverse of `m`; constants and types \
              are told from functions by their first letter; and `sin(x)` in a program is the sine."
             "Choose another name."

@@ -12,6 +12,11 @@ use super::{plain_name, strip, Lowerer};
 use crate::spans::Region;
 use crate::types::path_text;
 
+/// Whether a call by this name is a statement of the language.
+pub(super) fn is_statement(name: &str) -> bool {
+    matches!(name, "release" | "push" | "pop" | "cnot") || Instr::from_name(name).is_some()
+}
+
 type Args = syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>;
 
 /// What a call's path stands for.
@@ -101,10 +106,8 @@ impl Lowerer {
     /// `cnot(a, b, c)`: `c ^= a & b`.
     fn cnot(&mut self, c: &syn::ExprCall) -> Option<StmtKind> {
         self.arity(c, 3, "cnot")?;
-        let controls = [self.expr(&c.args[0]), self.expr(&c.args[1])];
-        let place = self.place(&c.args[2])?;
-        let [a, b] = controls;
-        let (a, b) = (a?, b?);
+        let (a, b, place) = (self.expr(&c.args[0]), self.expr(&c.args[1]), self.place(&c.args[2]));
+        let (a, b, place) = (a?, b?, place?);
         let logical = self.type_of(&a) == Type::BOOL || self.type_of_place(&place) == Type::BOOL;
         let func = if logical { Func::And } else { Func::BitAnd };
         Some(StmtKind::Update { op: UpdateOp::Xor, place, expr: Expr::func(func, vec![a, b]) })

@@ -109,16 +109,26 @@ impl Lowerer {
             return None;
         }
         let of_complex = |ty: &Type| matches!(ty, Type::Complex(_));
-        let (a, b) = (self.type_of(left), self.type_of(right));
+        let (a, b) = (self.type_of_number(left), self.type_of_number(right));
         let real = |ty: &Type| ty.class(&self.function.generics) == Some(Class::Real);
         let (z, x) = match func {
             _ if of_complex(&a) && real(&b) => (left, right),
             Func::Mul if real(&a) && of_complex(&b) => (right, left),
             _ => return None,
         };
-        self.compose(
-            if func == Func::Mul { composed("scale")?.1 } else { composed("unscale")?.1 },
-            vec![z.clone(), x.clone()],
-        )
+        let (_, scaled) = composed(if func == Func::Mul { "scale" } else { "unscale" })?;
+        self.compose(scaled, vec![z.clone(), x.clone()])
+    }
+
+    /// The type of a number: in arithmetic that of the first part that has one, which is found without looking at all of it.
+    fn type_of_number(&self, e: &Expr) -> Type {
+        match &e.kind {
+            ExprKind::Literal(_, None) => Type::Unknown,
+            ExprKind::Func(Func::Add | Func::Sub | Func::Mul | Func::Div | Func::Neg, parts) => {
+                let types = parts.iter().map(|part| self.type_of_number(part));
+                types.into_iter().find(|ty| *ty != Type::Unknown).unwrap_or(Type::Unknown)
+            }
+            _ => self.type_of(e),
+        }
     }
 }

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
 use rev_compiler::ir::{self, Mode, VarKind};
 
+use super::call::is_statement;
 use super::Lowerer;
 use crate::generics::{impl_trait, is_differentiable_scalar, mode_of, read_generics};
 use crate::model::{Form, Method, Model, ParamModel, Passing};
@@ -20,6 +21,9 @@ pub fn lower_function(
 ) -> (Model, Diagnostics) {
     let mut lowerer = Lowerer::new(&item.sig.ident);
     lowerer.function_is_named(&item.sig, method.as_ref());
+    if method.is_none() {
+        lowerer.is_of_the_language(&item.sig.ident, is_statement, "a statement");
+    }
     let options = parse::options(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
     lowerer.signature(&item.sig);
     if let syn::ReturnType::Type(_, ty) = &item.sig.output {

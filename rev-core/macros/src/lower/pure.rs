@@ -18,7 +18,7 @@ pub fn lower_pure(
     let mut lowerer = Lowerer::new(&item.sig.ident);
     lowerer.function_is_named(&item.sig, method.as_ref());
     if method.is_none() {
-        lowerer.is_of_the_language(&item.sig.ident);
+        lowerer.is_of_the_language(&item.sig.ident, is_function, "a function");
     }
     let given = parse::partials(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
     lowerer.signature(&item.sig);
@@ -46,14 +46,14 @@ pub fn lower_pure(
 }
 
 impl Lowerer {
-    /// Reports a name of which calls would mean a function of the language.
-    fn is_of_the_language(&mut self, ident: &syn::Ident) {
+    /// Reports a name of which calls would mean something of the language.
+    pub(super) fn is_of_the_language(&mut self, ident: &syn::Ident, is: fn(&str) -> bool, what: &str) {
         let name = plain_name(ident);
-        if is_function(&name) {
+        if is(&name) {
             let _: Option<()> = self.error_help(
                 Code::ReservedName,
                 ident,
-                format!("`{name}` is a function of the language, which calls by this name would mean"),
+                format!("`{name}` is {what} of the language, which calls by this name would mean"),
                 format!("choose another name: `own_{name}`"),
             );
         }

@@ -397,6 +397,16 @@ fn pure_functions_have_names_of_their_own() {
     }
 }
 
+#[test]
+fn reversible_functions_have_names_of_their_own() {
+    for (name, refused) in [("cnot", true), ("swap", true), ("release", true), ("step", false)] {
+        let item = syn::parse_str(&format!("fn {name}(y: &mut f64, x: f64) {{ *y += x; }}")).unwrap();
+        let (_, diagnostics) = super::lower_function(proc_macro2::TokenStream::new(), item, None);
+        let found: Vec<Code> = diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(found, if refused { vec![Code::ReservedName] } else { Vec::new() }, "{name}");
+    }
+}
+
 /// Every function that the source may name is a function and a method, and means the same.
 #[test]
 fn every_function_is_a_method() {
