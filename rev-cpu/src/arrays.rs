@@ -151,6 +151,14 @@ where
     }
 }
 
+/// Zeros in an array's shape. `None` when there is no memory for them.
+pub fn zeros_like<'a, H>(like: H) -> Option<H::Like<H::Element>>
+where
+    H: Shaped<'a, Element: Primal>,
+{
+    like.like(Primal::zero_like)
+}
+
 /// Calls `f` on the elements of two arrays in order.
 ///
 /// # Errors

@@ -98,6 +98,7 @@ fn is_made_by_passes(func: Func) -> bool {
             | Func::Unit
             | Func::Scale
             | Func::Absorb
+            | Func::Differentiable
             | Func::ScaleReal
             | Func::ShadowOf
             | Func::ShadowConj

@@ -401,7 +401,7 @@ impl Source<'_> {
                 format!("contract(\"{formula}\", {})", self.exprs(factors))
             }
             // only passes make these
-            ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_) => {
+            ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_) | ExprKind::ZeroLike(_) => {
                 text::show(self.f, e).to_string()
             }
         };

@@ -173,15 +173,19 @@ impl<'a> Evaluator<'a> {
                 .generics
                 .zero(self.globals.module, ty)
                 .map_err(|name| Cause::Missing { kind: "type".into(), name }),
-            ExprKind::ZeroShadow(place) => {
-                let watch = std::mem::replace(&mut self.watch, Watch::Nothing);
-                let data = self.read(place);
-                self.watch = watch;
-                Ok(data?.zero_shadow())
-            }
+            ExprKind::ZeroShadow(place) => Ok(self.unwatched(place)?.zero_shadow()),
+            ExprKind::ZeroLike(place) => Ok(self.unwatched(place)?.zero_like()),
             ExprKind::EmptyStack => Ok(Data::Stack(Vec::new())),
             ExprKind::Contract(formula, factors) => self.contract(formula, ("the result", &[]), factors),
         }
+    }
+
+    /// What a place holds, asked for its shape only.
+    fn unwatched(&mut self, place: &Place) -> Result<Data, Cause> {
+        let watch = std::mem::replace(&mut self.watch, Watch::Nothing);
+        let data = self.read(place);
+        self.watch = watch;
+        data
     }
 
     /// A product of arrays for a target of this name and shape.

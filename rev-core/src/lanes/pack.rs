@@ -95,6 +95,12 @@ pub fn zero_shadow<P: Primal, const N: usize>(like: &Pack<P>) -> Pack<P::Shadow<
     P::zero_shadow_lanes(like)
 }
 
+/// Zeros of the shape of the value in each lane.
+#[inline(always)]
+pub fn zero_like<P: Primal>(like: &Pack<P>) -> Pack<P> {
+    Laned::splat(P::lane(like, 0).zero_like())
+}
+
 /// A pack made lane by lane; lanes that don't run hold what the first does.
 #[inline(always)]
 pub(crate) fn collect<S: Isa, P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {

@@ -2,7 +2,7 @@
 
 use super::linear::LinearRows;
 use super::{Isa, Laned, Pack};
-use crate::scalar::{Field, Linear, Primal, Ring};
+use crate::scalar::{rt, Field, Linear, Primal, Ring};
 
 /// `rt::scale`(crate::scalar::rt::scale) in each lane.
 #[inline(always)]
@@ -17,6 +17,16 @@ where
 #[inline(always)]
 pub fn fused<S: Isa, P: Laned>(_: S, product: Pack<P>) -> Pack<P> {
     product
+}
+
+/// `rt::differentiable`(crate::scalar::rt::differentiable) in each lane.
+#[inline(always)]
+pub fn differentiable<S: Isa, P: Primal>(_: S, tangent: Pack<P>) -> Pack<P> {
+    if rt::carries_derivative::<P>() {
+        tangent
+    } else {
+        super::splat(P::zero())
+    }
 }
 
 /// `rt::absorb`(crate::scalar::rt::absorb) in each lane.

@@ -78,6 +78,22 @@ where
     like.like(|e| lanes::zero_shadow::<_, N>(e.pack()))
 }
 
+/// Zeros in the shape of an array of which each lane has its own. `None` when there is no memory for them.
+pub fn zeros_like<'a, H>(like: H) -> Option<H::Like<Pack<<H::Element as Packed>::Value>>>
+where
+    H: Shaped<'a, Element: Packed>,
+{
+    like.like(|e| lanes::zero_like(e.pack()))
+}
+
+/// The same of its own in each lane, for an array that all lanes share.
+pub fn spread_zeros_like<'a, H>(like: H) -> Option<H::Like<Pack<H::Element>>>
+where
+    H: Shaped<'a, Element: Primal>,
+{
+    like.like(|e| lanes::splat(e.zero_like()))
+}
+
 /// The shadow of one lane of packs.
 pub type ShadowOf<E, const N: usize> = <<E as Packed>::Value as Primal>::Shadow<N>;
 

@@ -238,6 +238,7 @@ pub(super) fn is_harmless(e: &Expr) -> bool {
         | ExprKind::Repeat(..)
         | ExprKind::Fill(..)
         | ExprKind::ZeroShadow(_)
+        | ExprKind::ZeroLike(_)
         | ExprKind::EmptyStack
         | ExprKind::Contract(..) => false,
     };

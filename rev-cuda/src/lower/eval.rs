@@ -65,7 +65,15 @@ impl Lower<'_> {
                 Ok(Val::Fill(Box::new(element), shape))
             }
             ExprKind::Zero(ty) => self.zero(ty),
-            ExprKind::ZeroShadow(place) => self.zero_shadow(place),
+            ExprKind::ZeroShadow(place) => {
+                let at = self.locate(place)?;
+                let width = self.width;
+                self.zeros(&at, &|kind| shadow(kind, width))
+            }
+            ExprKind::ZeroLike(place) => {
+                let at = self.locate(place)?;
+                self.zeros(&at, &Clone::clone)
+            }
             ExprKind::EmptyStack => Ok(Val::EmptyStack(None)),
             // written out as loops before (`pass::expand`)
             ExprKind::Contract(..) => {
@@ -199,16 +207,10 @@ impl Lower<'_> {
         }
     }
 
-    fn zero_shadow(&mut self, place: &Place) -> Outcome<Val> {
-        let at = self.locate(place)?;
-        self.zero_shadow_of(&at)
-    }
-
-    fn zero_shadow_of(&mut self, at: &Loc) -> Outcome<Val> {
-        let width = self.width;
+    /// Zeros in the shape of what is at a place, of the type that follows from its own.
+    fn zeros(&mut self, at: &Loc, of: &dyn Fn(&ArgumentType) -> ArgumentType) -> Outcome<Val> {
         let zero = |kind: &ArgumentType| {
-            Val::zero(&shadow(kind, width))
-                .ok_or_else(|| self.defect("the shadow of a value of no known shape"))
+            Val::zero(&of(kind)).ok_or_else(|| self.defect("zeros in the shape of a value of no known shape"))
         };
         Ok(match at {
             Loc::Array(a) | Loc::Value(Val::Array(a)) => Val::Fill(Box::new(zero(&a.kind)?), a.shape.clone()),
@@ -217,11 +219,11 @@ impl Lower<'_> {
                 None => Val::Literal(Number::Int(0)),
             },
             Loc::Choice(locs, _) => match locs.first() {
-                Some(first) => self.zero_shadow_of(first)?,
+                Some(first) => self.zeros(first, of)?,
                 None => return Err(self.defect("one of no places")),
             },
             Loc::Memory(m) => zero(&m.kind)?,
-            Loc::Stack(s) => Val::EmptyStack(Some(shadow(&s.values.kind, width))),
+            Loc::Stack(s) => Val::EmptyStack(Some(of(&s.values.kind))),
         })
     }
 

@@ -200,6 +200,10 @@ impl Lower<'_> {
             }
             // a real cotangent stays one until it meets a complex variable
             Func::ShadowFromRe | Func::ShadowOf | Func::Fused => Some(Val::Num(args[0].clone())),
+            Func::Differentiable if matches!(real.class(), Class::Integer | Class::Scalar) => {
+                real_val(self.int(real, 0)?)
+            }
+            Func::Differentiable => Some(Val::Num(args[0].clone())),
             Func::ShadowFromIm => {
                 Some(Val::Num(Num::complex(real, self.int(real, 0)?, args[0].parts[0].clone())))
             }
@@ -366,6 +370,7 @@ impl Lower<'_> {
             | Func::ScaleReal
             | Func::ShadowOf
             | Func::Fused
+            | Func::Differentiable
             | Func::ShadowRe
             | Func::ShadowIm
             | Func::ShadowFromRe

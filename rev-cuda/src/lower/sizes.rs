@@ -64,7 +64,7 @@ pub(super) fn makes_arrays(module: &Module, links: &str, stmt: &Stmt, seen: &mut
 
 /// Whether an ancilla's first value may be an array of run-time length.
 fn is_array(init: &Expr) -> bool {
-    matches!(init.kind, ExprKind::Fill(..) | ExprKind::ZeroShadow(_))
+    matches!(init.kind, ExprKind::Fill(..) | ExprKind::ZeroShadow(_) | ExprKind::ZeroLike(_))
 }
 
 impl Lower<'_> {

@@ -118,9 +118,13 @@ impl Spread<'_> {
                 StmtKind::Call { callee: Callee::Param(_), .. } => false,
                 StmtKind::Call { callee: Callee::Path(path), .. } => self.small_callee(caller, path, seen),
                 StmtKind::Push { .. } | StmtKind::Pop { .. } => false,
-                StmtKind::Let { expr, .. } | StmtKind::Ancilla { init: expr, .. } => {
-                    !matches!(expr.kind, ExprKind::Fill(..) | ExprKind::EmptyStack | ExprKind::ZeroShadow(_))
-                }
+                StmtKind::Let { expr, .. } | StmtKind::Ancilla { init: expr, .. } => !matches!(
+                    expr.kind,
+                    ExprKind::Fill(..)
+                        | ExprKind::EmptyStack
+                        | ExprKind::ZeroShadow(_)
+                        | ExprKind::ZeroLike(_)
+                ),
                 StmtKind::Update { .. }
                 | StmtKind::Instr { .. }
                 | StmtKind::If { .. }

@@ -4,6 +4,7 @@
 mod derivatives;
 mod passes;
 mod runs;
+mod tangents;
 
 use super::{Failure, Suite, Tally};
 use crate::Program;
@@ -53,5 +54,6 @@ fn every_property(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
     passes::fused(&subject, &ends, tally)?;
     derivatives::of_constants(&subject, &ends, tally)?;
     derivatives::transposed(&subject, &ends)?;
-    derivatives::against_differences(&subject, &ends, tally)
+    derivatives::against_differences(&subject, &ends, tally)?;
+    tangents::of_the_program(&subject, &ends, tally)
 }

@@ -93,6 +93,7 @@ fn form(expr: &Expr, values: &Values, depth: u32) -> Option<Affine> {
         | ExprKind::Fill(..)
         | ExprKind::Zero(_)
         | ExprKind::ZeroShadow(_)
+        | ExprKind::ZeroLike(_)
         | ExprKind::EmptyStack => None,
     }
 }

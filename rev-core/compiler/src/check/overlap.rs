@@ -87,7 +87,9 @@ impl<'a> Values<'a> {
             return self.normalize(expr, depth - 1);
         }
         expr.span = Span::NONE;
-        if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) = &mut expr.kind {
+        if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) =
+            &mut expr.kind
+        {
             p.span = Span::NONE;
         }
         expr.each_child_mut(&mut |e| self.normalize(e, depth));

@@ -105,7 +105,7 @@ fn storage(pure: &Pure, out: &mut Diagnostics) {
 fn values_only(pure: &Pure, expr: &Expr, out: &mut Diagnostics) {
     let span = or_name(pure, expr.span);
     match &expr.kind {
-        ExprKind::Fill(..) | ExprKind::EmptyStack | ExprKind::ZeroShadow(_) => {
+        ExprKind::Fill(..) | ExprKind::EmptyStack | ExprKind::ZeroShadow(_) | ExprKind::ZeroLike(_) => {
             let message = "a pure function makes no arrays or stacks";
             out.push(Diagnostic::new(Code::PureBody, span, message));
         }

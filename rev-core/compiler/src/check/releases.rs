@@ -173,7 +173,9 @@ fn each_use(stmt: &Stmt, f: &mut dyn FnMut(VarId, Span)) {
 }
 
 fn each_mention(expr: &Expr, span: Span, f: &mut dyn FnMut(VarId, Span)) {
-    if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) = &expr.kind {
+    if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) =
+        &expr.kind
+    {
         f(p.var, or(p.span, or(expr.span, span)));
     }
     expr.each_child(&mut |e| each_mention(e, span, f));

@@ -111,7 +111,9 @@ impl Scope<'_> {
     fn expr(&mut self, expr: &Expr, span: Span) {
         let span = or(expr.span, span);
         match &expr.kind {
-            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => self.place(p, span),
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => {
+                self.place(p, span)
+            }
             ExprKind::Block(lets, value) => {
                 for (var, e) in lets {
                     self.expr(e, span);

@@ -96,6 +96,7 @@ pub fn each_derivative_read<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Place)) {
         | ExprKind::Len(..)
         | ExprKind::Zero(_)
         | ExprKind::ZeroShadow(_)
+        | ExprKind::ZeroLike(_)
         | ExprKind::EmptyStack => {}
         ExprKind::Func(func, args) => args
             .iter()
@@ -129,7 +130,7 @@ fn has_derivative(func: Func, k: usize) -> bool {
     match row.derivative {
         Derivative::Zero => false,
         Derivative::Choice(_, a, b) => k == a || k == b,
-        Derivative::Partials(_) | Derivative::Singular(_) | Derivative::Pullback(_) => numeric,
+        Derivative::Partials(_) | Derivative::Singular(_) | Derivative::Pullback(..) => numeric,
     }
 }
 

@@ -197,6 +197,7 @@ impl Steps<'_> {
             | ExprKind::Fill(..)
             | ExprKind::Zero(_)
             | ExprKind::ZeroShadow(_)
+            | ExprKind::ZeroLike(_)
             | ExprKind::EmptyStack
             | ExprKind::Contract(..) => return 1,
         };

@@ -65,6 +65,8 @@ pub enum ExprKind {
     Zero(Type),
     /// A shadow of zeros, shaped like the value at a place.
     ZeroShadow(Place),
+    /// Zeros of the same type and shape as the value at a place; an empty stack for a stack.
+    ZeroLike(Place),
     /// An empty stack: `Stack::new()`.
     EmptyStack,
     /// A product or sum of whole arrays by a formula, with one factor for each of the formula's: a
@@ -72,6 +74,12 @@ pub enum ExprKind {
     /// an array, this is the whole right side of an update; where it is a scalar, it stands in the right
     /// side of an update or in the value of a binding.
     Contract(Contraction, Vec<Expr>),
+}
+
+/// Whether a path that is written is that of a function: constants and types start with a capital letter.
+pub fn is_function_name(path: &str) -> bool {
+    let name = path.rsplit("::").next().unwrap_or(path);
+    !name.trim_start_matches("r#").trim_start_matches('_').starts_with(char::is_uppercase)
 }
 
 /// Whether expressions are the same, one by one.
@@ -92,7 +100,7 @@ impl Expr {
         match (&self.kind, &other.kind) {
             (Literal(a, t), Literal(b, u)) => a == b && t == u,
             (Named(a), Named(b)) | (Const(a), Const(b)) => a == b,
-            (Read(a), Read(b)) | (ZeroShadow(a), ZeroShadow(b)) => a.same(b),
+            (Read(a), Read(b)) | (ZeroShadow(a), ZeroShadow(b)) | (ZeroLike(a), ZeroLike(b)) => a.same(b),
             (Len(a, k), Len(b, l)) => k == l && a.same(b),
             (Func(f, a), Func(g, b)) => f == g && all_same(a, b),
             (Pure(f, a), Pure(g, b)) | (Partials(f, a), Partials(g, b)) => f == g && all_same(a, b),
@@ -111,7 +119,7 @@ impl Expr {
             (Contract(f, a), Contract(g, b)) => f == g && all_same(a, b),
             (Literal(..) | Named(_) | Const(_) | Read(_) | Len(..) | Func(..) | Pure(..), _)
             | (Partials(..) | Cast(..) | If(..) | Block(..) | Element(..) | Tuple(_), _)
-            | (Array(_) | Repeat(..) | Fill(..) | Zero(_) | ZeroShadow(_) | EmptyStack, _)
+            | (Array(_) | Repeat(..) | Fill(..) | Zero(_) | ZeroShadow(_) | ZeroLike(_) | EmptyStack, _)
             | (Contract(..), _) => false,
         }
     }
@@ -125,7 +133,9 @@ impl Expr {
 
     fn strip_spans(&mut self) {
         self.span = Span::NONE;
-        if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) = &mut self.kind {
+        if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) =
+            &mut self.kind
+        {
             p.span = Span::NONE;
         }
         self.each_child_mut(&mut |e| e.strip_spans());

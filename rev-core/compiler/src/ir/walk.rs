@@ -37,7 +37,9 @@ impl Expr {
             | ExprKind::Const(_)
             | ExprKind::Zero(_)
             | ExprKind::EmptyStack => {}
-            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => p.indices().for_each(f),
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => {
+                p.indices().for_each(f)
+            }
             ExprKind::Func(_, args)
             | ExprKind::Pure(_, args)
             | ExprKind::Partials(_, args)
@@ -67,7 +69,9 @@ impl Expr {
             | ExprKind::Const(_)
             | ExprKind::Zero(_)
             | ExprKind::EmptyStack => {}
-            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => p.each_index_mut(f),
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => {
+                p.each_index_mut(f)
+            }
             ExprKind::Func(_, args)
             | ExprKind::Pure(_, args)
             | ExprKind::Partials(_, args)
@@ -109,7 +113,7 @@ impl Expr {
         match &self.kind {
             ExprKind::Read(p) => Some((p, Named::Value)),
             ExprKind::Len(p, _) => Some((p, Named::Length)),
-            ExprKind::ZeroShadow(p) => Some((p, Named::Shape)),
+            ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => Some((p, Named::Shape)),
             ExprKind::Literal(..)
             | ExprKind::Named(_)
             | ExprKind::Const(_)

@@ -31,8 +31,12 @@ pub enum Derivative {
     /// The result is argument `.1` where the condition holds, else argument `.2`.
     Choice(fn(a: &[Expr]) -> Expr, usize, usize),
     /// The function isn't holomorphic, or acts on shadows: for each argument its cotangent as an
-    /// expression in the cotangent `c` of the result; `None` for arguments that get none.
-    Pullback(fn(a: &[Expr], v: &Expr, c: &Expr) -> Vec<Option<Expr>>),
+    /// expression in the cotangent `c` of the result, `None` for arguments that get none; and the tangent of
+    /// the result as one in the tangents `t` of the arguments, `None` where there is none.
+    Pullback(
+        fn(a: &[Expr], v: &Expr, c: &Expr) -> Vec<Option<Expr>>,
+        fn(a: &[Expr], v: &Expr, t: &[Option<Expr>]) -> Option<Expr>,
+    ),
 }
 
 /// A type in the signature of a row.
@@ -78,6 +82,29 @@ fn at_zero(x: &Expr, value: Expr, elsewhere: Expr) -> Expr {
     call(Func::Eq, &[x, &int(0)]).choose(value, elsewhere)
 }
 
+/// The tangent of a function that is linear in its first argument.
+fn linear(f: Func, t: &[Option<Expr>]) -> Option<Expr> {
+    t[0].as_ref().map(|t| call(f, &[t]))
+}
+/// The tangent of a real function of a number, by its gradient `g`: `Re(conj(g) t)`.
+fn along(g: &Expr, t: &[Option<Expr>]) -> Option<Expr> {
+    t[0].as_ref().map(|t| call(Func::Re, &[&(call(Func::Conj, &[g]) * t.clone())]))
+}
+/// The tangent of a function of two arguments that is linear in each.
+fn bilinear(
+    f: fn(&Expr, &Expr) -> Expr,
+    g: fn(&Expr, &Expr) -> Expr,
+    a: &[Expr],
+    t: &[Option<Expr>],
+) -> Option<Expr> {
+    let first = t[0].as_ref().map(|t| f(t, &a[1]));
+    let second = t[1].as_ref().map(|t| g(&a[0], t));
+    first.into_iter().chain(second).reduce(|a, b| a + b)
+}
+fn scaled(s: &Expr, by: &Expr) -> Expr {
+    call(Func::Scale, &[s, by])
+}
+
 /// The real or imaginary part of a complex cotangent, taken back where it was put in: `None` for
 /// the part that isn't there.
 fn part(which: Func, c: &Expr) -> Option<Expr> {
@@ -116,7 +143,9 @@ macro_rules! all_functions {
             (Neg neg Ring (T) T Partials(|_, _| vec![int(-1)]))
             (MulAdd mul_add Ring (T T T) T Partials(|a, _| vec![a[1].clone(), a[0].clone(), int(1)]))
             // the product itself; added as the whole right side of an update, it is rounded with the sum
-            (Fused fused Ring (T) T Pullback(|_, _, c| vec![Some(c.clone())]))
+            (Fused fused Ring (T) T Pullback(|_, _, c| vec![Some(c.clone())], |_, _, t| t[0].clone()))
+            // a tangent of which only rustc knows whether it has one: the number, but 0 for an integer
+            (Differentiable differentiable Scalar (T) T Pullback(|_, _, c| vec![Some(c.clone())], |_, _, t| t[0].clone()))
             // integers
             (Quot quot Integer (T T) T Zero)
             (Rem rem Integer (T T) T Zero)
@@ -159,41 +188,65 @@ macro_rules! all_functions {
             (Polygamma polygamma Real (I T) T Partials(|a, _| vec![
                 int(0), call(Func::Polygamma, &[&call(Func::Add, &[&a[0], &int(1)]), &a[1]])]))
             // complex numbers; on real ones the identity, the modulus and so on
-            (Conj conj Ring (T) T Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
-            (Re re Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))]))
-            (Im im Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))]))
+            (Conj conj Ring (T) T Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))],
+                |_, _, t| linear(Func::Conj, t)))
+            (Re re Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))],
+                |_, _, t| linear(Func::Re, t)))
+            (Im im Field (T) R Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))],
+                |_, _, t| linear(Func::Im, t)))
             (Complex complex Real (T T) C Pullback(|_, _, c| vec![
-                part(Func::ShadowRe, c), part(Func::ShadowIm, c)]))
+                part(Func::ShadowRe, c), part(Func::ShadowIm, c)],
+                |_, _, t| {
+                    let of = |k: usize| t[k].clone().unwrap_or_else(|| int(0));
+                    t.iter().any(Option::is_some).then(|| call(Func::Complex, &[&of(0), &of(1)])) }))
             (Abs2 abs2 Field (T) R Pullback(|a, _, c| vec![
-                Some(call(Func::ScaleReal, &[c, &(a[0].clone() + a[0].clone())]))]))
-            (Norm norm Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::Unit, &[&a[0]])]))]))
-            (Arg arg Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::ArgGradient, &[&a[0]])]))]))
+                Some(call(Func::ScaleReal, &[c, &(a[0].clone() + a[0].clone())]))],
+                |a, _, t| along(&(a[0].clone() + a[0].clone()), t)))
+            (Norm norm Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::Unit, &[&a[0]])]))],
+                |a, _, t| along(&call(Func::Unit, &[&a[0]]), t)))
+            (Arg arg Field (T) R Pullback(|a, _, c| vec![Some(call(Func::ScaleReal, &[c, &call(Func::ArgGradient, &[&a[0]])]))],
+                |a, _, t| along(&call(Func::ArgGradient, &[&a[0]]), t)))
             // w = i z/|z|² = i/conj(z): dw = -w/conj(z) conj(dz); on real numbers w is 0
             (ArgGradient arg_gradient Field (T) T Pullback(|a, v, c| vec![
                 Some(call(Func::Scale, &[&call(Func::ShadowConj, &[c]),
-                    &at_zero(&a[0], int(0), -(v.clone() / call(Func::Conj, &[&a[0]])))]))]))
-            // u = z/|z|: only the angle counts, du = i u d(arg z); on real numbers u is constant
+                    &at_zero(&a[0], int(0), -(v.clone() / call(Func::Conj, &[&a[0]])))]))],
+                |a, v, t| t[0].as_ref().map(|t| at_zero(&a[0], int(0),
+                    -(v.clone() / call(Func::Conj, &[&a[0]]) * call(Func::Conj, &[t]))))))
+            // u = z/|z|: only the angle counts, du = i u d(arg z); on real numbers u is constant. With
+            // i u d(arg z) = (dz - u² conj(dz))/(2|z|) and |z| = z conj(u) the tangent is one of any number
             (Unit unit Ring (T) T Pullback(|a, v, c| vec![
                 Some(call(Func::ScaleReal, &[
                     &call(Func::ShadowIm, &[&call(Func::Scale, &[c, &call(Func::Conj, &[v])])]),
-                    &call(Func::ArgGradient, &[&a[0]])]))]))
+                    &call(Func::ArgGradient, &[&a[0]])]))],
+                |a, v, t| t[0].as_ref().map(|t| at_zero(&a[0], int(0),
+                    (t.clone() - sq(v) * call(Func::Conj, &[t]))
+                        / ((a[0].clone() + a[0].clone()) * call(Func::Conj, &[v]))))))
             // shadows: what adjoints are made of; all linear in the shadow
             (Scale scale Ring (S T) S Pullback(|a, _, c| vec![
                 Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[1]])])),
-                Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[0]])]))]))
+                Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[0]])]))],
+                |a, _, t| bilinear(scaled, scaled, a, t)))
             (Absorb absorb Ring (S T) S Pullback(|a, _, c| vec![
                 Some(call(Func::Absorb, &[c, &call(Func::Conj, &[&a[1]])])),
-                Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[0]])]))]))
+                Some(call(Func::Scale, &[c, &call(Func::Conj, &[&a[0]])]))],
+                |a, _, t| bilinear(|s, by| call(Func::Absorb, &[s, by]), scaled, a, t)))
             (ScaleReal scale_real Field (SR T) S Pullback(|a, _, c| vec![
                 Some(call(Func::ShadowRe, &[&call(Func::Scale, &[c, &call(Func::Conj, &[&a[1]])])])),
-                Some(call(Func::ScaleReal, &[&a[0], c]))]))
+                Some(call(Func::ScaleReal, &[&a[0], c]))],
+                |a, _, t| bilinear(|s, by| call(Func::ScaleReal, &[s, by]), |s, by| call(Func::ScaleReal, &[s, by]), a, t)))
             // the same cotangent, where only the value says of what type it is
-            (ShadowOf shadow_of Ring (S T) S Pullback(|_, _, c| vec![Some(c.clone()), None]))
-            (ShadowConj shadow_conj Ring (S) S Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))]))
-            (ShadowRe shadow_re Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))]))
-            (ShadowIm shadow_im Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))]))
-            (ShadowFromRe shadow_from_re Field (SR) S Pullback(|_, _, c| vec![Some(call(Func::ShadowRe, &[c]))]))
-            (ShadowFromIm shadow_from_im Field (SR) S Pullback(|_, _, c| vec![Some(call(Func::ShadowIm, &[c]))]))
+            (ShadowOf shadow_of Ring (S T) S Pullback(|_, _, c| vec![Some(c.clone()), None],
+                |a, _, t| t[0].as_ref().map(|t| call(Func::ShadowOf, &[t, &a[1]]))))
+            (ShadowConj shadow_conj Ring (S) S Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))],
+                |_, _, t| linear(Func::ShadowConj, t)))
+            (ShadowRe shadow_re Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromRe, &[c]))],
+                |_, _, t| linear(Func::ShadowRe, t)))
+            (ShadowIm shadow_im Field (S) SR Pullback(|_, _, c| vec![Some(call(Func::ShadowFromIm, &[c]))],
+                |_, _, t| linear(Func::ShadowIm, t)))
+            (ShadowFromRe shadow_from_re Field (SR) S Pullback(|_, _, c| vec![Some(call(Func::ShadowRe, &[c]))],
+                |_, _, t| linear(Func::ShadowFromRe, t)))
+            (ShadowFromIm shadow_from_im Field (SR) S Pullback(|_, _, c| vec![Some(call(Func::ShadowIm, &[c]))],
+                |_, _, t| linear(Func::ShadowFromIm, t)))
         }
     };
 }

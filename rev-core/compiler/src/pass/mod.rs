@@ -11,7 +11,9 @@ mod inverse;
 mod partials;
 mod rename;
 mod share;
+mod tangent;
 mod uncompute;
+mod values;
 
 use crate::check::Checked;
 use crate::ir::{Function, Module};
@@ -28,6 +30,8 @@ use inverse::inverse_function;
 pub(crate) use partials::row_type;
 pub use partials::{partials, taken_partials, NotDifferentiable};
 pub use rename::{distinct_names, fresh_names};
+use tangent::tangent_function;
+pub use tangent::TANGENT;
 pub use uncompute::uncompute;
 
 /// The inverse of a function.
@@ -39,6 +43,16 @@ pub fn inverse(function: &Checked) -> Checked {
 /// state after the function and that state's cotangents to the state before and its cotangents.
 pub fn adjoint(function: &Checked, form: Adjoint) -> Checked {
     function.grown(|| Checked::made(verified_adjoint(function, form), "the adjoint"))
+}
+
+/// The tangent of a function: each parameter `p` is followed by its tangent `p_dot`; it takes the state and a
+/// direction to the state after the function and the derivative of it along that direction.
+pub fn tangent(function: &Checked) -> Checked {
+    function.grown(|| {
+        let tangent =
+            validate::verified(tangent_function(function), validate::Form::Reversible, "the tangent");
+        Checked::made(tangent, "the tangent")
+    })
 }
 
 /// The inverse; where passes are verified, with what it isn't that an inverse is.

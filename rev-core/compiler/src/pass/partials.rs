@@ -181,6 +181,7 @@ impl Tangent<'_> {
             | ExprKind::Partials(..)
             | ExprKind::Zero(_)
             | ExprKind::ZeroShadow(_)
+            | ExprKind::ZeroLike(_)
             | ExprKind::EmptyStack
             // no pure function has one
             | ExprKind::Contract(..) => Expr::int(0),
@@ -222,7 +223,7 @@ impl Tangent<'_> {
                 let terms = partials(args, e).into_iter().zip(tangents).map(|(p, t)| absorb(t, p));
                 Ok(sum(terms.collect()))
             }
-            Derivative::Pullback(_) => self.of_complex(func, args),
+            Derivative::Pullback(..) => self.of_complex(func, args),
         }
     }
 

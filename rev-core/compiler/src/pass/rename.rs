@@ -53,7 +53,9 @@ impl Names<'_> {
 
     fn expr(&mut self, expr: &mut Expr) {
         match &mut expr.kind {
-            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => self.rename(&mut p.var),
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => {
+                self.rename(&mut p.var)
+            }
             ExprKind::Block(lets, value) => {
                 for (var, e) in lets {
                     self.expr(e);

@@ -298,6 +298,7 @@ impl<'f> Search<'f> {
             | ExprKind::Fill(..)
             | ExprKind::Zero(_)
             | ExprKind::ZeroShadow(_)
+            | ExprKind::ZeroLike(_)
             | ExprKind::EmptyStack
             | ExprKind::Contract(..) => return None,
         })

@@ -38,7 +38,8 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Words with a meaning of their own before `(`.
-pub(super) const HEADS: &[&str] = &["len", "dim", "fill", "zero", "zero_shadow", "stack", "contract"];
+pub(super) const HEADS: &[&str] =
+    &["len", "dim", "fill", "zero", "zero_shadow", "zero_like", "stack", "contract"];
 
 /// Type names that aren't structs or parameters.
 pub(super) fn is_builtin_type(name: &str) -> bool {

@@ -222,9 +222,10 @@ impl Arbitrary {
             20 => ExprKind::Tuple(self.many(3, |s| s.expr(size))),
             21 => ExprKind::Array(self.many(3, |s| s.expr(size))),
             22 => ExprKind::Repeat(sub(self), sub(self)),
-            _ => match self.random.chance(50) {
-                true => ExprKind::Fill(sub(self), self.many(3, |s| s.expr(size))),
-                false => ExprKind::ZeroShadow(self.place(size)),
+            _ => match self.random.below(3) {
+                0 => ExprKind::Fill(sub(self), self.many(3, |s| s.expr(size))),
+                1 => ExprKind::ZeroShadow(self.place(size)),
+                _ => ExprKind::ZeroLike(self.place(size)),
             },
         };
         Expr { kind, span: self.span() }

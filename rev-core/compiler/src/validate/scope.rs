@@ -284,7 +284,7 @@ impl<'f> Walk<'f> {
         match &expr.kind {
             ExprKind::Read(p) => self.access(p, Access::Read),
             // only the shape
-            ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => {
+            ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => {
                 self.used(p.var);
                 p.indices().for_each(|e| self.expr(e));
             }

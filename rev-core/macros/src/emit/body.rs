@@ -7,10 +7,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::diag::defect;
-use rev_compiler::ir::{Block, Direction, Expr, Function, Place, Span, Step, Stmt, StmtKind, Type, VarId};
+use rev_compiler::ir::{
+    is_function_name, Block, Direction, Expr, Function, Place, Span, Step, Stmt, StmtKind, Type, VarId,
+};
 use rev_compiler::pass::Erased;
 
-use super::api::is_function_name;
 use super::by_value::Recursion;
 use super::callee::{programs, Kind};
 use super::lanes::Lane;

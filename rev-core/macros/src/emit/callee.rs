@@ -12,9 +12,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Path, PathArguments};
 
-use super::api::is_function_name;
 use crate::model::Source;
 use crate::types::{is_type_name, path_text};
+use rev_compiler::ir::is_function_name;
 
 /// What a function is to its callers.
 #[derive(Clone, Copy, PartialEq, Eq)]

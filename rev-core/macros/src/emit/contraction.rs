@@ -35,7 +35,10 @@ impl<'f> First<'f> {
         let stmt = body.first()?;
         match &stmt.kind {
             StmtKind::Ancilla {
-                init: Expr { kind: ExprKind::ZeroShadow(_), .. }, var: shadow, body, ..
+                init: Expr { kind: ExprKind::ZeroShadow(_) | ExprKind::ZeroLike(_), .. },
+                var: shadow,
+                body,
+                ..
             } => First::of(var, body).filter(|first| !first.reads(*shadow)),
             StmtKind::Update { op: op @ (UpdateOp::Add | UpdateOp::Sub), place, expr } => match &expr.kind {
                 ExprKind::Contract(formula, factors) if place.var == var && place.path.is_empty() => {

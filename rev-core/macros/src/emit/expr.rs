@@ -64,6 +64,10 @@ impl Body<'_> {
                 None => quote!(#p::Zero::zero()),
             },
             ExprKind::ZeroShadow(place) => self.zero_shadow(place),
+            ExprKind::ZeroLike(place) => {
+                let reached = self.place(place, Reach::Read);
+                quote!(#p::Primal::zero_like(&#reached))
+            }
             ExprKind::EmptyStack => quote!(#p::Stack::new()),
             ExprKind::Contract(formula, factors) => self.contraction_value(formula, factors),
             // an array of run-time shape is only ever the start of an ancilla

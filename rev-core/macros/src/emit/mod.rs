@@ -48,7 +48,6 @@ use rev_compiler::pass::{adjoint, inverse, Adjoint};
 
 use crate::methods::beside;
 use crate::model::Model;
-pub use api::is_function_name;
 use api::{Api, Entry};
 use body::Scope;
 use by_value::ByValue;

@@ -556,9 +556,9 @@ fn names_fused_product(stmt: &Stmt) -> bool {
     found
 }
 
-/// The places whose shadows an expression is shaped after.
+/// The places after which an expression is shaped.
 fn each_shadowed(e: &Expr, f: &mut dyn FnMut(&Place)) {
-    if let ExprKind::ZeroShadow(q) = &e.kind {
+    if let ExprKind::ZeroShadow(q) | ExprKind::ZeroLike(q) = &e.kind {
         f(q);
     }
     e.each_child(&mut |c| each_shadowed(c, f));

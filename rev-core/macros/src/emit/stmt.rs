@@ -414,6 +414,10 @@ impl Body<'_> {
                 let like = self.place(q, Reach::Read);
                 Some((TokenStream::new(), quote!(#p::arrays::zero_shadows::<_, __N>(#like))))
             }
+            ExprKind::ZeroLike(q) if self.is_array(q) => {
+                let like = self.place(q, Reach::Read);
+                Some((TokenStream::new(), quote!(#p::arrays::zeros_like(#like))))
+            }
             _ => None,
         }
     }

@@ -167,7 +167,7 @@ impl Body<'_> {
                 let extents = extents?;
                 Some(quote!(1usize #(.saturating_mul(#extents))*))
             }
-            ExprKind::ZeroShadow(place) => self.elements(place, inside),
+            ExprKind::ZeroShadow(place) | ExprKind::ZeroLike(place) => self.elements(place, inside),
             _ => None,
         }
     }

@@ -325,7 +325,9 @@ fn erase(e: &mut Expr) {
             }
         }
     }
-    if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) = &mut e.kind {
+    if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) =
+        &mut e.kind
+    {
         p.span = Span::NONE;
     }
     e.each_child_mut(&mut erase);

@@ -2,12 +2,11 @@
 
 use quote::ToTokens;
 use rev_compiler::diag::Code;
-use rev_compiler::ir::{Expr, ExprKind, Generic, Number, Place, ScalarType, Type, VarKind};
+use rev_compiler::ir::{is_function_name, Expr, ExprKind, Generic, Number, Place, ScalarType, Type, VarKind};
 use rev_compiler::ops::Func;
 
 use super::part::part_method;
 use super::{plain_name, strip, strip_references, Lowerer};
-use crate::emit::is_function_name;
 use crate::names::{is_generated, Named};
 use crate::spans::{mentions, Region};
 use crate::types::path_text;

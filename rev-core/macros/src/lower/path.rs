@@ -35,6 +35,7 @@ pub(super) fn is_named_in_source(f: Func) -> bool {
             | And
             | Or
             | Not
+            | Differentiable
             | PowiDerivative
             | ArgGradient
             | Unit

@@ -329,6 +329,22 @@ pub fn fused<T>(product: T) -> T {
     product
 }
 
+/// A number that carries a derivative; 0 for one that doesn't.
+#[inline(always)]
+pub fn differentiable<T: Scalar>(t: T) -> T {
+    if carries_derivative::<T>() {
+        t
+    } else {
+        T::zero()
+    }
+}
+
+/// Whether a value of this type has storage for cotangents.
+#[inline(always)]
+pub(crate) const fn carries_derivative<P: Primal>() -> bool {
+    std::mem::size_of::<P::Shadow<1>>() > 0
+}
+
 /// `s · c`
 #[inline(always)]
 pub fn scale<S: Linear>(s: S, c: S::Over) -> S

@@ -58,6 +58,7 @@ impl Solver<'_> {
             }
             ExprKind::Zero(ty) => self.terms.of(ty),
             ExprKind::ZeroShadow(place) => Term::shadow(self.place(place)),
+            ExprKind::ZeroLike(place) => self.place(place),
             ExprKind::EmptyStack => Term::Node(Head::Stack, vec![self.terms.hole()]),
             ExprKind::Contract(formula, factors) => self.contraction(expr, formula, factors),
         }

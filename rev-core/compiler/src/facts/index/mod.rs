@@ -200,7 +200,7 @@ impl<'f> Indices<'f> {
     fn term_varies(&self, e: &Expr, apart: &Apart) -> bool {
         let own = match &e.kind {
             ExprKind::Read(p) => self.varies(p.var, apart),
-            ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => (apart.rebound)(p.var),
+            ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => (apart.rebound)(p.var),
             _ => false,
         };
         let mut varies = own;
@@ -322,7 +322,9 @@ impl<'f> Indices<'f> {
         }
         e.span = Span::NONE;
         match &mut e.kind {
-            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) => p.span = Span::NONE,
+            ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => {
+                p.span = Span::NONE
+            }
             ExprKind::Literal(Number::Int(_), ty) => *ty = None,
             _ => {}
         }

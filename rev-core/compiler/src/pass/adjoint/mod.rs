@@ -22,16 +22,14 @@
 mod pullback;
 mod repeated;
 mod statement;
-mod values;
-
-pub(super) use pullback::elements_used;
-use pullback::{each_element_used, ElementsUsed};
+pub(super) use pullback::{bind, each_element_used, elements_used, inside, merge_equal, ElementsUsed};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::repeated::Tried;
 use crate::ir::{Class, Expr, ExprKind, Function, GenericKind, Mode, Place, Stmt, Type, Var, VarId, VarKind};
 use crate::ops::Func;
+use crate::pass::values::{Known, Naming};
 
 const SUFFIX: &str = "::adjoint";
 
@@ -122,11 +120,6 @@ impl Builder {
         id
     }
 
-    /// A new binding for a value or cotangent that is used more than once.
-    fn new_binding(&mut self, name: &str, ty: Type) -> VarId {
-        self.out.add_var(Var { name: name.into(), ty, kind: VarKind::Binding, span: crate::ir::Span::NONE })
-    }
-
     /// The shadow of a place, if its variable carries a derivative.
     fn shadow(&mut self, place: &Place) -> Option<Place> {
         if !self.active.contains(&place.var) {
@@ -141,6 +134,12 @@ impl Builder {
 
     fn is_zero(&self, shadow: &Place) -> bool {
         self.form.elide_zero && self.zero.contains(&shadow.var)
+    }
+}
+
+impl Naming for Builder {
+    fn known(&mut self) -> Known<'_> {
+        Known { out: &mut self.out, active: &mut self.active, elements: &mut self.elements }
     }
 }
 

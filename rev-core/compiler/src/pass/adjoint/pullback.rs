@@ -8,7 +8,6 @@
 //! so that an infinite derivative in the branch not taken never meets a zero. Where what a branch
 //! computes may be an error outside of it, the choice becomes a branch of statements.
 
-use super::values::{is_guarding, is_trivial, Node};
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
@@ -19,6 +18,7 @@ use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::inverse_block;
 use crate::pass::partials::partials_of;
+use crate::pass::values::{is_guarding, is_trivial, Naming, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A cotangent on its way down an expression.
@@ -209,7 +209,10 @@ impl Builder {
             (ExprKind::If(..) | ExprKind::Element(..) | ExprKind::Cast(..), _)
             | (ExprKind::Repeat(..) | ExprKind::Fill(..), _)
             | (ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) | ExprKind::Len(..), _)
-            | (ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_), _)
+            | (
+                ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_) | ExprKind::ZeroLike(_),
+                _,
+            )
             | (ExprKind::EmptyStack, _) => {
                 self.defect(node.expr.span, "a cotangent of what has no derivative")
             }
@@ -273,7 +276,7 @@ impl Builder {
                 let value = self.value(node);
                 self.pull_singular(node, partials(&values, &value), c)
             }
-            Derivative::Pullback(pullback) => {
+            Derivative::Pullback(pullback, _) => {
                 let (value, negative) = (self.value(node), c.negative);
                 self.with_base(c, true, node, |b, base| {
                     let cotangents = pullback(&values, &value, &base);
@@ -595,7 +598,7 @@ impl Builder {
 }
 
 /// Parts with their partial derivatives.
-type Pulled<'n, 'e> = Vec<(&'n Node<'e>, Expr)>;
+pub(in crate::pass) type Pulled<'n, 'e> = Vec<(&'n Node<'e>, Expr)>;
 
 /// Whether a cotangent is used for more than one update.
 fn several(pulled: &Pulled) -> bool {
@@ -604,7 +607,7 @@ fn several(pulled: &Pulled) -> bool {
 
 /// The arguments that carry derivatives with their partial derivatives, those by equal arguments put together:
 /// `x·x` is pulled back once, by `x + x`.
-fn merge_equal<'n, 'e>(node: &'n Node<'e>, partials: Vec<Expr>) -> Pulled<'n, 'e> {
+pub(in crate::pass) fn merge_equal<'n, 'e>(node: &'n Node<'e>, partials: Vec<Expr>) -> Pulled<'n, 'e> {
     let mut out: Pulled = Vec::new();
     for (arg, partial) in node.parts.iter().zip(partials).filter(|(arg, _)| arg.reads > 0) {
         match out.iter_mut().find(|(first, _)| first.expr.same(arg.expr)) {
@@ -617,11 +620,11 @@ fn merge_equal<'n, 'e>(node: &'n Node<'e>, partials: Vec<Expr>) -> Pulled<'n, 'e
 }
 
 /// Statements inside bindings.
-fn inside(names: Vec<(VarId, Expr)>, body: Block) -> Block {
+pub(in crate::pass) fn inside(names: Vec<(VarId, Expr)>, body: Block) -> Block {
     names.into_iter().rev().fold(body, |body, (var, value)| bind(var, value, body))
 }
 
-fn bind(var: VarId, expr: Expr, body: Block) -> Block {
+pub(in crate::pass) fn bind(var: VarId, expr: Expr, body: Block) -> Block {
     if body.is_empty() {
         return body;
     }
@@ -646,7 +649,7 @@ pub(in crate::pass) fn elements_used<'a>(
 }
 
 /// The same of each variable that statements read.
-pub(super) fn each_element_used(block: &[Stmt]) -> BTreeMap<VarId, ElementsUsed> {
+pub(in crate::pass) fn each_element_used(block: &[Stmt]) -> BTreeMap<VarId, ElementsUsed> {
     let mut out: BTreeMap<VarId, ElementsUsed> = BTreeMap::new();
     let mut add = |place: &Place| {
         let elements = leading_elements(place);

@@ -9,6 +9,7 @@ use crate::ir::{
 };
 use crate::ops::{Func, Instr, InstrAdjoint};
 use crate::pass::inverse_block;
+use crate::pass::values::Naming;
 
 impl Builder {
     /// The adjoint of a sequence of statements: in reverse order.

@@ -324,6 +324,7 @@ impl Parser {
         let kind = match head {
             "len" => ExprKind::Len(self.place()?, None),
             "zero_shadow" => ExprKind::ZeroShadow(self.place()?),
+            "zero_like" => ExprKind::ZeroLike(self.place()?),
             "zero" => ExprKind::Zero(self.ty()?),
             "stack" => ExprKind::EmptyStack,
             "contract" => return self.contraction(),

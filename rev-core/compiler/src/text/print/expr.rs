@@ -59,6 +59,7 @@ impl Printer<'_> {
             }
             ExprKind::Len(place, None) => self.of_place("len(", place),
             ExprKind::ZeroShadow(place) => self.of_place("zero_shadow(", place),
+            ExprKind::ZeroLike(place) => self.of_place("zero_like(", place),
             ExprKind::Len(place, Some(axis)) => {
                 self.push("dim(");
                 self.place(place);
@@ -367,6 +368,7 @@ fn strength(e: &Expr) -> u8 {
         | ExprKind::Fill(..)
         | ExprKind::Zero(_)
         | ExprKind::ZeroShadow(_)
+        | ExprKind::ZeroLike(_)
         | ExprKind::EmptyStack
         | ExprKind::Contract(..) => ATOM,
     }

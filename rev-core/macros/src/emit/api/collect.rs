@@ -4,14 +4,13 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::ir::Module;
-use rev_compiler::ir::{Generic, GenericKind};
+use rev_compiler::ir::{is_function_name, Generic, GenericKind};
 use rev_compiler::text::{encode_module, parse_module};
 
 use super::Entry;
 use crate::emit::callee::{programs, Kind};
 use crate::emit::names::ident;
 use crate::model::Source;
-use crate::types::is_type_name;
 
 /// The associated functions.
 pub fn functions(entry: &Entry) -> TokenStream {
@@ -101,9 +100,6 @@ fn text_of(module: &Module) -> Result<String, String> {
 }
 
 /// Constants are in capitals, functions aren't.
-pub fn is_function_name(path: &str) -> bool {
-    path.rsplit("::").next().is_some_and(|name| !is_type_name(name.trim_start_matches("r#")))
-}
 
 /// Types for the type parameters, with which a struct's definition can be asked for: it doesn't
 /// depend on them.

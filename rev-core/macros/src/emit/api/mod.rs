@@ -21,7 +21,7 @@ use super::signature::{Passed, Shape, Signature};
 use crate::model::{Form, Model, ParamModel, Passing};
 use crate::names::plain;
 
-pub use collect::{aliases, collected, is_function_name};
+pub use collect::{aliases, collected};
 pub use run::{method, plain_function};
 
 /// How deep calls are looked into for what they do to the loss.

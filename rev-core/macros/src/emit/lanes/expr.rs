@@ -73,6 +73,7 @@ impl Body<'_> {
             | ExprKind::Fill(..)
             | ExprKind::Zero(_)
             | ExprKind::ZeroShadow(_)
+            | ExprKind::ZeroLike(_)
             | ExprKind::EmptyStack
             | ExprKind::Contract(..) => self.defect("a value that isn't linear in a loop's variable"),
         }
@@ -113,6 +114,10 @@ impl Body<'_> {
             ExprKind::ZeroShadow(place) => {
                 let value = self.lane_value(place);
                 quote!(#p::lanes::zero_shadow::<_, __N>(&#value))
+            }
+            ExprKind::ZeroLike(place) => {
+                let value = self.lane_value(place);
+                quote!(#p::lanes::zero_like(&#value))
             }
             // the same for all lanes
             ExprKind::Literal(..)
@@ -287,7 +292,9 @@ impl Body<'_> {
 fn can_fail(e: &Expr) -> bool {
     let indexed = |q: &Place| q.path.iter().any(|s| matches!(s, Step::Index(_) | Step::Part(_)));
     let own = match &e.kind {
-        ExprKind::Read(q) | ExprKind::Len(q, _) | ExprKind::ZeroShadow(q) => indexed(q),
+        ExprKind::Read(q) | ExprKind::Len(q, _) | ExprKind::ZeroShadow(q) | ExprKind::ZeroLike(q) => {
+            indexed(q)
+        }
         ExprKind::Func(func, _) => matches!(func, Func::Quot | Func::Rem),
         ExprKind::Pure(..) | ExprKind::Partials(..) => true,
         _ => false,

@@ -269,6 +269,13 @@ impl Body<'_> {
                     Kind::Uniform | Kind::Linear => quote!(#p::lanes::spread_zero_shadows::<_, __N>(#like)),
                 }
             }
+            ExprKind::ZeroLike(q) if self.is_array(q) => {
+                let like = self.place(q, Reach::Read);
+                match self.kind(q.var) {
+                    Kind::Pack => quote!(#p::lanes::zeros_like(#like)),
+                    Kind::Uniform | Kind::Linear => quote!(#p::lanes::spread_zeros_like(#like)),
+                }
+            }
             _ => {
                 let (value, name, ty) = (self.pack(init), self.name(var), self.lane_annotation(var));
                 self.set(var, Repr::Owned);

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use rev_compiler::ir::{
-    Access, Arg, ArgValue, Block, Callee, Expr, ExprKind, Function, Mode, Place, Step, Stmt, StmtKind, Type,
-    VarId,
+    is_function_name, Access, Arg, ArgValue, Block, Callee, Expr, ExprKind, Function, Mode, Place, Step,
+    Stmt, StmtKind, Type, VarId,
 };
 use rev_compiler::ops::Func;
 
@@ -60,7 +60,7 @@ impl Varying {
     /// Whether an expression's value does.
     pub fn expr(&self, e: &Expr) -> bool {
         match &e.kind {
-            ExprKind::Read(q) | ExprKind::ZeroShadow(q) => self.place(q),
+            ExprKind::Read(q) | ExprKind::ZeroShadow(q) | ExprKind::ZeroLike(q) => self.place(q),
             ExprKind::Len(..) => false,
             ExprKind::Block(lets, _) if lets.iter().any(|(var, _)| self.has(*var)) => true,
             _ => {
@@ -219,7 +219,7 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
                     ArgValue::Place(q) => passed(q),
                     ArgValue::Expr(e) => match &e.kind {
                         ExprKind::Read(q) => passed(q),
-                        ExprKind::Named(path) => !is_function(path),
+                        ExprKind::Named(path) => !is_function_name(path),
                         _ => true,
                     },
                 })
@@ -227,12 +227,14 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
         // the shape of an array is the same for all lanes
         StmtKind::Ancilla { init, .. } => match &init.kind {
             ExprKind::Fill(_, shape) => !shape.iter().any(|e| varying.expr(e)),
-            ExprKind::ZeroShadow(q) if array(q) => !q.indices().any(|e| varying.expr(e)),
+            ExprKind::ZeroShadow(q) | ExprKind::ZeroLike(q) if array(q) => {
+                !q.indices().any(|e| varying.expr(e))
+            }
             _ => true,
         },
         StmtKind::Let { expr, .. } => match &expr.kind {
             ExprKind::Read(q) => !array(q),
-            ExprKind::Named(path) => !is_function(path),
+            ExprKind::Named(path) => !is_function_name(path),
             _ => true,
         },
         StmtKind::If { .. }
@@ -266,7 +268,7 @@ fn is_shaped(function: &Function, varying: &Varying, e: &Expr) -> bool {
         ExprKind::Len(q, _) => {
             is_laned_place(function, varying, q) && !q.path.iter().any(|step| chooses(varying, step))
         }
-        ExprKind::ZeroShadow(q) => is_laned_place(function, varying, q),
+        ExprKind::ZeroShadow(q) | ExprKind::ZeroLike(q) => is_laned_place(function, varying, q),
         _ => true,
     };
     e.each_child(&mut |c| shaped &= is_shaped(function, varying, c));
@@ -303,11 +305,6 @@ fn has_parts_apart(varying: &Varying, args: &[Arg]) -> bool {
         !is_own_part(varying, q)
             || !places[..k].iter().chain(&places[k + 1..]).any(|(r, w)| r.var == q.var && (*written || *w))
     })
-}
-
-/// Whether a name is a function's: constants are in capitals.
-fn is_function(path: &str) -> bool {
-    path.rsplit("::").next().is_some_and(|name| name.starts_with(|c: char| c.is_lowercase() || c == '_'))
 }
 
 /// Whether an expression has a product or a sum of arrays in it.

@@ -5,17 +5,17 @@
 //! grows as the expression does, not as its size times its depth.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::Builder;
-use crate::ir::{Expr, ExprKind, Place, Step, Type, VarId};
+use crate::ir::{Expr, ExprKind, Function, Place, Span, Step, Type, Var, VarId, VarKind};
 use crate::ops::{Derivative, Func};
+use crate::pass::adjoint::ElementsUsed;
 use crate::pass::distinct_names;
 
-/// An expression that is pulled back.
+/// An expression that is differentiated.
 pub(super) struct Node<'e> {
     pub expr: &'e Expr,
-    /// How many updates of shadows a cotangent of the value becomes.
+    /// How often it reads what carries a derivative: how many updates of shadows a cotangent of the value becomes.
     pub reads: usize,
     /// The parts through which derivatives may flow; none where none do. Of a block the values of its names, then its own.
     pub parts: Vec<Node<'e>>,
@@ -30,31 +30,52 @@ pub(super) struct Node<'e> {
     pub closed: Cell<bool>,
 }
 
-impl Builder {
+/// What is known of the variables of the function for which derivatives are made.
+pub(super) struct Known<'b> {
+    /// The function made.
+    pub out: &'b mut Function,
+    /// The variables that carry a derivative.
+    pub active: &'b mut BTreeSet<VarId>,
+    /// The elements of each variable that are used, of those that aren't only used as a whole.
+    pub elements: &'b mut BTreeMap<VarId, ElementsUsed>,
+}
+
+/// A derivative while it is being made: gives names to values.
+pub(super) trait Naming {
+    /// What is known of the variables.
+    fn known(&mut self) -> Known<'_>;
+
+    /// A new binding.
+    fn new_binding(&mut self, name: &str, ty: Type) -> VarId {
+        let var = Var { name: name.into(), ty, kind: VarKind::Binding, span: Span::NONE };
+        self.known().out.add_var(var)
+    }
+
     /// The expression with its blocks' names all different, if they aren't: their scopes become one.
-    pub(super) fn with_own_names(&mut self, expr: &Expr) -> Option<Expr> {
+    fn with_own_names(&mut self, expr: &Expr) -> Option<Expr> {
         if has_own_names(expr) {
             return None;
         }
         let mut own = expr.clone();
-        for (new, old) in distinct_names(&mut self.out, &mut own) {
-            if let Some(used) = self.elements.get(&old).cloned() {
-                self.elements.insert(new, used);
+        let Known { out, elements, .. } = self.known();
+        for (new, old) in distinct_names(out, &mut own) {
+            if let Some(used) = elements.get(&old).cloned() {
+                elements.insert(new, used);
             }
         }
         Some(own)
     }
 
     /// The tree of an expression. The local names in it that carry derivatives are active from here on.
-    pub(super) fn node<'e>(&mut self, expr: &'e Expr) -> Node<'e> {
+    fn node<'e>(&mut self, expr: &'e Expr) -> Node<'e> {
         let mut parts = Vec::new();
         let reads = match &expr.kind {
-            ExprKind::Read(p) => usize::from(self.active.contains(&p.var)),
+            ExprKind::Read(p) => usize::from(self.known().active.contains(&p.var)),
             ExprKind::Block(lets, value) => {
                 for (var, e) in lets {
                     let part = self.node(e);
                     if part.reads > 0 {
-                        self.active.insert(*var);
+                        self.known().active.insert(*var);
                     }
                     parts.push(part);
                 }
@@ -84,7 +105,7 @@ impl Builder {
 
     /// The value of a part as derivatives are written with: itself if it is a name or number, else a name for it, which
     /// is bound if it is [used](Node::is_used).
-    pub(super) fn value(&mut self, node: &Node) -> Expr {
+    fn value(&mut self, node: &Node) -> Expr {
         if is_trivial(node.expr) {
             return node.expr.clone();
         }
@@ -113,9 +134,14 @@ impl Node<'_> {
 
     /// The names that are used with their values, each before those that are computed from it.
     pub fn names(&self) -> Vec<(VarId, Expr)> {
+        self.finish().0
+    }
+
+    /// The expression as it is computed from its names, and these with their values.
+    pub fn finish(&self) -> (Vec<(VarId, Expr)>, Expr) {
         let mut names = Vec::new();
-        self.written(&mut names);
-        names
+        let written = self.written(&mut names);
+        (names, written)
     }
 
     /// The expression, computed from its names.
@@ -161,6 +187,7 @@ impl Node<'_> {
             | ExprKind::Block(..)
             | ExprKind::Zero(_)
             | ExprKind::ZeroShadow(_)
+            | ExprKind::ZeroLike(_)
             | ExprKind::EmptyStack => self.expr.kind.clone(),
         }
     }
@@ -217,6 +244,7 @@ fn differentiable_parts(expr: &Expr) -> Vec<&Expr> {
         | ExprKind::Block(..)
         | ExprKind::Zero(_)
         | ExprKind::ZeroShadow(_)
+        | ExprKind::ZeroLike(_)
         | ExprKind::EmptyStack => Vec::new(),
     }
 }
@@ -284,6 +312,7 @@ fn fails_itself(e: &Expr) -> bool {
         | ExprKind::Fill(..)
         | ExprKind::Zero(_)
         | ExprKind::ZeroShadow(_)
+        | ExprKind::ZeroLike(_)
         | ExprKind::EmptyStack => false,
     }
 }

@@ -1,0 +1,108 @@
+//! Tangents: against differences, against the adjoint, and taken once more.
+
+use rev_core::ir::Direction;
+use rev_core::value::Data;
+
+use super::super::slopes::{compare, Verdict};
+use super::super::{Failure, Tally};
+use super::runs::{alike, apart, interleave, numbers, Ends, Subject, ADJOINT, ROUNDING};
+use crate::reals::{dot, moved, reals, replace};
+use crate::Dice;
+
+/// How far products of derivatives may be apart, relative to the lengths of what is multiplied.
+const PRODUCTS: f64 = 1e-9;
+
+/// What the tangent of a program is: the program on its values, its derivative along a direction beside them, and
+/// the same of the inverse; second derivatives for a share of the programs.
+pub(super) fn of_the_program(s: &Subject, ends: &Ends, tally: &mut Tally) -> Result<(), Failure> {
+    let refused =
+        |e: &dyn std::fmt::Display| Failure::new("it has a tangent", format!("{e}\n{}", s.program.text()));
+    let module = s.module.tangent().map_err(|e| refused(&e))?;
+    let tangent = Subject::new(s.program, &module);
+    let mut dice = Dice::new(s.program.seed + 3);
+    let towards = direction(&ends.before, &mut dice);
+    let start = interleave(&ends.before, &towards);
+    let end = tangent.must_run(Direction::FORWARD, start.clone())?;
+    let (values, pushed) = apart(&end);
+    alike("a tangent computes the program's values", &ends.after, &values, 0.0)?;
+    let back = tangent.must_run(Direction::INVERSE, end.clone())?;
+    alike("a tangent's inverse restores values and tangents", &start, &back, ROUNDING)?;
+    let inverse = s.module.inverse().tangent().map_err(|e| refused(&e))?;
+    let back = Subject::new(s.program, &inverse).must_run(Direction::FORWARD, end.clone())?;
+    alike("the tangent of the inverse is the inverse of the tangent", &start, &back, ROUNDING)?;
+
+    let (_, pulled) = apart(&s.must_run(ADJOINT, interleave(&ends.after, &ends.seeds))?);
+    same_product("⟨ȳ, J ẋ⟩ = ⟨Jᵀ ȳ, ẋ⟩", [&ends.seeds, &pushed], [&pulled, &towards])?;
+    let along = towards.iter().flat_map(reals).collect::<Vec<_>>();
+    let value = |h: f64| {
+        let moved = moved(&ends.before, &along, h);
+        Some(dot(&ends.seeds, &s.run(Direction::FORWARD, moved).ok()?))
+    };
+    *tally.entry("tangents").or_default() += 1;
+    let derivative = dot(&ends.seeds, &pushed);
+    match compare(derivative, &value) {
+        Verdict::Agrees => {}
+        Verdict::Rough => *tally.entry("rough").or_default() += 1,
+        Verdict::Differs(quotients) => {
+            let message = format!("{derivative}, differences {quotients:?}\nat {}", numbers(&ends.before));
+            return Err(Failure::new("the tangent agrees with differences", message));
+        }
+    }
+    if s.program.seed.is_multiple_of(3) {
+        *tally.entry("second tangents").or_default() += 1;
+        twice(&tangent, ends, &pulled, (&towards, &end), &mut dice)?;
+    }
+    Ok(())
+}
+
+/// The adjoint of the tangent gives the gradient and the product of the Hessian with the direction; the tangent of the
+/// tangent its second derivative along it.
+fn twice(
+    tangent: &Subject,
+    ends: &Ends,
+    gradient: &[Data],
+    (towards, end): (&[Data], &[Data]),
+    dice: &mut Dice,
+) -> Result<(), Failure> {
+    let zeros: Vec<Data> = ends.seeds.iter().map(Data::zero_like).collect();
+    // the loss is the tangent of ⟨ȳ, y⟩: cotangents of tangents only
+    let seeds = interleave(&zeros, &ends.seeds);
+    let product = |end: &[Data]| {
+        let (_, pulled) = apart(&tangent.must_run(ADJOINT, interleave(end, &seeds))?);
+        Ok(apart(&pulled))
+    };
+    let (along, found) = product(end)?;
+    alike("the adjoint of a tangent gives the gradient too", gradient, &found, ROUNDING)?;
+    let others = direction(&ends.before, dice);
+    let other_end = tangent.must_run(Direction::FORWARD, interleave(&ends.before, &others))?;
+    let (along_others, _) = product(&other_end)?;
+    same_product("⟨v, H w⟩ = ⟨w, H v⟩", [towards, &along_others], [&others, &along])?;
+
+    let second = tangent.module.tangent();
+    let second = second.map_err(|e| Failure::new("a tangent has a tangent", e.to_string()))?;
+    let second = Subject::new(tangent.program, &second);
+    let nothing: Vec<Data> = towards.iter().map(|d| replace(d, &mut |_| 0.0)).collect();
+    let start = interleave(&interleave(&ends.before, towards), &interleave(towards, &nothing));
+    let (_, pushed) = apart(&second.must_run(Direction::FORWARD, start)?);
+    let (_, curved) = apart(&pushed);
+    same_product(
+        "the tangent of the tangent is ⟨ȳ, f''(ẋ, ẋ)⟩ = ⟨ẋ, H ẋ⟩",
+        [&ends.seeds, &curved],
+        [towards, &along],
+    )
+}
+
+/// A random tangent of values. What carries no derivative stays as it is, and should mean nothing.
+fn direction(values: &[Data], dice: &mut Dice) -> Vec<Data> {
+    values.iter().map(|d| replace(d, &mut |_| dice.real(-1.0, 1.0))).collect()
+}
+
+fn same_product(property: &'static str, a: [&[Data]; 2], b: [&[Data]; 2]) -> Result<(), Failure> {
+    let (left, right) = (dot(a[0], a[1]), dot(b[0], b[1]));
+    let size = |[x, y]: [&[Data]; 2]| (dot(x, x) * dot(y, y)).sqrt();
+    let scale = size(a).max(size(b)).max(1.0);
+    match (left - right).abs() <= PRODUCTS * scale {
+        true => Ok(()),
+        false => Err(Failure::new(property, format!("{left} and {right}"))),
+    }
+}
