@@ -178,7 +178,7 @@ impl Generic {
     /// What is written for parameters in a path, `f::<f64, Complex<T>, N, 3>`. What is left to be found (`_`), and
     /// functions, which parameters of a type of their own stand for, have nothing.
     pub fn written<'g>(generics: &'g [Generic], path: &str) -> Vec<(&'g Generic, GenericArgument)> {
-        let path = path.trim_end_matches(crate::pass::TANGENT);
+        let (path, _) = crate::pass::taken_tangents(path);
         let arguments = path.rsplit_once("::<").and_then(|(_, rest)| rest.trim_end().strip_suffix('>'));
         let arguments = arguments.into_iter().flat_map(|list| list.split(',')).map(str::trim);
         let meant = |(generic, text): (&'g Generic, &str)| {

@@ -29,9 +29,9 @@ pub use inverse::inverse_block;
 use inverse::inverse_function;
 pub(crate) use partials::row_type;
 pub use partials::{partials, taken_partials, NotDifferentiable};
-pub use rename::{distinct_names, fresh_names};
+pub use rename::{distinct_names, fresh_locals, fresh_names};
 use tangent::tangent_function;
-pub use tangent::TANGENT;
+pub use tangent::{taken_tangents, TANGENT};
 pub use uncompute::uncompute;
 
 /// The inverse of a function.

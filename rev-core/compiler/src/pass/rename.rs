@@ -19,6 +19,13 @@ pub fn distinct_names(function: &mut Function, expr: &mut Expr) -> Vec<(VarId, V
     names.copies
 }
 
+/// Gives the names in the blocks of an expression new ones. The new variables, with those that they were.
+pub fn fresh_locals(function: &mut Function, expr: &mut Expr) -> Vec<(VarId, VarId)> {
+    let mut names = Names { function, new: BTreeMap::new(), kept: None, copies: vec![] };
+    names.expr(expr);
+    names.copies
+}
+
 struct Names<'f> {
     function: &'f mut Function,
     new: BTreeMap<VarId, VarId>,

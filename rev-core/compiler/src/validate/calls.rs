@@ -4,7 +4,7 @@
 use super::held::storage;
 use super::scope::{name, Walk};
 use crate::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, Mode, Module, Place, Step, VarKind};
-use crate::pass::{FUSED, SHADOWS};
+use crate::pass::{taken_tangents, FUSED, SHADOWS};
 
 /// The rules of a call.
 pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args: &[Arg]) {
@@ -17,7 +17,18 @@ pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args:
     let even = args.len().is_multiple_of(1 << levels);
     walk.expect(even, |_| "a call of an adjoint has an argument without a shadow".into());
     if levels > 0 && even {
-        args.chunks_exact(2).for_each(|pair| shadow(walk, &pair[0], &pair[1]));
+        // of a tangent, the shadow of a value may be that of its tangent: the tangent of an adjoint has it so
+        let apart = 1 << levels;
+        let tangents = match callee {
+            Callee::Path(path) => taken_tangents(path).1,
+            Callee::Param(_) => 0,
+        };
+        for block in args.chunks(apart << tangents) {
+            for (k, pair) in block.chunks_exact(2).enumerate() {
+                let of: Vec<&Arg> = block.iter().skip(2 * k % apart).step_by(apart).collect();
+                shadow(walk, &pair[0], &pair[1], &of);
+            }
+        }
     }
     if let (Some(module), Callee::Path(path)) = (walk.module, callee) {
         known(walk, module, path, direction, args);
@@ -63,8 +74,9 @@ fn read_by<'e>(e: &'e Expr, given: &mut Vec<Given<'e>>) {
     e.each_read(&mut |place| given.push(Given { place, mode: Mode::Read, is_shadow: false }));
 }
 
-/// An argument's shadow is a place, used as goes with the argument, and of the same part of the same thing.
-fn shadow(walk: &mut Walk, arg: &Arg, shadow: &Arg) {
+/// An argument's shadow is a place, used as goes with the argument, and of the same part of the same thing, or of one
+/// of others.
+fn shadow(walk: &mut Walk, arg: &Arg, shadow: &Arg, others: &[&Arg]) {
     let mode = match arg.mode {
         Mode::Read => Mode::Accumulate,
         Mode::Accumulate => Mode::Read,
@@ -79,9 +91,14 @@ fn shadow(walk: &mut Walk, arg: &Arg, shadow: &Arg) {
     };
     let Some(Some(of)) = walk.shadow_of.get(shadow.var.0 as usize) else { return };
     let path: Vec<&Step> = of.path.iter().chain(&shadow.path).collect();
-    let same = of.var == arg.var
-        && path.len() == arg.path.len()
-        && path.into_iter().zip(&arg.path).all(|(a, b)| same_step(a, b));
+    let same = others.iter().any(|other| match &other.value {
+        ArgValue::Place(arg) => {
+            of.var == arg.var
+                && path.len() == arg.path.len()
+                && path.iter().zip(&arg.path).all(|(a, b)| same_step(a, b))
+        }
+        ArgValue::Expr(_) => false,
+    });
     let (arg, shadow) = (arg.var, shadow.var);
     walk.expect(same, |f| {
         format!(

@@ -50,7 +50,8 @@ pub(super) fn of_the_program(s: &Subject, ends: &Ends, tally: &mut Tally) -> Res
     }
     if s.program.seed.is_multiple_of(3) {
         *tally.entry("second tangents").or_default() += 1;
-        twice(&tangent, ends, &pulled, (&towards, &end), &mut dice)?;
+        let product = twice(&tangent, ends, &pulled, (&towards, &end), &mut dice)?;
+        of_the_adjoint(s, ends, (&pushed, &product))?;
     }
     Ok(())
 }
@@ -63,8 +64,8 @@ fn twice(
     gradient: &[Data],
     (towards, end): (&[Data], &[Data]),
     dice: &mut Dice,
-) -> Result<(), Failure> {
-    let zeros: Vec<Data> = ends.seeds.iter().map(Data::zero_like).collect();
+) -> Result<Vec<Data>, Failure> {
+    let zeros: Vec<Data> = ends.seeds.iter().map(|d| replace(d, &mut |_| 0.0)).collect();
     // the loss is the tangent of ⟨ȳ, y⟩: cotangents of tangents only
     let seeds = interleave(&zeros, &ends.seeds);
     let product = |end: &[Data]| {
@@ -85,11 +86,20 @@ fn twice(
     let start = interleave(&interleave(&ends.before, towards), &interleave(towards, &nothing));
     let (_, pushed) = apart(&second.must_run(Direction::FORWARD, start)?);
     let (_, curved) = apart(&pushed);
-    same_product(
-        "the tangent of the tangent is ⟨ȳ, f''(ẋ, ẋ)⟩ = ⟨ẋ, H ẋ⟩",
-        [&ends.seeds, &curved],
-        [towards, &along],
-    )
+    let property = "the tangent of the tangent is ⟨ȳ, f''(ẋ, ẋ)⟩ = ⟨ẋ, H ẋ⟩";
+    same_product(property, [&ends.seeds, &curved], [towards, &along])?;
+    Ok(along)
+}
+
+/// The tangent of the adjoint gives the same product of the Hessian as the adjoint of the tangent.
+fn of_the_adjoint(s: &Subject, ends: &Ends, (pushed, product): (&[Data], &[Data])) -> Result<(), Failure> {
+    let module = s.module.adjoint().tangent();
+    let module = module.map_err(|e| Failure::new("an adjoint has a tangent", e.to_string()))?;
+    let still: Vec<Data> = ends.seeds.iter().map(|d| replace(d, &mut |_| 0.0)).collect();
+    let start = interleave(&interleave(&ends.after, &ends.seeds), &interleave(pushed, &still));
+    let (_, tangents) = apart(&Subject::new(s.program, &module).must_run(Direction::FORWARD, start)?);
+    let (_, found) = apart(&tangents);
+    alike("the tangent of the adjoint is the adjoint of the tangent", product, &found, ROUNDING)
 }
 
 /// A random tangent of values. What carries no derivative stays as it is, and should mean nothing.

@@ -9,6 +9,7 @@ use crate::ir::{height, Block, Class, Expr, ExprKind, Place, Span, Step, Type};
 use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::adjoint::{inside, ElementsUsed};
+use crate::pass::fresh_locals;
 use crate::pass::partials::partials_of;
 use crate::pass::values::{is_guarding, is_trivial, Naming, Node};
 
@@ -39,7 +40,7 @@ impl Builder {
         tangent: impl FnOnce(&mut Builder, &Node) -> T,
         f: impl FnOnce(&mut Builder, T, Expr) -> Block,
     ) -> Block {
-        let own = self.with_own_names(e);
+        let own = self.with_fresh_names(e);
         let node = self.node(own.as_ref().unwrap_or(e));
         let outer = std::mem::take(&mut self.names);
         let tangent = tangent(self, &node);
@@ -47,6 +48,21 @@ impl Builder {
         let (names, value) = node.finish();
         let body = f(self, tangent, value);
         inside(names, inside(tangents, body))
+    }
+
+    /// The expression with new names in its blocks: they are bound around statements, where in an adjoint others of
+    /// the same name may be in scope.
+    pub(super) fn with_fresh_names(&mut self, e: &Expr) -> Option<Expr> {
+        if !has_blocks(e) {
+            return None;
+        }
+        let mut own = e.clone();
+        for (new, old) in fresh_locals(&mut self.out, &mut own) {
+            if let Some(used) = self.elements.get(&old).cloned() {
+                self.elements.insert(new, used);
+            }
+        }
+        Some(own)
     }
 
     /// The tangent of an update's right side: of a product that is rounded with the sum, one product for each
@@ -305,6 +321,12 @@ impl Builder {
         self.names.push((var, tangent));
         Expr::read(Place::var(var))
     }
+}
+
+fn has_blocks(e: &Expr) -> bool {
+    let mut found = matches!(e.kind, ExprKind::Block(..));
+    e.each_child(&mut |child| found |= has_blocks(child));
+    found
 }
 
 fn choice(cond: Expr, a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {

@@ -31,6 +31,16 @@ use crate::pass::values::{Known, Naming};
 /// After the path of a function: its tangent.
 pub const TANGENT: &str = "::tangent";
 
+/// Splits a path into that of a function and how often its tangent was taken.
+pub fn taken_tangents(mut path: &str) -> (&str, usize) {
+    let mut times = 0;
+    while let Some(of) = path.strip_suffix(TANGENT) {
+        path = of;
+        times += 1;
+    }
+    (path, times)
+}
+
 /// The tangent of a function that has been through the uncompute pass.
 pub(super) fn tangent_function(function: &Function) -> Function {
     let mut builder = Builder {

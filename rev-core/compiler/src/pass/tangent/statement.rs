@@ -3,8 +3,8 @@
 use super::{Builder, TANGENT};
 use crate::check::type_of;
 use crate::ir::{
-    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Parallel, Place, Release, Stmt,
-    StmtKind, Type, UpdateOp, VarId, VarKind,
+    is_function_name, Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Parallel, Place,
+    Release, Stmt, StmtKind, Type, UpdateOp, VarId, VarKind,
 };
 use crate::ops::{Instr, InstrAdjoint};
 use crate::pass::adjoint::bind;
@@ -196,7 +196,16 @@ impl Builder {
 
     fn binding(&mut self, var: VarId, expr: &Expr, body: &[Stmt]) -> Block {
         if !self.active.contains(&var) {
+            let tangent = match &expr.kind {
+                ExprKind::Named(path) => function_tangent(path),
+                _ => None,
+            };
+            let dot = tangent.map(|tangent| (self.new_dot(var, VarKind::Binding), tangent));
             let body = self.block(body);
+            let body = match dot {
+                Some((dot, tangent)) => bind(dot, tangent, body),
+                None => body,
+            };
             return vec![Stmt::new(StmtKind::Let { var, expr: expr.clone(), body })];
         }
         let used = self.elements.get(&var).cloned().unwrap_or_default();
@@ -258,7 +267,7 @@ impl Builder {
                 [arg.clone(), with(ArgValue::Place(dot))]
             }
             ArgValue::Expr(e) => {
-                let own = self.with_own_names(e);
+                let own = self.with_fresh_names(e);
                 let node = self.node(own.as_ref().unwrap_or(e));
                 let outer = std::mem::take(&mut self.names);
                 let tangent = self.tangent(&node, &[]);
@@ -276,13 +285,15 @@ impl Builder {
 
     /// A value that carries no derivative, and what is passed for its tangent.
     fn without_tangent(&mut self, value: Expr, scopes: &mut Vec<Scope>) -> (Expr, Expr) {
+        if let ExprKind::Named(path) = &value.kind {
+            if let Some(tangent) = function_tangent(path) {
+                return (value, tangent);
+            }
+        }
         let tangent = match &value.kind {
             ExprKind::Literal(Number::Int(_), ty) => ExprKind::Literal(Number::Int(0), ty.clone()),
             ExprKind::Literal(Number::Float(_), ty) => ExprKind::Literal(Number::Float(0.0), ty.clone()),
             ExprKind::Literal(Number::Bool(_), _) => value.kind.clone(),
-            ExprKind::Named(path) if crate::ir::is_function_name(path) => {
-                ExprKind::Named(format!("{path}{TANGENT}"))
-            }
             _ if self.is_inactive(&value) => value.kind.clone(),
             _ => {
                 let var = self.new_binding("arg", Type::Unknown);
@@ -298,8 +309,11 @@ impl Builder {
     /// What is passed for the tangent of a place that carries no derivative: the place itself where its type says so,
     /// else zeros.
     fn zeros(&mut self, place: &Place, mode: Mode, scopes: &mut Vec<Scope>) -> Place {
-        if matches!(self.out.var(place.var).ty, Type::Function(_)) {
-            return place.rooted_at(self.dots.get(&place.var).copied().unwrap_or(place.var));
+        let of = self.out.var(place.var);
+        // a function, or a name for one, has a tangent although it isn't active
+        let is_function = matches!(of.ty, Type::Function(_)) || of.kind == VarKind::Binding;
+        if let Some(dot) = self.dots.get(&place.var).filter(|_| is_function) {
+            return place.rooted_at(*dot);
         }
         if mode == Mode::Read && self.is_inactive(&Expr::read(place.clone())) {
             return place.clone();
@@ -342,6 +356,11 @@ impl Builder {
         let ty = type_of(&self.out, e);
         ty.is_inactive(&self.out.generics) && !ty.is_storage(&self.out.generics)
     }
+}
+
+/// What is passed for the tangent of a reversible function that is an argument.
+fn function_tangent(path: &str) -> Option<Expr> {
+    is_function_name(path).then(|| Expr::new(ExprKind::Named(format!("{path}{TANGENT}"))))
 }
 
 /// What is in scope around a call.
