@@ -65,6 +65,27 @@ pub fn zero_shadow_array<E: Primal, D: Dimension, const N: usize>(
     Ok(of.map(Primal::zero_shadow))
 }
 
+/// Zeros like the elements of a slice.
+///
+/// # Errors
+///
+/// When there is no memory for them.
+pub fn zeros_like<E: Primal>(of: &[E]) -> Result<Vec<E>, Error> {
+    let mut zeros = room(of.len())?;
+    zeros.extend(of.iter().map(Primal::zero_like));
+    Ok(zeros)
+}
+
+/// Zeros like the elements of an array, in its order in memory.
+///
+/// # Errors
+///
+/// When there is no memory for them.
+pub fn zero_array_like<E: Primal, D: Dimension>(of: ArrayView<'_, E, D>) -> Result<Array<E, D>, Error> {
+    drop(room::<E>(of.len())?);
+    Ok(of.map(Primal::zero_like))
+}
+
 fn room<T>(count: usize) -> Result<Vec<T>, Error> {
     let mut room = Vec::new();
     room.try_reserve_exact(count).map_err(|_| fail::no_copy())?;

@@ -69,8 +69,8 @@ pub mod __private {
     pub use crate::function::{
         Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
-    pub use crate::gradient::{seed, zero_shadow_array, zero_shadows, Wrt};
-    pub use crate::names::{HasPure, HasReversible, IsPure, IsReversible, Part, Unknown};
+    pub use crate::gradient::{seed, zero_array_like, zero_shadow_array, zero_shadows, zeros_like, Wrt};
+    pub use crate::names::{HasPure, HasReversible, HasTangent, IsPure, IsReversible, Part, Unknown};
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided, Taken};

@@ -24,6 +24,17 @@ pub trait IsReversible {
     const PROGRAMS: Self::Programs;
 }
 
+/// A function under `#[reversible(tangent)]`.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] this function has no tangent",
+    label = "its tangent is asked for here",
+    note = "say `#[reversible(tangent)]` where it is declared, and at all that it calls"
+)]
+pub trait HasTangent {
+    /// The reversible function that its tangent is.
+    type Tangent: IsReversible;
+}
+
 /// A function under `#[pure]`.
 #[diagnostic::on_unimplemented(
     message = "[R0607] this isn't a `#[pure]` function, so an expression can't call it",

@@ -26,6 +26,8 @@ pub struct Model {
     pub function: ir::Function,
     /// What the paths and blocks of the program look like in the source.
     pub source: Source,
+    /// How often its tangent is to be taken.
+    pub tangents: u8,
     /// For a function of a type, what the type and its own name are. The item's name and generics then are those
     /// of both, its receiver a parameter `self`.
     pub method: Option<Method>,
@@ -59,6 +61,7 @@ pub struct PureModel {
 }
 
 /// How a parameter is declared.
+#[derive(Clone)]
 pub struct ParamModel {
     /// The variable in the IR. Its name there is the parameter's name, its type the element type
     /// and shape without references.
@@ -111,7 +114,7 @@ pub enum Form {
 }
 
 /// The source's own spelling of what the IR holds as text.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Source {
     /// Reversible functions that are called, by the path in [`ir::Callee::Path`], without the
     /// `::inverse` of an uncall.
@@ -134,6 +137,7 @@ pub struct Source {
 }
 
 /// A receiver that a call `x.f(..)` is taken to change.
+#[derive(Clone)]
 pub struct Receiver {
     /// The path in [`ir::Callee::Path`].
     pub callee: String,
@@ -144,6 +148,7 @@ pub struct Receiver {
 }
 
 /// An external block.
+#[derive(Clone)]
 pub struct External {
     /// The text in [`ir::StmtKind::External`].
     pub code: String,
@@ -156,6 +161,7 @@ pub struct External {
 }
 
 /// A variable in an external block.
+#[derive(Clone)]
 pub struct Mentioned {
     /// The name that it has there; a shadowed name is another variable in the IR.
     pub ident: Ident,

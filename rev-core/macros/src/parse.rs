@@ -8,6 +8,9 @@ use syn::Token;
 
 use crate::spans::Spans;
 
+/// How often the tangent of a function can be taken: each makes its programs twice as large.
+const MAX_TANGENTS: u8 = 4;
+
 /// The arguments of `#[reversible(..)]`.
 #[derive(Default)]
 pub struct Options {
@@ -17,6 +20,8 @@ pub struct Options {
     pub loss: Option<syn::Ident>,
     /// `constant(name, ..)`: the parameters that have no derivative.
     pub constants: Vec<syn::Ident>,
+    /// `tangent`, `tangent = 2`: how often the tangent is taken of the function.
+    pub tangents: u8,
 }
 
 /// One argument.
@@ -24,6 +29,7 @@ enum Item {
     Unchecked,
     Loss(syn::Ident),
     Constant(Vec<syn::Ident>),
+    Tangent(u8),
     Unknown(syn::Ident),
 }
 
@@ -42,6 +48,18 @@ impl Parse for Item {
                 let names = Punctuated::<syn::Ident, Token![,]>::parse_terminated(&names)?;
                 Ok(Item::Constant(names.into_iter().collect()))
             }
+            "tangent" if input.peek(Token![=]) => {
+                input.parse::<Token![=]>()?;
+                let times: syn::LitInt = input.parse()?;
+                match times.base10_parse() {
+                    Ok(times @ 1..=MAX_TANGENTS) => Ok(Item::Tangent(times)),
+                    Ok(_) | Err(_) => Err(syn::Error::new(
+                        times.span(),
+                        format!("tangents are taken 1 to {MAX_TANGENTS} times"),
+                    )),
+                }
+            }
+            "tangent" => Ok(Item::Tangent(1)),
             _ => Ok(Item::Unknown(name)),
         }
     }
@@ -61,6 +79,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
         match item {
             Item::Unchecked => options.unchecked = true,
             Item::Loss(name) => options.loss = Some(name),
+            Item::Tangent(times) => options.tangents = times,
             Item::Constant(names) => options.constants.extend(names),
             Item::Unknown(name) => diagnostics.push(unknown(spans.of(&name))),
         }
@@ -70,7 +89,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
 
 fn unknown(span: rev_compiler::ir::Span) -> Diagnostic {
     Diagnostic::new(Code::UnsupportedAttribute, span, "this argument of `reversible` isn't known")
-        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]` and `#[reversible(constant(name, ..))]` are")
+        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]` and `#[reversible(tangent)]` (or `tangent = 2`, up to 4) are")
 }
 
 /// A given derivative of a pure function: `d(x) = e`.

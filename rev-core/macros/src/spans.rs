@@ -106,7 +106,7 @@ fn last_span(stream: TokenStream) -> Option<Span> {
 }
 
 /// From the IR's positions back to tokens.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Spans {
     regions: HashMap<ir::Span, Region>,
 }

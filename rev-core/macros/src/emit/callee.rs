@@ -102,10 +102,14 @@ pub fn imports(p: &TokenStream, source: &Source) -> TokenStream {
 
 /// The value whose methods are the programs of a function.
 pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> TokenStream {
-    let bare = bare(path);
+    let (path, tangents) = without_tangents(path);
+    let bare = bare(&path);
     if let Some((of, name)) = of_type(&bare) {
         let hash = hash(&name);
         return match kind {
+            Kind::Reversible if tangents > 0 => {
+                tangent(p, &quote!(<#of as #p::HasReversible<#hash>>::Programs), tangents)
+            }
             Kind::Reversible => quote!(<#of as #p::HasReversible<#hash>>::PROGRAMS),
             Kind::Pure => quote!(<#of as #p::HasPure<#hash>>::PROGRAMS),
         };
@@ -120,9 +124,32 @@ pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> To
         None => quote!(#bare),
     };
     match kind {
+        Kind::Reversible if tangents > 0 => tangent(p, &named, tangents),
         Kind::Reversible => quote!(<#named as #p::IsReversible>::PROGRAMS),
         Kind::Pure => quote!(<#named as #p::IsPure>::PROGRAMS),
     }
+}
+
+/// The programs of the tangent of a function.
+fn tangent(p: &TokenStream, of: &TokenStream, times: usize) -> TokenStream {
+    let ty = (0..times).fold(of.clone(), |of, _| quote!(<#of as #p::HasTangent>::Tangent));
+    quote!(<#ty as #p::IsReversible>::PROGRAMS)
+}
+
+/// The path of a function, and how often its tangent is meant: `f::tangent`.
+pub fn without_tangents(path: &Path) -> (Path, usize) {
+    let (mut path, mut times) = (path.clone(), 0);
+    while path.segments.len() > 1 && path.segments.last().is_some_and(|s| s.ident == "tangent") {
+        let arguments = path.segments.pop().map(|s| s.into_value().arguments);
+        path.segments.pop_punct();
+        if let (Some(last), Some(arguments)) = (path.segments.last_mut(), arguments) {
+            if last.arguments.is_none() {
+                last.arguments = arguments;
+            }
+        }
+        times += 1;
+    }
+    (path, times)
 }
 
 /// The number by which a type's function is found.
@@ -134,7 +161,12 @@ pub fn hash(name: &str) -> u64 {
 /// The functions that are named by paths of modules, by these paths.
 fn imported(source: &Source) -> BTreeMap<String, Path> {
     let passed = source.constants.iter().filter(|(text, _)| is_function_name(text));
-    let all = source.callees.iter().chain(&source.pures).chain(passed).map(|(_, path)| bare(path));
+    let all = source
+        .callees
+        .iter()
+        .chain(&source.pures)
+        .chain(passed)
+        .map(|(_, path)| bare(&without_tangents(path).0));
     let importable = |path: &Path| {
         let plain = path.segments.iter().all(|s| s.arguments.is_none());
         plain

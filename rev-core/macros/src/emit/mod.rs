@@ -37,6 +37,7 @@ mod recursion;
 mod signature;
 mod sites;
 mod stmt;
+mod tangent;
 mod types;
 mod weight;
 
@@ -59,6 +60,11 @@ pub use types::rust_type;
 
 /// The items that a `#[reversible]` function becomes. `program` is the model's function, checked.
 pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
+    with_derived(model, program, &TokenStream::new())
+}
+
+/// The same with associated functions that another function needs.
+fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenStream {
     // the runtime's module, and its short name beside the programs
     let (outside, p) = (&crate::runtime::path(), &quote!(__rt));
     let quotes = Quotes::of(&model.item);
@@ -89,6 +95,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
     let vis = &model.item.vis;
     let entry = Entry { p, model, signature: &signature, fused: fusion };
     let Api { items, functions } = api::entry_points(&entry);
+    let derived = tangent(&scope, &entry, program);
     let entry = Entry { p: outside, signature: &Signature::of(outside, model), ..entry };
     let run = match &model.method {
         None => api::plain_function(&entry),
@@ -111,8 +118,15 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         }
     };
     let lints = lints();
+    let Derived {
+        function: tangent,
+        implementation,
+        api: Api { items: more_items, functions: more_functions },
+    } = derived;
     quote! {
         #run
+
+        #tangent
 
         #[doc = #about]
         #[allow(non_camel_case_types)]
@@ -120,6 +134,7 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
         #vis struct #name {}
 
         #items
+        #more_items
 
         #lints
         const _: () = {
@@ -135,8 +150,11 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
                 #constant
                 #writes
                 #functions
+                #more_functions
+                #more
                 #collected
             }
+            #implementation
             #constants_passed
             #passed_on
             #[diagnostic::do_not_recommend]
@@ -146,6 +164,31 @@ pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
             }
         };
     }
+}
+
+/// What a function has with a tangent.
+struct Derived {
+    /// The items that the tangent is.
+    function: TokenStream,
+    /// That the function has it.
+    implementation: TokenStream,
+    /// What the function offers by it.
+    api: Api,
+}
+
+/// What `#[reversible(tangent)]` adds.
+fn tangent(scope: &Scope, entry: &Entry, program: &Checked) -> Derived {
+    let none = TokenStream::new;
+    if entry.model.tangents == 0 {
+        let api = Api { items: none(), functions: none() };
+        return Derived { function: none(), implementation: none(), api };
+    }
+    let (model, tangent) = tangent::tangent_of(entry.model, program);
+    let signature = Signature::of(scope.p, &model);
+    let of_tangent = Entry { p: scope.p, model: &model, signature: &signature, fused: Default::default() };
+    let (api, more) = api::of_tangent(&api::Pair { of: entry, tangent: &of_tangent });
+    let implementation = tangent::implementation(scope.p, entry.model, &model);
+    Derived { function: with_derived(&model, &tangent, &more), implementation, api }
 }
 
 /// A module with nothing but a function.

@@ -44,7 +44,8 @@ pub fn lower_function(
     let function =
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
     let function = function.in_steps();
-    (Model { item, params, loss, declared, function, source, method }, diagnostics)
+    let tangents = options.tangents;
+    (Model { item, params, loss, declared, function, source, tangents, method }, diagnostics)
 }
 
 impl Lowerer {

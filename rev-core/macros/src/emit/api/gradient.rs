@@ -26,7 +26,7 @@ pub fn gradient(entry: &Entry) -> Api {
 type Param<'a> = (&'a ParamModel, &'a Passed);
 
 /// The name of a field of the result.
-fn field(param: &ParamModel, others: &[Param]) -> Ident {
+pub fn field(param: &ParamModel, others: &[Param]) -> Ident {
     let mut name = param.ident.clone();
     if name == "value" {
         while others.iter().any(|(other, _)| other.ident == name) {
@@ -49,7 +49,7 @@ fn constant_names(others: &[Param]) -> Vec<Ident> {
     names
 }
 
-fn type_params(others: &[Param]) -> Vec<Ident> {
+pub fn type_params(others: &[Param]) -> Vec<Ident> {
     (0..others.len()).map(|k| format_ident!("G{k}")).collect()
 }
 
@@ -125,58 +125,87 @@ fn constants(entry: &Entry, others: &[Param]) -> TokenStream {
     };
     others.iter().enumerate().map(constant).collect()
 }
+
 fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     let p = entry.p;
-    let n = quote!(1usize);
     let (loss_name, loss_type) = (&loss.0.ident, &loss.1.ty);
     let result = entry.result_name("Gradient");
-    let bar = |param: &ParamModel| format_ident!("__{}_bar", param.ident);
     let mut start = quote!(let mut #loss_name = <#loss_type as #p::Zero>::zero(););
-    let (mut values, mut both, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
+    let mut slots = Vec::new();
     for (param, passed) in entry.params() {
         let own = param.var == loss.0.var || param.mode != Mode::Read;
         let slot = if own { Slot::own(param.ident.clone(), passed.clone()) } else { Slot::of(param, passed) };
         if param.var != loss.0.var {
             start.extend(if own { entry.copied(param, passed) } else { entry.rebound([&slot].into_iter()) });
         }
-        let (bar, zero) = (bar(param), entry.zero_shadow(&slot, &n));
-        if !own {
-            zeros.push(both.len() + 1);
-        }
-        start.extend(quote!(let mut #bar = #zero;));
-        values.push(slot.clone());
-        both.push(slot);
-        both.push(Slot::own(bar, passed.shadow(p)));
+        slots.push(slot);
     }
-    let loss_bar = bar(loss.0);
-    let written =
-        entry.params().enumerate().filter(|(_, (param, _))| param.mode != Mode::Read).map(|(k, _)| k);
-    let depth = DEPTH;
-    let forward = entry.dispatch(Direction::FORWARD, &values, None);
-    let backward = Direction { adjoint: 1, inverse: false };
-    let restoring = entry.dispatch_on_zeros(backward, &both, &zeros, &n);
-    let adjoint = entry.dispatch_forgetful(backward, &both, &zeros, &n);
+    let sweep = sweep(entry, &slots, &start, &[loss], loss.0);
     let gradients = others.iter().map(|(param, passed)| {
         let (field, gradient) = (field(param, others), entry.gradient_of(param, passed, &bar(param)));
         quote!(#field: #gradient)
     });
     quote! {
+        #sweep
+        __Ok(#result { value: __values.0, #(#gradients),* })
+    }
+}
+
+/// The variable of an argument's shadow.
+pub fn bar(param: &ParamModel) -> Ident {
+    format_ident!("__{}_bar", param.ident)
+}
+
+/// A run of the program and its adjoint on the variables that `start` makes: `__values`, a tuple of what the scalars
+/// `zeroed`, which start at zero, hold in between, and the shadows of all arguments for the seed 1 of one of these.
+pub fn sweep(
+    entry: &Entry,
+    slots: &[Slot],
+    start: &TokenStream,
+    zeroed: &[Param],
+    seeded: &ParamModel,
+) -> TokenStream {
+    let p = entry.p;
+    let n = quote!(1usize);
+    let (mut shadows, mut both, mut zeros) = (TokenStream::new(), Vec::new(), Vec::new());
+    for ((param, passed), slot) in entry.params().zip(slots) {
+        let (bar, zero) = (bar(param), entry.zero_shadow(slot, &n));
+        if param.mode == Mode::Read {
+            zeros.push(both.len() + 1);
+        }
+        shadows.extend(quote!(let mut #bar = #zero;));
+        both.push(slot.clone());
+        both.push(Slot::own(bar, passed.shadow(p)));
+    }
+    let seed = bar(seeded);
+    let written =
+        entry.params().enumerate().filter(|(_, (param, _))| param.mode != Mode::Read).map(|(k, _)| k);
+    let depth = DEPTH;
+    let forward = entry.dispatch(Direction::FORWARD, slots, None);
+    let backward = Direction { adjoint: 1, inverse: false };
+    let restoring = entry.dispatch_on_zeros(backward, &both, &zeros, &n);
+    let adjoint = entry.dispatch_forgetful(backward, &both, &zeros, &n);
+    let names: Vec<_> = zeroed.iter().map(|(param, _)| &param.ident).collect();
+    let types: Vec<_> = zeroed.iter().map(|(_, passed)| &passed.ty).collect();
+    quote! {
         #start
-        #p::seed(&mut #loss_bar, 0);
-        // where nothing reads what is written the adjoint needs no state to start from: it takes the
-        // loss from zero to minus the loss
-        let __value = if const { true #(&& Self {}.__accumulates(#written, #depth))* } {
+        #shadows
+        #p::seed(&mut #seed, 0);
+        // where nothing reads what is written the adjoint needs no state to start from: it takes what starts at zero
+        // to minus its value
+        let __values = if const { true #(&& Self {}.__accumulates(#written, #depth))* } {
             #restoring;
-            let mut __value = <#loss_type as #p::Zero>::zero();
-            #p::rt::update::sub(&mut __value, #loss_name);
-            __value
+            (#({
+                let mut __value = <#types as #p::Zero>::zero();
+                #p::rt::update::sub(&mut __value, #names);
+                __value
+            },)*)
         } else {
             #forward;
-            let __value = ::core::clone::Clone::clone(&#loss_name);
+            let __values = (#(::core::clone::Clone::clone(&#names),)*);
             #adjoint;
-            __value
+            __values
         };
-        __Ok(#result { value: __value, #(#gradients),* })
     }
 }
 

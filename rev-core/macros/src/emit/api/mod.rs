@@ -8,6 +8,7 @@ mod collect;
 mod gradient;
 mod ptx;
 mod run;
+mod tangent;
 mod verify;
 mod vjp;
 
@@ -23,6 +24,7 @@ use crate::names::plain;
 
 pub use collect::{aliases, collected};
 pub use run::{method, plain_function};
+pub use tangent::{functions as of_tangent, Pair};
 
 /// How deep calls are looked into for what they do to the loss.
 const DEPTH: u32 = 6;

@@ -49,7 +49,7 @@ pub fn method(entry: &Entry, method: &Method) -> TokenStream {
 }
 
 /// `fn name<..>(device, ..) -> Result<(), Error>` with the arguments of the source.
-fn head(entry: &Entry, name: TokenStream, device: Option<TokenStream>) -> TokenStream {
+pub fn head(entry: &Entry, name: TokenStream, device: Option<TokenStream>) -> TokenStream {
     let (p, declared, conditions) = (entry.p, entry.signature.declared(), entry.signature.conditions());
     let inputs = entry.model.params.iter().map(|param| entry.input(param));
     quote!(#name<#declared>(#device #(#inputs),*) -> ::core::result::Result<(), #p::Error> #conditions)

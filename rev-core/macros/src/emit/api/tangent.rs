@@ -1,0 +1,281 @@
+//! `f::tangent`, `f::jvp`, `f::hvp` and `f::gradient_and_hvp`, of a function under `#[reversible(tangent)]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use rev_compiler::ir::{Direction, Mode};
+
+use super::gradient::{bar, field, sweep, type_params};
+use super::run::head;
+use super::{Api, Entry, Slot};
+use crate::emit::signature::{Passed, Shape};
+use crate::model::ParamModel;
+
+type Param<'a> = (&'a ParamModel, &'a Passed);
+
+/// A function with its tangent.
+pub struct Pair<'a> {
+    /// The function.
+    pub of: &'a Entry<'a>,
+    /// Its tangent.
+    pub tangent: &'a Entry<'a>,
+}
+
+impl<'a> Pair<'a> {
+    /// The parameters of the function, each with that of its tangent.
+    fn params(&self) -> impl Iterator<Item = (Param<'a>, Param<'a>)> {
+        self.of
+            .model
+            .params
+            .iter()
+            .zip(&self.of.signature.params)
+            .zip(self.tangent.model.params.iter().zip(&self.tangent.signature.params).skip(1).step_by(2))
+    }
+
+    /// Whether the caller says the tangent of a parameter: of what carries a derivative, and of functions.
+    fn is_given(&self, (param, passed): &Param) -> bool {
+        passed.shape == Shape::Function || !self.of.is_inactive(param)
+    }
+}
+
+/// What the function offers, and what its tangent does for that.
+pub fn functions(pair: &Pair) -> (Api, TokenStream) {
+    let (jvp, own_jvp) = jvp(pair);
+    let (hvp, own_hvp) = hvp(pair);
+    let tangent = in_place(pair);
+    let items = [jvp.items, hvp.items];
+    let functions = [tangent, jvp.functions, hvp.functions];
+    (Api { items: quote!(#(#items)*), functions: quote!(#(#functions)*) }, quote!(#own_jvp #own_hvp))
+}
+
+/// `f::tangent(device, p, p_dot, …)`
+fn in_place(pair: &Pair) -> TokenStream {
+    let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
+    let name = &pair.tangent.model.item.sig.ident;
+    let head = head(pair.tangent, quote!(fn tangent), Some(quote!(#device: &(impl #p::Device + ?Sized),)));
+    let args = pair.tangent.model.params.iter().map(|param| &param.ident);
+    quote! {
+        /// The tangent, in place: the function, and beside each value its derivative along a direction. Each argument
+        /// is followed by its tangent, which for an integer means nothing.
+        #[allow(clippy::too_many_arguments)]
+        #vis #head { #name::run(#device, #(#args),*) }
+    }
+}
+
+/// Variables for the arguments of the tangent: copies of what is written, zeros for the tangents of what has none.
+struct Start {
+    code: TokenStream,
+    slots: Vec<Slot>,
+}
+
+/// `zeroed`: the parameter of the function that isn't given, and starts at zero with its tangent.
+fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
+    let p = pair.of.p;
+    let (mut code, mut slots) = (TokenStream::new(), Vec::new());
+    for (value, dot) in pair.params() {
+        let is_zeroed = zeroed.is_some_and(|z| z.var == value.0.var);
+        for (k, (param, passed)) in [value, dot].into_iter().enumerate() {
+            let name = &param.ident;
+            let own = Slot::own(name.clone(), passed.clone());
+            let lent = Slot::of(param, passed);
+            let given = k == 0 || pair.is_given(&value);
+            let slot = match (is_zeroed, given, param.mode) {
+                (true, ..) => {
+                    let ty = &passed.ty;
+                    code.extend(quote!(let mut #name = <#ty as #p::Zero>::zero();));
+                    own
+                }
+                (_, false, _) => {
+                    code.extend(zeros(p, name, &value));
+                    own
+                }
+                (_, true, Mode::Read) => {
+                    code.extend(pair.tangent.rebound([&lent].into_iter()));
+                    lent
+                }
+                (_, true, Mode::Write | Mode::Accumulate) => {
+                    code.extend(pair.tangent.copied(param, passed));
+                    own
+                }
+            };
+            slots.push(slot);
+        }
+        if pair.is_given(&value) && !is_zeroed {
+            code.extend(same_shape(p, &value, &dot));
+        }
+    }
+    Start { code, slots }
+}
+
+/// A variable of zeros shaped like an argument.
+fn zeros(p: &TokenStream, name: &Ident, (of, passed): &Param) -> TokenStream {
+    let of_name = &of.ident;
+    match passed.shape {
+        Shape::Function => TokenStream::new(),
+        Shape::Value if of.passing == crate::model::Passing::Value || of.mode != Mode::Read => {
+            quote!(let mut #name = #p::Primal::zero_like(&#of_name);)
+        }
+        Shape::Value => quote!(let mut #name = #p::Primal::zero_like(&*#of_name);),
+        Shape::Slice => quote!(let mut #name = #p::zeros_like(&#of_name[..])?;),
+        Shape::Array(_) => quote!(let mut #name = #p::zero_array_like(#of_name.view())?;),
+    }
+}
+
+fn same_shape(p: &TokenStream, (of, passed): &Param, (dot, _): &Param) -> TokenStream {
+    let (of, dot) = (&of.ident, &dot.ident);
+    let text = dot.to_string();
+    match passed.shape {
+        Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#dot.len()])?;),
+        Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #dot.shape())?;),
+        Shape::Value | Shape::Function => TokenStream::new(),
+    }
+}
+
+/// A function of the tangent, and the one of the function that hands its arguments on to it.
+struct Both {
+    of: TokenStream,
+    tangent: TokenStream,
+}
+
+/// `inputs`: declarations with their names.
+fn both(
+    pair: &Pair,
+    name: &str,
+    inputs: &[(TokenStream, Ident)],
+    result: &TokenStream,
+    body: &TokenStream,
+) -> Both {
+    let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
+    let signature = pair.tangent.signature;
+    let (declared, conditions) = (signature.declared(), signature.conditions());
+    let (own, hidden) = (format_ident!("{name}"), format_ident!("__{name}"));
+    let tangent = &pair.tangent.model.item.sig.ident;
+    let (inputs, names): (Vec<_>, Vec<_>) = inputs.iter().map(|(input, name)| (input, name)).unzip();
+    let head = |name: &Ident| {
+        quote! {
+            fn #name<#declared>(
+                #device: &(impl #p::Device + ?Sized), #(#inputs),*
+            ) -> ::core::result::Result<#result, #p::Error> #conditions
+        }
+    };
+    let (own_head, hidden_head) = (head(&own), head(&hidden));
+    Both {
+        of: quote! {
+            #[allow(clippy::too_many_arguments)]
+            #vis #own_head { #tangent::#hidden(#device, #(#names),*) }
+        },
+        tangent: quote! {
+            #[doc(hidden)]
+            pub #hidden_head { #body }
+        },
+    }
+}
+
+/// The tangents that the caller gives, then the arguments, but for the loss where it starts at zero.
+fn inputs(pair: &Pair, zeroed: Option<&ParamModel>) -> Vec<(TokenStream, Ident)> {
+    let wanted = |param: &ParamModel| zeroed.is_none_or(|z| z.var != param.var);
+    let input = |(param, passed): Param| (pair.tangent.shared_input(param, passed), param.ident.clone());
+    let all: Vec<_> = pair.params().filter(|((param, _), _)| wanted(param)).collect();
+    let dots = all.iter().filter(|(of, _)| pair.is_given(of)).map(|(_, dot)| input(*dot));
+    dots.chain(all.iter().map(|(of, _)| input(*of))).collect()
+}
+
+/// `f::jvp(device, tangents.., arguments..)`
+fn jvp(pair: &Pair) -> (Api, TokenStream) {
+    if pair.params().all(|((param, _), _)| param.mode == Mode::Read) {
+        return (Api { items: TokenStream::new(), functions: TokenStream::new() }, TokenStream::new());
+    }
+    let (vis, name) = (&pair.of.model.item.vis, pair.of.result_name("Jvp"));
+    let doc = format!("What [`{}::jvp`] gives.", pair.of.model.item.sig.ident);
+    let (mut types, mut fields, mut generics, mut values) =
+        (Vec::new(), TokenStream::new(), Vec::new(), TokenStream::new());
+    let mut add = |field: &Ident, doc: String, ty: TokenStream, value: TokenStream| {
+        let generic = format_ident!("F{}", generics.len());
+        fields.extend(quote!(#[doc = #doc] pub #field: #generic,));
+        generics.push(generic);
+        types.push(ty);
+        values.extend(quote!(#field: #value,));
+    };
+    for (of, dot) in pair.params().filter(|((param, _), _)| param.mode != Mode::Read) {
+        let (param, own) = (&of.0.ident, &dot.0.ident);
+        let ty = pair.of.owned_type(of.1);
+        add(param, format!("`{param}` after the function."), ty.clone(), quote!(#param));
+        if pair.is_given(&of) {
+            add(own, format!("The derivative of `{param}` along the direction."), ty, quote!(#own));
+        }
+    }
+    let start = start(pair, None);
+    let run = pair.tangent.dispatch(Direction::FORWARD, &start.slots, None);
+    let code = start.code;
+    let body = quote!(#code #run; __Ok(#name { #values }));
+    let both = both(pair, "jvp", &inputs(pair, None), &quote!(#name<#(#types),*>), &body);
+    let of = both.of;
+    let functions = quote! {
+        /// The outputs of the function, and their derivatives along a direction: a tangent for each argument that
+        /// carries a derivative, shaped like it. The tangents come first, then all arguments, which stay as they are.
+        #of
+    };
+    let items = quote! {
+        #[doc = #doc]
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(dead_code)]
+        #vis struct #name<#(#generics),*> { #fields }
+    };
+    (Api { items, functions }, both.tangent)
+}
+
+/// `f::hvp(device, directions.., arguments..)`, `f::gradient_and_hvp`
+fn hvp(pair: &Pair) -> (Api, TokenStream) {
+    let none = || (Api { items: TokenStream::new(), functions: TokenStream::new() }, TokenStream::new());
+    let Some(loss) = pair.of.model.loss else { return none() };
+    let Some((loss, loss_dot)) = pair.params().nth(loss) else { return none() };
+    let others: Vec<_> = pair.params().filter(|((param, _), _)| param.var != loss.0.var).collect();
+    let own: Vec<Param> = others.iter().map(|(of, _)| *of).collect();
+    let (vis, name) = (&pair.of.model.item.vis, pair.of.result_name("Hvp"));
+    let gradient = pair.of.result_name("Gradient");
+    let doc = format!(
+        "What [`{}::hvp`] gives: the product of the Hessian with a direction.",
+        pair.of.model.item.sig.ident
+    );
+    let generics = type_params(&own);
+    let fields: Vec<_> = own.iter().map(|(param, _)| field(param, &own)).collect();
+    let docs = own.iter().map(|(param, _)| format!("Its part for `{}`, shaped like it.", param.ident));
+    let types: Vec<_> = own.iter().map(|(param, passed)| pair.of.gradient_type(param, passed)).collect();
+    let start = start(pair, Some(loss.0));
+    let shadows = sweep(pair.tangent, &start.slots, &start.code, &[loss, loss_dot], loss_dot.0);
+    let of_shadow = |(param, passed): &Param, shadow: Ident| pair.of.gradient_of(param, passed, &shadow);
+    let products: Vec<_> = own.iter().map(|of| of_shadow(of, bar(of.0))).collect();
+    let gradients: Vec<_> = others.iter().map(|(of, dot)| of_shadow(of, bar(dot.0))).collect();
+    let value = &loss.1.ty;
+    let result = quote!((#gradient<#value, #(#types),*>, #name<#(#types),*>));
+    let body = quote! {
+        #shadows
+        __Ok((#gradient { value: __values.0, #(#fields: #gradients),* }, #name { #(#fields: #products),* }))
+    };
+    let inputs = inputs(pair, Some(loss.0));
+    let both = both(pair, "gradient_and_hvp", &inputs, &result, &body);
+    let of = both.of;
+    let (p, device, declared, conditions) =
+        (pair.of.p, pair.of.device(), pair.tangent.signature.declared(), pair.tangent.signature.conditions());
+    let (inputs, names): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
+    let functions = quote! {
+        /// The product of the Hessian of the loss, which starts at zero, with a direction: a tangent for each other
+        /// argument that carries a derivative. The directions come first, then the arguments; the result is shaped like
+        /// them, `()` for those that carry no derivative or are declared constant.
+        #[allow(clippy::too_many_arguments)]
+        #vis fn hvp<#declared>(
+            #device: &(impl #p::Device + ?Sized), #(#inputs),*
+        ) -> ::core::result::Result<#name<#(#types),*>, #p::Error> #conditions {
+            __Ok(Self::gradient_and_hvp(#device, #(#names),*)?.1)
+        }
+
+        /// The value of the loss and its gradient, and the product of the Hessian with a direction, in one sweep.
+        #of
+    };
+    let items = quote! {
+        #[doc = #doc]
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(dead_code)]
+        #vis struct #name<#(#generics),*> { #(#[doc = #docs] pub #fields: #generics,)* }
+    };
+    (Api { items, functions }, both.tangent)
+}
