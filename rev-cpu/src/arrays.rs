@@ -159,6 +159,14 @@ where
     like.like(Primal::zero_like)
 }
 
+/// The zero of an array's elements.
+pub fn zero_element<'a, H>(_: H) -> H::Element
+where
+    H: Shaped<'a, Element: Primal>,
+{
+    rev_core::scalar::Zero::zero()
+}
+
 /// Calls `f` on the elements of two arrays in order.
 ///
 /// # Errors

@@ -1,5 +1,8 @@
 //! Tangents of compiled programs: jvp, Hessian-vector products, and calls of tangents in programs.
 
+use ndarray::ArrayView2;
+use rev_core::device::Device;
+use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
 
 #[reversible(tangent)]
@@ -44,4 +47,199 @@ fn rosenbrock_by_hand() {
         }
         assert!((h.x[i] - expected).abs() < 1e-10 * expected.abs().max(1.0), "{h:?} {expected}");
     }
+}
+
+/// The derivative of `f` along a direction, by central differences.
+fn difference(f: impl Fn(f64) -> f64) -> f64 {
+    let h = 1e-5;
+    (f(h) - f(-h)) / (2.0 * h)
+}
+
+fn moved(x: &[f64], v: &[f64], h: f64) -> Vec<f64> {
+    x.iter().zip(v).map(|(x, v)| x + h * v).collect()
+}
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-7 * a.abs().max(b.abs()).max(1.0), "{a} and {b}");
+}
+
+#[pure]
+fn logistic<T: Real>(x: T) -> T {
+    T::one() / (T::one() + (-x).exp())
+}
+
+#[pure(d(a) = b, d(b) = a)]
+fn product<T: Real>(a: T, b: T) -> T {
+    a * b
+}
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Layer<T> {
+    weight: [T; 2],
+    bias: T,
+    steps: i64,
+}
+
+#[reversible(tangent)]
+fn axpy<T: Real>(y: &mut T, a: T, x: T) {
+    *y += a * x;
+}
+
+#[reversible(tangent)]
+fn apply<T: Real>(y: &mut T, f: impl Reversible<(&mut T, T, T)>, a: T, x: T) {
+    f(&mut y, a, x);
+    f(&mut y, x, x);
+}
+
+#[reversible(tangent)]
+fn power<T: Real>(y: &mut T, x: T, n: u32) {
+    if n == 0 {
+        *y += T::one();
+    } else {
+        let mut half = T::zero();
+        power(&mut half, x, n - 1);
+        *y += half * x;
+    }
+}
+
+#[reversible(tangent, constant(data))]
+fn everything<T: Real>(
+    loss: &mut T,
+    layer: &Layer<T>,
+    x: &[T],
+    index: &[usize],
+    data: &[T],
+    table: ArrayView2<T>,
+) {
+    let n = x.len();
+    let mut hidden = vec![T::zero(); n];
+    for i in par(0..n) {
+        let k = index[i];
+        hidden[i] += logistic(layer.weight[0] * x[k] + layer.bias) * data[i] + table[[0, k]];
+        hidden[i] += T::from_f64(layer.steps as f64).sqrt() * x[i].abs().sqrt();
+    }
+    let mut sum = T::zero();
+    for i in 0..n {
+        axpy(&mut sum, hidden[i], x[i]);
+        apply(&mut sum, axpy, data[i], hidden[i]);
+        power(&mut sum, x[i], 3);
+        if hidden[i] > T::one() {
+            sum += product(hidden[i], layer.weight[1]);
+        } else {
+            sum -= hidden[i].max(x[i]).ln_1p();
+        }
+    }
+    let mut turned = T::zero();
+    turned += sum * T::from_f64(0.1);
+    let mut other = T::zero();
+    other += layer.bias;
+    rot(turned, other, x[0] * layer.bias);
+    *loss += turned * other;
+}
+
+type Arguments = (Layer<f64>, Vec<f64>, Vec<usize>, Vec<f64>, ndarray::Array2<f64>);
+
+fn arguments() -> Arguments {
+    let n = 70;
+    let layer = Layer { weight: [0.7, -0.4], bias: 0.3, steps: 4 };
+    let x = (0..n).map(|k| 0.2 + 0.013 * k as f64).collect();
+    let index = (0..n).map(|k| (7 * k + 3) % n).collect();
+    let data = (0..n).map(|k| 0.5 - 0.01 * k as f64).collect();
+    let table = ndarray::Array2::from_shape_fn((2, n), |(i, k)| 0.1 * i as f64 + 0.02 * k as f64);
+    (layer, x, index, data, table)
+}
+
+fn direction() -> (Layer<f64>, Vec<f64>, ndarray::Array2<f64>) {
+    let n = 70;
+    // the tangent of an integer means nothing
+    let layer = Layer { weight: [0.3, 1.1], bias: -0.6, steps: 17 };
+    let x = (0..n).map(|k| (k as f64 * 0.7).sin()).collect();
+    let table = ndarray::Array2::from_shape_fn((2, n), |(i, k)| ((i + 3 * k) as f64).cos());
+    (layer, x, table)
+}
+
+/// The arguments moved along the direction.
+fn along(h: f64) -> Arguments {
+    let (layer, x, index, data, table) = arguments();
+    let (v, w, t) = direction();
+    let weight = [layer.weight[0] + h * v.weight[0], layer.weight[1] + h * v.weight[1]];
+    let layer = Layer { weight, bias: layer.bias + h * v.bias, steps: layer.steps };
+    (layer, moved(&x, &w, h), index, data, table + t * h)
+}
+
+#[test]
+fn a_jvp_is_a_difference_on_each_device() {
+    let value = |h: f64| {
+        let (layer, x, index, data, table) = along(h);
+        let mut loss = 0.0;
+        everything(&mut loss, &layer, &x, &index, &data, table.view()).unwrap();
+        loss
+    };
+    let (layer, x, index, data, table) = arguments();
+    let (v, w, t) = direction();
+    let on = |device: &dyn Device| {
+        let d =
+            everything::jvp(device, &1.0, &v, &w, t.view(), &2.0, &layer, &x, &index, &data, table.view());
+        d.unwrap()
+    };
+    let found = on(&Cpu::new());
+    near(found.loss, 2.0 + value(0.0));
+    near(found.loss_dot, 1.0 + difference(value));
+    for device in [&Cpu::new().checks(false) as &dyn Device, &Cpu::new().threads(3), &Interpreter::new()] {
+        let other = on(device);
+        near(found.loss, other.loss);
+        near(found.loss_dot, other.loss_dot);
+    }
+}
+
+#[test]
+fn a_hessian_vector_product_is_a_difference_of_gradients() {
+    let gradient = |h: f64| {
+        let (layer, x, index, data, table) = along(h);
+        everything::gradient(&Cpu::new(), &layer, &x, &index, &data, table.view()).unwrap()
+    };
+    let (layer, x, index, data, table) = arguments();
+    let (v, w, t) = direction();
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let found =
+            everything::gradient_and_hvp(device, &v, &w, t.view(), &layer, &x, &index, &data, table.view());
+        let (g, h) = found.unwrap();
+        let expected = gradient(0.0);
+        near(g.value, expected.value);
+        for k in 0..x.len() {
+            near(g.x[k], expected.x[k]);
+            near(h.x[k], difference(|e| gradient(e).x[k]));
+            near(h.table[[0, k]], difference(|e| gradient(e).table[[0, k]]));
+        }
+        near(h.layer.bias.0[0], difference(|e| gradient(e).layer.bias.0[0]));
+        near(h.layer.weight[1].0[0], difference(|e| gradient(e).layer.weight[1].0[0]));
+        assert_eq!(h.data, ());
+    }
+}
+
+/// Newton's method on what `everything` isn't: a tangent in a program.
+#[reversible(tangent = 3)]
+fn cubic<T: Real>(y: &mut T, x: T) {
+    *y += x * x * x - x - T::one();
+}
+
+#[reversible(tangent = 2)]
+fn slope<T: Real>(y: &mut T, x: T) {
+    let mut value = T::zero();
+    let mut value_dot = T::zero();
+    cubic::tangent(&mut value, &mut value_dot, x, T::one());
+    *y += value_dot;
+}
+
+#[test]
+fn tangents_are_called_in_programs_and_taken_again() {
+    let cpu = Cpu::new();
+    let mut y = 0.0;
+    slope(&mut y, 2.0).unwrap();
+    assert_eq!(y, 11.0);
+    assert_eq!(slope::gradient(&cpu, 2.0).unwrap().x, 12.0);
+    assert_eq!(slope::hvp(&cpu, 3.0, 2.0).unwrap().x, 18.0);
+    let (mut y, mut y_dot) = (0.0, 0.0);
+    slope::tangent(&Interpreter::new(), &mut y, &mut y_dot, 2.0, 1.0).unwrap();
+    assert_eq!((y, y_dot), (11.0, 12.0));
 }

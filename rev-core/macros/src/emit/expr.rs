@@ -5,9 +5,11 @@ use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::ir::{Axis, Class, Expr, ExprKind, Number, Place, Rank, ScalarType, Step, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
+use rev_compiler::pass::taken_partials;
 
 use super::body::{parsed, Body, Repr};
 use super::names::ident;
+use super::pure::pure_program;
 use super::types::{is_scalar, rust_type};
 
 /// Whether a place is reached for reading or for writing.
@@ -35,8 +37,8 @@ impl Body<'_> {
             ExprKind::Read(place) => self.value(place),
             ExprKind::Len(place, axis) => self.len(place, *axis),
             ExprKind::Func(func, args) => self.func(*func, args),
-            ExprKind::Pure(path, args) => self.pure_call(path, "__value", args),
-            ExprKind::Partials(path, args) => self.pure_call(path, "__partials", args),
+            ExprKind::Pure(path, args) => self.pure_call(path, 0, args),
+            ExprKind::Partials(path, args) => self.pure_call(path, 1, args),
             ExprKind::Cast(e, ty) => self.cast(e, ty),
             ExprKind::If(c, a, b) => {
                 let (c, a, b) = (self.expr(c), self.expr(a), self.expr(b));
@@ -82,8 +84,10 @@ impl Body<'_> {
 
     /// The value or the partial derivatives of a pure function, which fails where it divides an
     /// integer by zero.
-    fn pure_call(&mut self, path: &str, program: &str, args: &[Expr]) -> TokenStream {
-        let (p, name) = (self.p, ident(program));
+    /// A call of a pure function at a path, of which so many partial derivatives are meant.
+    fn pure_call(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
+        let (p, (path, taken)) = (self.p, taken_partials(path));
+        let name = pure_program(taken + partials);
         let (path, generics) = self.pure_path(path);
         let args = self.exprs(args);
         let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));

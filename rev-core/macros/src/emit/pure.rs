@@ -14,6 +14,18 @@ use crate::methods::beside;
 use crate::model::{Method, ParamModel, Passing, PureModel};
 use crate::names::RECEIVER;
 
+/// Up to what order the derivatives of a pure function are emitted.
+const DERIVATIVES: usize = 2;
+
+/// The name of the partial derivatives of an order; that of the value for 0.
+pub fn pure_program(order: usize) -> proc_macro2::Ident {
+    match order {
+        0 => super::names::ident("__value"),
+        1 => super::names::ident("__partials"),
+        _ => super::names::ident(&format!("__partials{order}")),
+    }
+}
+
 /// The items that a `#[pure]` function becomes.
 pub fn pure(model: &PureModel) -> TokenStream {
     let p = &crate::runtime::path();
@@ -23,8 +35,9 @@ pub fn pure(model: &PureModel) -> TokenStream {
     let (name, lints) = (&sig.ident, super::lints());
     let about = format!("The pure function [`{name}`]({name}()), as programs call it.");
     let module = module_of(&model.function);
-    let value = program(&scope, model, &model.function, "__value");
-    let derivatives = partials(&model.function).ok().map(|d| program(&scope, model, &d, "__partials"));
+    let derivatives = std::iter::successors(Some(model.function.clone()), |pure| partials(pure).ok());
+    let programs = derivatives.take(DERIVATIVES + 1).enumerate();
+    let programs: TokenStream = programs.map(|(k, pure)| program(&scope, model, &pure, k)).collect();
     let collected = collected(p, &module, &model.function.generics, &model.source);
     let names = super::names::in_programs(p);
     let imports = super::callee::imports(p, &model.source);
@@ -60,8 +73,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
             #names
             #imports
             impl #name {
-                #value
-                #derivatives
+                #programs
                 #collected
             }
             #[diagnostic::do_not_recommend]
@@ -110,8 +122,8 @@ fn of_type(p: &TokenStream, model: &PureModel, method: &Method) -> TokenStream {
 
 /// The value of a pure function, or of its partial derivatives; `None` where an integer is divided
 /// by zero.
-fn program(scope: &Scope, model: &PureModel, pure: &Pure, name: &str) -> TokenStream {
-    let (p, name) = (scope.p, super::names::ident(name));
+fn program(scope: &Scope, model: &PureModel, pure: &Pure, order: usize) -> TokenStream {
+    let (p, name) = (scope.p, pure_program(order));
     let function = frame(pure);
     let mut body = Body::new(scope, &function);
     body.pure = true;

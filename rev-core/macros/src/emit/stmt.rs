@@ -416,7 +416,9 @@ impl Body<'_> {
             }
             ExprKind::ZeroLike(q) if self.is_array(q) => {
                 let like = self.place(q, Reach::Read);
-                Some((TokenStream::new(), quote!(#p::arrays::zeros_like(#like))))
+                let first = self.companion("first", var);
+                let element = quote!(let #first = #p::arrays::zero_element(#like););
+                Some((element, quote!(#p::arrays::zeros_like(#like))))
             }
             _ => None,
         }

@@ -24,7 +24,9 @@ mod statement;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{Expr, ExprKind, Function, Generic, GenericKind, Place, Span, Type, Var, VarId, VarKind};
+use crate::ir::{
+    Expr, ExprKind, Function, Generic, GenericKind, Number, Place, Span, Type, Var, VarId, VarKind,
+};
 use crate::pass::adjoint::{each_element_used, ElementsUsed};
 use crate::pass::values::{Known, Naming};
 
@@ -128,9 +130,15 @@ impl Builder {
         self.out.defects.push(crate::diag::defect(span, what));
     }
 
-    /// The zero tangent of a variable.
-    fn zero_of(&self, var: VarId) -> Expr {
+    /// The zero tangent of an ancilla.
+    fn zero_of(&self, var: VarId, init: &Expr) -> Expr {
         let ty = &self.out.var(var).ty;
+        if let (ExprKind::Fill(e, shape), Some(zero)) = (&init.kind, zero_element(init, ty)) {
+            return Expr {
+                kind: ExprKind::Fill(Box::new(Expr { kind: zero, span: e.span }), shape.clone()),
+                ..init.clone()
+            };
+        }
         Expr::new(match ty {
             Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) => ExprKind::Zero(ty.clone()),
             Type::Array(..)
@@ -142,5 +150,21 @@ impl Builder {
             | Type::Shadow(_)
             | Type::Unknown => ExprKind::ZeroLike(Place::var(var)),
         })
+    }
+}
+
+/// The zero of the elements of an array of equal ones, where it can be said.
+fn zero_element(init: &Expr, ty: &Type) -> Option<ExprKind> {
+    let ExprKind::Fill(e, _) = &init.kind else { return None };
+    match (&e.kind, ty) {
+        (ExprKind::Literal(Number::Int(_), ty), _) => Some(ExprKind::Literal(Number::Int(0), ty.clone())),
+        (ExprKind::Literal(Number::Float(_), ty), _) => {
+            Some(ExprKind::Literal(Number::Float(0.0), ty.clone()))
+        }
+        (ExprKind::Zero(ty), _) => Some(ExprKind::Zero(ty.clone())),
+        (_, Type::Array(of, _)) if matches!(**of, Type::Scalar(_) | Type::Generic(_) | Type::Complex(_)) => {
+            Some(ExprKind::Zero((**of).clone()))
+        }
+        _ => None,
     }
 }

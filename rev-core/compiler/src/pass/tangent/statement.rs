@@ -48,9 +48,9 @@ impl Builder {
                 let dots = self.moved(&[stack, place]);
                 self.beside(stmt, dots, |stack, place| Pop { stack, place })
             }
-            Release { var, .. } => {
+            Release { var, value } => {
                 let dot = self.dot(&Place::var(*var)).map(|p| p.var);
-                let own = dot.map(|dot| Stmt::new(Release { var: dot, value: self.zero_of(dot) }));
+                let own = dot.map(|dot| Stmt::new(Release { var: dot, value: self.zero_of(dot, value) }));
                 own.into_iter().chain([stmt.clone()]).collect()
             }
             External { .. } => vec![stmt.clone()],
@@ -229,7 +229,7 @@ impl Builder {
         let body = if self.active.contains(&var) {
             let dot = self.new_dot(var, VarKind::Ancilla);
             let body = self.block(body);
-            vec![Stmt::new(StmtKind::Ancilla { var: dot, init: self.zero_of(var), release, body })]
+            vec![Stmt::new(StmtKind::Ancilla { var: dot, init: self.zero_of(var, init), release, body })]
         } else {
             self.block(body)
         };

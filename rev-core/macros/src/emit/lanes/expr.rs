@@ -4,9 +4,11 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_compiler::ir::{Expr, ExprKind, Place, Step, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
+use rev_compiler::pass::taken_partials;
 
 use super::super::body::{Body, Repr};
 use super::super::names::ident;
+use super::super::pure::pure_program;
 use super::super::types::rust_type;
 use super::Kind;
 
@@ -84,8 +86,8 @@ impl Body<'_> {
         match &e.kind {
             ExprKind::Read(place) => self.lane_value(place),
             ExprKind::Func(func, args) => self.lane_func(*func, args),
-            ExprKind::Pure(path, args) => self.lane_pure(path, "__value", args),
-            ExprKind::Partials(path, args) => self.lane_pure(path, "__partials", args),
+            ExprKind::Pure(path, args) => self.lane_pure(path, 0, args),
+            ExprKind::Partials(path, args) => self.lane_pure(path, 1, args),
             ExprKind::Cast(e, ty) => {
                 let (value, to) = (self.pack(e), rust_type(ty, p).unwrap_or_else(|| quote!(_)));
                 match ty {
@@ -230,8 +232,9 @@ impl Body<'_> {
     }
 
     /// A pure function, lane by lane.
-    fn lane_pure(&mut self, path: &str, program: &str, args: &[Expr]) -> TokenStream {
-        let (p, name, mask) = (self.p, ident(program), self.mask());
+    fn lane_pure(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
+        let (p, mask, (path, taken)) = (self.p, self.mask(), taken_partials(path));
+        let name = pure_program(taken + partials);
         let (path, generics) = self.pure_path(path);
         let mut before = TokenStream::new();
         let mut given = Vec::new();
