@@ -48,6 +48,7 @@ pub mod view;
 pub mod prelude {
     pub use crate::device::Cpu;
     pub use crate::function::Reversible;
+    pub use crate::names::HasTangent;
     pub use rev_core::device::Device;
     pub use rev_core::error::Error;
     pub use rev_core::scalar::{

@@ -20,7 +20,7 @@ use rev_cuda::driver::{Driver, Target};
 use rev_cuda::emulator::Emulator;
 use rev_cuda::lower::LowerOptions;
 use rev_cuda::runtime::Gpu;
-use rev_testgen::reals::{cotangent, difference};
+use rev_testgen::reals::{cotangent, difference, replace};
 use rev_testgen::suite::interpreter::generate;
 use rev_testgen::suite::{Failure, Suite, Tally};
 use rev_testgen::{corpus, mangle, Dice, Number, Program};
@@ -133,6 +133,20 @@ where
     Ok(())
 }
 
+/// The tangent of a program likewise.
+fn tangent_agrees(program: &Program, module: &Module) -> Result<(), Failure> {
+    let tangent = module.tangent().map_err(|e| Failure::new("it has a tangent", e.to_string()))?;
+    let mut dice = Dice::new(program.seed + 1);
+    let mut direction = |d: &Data| replace(d, &mut |_| dice.real(-1.0, 1.0));
+    let before = program.arguments::<f64>(1);
+    let both: Vec<Data> = before.iter().flat_map(|d| [d.clone(), direction(d)]).collect();
+    let after = compare(&tangent, Direction::FORWARD, &both, true)?;
+    compare(&tangent, Direction::INVERSE, &after, true)?;
+    let mut dice = Dice::new(program.seed);
+    let both: Vec<Data> = after.iter().flat_map(|a| [a.clone(), cotangent(a, &mut dice)]).collect();
+    compare(&tangent, ADJOINT, &both, true).map(drop)
+}
+
 /// The program and its adjoint as one, as `f::vjp` runs it: the cotangents of what is only read begin
 /// as zeros.
 fn fused_agrees(program: &Program, module: &Module, fused: &Module) -> Result<(), Failure> {
@@ -165,6 +179,10 @@ fn check(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
         count("fused");
         fused_agrees(program, &module, &fused)?;
     }
+    if program.seed.is_multiple_of(4) {
+        count("tangents");
+        tangent_agrees(program, &module)?;
+    }
     match program.seed % 12 {
         0 | 4 | 8 => count("Fixed43"),
         1 | 3 | 6 | 10 => count("f32"),
@@ -188,11 +206,11 @@ const SUITE: Suite =
 fn programs_have_the_interpreters_bits() {
     let tally = SUITE.run(generate, &check).unwrap_or_else(|report| panic!("{report}"));
     // one program in fifteen is one of the last two
-    let kinds = ["f64", "f32", "f16", "bf16", "Fixed43", "any order", "fused"];
+    let kinds = ["f64", "f32", "f16", "bf16", "Fixed43", "tangents", "any order", "fused"];
     let among = |kinds: &[&str], programs| {
         tally["programs"] < programs || kinds.iter().all(|kind| tally.contains_key(kind))
     };
-    assert!(among(&kinds[..5], 100) && among(&kinds, 300), "{tally:?}");
+    assert!(among(&kinds[..6], 100) && among(&kinds, 300), "{tally:?}");
 }
 
 /// Damaged PTX is refused with a message, or is PTX: reading it doesn't panic.

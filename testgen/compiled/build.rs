@@ -40,20 +40,30 @@ fn programs(seeds: impl Iterator<Item = u64>) -> Result<String, std::fmt::Error>
         let program = Program::compiled(seed, &name);
         write!(
             out,
-            "mod {name}_ {{\n#![allow(unused_imports, clippy::all)]\nuse rev_testgen_compiled::prelude::*;\n{}{}}}\n",
+            "mod {name}_ {{\n#![allow(unused_imports, clippy::all)]\nuse rev_testgen_compiled::prelude::*;\n{}{}",
             program.rust(),
-            runner(&program, &name)?
+            runner(&program, "run_on", &name, 1)?
         )?;
-        writeln!(cases, "    ({seed}, {name}_::run_on),")?;
+        let tangent = match program.has_tangent() {
+            true => {
+                let path = format!("<{name} as HasTangent>::Tangent");
+                out.push_str(&runner(&program, "run_tangent_on", &path, 2)?);
+                format!("Some({name}_::run_tangent_on)")
+            }
+            false => "None".into(),
+        };
+        out.push_str("}\n");
+        writeln!(cases, "    Cases {{ seed: {seed}, function: {name}_::run_on, tangent: {tangent} }},")?;
     }
-    writeln!(out, "/// The programs with their seeds.\npub static CASES: &[(u64, Case)] = &[\n{cases}];")?;
+    writeln!(out, "/// The programs with their seeds.\npub static CASES: &[Cases] = &[\n{cases}];")?;
     Ok(out)
 }
 
-/// `run_on`: one of the programs of a function on arguments of its own.
-fn runner(program: &Program, name: &str) -> Result<String, std::fmt::Error> {
+/// One of the programs of the function at a path on arguments of its own, each of the program's `times` times.
+fn runner(program: &Program, runner: &str, path: &str, times: usize) -> Result<String, std::fmt::Error> {
     let arguments = program.arguments::<f64>(0);
-    let params = &program.signature().params;
+    let params = program.signature().params.iter().zip(&arguments);
+    let params: Vec<_> = params.flat_map(|both| std::iter::repeat_n(both, times)).collect();
     let generics: Vec<&str> = program
         .entry()
         .generics
@@ -64,12 +74,12 @@ fn runner(program: &Program, name: &str) -> Result<String, std::fmt::Error> {
         })
         .collect();
     let generics = generics.join(", ");
-    let mut s = String::from(
-        "\npub fn run_on(device: &dyn Device, run: Run, values: &mut [Data], shadows: &mut [Data]) -> Result<(), Error> {\n",
+    let mut s = format!(
+        "\npub fn {runner}(device: &dyn Device, run: Run, values: &mut [Data], shadows: &mut [Data]) -> Result<(), Error> {{\n",
     );
     let (mut plain, mut both) = (Vec::new(), Vec::new());
     let (mut load, mut store) = (String::new(), String::new());
-    for (k, (param, data)) in params.iter().zip(&arguments).enumerate() {
+    for (k, (param, data)) in params.iter().enumerate() {
         writeln!(s, "    let mut a{k} = {};\n    a{k}.store(&values[{k}])?;", start(&param.what, data))?;
         writeln!(
             load,
@@ -83,11 +93,11 @@ fn runner(program: &Program, name: &str) -> Result<String, std::fmt::Error> {
     }
     let (plain, both) = (plain.join(", "), both.join(", "));
     writeln!(s, "    match run {{")?;
-    writeln!(s, "        Run::Forward => {name}::run::<{generics}>(device, {plain})?,")?;
-    writeln!(s, "        Run::Inverse => {name}::run_inverse::<{generics}>(device, {plain})?,")?;
+    writeln!(s, "        Run::Forward => {path}::run::<{generics}>(device, {plain})?,")?;
+    writeln!(s, "        Run::Inverse => {path}::run_inverse::<{generics}>(device, {plain})?,")?;
     writeln!(
         s,
-        "        Run::Adjoint => {{\n{load}            {name}::adjoint::<{generics}, 1>(device, {both})?;"
+        "        Run::Adjoint => {{\n{load}            {path}::adjoint::<{generics}, 1>(device, {both})?;"
     )?;
     writeln!(s, "{store}        }}\n    }}")?;
     for k in 0..params.len() {

@@ -119,7 +119,7 @@ pub fn polar<T: Real>(r: T, a: T) -> (T, T) {
 }
 
 /// `y += a x`
-#[reversible]
+#[reversible(tangent)]
 pub fn axpy<T: Real>(y: &mut [T], a: T, x: &[T]) {
     for i in 0..y.len() {
         y[i] += a * x[i];
@@ -127,7 +127,7 @@ pub fn axpy<T: Real>(y: &mut [T], a: T, x: &[T]) {
 }
 
 /// The same of sines, for arrays of any strides.
-#[reversible]
+#[reversible(tangent)]
 pub fn blend<T: Real>(mut y: ArrayViewMut1<T>, a: T, x: ArrayView1<T>) {
     for i in 0..y.len() {
         y[i] += a * sin(x[i]);
@@ -135,14 +135,14 @@ pub fn blend<T: Real>(mut y: ArrayViewMut1<T>, a: T, x: ArrayView1<T>) {
 }
 
 /// A rotation and a shift.
-#[reversible]
+#[reversible(tangent)]
 pub fn turn<T: Real>(a: &mut T, b: &mut T, t: T) {
     rot(a, b, t);
     a += 0.25 * sin(t);
 }
 
 /// A sum and a count.
-#[reversible]
+#[reversible(tangent)]
 pub fn tally<T: Real>(sum: &mut T, count: &mut i64, x: T, n: usize) {
     for i in 0..n {
         sum += x;
@@ -151,13 +151,13 @@ pub fn tally<T: Real>(sum: &mut T, count: &mut i64, x: T, n: usize) {
 }
 
 /// To be passed to `twice`.
-#[reversible]
+#[reversible(tangent)]
 pub fn lift<T: Real>(y: &mut T, x: T) {
     y += 0.5 * sin(x);
 }
 
 /// To be passed to `twice`.
-#[reversible]
+#[reversible(tangent)]
 pub fn fade<T: Real>(y: &mut T, x: T) {
     if x > 0 {
         y -= 0.25 * x;
@@ -167,7 +167,7 @@ pub fn fade<T: Real>(y: &mut T, x: T) {
 }
 
 /// A function that takes one.
-#[reversible]
+#[reversible(tangent)]
 pub fn twice<T: Real>(y: &mut T, x: T, f: impl Reversible<(&mut T, T)>) {
     let mut s = T::zero();
     f(&mut s, x);

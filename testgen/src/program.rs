@@ -106,6 +106,11 @@ impl Program {
         }
     }
 
+    /// Whether its functions have tangents where it is compiled, which makes them three times as large.
+    pub fn has_tangent(&self) -> bool {
+        self.seed.is_multiple_of(4)
+    }
+
     /// The function that the program is about.
     pub fn entry(&self) -> &Function {
         &self.functions[self.functions.len() - 1]

@@ -20,13 +20,13 @@ impl Program {
     pub fn rust(&self) -> String {
         let mut out = String::new();
         for (f, s) in self.functions.iter().zip(&self.signatures) {
-            out.push_str(&function(f, s));
+            out.push_str(&function(f, s, self.has_tangent()));
         }
         out
     }
 }
 
-fn function(f: &Function, signature: &Signature) -> String {
+fn function(f: &Function, signature: &Signature, tangent: bool) -> String {
     let mut p = Source { f, out: String::new(), indent: 1 };
     let generics: Vec<String> = f
         .generics
@@ -42,9 +42,11 @@ fn function(f: &Function, signature: &Signature) -> String {
         .map(|q| format!("{}: {}", q.name, parameter_type(&q.what, q.mode == Mode::Write, q.by_reference)))
         .collect();
     let constants: Vec<&str> = f.constants.iter().map(|v| f.var(*v).name.as_str()).collect();
-    let options = match constants.is_empty() {
+    let constants = (!constants.is_empty()).then(|| format!("constant({})", constants.join(", ")));
+    let options: Vec<String> = tangent.then(|| "tangent".to_string()).into_iter().chain(constants).collect();
+    let options = match options.is_empty() {
         true => String::new(),
-        false => format!("(constant({}))", constants.join(", ")),
+        false => format!("({})", options.join(", ")),
     };
     let _ = writeln!(
         p.out,

@@ -6,7 +6,7 @@ use rev_core::interp::{Interpreter, Machine};
 use rev_core::ir::{Direction, Module};
 use rev_core::value::Data;
 use rev_cpu::prelude::Cpu;
-use rev_testgen::reals::{cotangent, difference};
+use rev_testgen::reals::{cotangent, difference, replace};
 use rev_testgen::suite::{ledger, COMPILED};
 use rev_testgen::{Dice, Program};
 
@@ -24,6 +24,16 @@ pub enum Run {
 /// Runs an emitted program on arguments and, for the adjoint, their shadows: both are changed.
 pub type Case = fn(&dyn Device, Run, &mut [Data], &mut [Data]) -> Result<(), Error>;
 
+/// A program of which the functions are compiled.
+pub struct Cases {
+    /// Its seed.
+    pub seed: u64,
+    /// The function that it is about.
+    pub function: Case,
+    /// The tangent of it.
+    pub tangent: Option<Case>,
+}
+
 /// How many sets of arguments each program is run on.
 const ARGUMENTS: u64 = 3;
 
@@ -36,16 +46,17 @@ const TOLERANCE: f64 = 1e-9;
 /// # Errors
 ///
 /// The programs that differ, each with its first run that does and the command that shows it again.
-pub fn compare(cases: &[(u64, Case)]) -> Result<usize, String> {
+pub fn compare(cases: &[Cases]) -> Result<usize, String> {
     let (mut runs, mut report, mut failed) = (0, String::new(), 0);
-    for (seed, case) in cases {
-        let program = Program::compiled(*seed, "program");
-        if let Err(message) = every_way(*case, &program, &mut runs) {
+    for case in cases {
+        let seed = case.seed;
+        let program = Program::compiled(seed, "program");
+        if let Err(message) = every_way(case, &program, &mut runs) {
             failed += 1;
             report += &format!("\nREV_SEED={seed} REV_PROGRAMS=4 {}\n{message}\n", COMPILED.command);
         }
     }
-    let seeds = cases.iter().map(|(seed, _)| *seed);
+    let seeds = cases.iter().map(|case| case.seed);
     let (first, end) = (seeds.clone().min().unwrap_or(0), seeds.max().map_or(0, |last| last + 1));
     println!("compiled: seeds {first}..{end}, {failed} failed, {runs} runs");
     ledger::record(COMPILED.name, first..end, failed)?;
@@ -56,16 +67,27 @@ pub fn compare(cases: &[(u64, Case)]) -> Result<usize, String> {
 }
 
 /// What is wrong with a program's first run that differs.
-fn every_way(case: Case, program: &Program, runs: &mut usize) -> Result<(), String> {
+fn every_way(cases: &Cases, program: &Program, runs: &mut usize) -> Result<(), String> {
     let module = program.checked_module().map_err(|e| e.to_string())?;
     for k in 0..ARGUMENTS {
-        let found = on_arguments(case, program, &module, k, runs).map_err(|e| e.to_string())?;
+        let before = program.arguments::<f64>(k);
+        let mut found =
+            on_arguments(cases.function, program, &module, (k, &before), runs).map_err(|e| e.to_string())?;
+        if let Some(tangent) = cases.tangent {
+            let module = module.tangent().map_err(|e| e.to_string())?;
+            let mut dice = Dice::new(program.seed + k);
+            let mut tangent_of = |d: &Data| replace(d, &mut |_| dice.real(-1.0, 1.0));
+            let both: Vec<Data> = before.iter().flat_map(|d| [d.clone(), tangent_of(d)]).collect();
+            found.extend(
+                on_arguments(tangent, program, &module, (k, &both), runs).map_err(|e| e.to_string())?,
+            );
+        }
         if let Some(first) = found.into_iter().next() {
             return Err(first);
         }
     }
     match program.fault() {
-        Some(at) => fails_alike(case, program, at, runs),
+        Some(at) => fails_alike(cases.function, program, at, runs),
         None => Ok(()),
     }
 }
@@ -134,17 +156,16 @@ fn on_arguments(
     case: Case,
     program: &Program,
     module: &Module,
-    k: u64,
+    (k, before): (u64, &[Data]),
     runs: &mut usize,
 ) -> Result<Vec<String>, Error> {
     let reference = |direction, args: Vec<Data>| {
-        let mut machine = Machine::new(module, "program", direction, args)?;
+        let mut machine = Machine::new(module, &module.entry, direction, args)?;
         machine.run()?;
         Ok::<_, Error>(machine.arguments())
     };
-    let before = program.arguments::<f64>(k);
     let mut dice = Dice::new(program.seed ^ k);
-    let after = reference(Direction::FORWARD, before.clone())?;
+    let after = reference(Direction::FORWARD, before.to_vec())?;
     let seeds: Vec<Data> = after.iter().map(|d| cotangent(d, &mut dice)).collect();
     let both = after.iter().zip(&seeds).flat_map(|(v, s)| [v.clone(), s.clone()]).collect();
     let pulled = reference(Direction { adjoint: 1, inverse: false }, both)?;
@@ -152,7 +173,7 @@ fn on_arguments(
         pulled.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).unzip();
     let back = reference(Direction::INVERSE, after.clone())?;
     let expected = [
-        (Run::Forward, before, after.clone(), None),
+        (Run::Forward, before.to_vec(), after.clone(), None),
         (Run::Inverse, after.clone(), back, None),
         (Run::Adjoint, after, values, Some(shadows)),
     ];
@@ -167,9 +188,10 @@ fn on_arguments(
                 && shadows.as_ref().is_none_or(|shadows| difference(&found_shadows, shadows) < TOLERANCE);
             if !same {
                 failures.push(format!(
-                    "seed {}, arguments {k}, {run:?} on {device:?}: {outcome:?}\nfrom {start:?}\nfound    {found:?}\n\
+                    "seed {}, arguments {k}, {}, {run:?} on {device:?}: {outcome:?}\nfrom {start:?}\nfound    {found:?}\n\
                      expected {end:?}\nshadows  {found_shadows:?}\nexpected {shadows:?}\n{}",
                     program.seed,
+                    module.entry,
                     program.rust()
                 ));
             }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::panic)] // tests
 
-use rev_testgen_compiled::{compare, Case};
+use rev_testgen_compiled::{compare, Cases};
 
 include!(concat!(env!("OUT_DIR"), "/part_3.rs"));
 
