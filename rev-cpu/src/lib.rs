@@ -17,6 +17,7 @@
 //! | [`function`] | reversible functions as arguments |
 //! | [`names`] | what the names in a program have to stand for |
 //! | [`gradient`] | what gradient functions share |
+//! | [`dense`] | Jacobians and Hessians |
 //! | [`collect`] | the IR of a function with all that it calls |
 
 extern crate self as rev_cpu;
@@ -29,6 +30,7 @@ pub mod claims;
 pub mod collect;
 pub mod context;
 pub mod contraction;
+pub mod dense;
 pub mod device;
 pub mod fail;
 pub mod function;
@@ -46,6 +48,7 @@ pub mod view;
 
 /// What a program's source needs in scope.
 pub mod prelude {
+    pub use crate::dense::DerivativeMatrix;
     pub use crate::device::Cpu;
     pub use crate::function::Reversible;
     pub use crate::names::HasTangent;
@@ -65,6 +68,7 @@ pub mod __private {
     pub use crate::collect::{Collector, FunctionArg};
     pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
+    pub use crate::dense::{unit, DerivativeMatrix};
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};
     pub use crate::function::{

@@ -243,3 +243,57 @@ fn tangents_are_called_in_programs_and_taken_again() {
     slope::tangent(&Interpreter::new(), &mut y, &mut y_dot, 2.0, 1.0).unwrap();
     assert_eq!((y, y_dot), (11.0, 12.0));
 }
+
+#[reversible(tangent)]
+fn polar<T: Real>(out: &mut [T; 2], area: &mut T, r: T, angle: T) {
+    out[0] += r * angle.cos();
+    out[1] += r * angle.sin();
+    *area += r * r * angle;
+}
+
+#[test]
+fn a_jacobian_has_a_block_for_each_pair_of_names() {
+    let j = polar::jacobian(&Cpu::new(), &[0.0; 2], &0.0, 2.0, 0.5).unwrap();
+    assert_eq!(
+        j.rows().map(|(name, rows)| (name.to_string(), rows)).collect::<Vec<_>>(),
+        [("out".to_string(), 0..2), ("area".to_string(), 2..3)]
+    );
+    let (c, s) = (0.5f64.cos(), 0.5f64.sin());
+    let by_r = j.block("out", "r").unwrap();
+    near(by_r[[0, 0]], c);
+    near(by_r[[1, 0]], s);
+    let by_angle = j.block("out", "angle").unwrap();
+    near(by_angle[[0, 0]], -2.0 * s);
+    near(by_angle[[1, 0]], 2.0 * c);
+    near(j.block("area", "r").unwrap()[[0, 0]], 2.0);
+    near(j.block("area", "angle").unwrap()[[0, 0]], 4.0);
+    assert_eq!(j.block("out", "out").unwrap(), ndarray::Array2::<f64>::eye(2));
+    assert_eq!(j.block("out", "area").unwrap(), ndarray::Array2::<f64>::zeros((2, 1)));
+    assert!(j.block("out", "nothing").is_none());
+    // the same by columns and by rows
+    let both = polar::jvp(&Cpu::new(), &[0.0; 2], &0.0, 1.0, 0.0, &[0.0; 2], &0.0, 2.0, 0.5).unwrap();
+    near(both.area_dot, j.block("area", "r").unwrap()[[0, 0]]);
+}
+
+#[test]
+fn a_hessian_is_symmetric_and_its_columns_are_products() {
+    let (layer, x, index, data, table) = arguments();
+    let h = everything::hessian(&Cpu::new(), &layer, &x, &index, &data, table.view()).unwrap();
+    let n = h.matrix().ncols();
+    assert_eq!(n, 3 + 70 + 140);
+    for i in 0..n {
+        for j in 0..i {
+            near(h.matrix()[[i, j]], h.matrix()[[j, i]]);
+        }
+    }
+    let (v, w, t) = direction();
+    let product =
+        everything::hvp(&Cpu::new(), &v, &w, t.view(), &layer, &x, &index, &data, table.view()).unwrap();
+    let along: Vec<f64> = v.weight.iter().chain([&v.bias]).chain(&w).chain(&t).copied().collect();
+    let rows = h.matrix().dot(&ndarray::Array1::from(along));
+    near(rows[2], product.layer.bias.0[0]);
+    for k in 0..70 {
+        near(rows[3 + k], product.x[k]);
+    }
+    assert!(h.block("x", "data").is_none());
+}

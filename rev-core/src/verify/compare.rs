@@ -1,6 +1,6 @@
 //! Do two devices give the same? What a run gives on each, scalar by scalar.
 
-use super::coordinates::{leaves, scalars};
+use crate::coordinates::{leaves, scalars};
 use crate::device::Device;
 use crate::error::Error;
 use crate::scalar::Num;

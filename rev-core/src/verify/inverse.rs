@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{coordinates, Subject};
+use super::Subject;
+use crate::coordinates;
 use crate::error::Error;
 use crate::tolerance::Tolerances;
 use crate::value::Value;

@@ -5,7 +5,6 @@
 //! [`Subject`], so that what is checked is what runs.
 
 mod compare;
-mod coordinates;
 mod gradient;
 mod inverse;
 mod locate;

@@ -23,7 +23,8 @@ pub fn gradient(entry: &Entry) -> Api {
     Api { items: result(entry, &others), functions: functions(entry, (loss_param, loss_passed), &others) }
 }
 
-type Param<'a> = (&'a ParamModel, &'a Passed);
+/// A parameter and how it is passed.
+pub type Param<'a> = (&'a ParamModel, &'a Passed);
 
 /// The name of a field of the result.
 pub fn field(param: &ParamModel, others: &[Param]) -> Ident {

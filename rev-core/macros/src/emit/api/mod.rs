@@ -5,6 +5,7 @@
 //! as dynamic arguments.
 
 mod collect;
+mod dense;
 mod gradient;
 mod ptx;
 mod run;

@@ -4,13 +4,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
-use super::gradient::{bar, field, sweep, type_params};
+use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{Api, Entry, Slot};
-use crate::emit::signature::{Passed, Shape};
-use crate::model::ParamModel;
-
-type Param<'a> = (&'a ParamModel, &'a Passed);
+use super::{dense, Api, Entry, Slot};
+use crate::emit::signature::Shape;
+use crate::model::{ParamModel, Passing};
 
 /// A function with its tangent.
 pub struct Pair<'a> {
@@ -22,7 +20,7 @@ pub struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// The parameters of the function, each with that of its tangent.
-    fn params(&self) -> impl Iterator<Item = (Param<'a>, Param<'a>)> {
+    pub fn params(&self) -> impl Iterator<Item = (Param<'a>, Param<'a>)> {
         self.of
             .model
             .params
@@ -32,7 +30,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Whether the caller says the tangent of a parameter: of what carries a derivative, and of functions.
-    fn is_given(&self, (param, passed): &Param) -> bool {
+    pub fn is_given(&self, (param, passed): &Param) -> bool {
         passed.shape == Shape::Function || !self.of.is_inactive(param)
     }
 }
@@ -43,7 +41,7 @@ pub fn functions(pair: &Pair) -> (Api, TokenStream) {
     let (hvp, own_hvp) = hvp(pair);
     let tangent = in_place(pair);
     let items = [jvp.items, hvp.items];
-    let functions = [tangent, jvp.functions, hvp.functions];
+    let functions = [tangent, jvp.functions, hvp.functions, dense::functions(pair)];
     (Api { items: quote!(#(#items)*), functions: quote!(#(#functions)*) }, quote!(#own_jvp #own_hvp))
 }
 
@@ -85,7 +83,7 @@ fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
                     own
                 }
                 (_, false, _) => {
-                    code.extend(zeros(p, name, &value));
+                    code.extend(zeros(p, name, &value, value.0.mode != Mode::Read));
                     own
                 }
                 (_, true, Mode::Read) => {
@@ -106,12 +104,12 @@ fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
     Start { code, slots }
 }
 
-/// A variable of zeros shaped like an argument.
-fn zeros(p: &TokenStream, name: &Ident, (of, passed): &Param) -> TokenStream {
+/// A variable of zeros shaped like an argument, whose variable owns it or is a reference.
+pub fn zeros(p: &TokenStream, name: &Ident, (of, passed): &Param, is_owned: bool) -> TokenStream {
     let of_name = &of.ident;
     match passed.shape {
         Shape::Function => TokenStream::new(),
-        Shape::Value if of.passing == crate::model::Passing::Value || of.mode != Mode::Read => {
+        Shape::Value if is_owned || of.passing == Passing::Value => {
             quote!(let mut #name = #p::Primal::zero_like(&#of_name);)
         }
         Shape::Value => quote!(let mut #name = #p::Primal::zero_like(&*#of_name);),

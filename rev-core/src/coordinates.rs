@@ -1,11 +1,12 @@
-//! A value as a list of real numbers: what finite differences move and what reports name.
+//! A value as a list of real numbers: what finite differences and unit directions move, the entries of matrices of
+//! derivatives, and what reports name.
 
 use crate::scalar::{bf16, f16, Num};
 use crate::value::{Data, Value};
 
 /// Calls `f` on each real coordinate that carries a derivative (both parts of a complex number), in
 /// a fixed order; what `f` returns takes its place.
-pub(super) fn update(data: &mut Data, f: &mut dyn FnMut(f64) -> f64) {
+pub fn update(data: &mut Data, f: &mut dyn FnMut(f64) -> f64) {
     match data {
         Data::Scalar(v) => update_value(v, f),
         Data::Lanes(lanes) => lanes.iter_mut().for_each(|v| update_value(v, f)),
@@ -30,7 +31,7 @@ fn update_value(v: &mut Value, f: &mut dyn FnMut(f64) -> f64) {
 }
 
 /// The real coordinates.
-pub(super) fn of(data: &Data) -> Vec<f64> {
+pub fn of(data: &Data) -> Vec<f64> {
     let mut out = Vec::new();
     update(&mut data.clone(), &mut |v| {
         out.push(v);
@@ -40,7 +41,7 @@ pub(super) fn of(data: &Data) -> Vec<f64> {
 }
 
 /// Sets coordinate `k`.
-pub(super) fn set(data: &mut Data, k: usize, to: f64) {
+pub fn set(data: &mut Data, k: usize, to: f64) {
     let mut at = 0;
     update(data, &mut |v| {
         at += 1;
@@ -53,7 +54,7 @@ pub(super) fn set(data: &mut Data, k: usize, to: f64) {
 }
 
 /// The scalars inside a value, in the order of [`leaves`].
-pub(super) fn scalars(data: &Data) -> Vec<Value> {
+pub fn scalars(data: &Data) -> Vec<Value> {
     fn add(data: &Data, out: &mut Vec<Value>) {
         match data {
             Data::Scalar(v) => out.push(*v),
@@ -70,7 +71,7 @@ pub(super) fn scalars(data: &Data) -> Vec<Value> {
 }
 
 /// A scalar inside a value with the path to it.
-pub(super) fn leaves(data: &Data) -> Vec<(String, Value)> {
+pub fn leaves(data: &Data) -> Vec<(String, Value)> {
     let mut out = Vec::new();
     collect(data, String::new(), &mut out);
     out
@@ -104,7 +105,7 @@ fn index(mut k: usize, shape: &[usize]) -> String {
 }
 
 /// The path of each real coordinate, in the order of [`update`].
-pub(super) fn paths(data: &Data) -> Vec<String> {
+pub fn paths(data: &Data) -> Vec<String> {
     let active = leaves(data).into_iter().filter(|(_, v)| !v.is_inactive());
     let named = |(path, v): (String, Value)| match v.parts() {
         Some(_) => vec![format!("{path}.re"), format!("{path}.im")],
@@ -114,7 +115,7 @@ pub(super) fn paths(data: &Data) -> Vec<String> {
 }
 
 /// The rounding unit of the coarsest floating-point number in a value; 0 if there is none.
-pub(super) fn rounding_unit(data: &Data) -> f64 {
+pub fn rounding_unit(data: &Data) -> f64 {
     let unit = |v: &Value| match v {
         Value::F16(_) | Value::ComplexF16(_) => f16::EPSILON.to_f64(),
         Value::Bf16(_) | Value::ComplexBf16(_) => bf16::EPSILON.to_f64(),

@@ -1,0 +1,205 @@
+//! `f::jacobian` and `f::hessian`: whole matrices, column by column or row by row.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use rev_compiler::ir::Mode;
+
+use super::gradient::{field, Param};
+use super::tangent::{zeros, Pair};
+use super::Slot;
+use crate::emit::signature::Shape;
+use crate::model::{Form, ParamModel, Passing};
+
+/// A parameter of the function, and that of its tangent.
+type Both<'a> = (Param<'a>, Param<'a>);
+
+/// The functions.
+pub fn functions(pair: &Pair) -> TokenStream {
+    let (jacobian, hessian) = (jacobian(pair), hessian(pair));
+    quote!(#jacobian #hessian)
+}
+
+/// A variable that owns its value, for a parameter of an entry point that changes nothing.
+fn lent((param, passed): &Param, name: &Ident) -> TokenStream {
+    match (passed.shape, param.form, param.passing) {
+        (Shape::Function, ..) => quote!(#name),
+        (Shape::Value, _, Passing::Value) => quote!(::core::clone::Clone::clone(&#name)),
+        (Shape::Array(_), form, _) if form != Form::Array => quote!(#name.view()),
+        (Shape::Value | Shape::Slice | Shape::Array(_), ..) => quote!(&#name),
+    }
+}
+
+/// An argument as it was given, to be given again.
+fn again((param, passed): &Param) -> TokenStream {
+    let name = &param.ident;
+    match (passed.shape, param.passing) {
+        (Shape::Array(_), _) if param.form != Form::Array => quote!(#name.view()),
+        (Shape::Value, Passing::Value) if param.mode == Mode::Read => {
+            quote!(::core::clone::Clone::clone(&#name))
+        }
+        (Shape::Value | Shape::Slice | Shape::Array(_) | Shape::Function, _) => quote!(#name),
+    }
+}
+
+/// `&[("x", &x_dot), ..]`: variables under the names of the parameters.
+fn named(p: &TokenStream, params: &[Both]) -> TokenStream {
+    let each = params.iter().map(|((param, _), (dot, _))| {
+        let (text, dot) = (param.ident.to_string(), &dot.ident);
+        quote!((#text, &#dot as &dyn #p::DynArg))
+    });
+    quote!(&[#(#each),*])
+}
+
+/// A loop over the unit directions of variables.
+fn columns(p: &TokenStream, variables: &[&Ident], count: &TokenStream, body: &TokenStream) -> TokenStream {
+    quote! {
+        for __k in 0..#count {
+            #p::unit(&mut [#(&mut #variables as &mut dyn #p::DynArg),*], __k)?;
+            #body
+        }
+    }
+}
+
+/// Those of the parameters that carry a derivative.
+fn active<'a>(pair: &Pair<'a>) -> Vec<Both<'a>> {
+    pair.params()
+        .filter(|((param, passed), _)| passed.shape != Shape::Function && !pair.of.is_inactive(param))
+        .collect()
+}
+
+/// The functions that are arguments have tangents that the caller gives first; then the arguments, without `but`.
+fn inputs(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
+    let functions =
+        pair.params().filter(|((_, passed), _)| passed.shape == Shape::Function).map(|(_, dot)| dot);
+    let arguments =
+        pair.params().map(|(of, _)| of).filter(|(param, _)| but.is_none_or(|b| b.var != param.var));
+    functions.chain(arguments).map(|(param, passed)| pair.tangent.shared_input(param, passed)).collect()
+}
+
+/// What `jvp` and `hvp` are given for the tangents, and the arguments.
+fn arguments(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
+    let wanted = |(param, _): &Param| but.is_none_or(|b| b.var != param.var);
+    let params: Vec<_> = pair.params().filter(|(of, _)| wanted(of)).collect();
+    let dots = params.iter().filter(|(of, _)| pair.is_given(of)).map(|(_, dot)| lent(dot, &dot.0.ident));
+    dots.chain(params.iter().map(|(of, _)| again(of))).collect()
+}
+
+/// `f::jacobian(device, arguments..)`
+fn jacobian(pair: &Pair) -> TokenStream {
+    let active = active(pair);
+    let outputs: Vec<Both> =
+        active.iter().filter(|((param, _), _)| param.mode != Mode::Read).copied().collect();
+    if outputs.is_empty() {
+        return TokenStream::new();
+    }
+    let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
+    let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
+    let (inputs, arguments) = (inputs(pair, None), arguments(pair, None));
+    let start: TokenStream = active.iter().map(|(of, (dot, _))| zeros(p, &dot.ident, of, false)).collect();
+    let (rows, by) = (named(p, &outputs), named(p, &active));
+    let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();
+    let found: Vec<_> = outputs.iter().map(|(_, (dot, _))| &dot.ident).collect();
+    let forward = quote! {
+        let __found = Self::jvp(#device, #(#arguments),*)?;
+        __matrix.put_column(__k, &[#(&__found.#found as &dyn #p::DynArg),*]);
+    };
+    let forward = columns(p, &dots, &quote!(__columns), &forward);
+    let reverse = by_rows(pair, &active, &outputs);
+    quote! {
+        /// The Jacobian: the derivatives of everything that the function writes by all arguments that carry a
+        /// derivative (what is written by what it held before among them), which stay as they are. By
+        /// columns, in forward mode, or by rows, in reverse mode, where there are fewer of these.
+        #[allow(clippy::too_many_arguments)]
+        #vis fn jacobian<#declared>(
+            #device: &(impl #p::Device + ?Sized), #(#inputs),*
+        ) -> ::core::result::Result<#p::DerivativeMatrix, #p::Error> #conditions {
+            #start
+            let mut __matrix = #p::DerivativeMatrix::zeros(#rows, #by)?;
+            let (__rows, __columns) = __matrix.matrix().dim();
+            if __columns <= __rows {
+                #forward
+            } else {
+                #reverse
+            }
+            __Ok(__matrix)
+        }
+    }
+}
+
+/// The rows of a Jacobian, each a sweep with a unit seed.
+fn by_rows(pair: &Pair, active: &[Both], outputs: &[Both]) -> TokenStream {
+    let (p, device, n) = (pair.of.p, pair.of.device(), quote!(1usize));
+    let seed = |(param, _): &Param| format_ident!("__{}_seed", param.ident);
+    let (mut start, mut seeds) = (TokenStream::new(), Vec::new());
+    for (of, _) in outputs {
+        let (name, ty) = (seed(of), pair.of.owned_type(of.1));
+        let slot = Slot { name: of.0.ident.clone(), passed: of.1.clone(), reference: true };
+        let zero = pair.of.zero_shadow(&slot, &n);
+        start.extend(quote!(let mut #name = #zero;));
+        let value = quote!(<#ty as #p::Primal>::gradient(::core::clone::Clone::clone(&#name)));
+        seeds.push(match of.1.shape {
+            Shape::Slice => quote!(&#value),
+            Shape::Array(_) => quote!(#value.view()),
+            Shape::Value | Shape::Function => value,
+        });
+    }
+    let again = pair.params().map(|(of, _)| again(&of));
+    let (mut pulled, mut names) = (TokenStream::new(), Vec::new());
+    for (of, _) in active {
+        let (name, field, ty) =
+            (format_ident!("__{}_pulled", of.0.ident), pair.of.bar(of.0), pair.of.owned_type(of.1));
+        pulled.extend(quote!(let #name = <#ty as #p::Primal>::cotangent(__found.#field);));
+        names.push(name);
+    }
+    let body = quote! {
+        let __found = Self::vjp(#device, #(#seeds,)* #(#again),*)?;
+        #pulled
+        __matrix.put_row(__k, &[#(&#names as &dyn #p::DynArg),*]);
+    };
+    let variables: Vec<_> = outputs.iter().map(|(of, _)| seed(of)).collect();
+    let sweeps = columns(p, &variables.iter().collect::<Vec<_>>(), &quote!(__rows), &body);
+    quote!(#start #sweeps)
+}
+
+/// `f::hessian(device, arguments..)`
+fn hessian(pair: &Pair) -> TokenStream {
+    let Some(loss) = pair.of.model.loss.and_then(|k| pair.params().nth(k)) else { return TokenStream::new() };
+    let loss = loss.0 .0;
+    let others: Vec<_> = pair.params().filter(|((param, _), _)| param.var != loss.var).collect();
+    let own: Vec<Param> = others.iter().map(|(of, _)| *of).collect();
+    let active: Vec<Both> =
+        active(pair).into_iter().filter(|((param, _), _)| param.var != loss.var).collect();
+    let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
+    let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
+    let (inputs, arguments) = (inputs(pair, Some(loss)), arguments(pair, Some(loss)));
+    let start: TokenStream = active.iter().map(|(of, (dot, _))| zeros(p, &dot.ident, of, false)).collect();
+    let names = named(p, &active);
+    let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();
+    let (mut products, mut variables) = (TokenStream::new(), Vec::new());
+    for (of, _) in &active {
+        let (name, field, ty) =
+            (format_ident!("__{}_product", of.0.ident), field(of.0, &own), pair.of.owned_type(of.1));
+        products.extend(quote!(let #name = <#ty as #p::Primal>::cotangent(__found.#field);));
+        variables.push(name);
+    }
+    let body = quote! {
+        let __found = Self::hvp(#device, #(#arguments),*)?;
+        #products
+        __matrix.put_column(__k, &[#(&#variables as &dyn #p::DynArg),*]);
+    };
+    let columns = columns(p, &dots, &quote!(__columns), &body);
+    quote! {
+        /// The Hessian of the loss, which starts at zero, by all other arguments that carry a derivative: column by
+        /// column, each a product with a unit direction. Symmetric up to rounding.
+        #[allow(clippy::too_many_arguments)]
+        #vis fn hessian<#declared>(
+            #device: &(impl #p::Device + ?Sized), #(#inputs),*
+        ) -> ::core::result::Result<#p::DerivativeMatrix, #p::Error> #conditions {
+            #start
+            let mut __matrix = #p::DerivativeMatrix::zeros(#names, #names)?;
+            let __columns = __matrix.matrix().ncols();
+            #columns
+            __Ok(__matrix)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Matrices of derivatives: Jacobians and Hessians with blocks by the names of arguments.
+
+use std::ops::Range;
+
+use ndarray::{Array2, ArrayView2};
+use rev_core::coordinates;
+use rev_core::error::Error;
+use rev_core::value::DynArg;
+
+use crate::fail;
+
+/// A Jacobian or Hessian: derivatives of the real numbers in some values by those in others.
+///
+/// A complex number has two, its real and its imaginary part; integers have none. Those of an array come in row-major
+/// order, those of a struct in the order of its fields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DerivativeMatrix {
+    matrix: Array2<f64>,
+    rows: Names,
+    columns: Names,
+}
+
+/// Values with the places of their numbers among those of all.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Names(Vec<(&'static str, Range<usize>)>);
+
+/// A value with its name.
+type Named<'a> = (&'static str, &'a dyn DynArg);
+
+impl Names {
+    fn of(values: &[Named]) -> Names {
+        let mut names: Vec<(&'static str, Range<usize>)> = Vec::new();
+        for (name, value) in values {
+            let start = names.last().map_or(0, |(_, range)| range.end);
+            names.push((name, start..start + coordinates::of(&value.load()).len()));
+        }
+        Names(names)
+    }
+
+    fn count(&self) -> usize {
+        self.0.last().map_or(0, |(_, range)| range.end)
+    }
+
+    fn range(&self, name: &str) -> Option<Range<usize>> {
+        self.0.iter().find(|(own, _)| *own == name).map(|(_, range)| range.clone())
+    }
+}
+
+impl DerivativeMatrix {
+    /// A matrix of zeros: a row for each number in the first values, a column for each in the others.
+    ///
+    /// # Errors
+    ///
+    /// When there is no memory for it.
+    pub fn zeros(rows: &[Named], columns: &[Named]) -> Result<DerivativeMatrix, Error> {
+        let (rows, columns) = (Names::of(rows), Names::of(columns));
+        let shape = (rows.count(), columns.count());
+        let count = shape.0.checked_mul(shape.1).ok_or_else(fail::no_copy)?;
+        let mut elements: Vec<f64> = Vec::new();
+        elements.try_reserve_exact(count).map_err(|_| fail::no_copy())?;
+        elements.resize(count, 0.0);
+        let matrix = Array2::from_shape_vec(shape, elements).map_err(|_| fail::no_copy())?;
+        Ok(DerivativeMatrix { matrix, rows, columns })
+    }
+
+    /// The whole matrix.
+    pub fn matrix(&self) -> ArrayView2<'_, f64> {
+        self.matrix.view()
+    }
+
+    /// The whole matrix, by value.
+    pub fn into_matrix(self) -> Array2<f64> {
+        self.matrix
+    }
+
+    /// The derivatives of the value with a name by the one with another; `None` where there are no such values.
+    pub fn block(&self, of: &str, by: &str) -> Option<ArrayView2<'_, f64>> {
+        let (rows, columns) = (self.rows.range(of)?, self.columns.range(by)?);
+        Some(self.matrix.slice(ndarray::s![rows, columns]))
+    }
+
+    /// The values that are differentiated, each with its rows.
+    pub fn rows(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
+        self.rows.0.iter().map(|(name, range)| (*name, range.clone()))
+    }
+
+    /// The values by which is differentiated, each with its columns.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
+        self.columns.0.iter().map(|(name, range)| (*name, range.clone()))
+    }
+
+    /// Puts the numbers of values into a column.
+    #[doc(hidden)]
+    pub fn put_column(&mut self, k: usize, values: &[&dyn DynArg]) {
+        let numbers = values.iter().flat_map(|v| coordinates::of(&v.load()));
+        self.matrix.column_mut(k).iter_mut().zip(numbers).for_each(|(to, v)| *to = v);
+    }
+
+    /// Puts the numbers of values into a row.
+    #[doc(hidden)]
+    pub fn put_row(&mut self, k: usize, values: &[&dyn DynArg]) {
+        let numbers = values.iter().flat_map(|v| coordinates::of(&v.load()));
+        self.matrix.row_mut(k).iter_mut().zip(numbers).for_each(|(to, v)| *to = v);
+    }
+}
+
+/// Makes values the unit vector of a number: 1 there, 0 in all others.
+///
+/// # Errors
+///
+/// A value that doesn't take back what it gave.
+pub fn unit(values: &mut [&mut dyn DynArg], k: usize) -> Result<(), Error> {
+    let mut at = 0;
+    for value in values {
+        let mut data = value.load();
+        let mut changed = false;
+        coordinates::update(&mut data, &mut |v| {
+            let wanted = if at == k { 1.0 } else { 0.0 };
+            at += 1;
+            changed |= v != wanted;
+            wanted
+        });
+        if changed {
+            value.store(&data)?;
+        }
+    }
+    Ok(())
+}
