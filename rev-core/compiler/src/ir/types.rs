@@ -89,7 +89,7 @@ pub struct Function {
 }
 
 /// What passes add to a function's name.
-const DERIVED: [&str; 5] = ["inverse", "adjoint", "tangent", "fused", "erased"];
+const DERIVED: [&str; 7] = ["inverse", "adjoint", "tangent", "gradient", "plain", "fused", "erased"];
 
 impl Function {
     /// The name without the modules that it is in: `f::inverse` of `m::f::inverse`.

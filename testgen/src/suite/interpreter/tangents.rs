@@ -52,6 +52,7 @@ pub(super) fn of_the_program(s: &Subject, ends: &Ends, tally: &mut Tally) -> Res
         *tally.entry("second tangents").or_default() += 1;
         let product = twice(&tangent, ends, &pulled, (&towards, &end), &mut dice)?;
         of_the_adjoint(s, ends, (&pushed, &product))?;
+        as_a_function(s, ends, &pulled, (&towards, &pushed, &product))?;
     }
     Ok(())
 }
@@ -100,6 +101,51 @@ fn of_the_adjoint(s: &Subject, ends: &Ends, (pushed, product): (&[Data], &[Data]
     let (_, tangents) = apart(&Subject::new(s.program, &module).must_run(Direction::FORWARD, start)?);
     let (_, found) = apart(&tangents);
     alike("the tangent of the adjoint is the adjoint of the tangent", product, &found, ROUNDING)
+}
+
+/// The adjoint as a function of numbers does what the adjoint does, its tangent and its adjoint what they do: the adjoint
+/// of the adjoint, at a direction `w`, gives `J w` for the cotangents, and for the values what the adjoint takes to `H w`.
+fn as_a_function(
+    s: &Subject,
+    ends: &Ends,
+    gradient: &[Data],
+    (towards, pushed, product): (&[Data], &[Data], &[Data]),
+) -> Result<(), Failure> {
+    let refused = |e: &dyn std::fmt::Display| {
+        Failure::new("its adjoint is a function", format!("{e}\n{}", s.program.text()))
+    };
+    let module = s.module.pullback().map_err(|e| refused(&e))?;
+    let adjoint = Subject::new(s.program, &module);
+    let mut seeds = ends.seeds.iter().flat_map(reals);
+    let seeds: Vec<Data> =
+        ends.after.iter().map(|d| replace(d, &mut |_| seeds.next().unwrap_or(f64::NAN))).collect();
+    let start = interleave(&ends.after, &seeds);
+    let end = adjoint.must_run(Direction::FORWARD, start.clone())?;
+    let (values, pulled) = apart(&end);
+    alike("the adjoint as a function restores the state", &ends.before, &values, ROUNDING)?;
+    alike("the adjoint as a function gives the cotangents", gradient, &pulled, 1e-12)?;
+    let back = adjoint.must_run(Direction::INVERSE, end.clone())?;
+    alike("the inverse of the adjoint as a function takes back", &start, &back, ROUNDING)?;
+
+    let tangent = module.tangent().map_err(|e| refused(&e))?;
+    let still: Vec<Data> = seeds.iter().map(|d| replace(d, &mut |_| 0.0)).collect();
+    let moving = interleave(&start, &interleave(pushed, &still));
+    let (_, tangents) = apart(&Subject::new(s.program, &tangent).must_run(Direction::FORWARD, moving)?);
+    let (_, found) = apart(&tangents);
+    alike("the tangent of the adjoint as a function", product, &found, ROUNDING)?;
+
+    let shadow = |d: &Data, of: &Data| {
+        let mut numbers = reals(of).into_iter();
+        replace(&d.zero_shadow(), &mut |_| numbers.next().unwrap_or(f64::NAN))
+    };
+    let none = values.iter().map(Data::zero_shadow);
+    let along = pulled.iter().zip(towards).map(|(d, w)| shadow(d, w));
+    let shadows = interleave(&none.collect::<Vec<_>>(), &along.collect::<Vec<_>>());
+    let (_, both) = apart(&adjoint.must_run(ADJOINT, interleave(&end, &shadows))?);
+    let (of_values, of_cotangents) = apart(&both);
+    alike("the adjoint of the adjoint pushes forward", pushed, &of_cotangents, ROUNDING)?;
+    let (_, found) = apart(&s.must_run(ADJOINT, interleave(&ends.after, &of_values))?);
+    alike("the adjoint of the adjoint gives the product of the Hessian", product, &found, ROUNDING)
 }
 
 /// A random tangent of values. What carries no derivative stays as it is, and should mean nothing.

@@ -23,20 +23,10 @@ impl Module {
             if let Some(defect) = tangent.defects.iter().next() {
                 return Err(Undirected::Rejected(defect.message.clone()));
             }
-            module.links.insert(tangent.name.clone(), self.links_of_tangent(name));
+            module.links.insert(tangent.name.clone(), self.links_of_derived(name, TANGENT, TANGENT));
             module.functions.insert(tangent.name.clone(), tangent);
         }
         module.entry = format!("{}{TANGENT}", self.entry);
         Ok(module)
-    }
-
-    /// What the paths in a function's tangent mean: also that of each function's tangent.
-    fn links_of_tangent(&self, name: &str) -> std::collections::BTreeMap<String, String> {
-        let mut links = self.links.get(name).cloned().unwrap_or_default();
-        let functions = links.iter().filter(|(_, of)| self.functions.contains_key(*of));
-        let tangents: Vec<_> =
-            functions.map(|(path, of)| (format!("{path}{TANGENT}"), format!("{of}{TANGENT}"))).collect();
-        links.extend(tangents);
-        links
     }
 }

@@ -1,0 +1,263 @@
+//! The adjoint of a program as a function of its own, to be called in programs like others.
+//!
+//! It is the adjoint, in the form that has an inverse and an adjoint, with cotangents that are numbers of the
+//! program's types in place of shadows: so it has a tangent and an adjoint as every function, of any order.
+//! That of an integer is there, so that a call needs to know no types, and means nothing; that of a
+//! reversible function that is an argument is the function's adjoint. A call names it by a suffix of the path
+//! ([`ADJOINT`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::adjoint::{adjoint_function, Adjoint};
+use super::{directed, Undirected};
+use crate::check::{lost_to_constants, Checked};
+use crate::ir::{
+    is_function_name, Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Function, Generic,
+    GenericKind, Mode, Module, Place, Release, Stmt, StmtKind, Type, VarId, VarKind,
+};
+use crate::validate;
+
+/// After the path of a function: its adjoint as a function.
+pub const ADJOINT: &str = "::adjoint";
+
+/// What its name has in a module in place of that.
+const NAME: &str = "::plain::adjoint";
+
+/// The adjoint of a function, as a function: each parameter `p` is followed by its cotangent `p_bar`, a number or
+/// array of the same type. What `p` is read for is added to it.
+pub fn pullback(function: &Checked) -> Checked {
+    function.grown(|| {
+        let adjoint = adjoint_function(function, Adjoint::REVERSIBLE);
+        let mut plain = Plain { functions: BTreeMap::new(), out: adjoint };
+        plain.params(function);
+        let mut body = std::mem::take(&mut plain.out.body);
+        plain.block(&mut body);
+        let mut out = plain.out;
+        for var in &mut out.vars {
+            var.ty = without_shadows(std::mem::replace(&mut var.ty, Type::Unknown));
+        }
+        let name = format!("{}{NAME}", function.name);
+        Checked::made(Function { name, body, ..out }, "the adjoint as a function")
+    })
+}
+
+/// The gradient of a function as a function: every parameter but the loss, each followed by its cotangent, to which the
+/// derivative of the loss is added. `path` is how the function is called.
+pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<Function> {
+    let at = *function.params.get(loss)?;
+    let mut out = Function {
+        name: format!("{}::gradient", function.name),
+        body: Vec::new(),
+        params: Vec::new(),
+        vars: function.vars.iter().take(function.params.len()).cloned().collect(),
+        names: Default::default(),
+        ..(**function).clone()
+    };
+    // parameters are the first variables
+    if function.params.iter().enumerate().any(|(k, p)| p.0 as usize != k) {
+        return None;
+    }
+    out.constants.retain(|v| (v.0 as usize) < function.params.len());
+    let mut plain = Plain { functions: BTreeMap::new(), out };
+    let (mut values, mut both) = (Vec::new(), Vec::new());
+    let mut params = Vec::new();
+    let mut loss_bar = at;
+    for &p in &function.params {
+        let VarKind::Param(mode) = function.var(p).kind else { return None };
+        let bar_mode = cotangent_mode(mode);
+        let bar = plain.add_bar(p, VarKind::Param(bar_mode));
+        let place = |var, mode| Arg { mode, value: ArgValue::Place(Place::var(var)) };
+        values.push(place(p, mode));
+        both.extend([place(p, mode), place(bar, bar_mode)]);
+        if p == at {
+            loss_bar = bar;
+        } else {
+            params.extend([p, bar]);
+        }
+    }
+    let mut out = plain.out;
+    for var in [at, loss_bar] {
+        out.vars[var.0 as usize].kind = VarKind::Ancilla;
+    }
+    out.params = params;
+    let call = |path: String, args| {
+        Stmt::new(StmtKind::Call { callee: Callee::Path(path), direction: Direction::FORWARD, args })
+    };
+    let body = vec![call(path.to_string(), values), call(format!("{path}{ADJOINT}"), both)];
+    let ty = function.var(at).ty.clone();
+    let one = Expr::new(ExprKind::Literal(crate::ir::Number::Int(1), Some(ty.clone())));
+    let scope =
+        |var, init, body| vec![Stmt::new(StmtKind::Ancilla { var, init, release: Release::Checked, body })];
+    let body = scope(loss_bar, one, body);
+    out.body = scope(at, Expr::new(ExprKind::Zero(ty)), body);
+    Some(out)
+}
+
+/// How a cotangent is used where its value is.
+fn cotangent_mode(mode: Mode) -> Mode {
+    match mode {
+        Mode::Read => Mode::Accumulate,
+        Mode::Accumulate => Mode::Read,
+        Mode::Write => Mode::Write,
+    }
+}
+
+/// An adjoint whose shadows become numbers.
+struct Plain {
+    /// The adjoints of variables that are functions.
+    functions: BTreeMap<VarId, VarId>,
+    out: Function,
+}
+
+impl Plain {
+    fn params(&mut self, of: &Function) {
+        let params = self.out.params.clone();
+        for pair in params.chunks(2) {
+            if let ([p, bar], Type::Function(name)) = (pair, of.var(pair[0]).ty.clone()) {
+                self.out.vars[bar.0 as usize].ty = self.function_bar(&name);
+                self.out.vars[bar.0 as usize].kind = VarKind::Param(Mode::Read);
+                self.functions.insert(*p, *bar);
+            }
+        }
+    }
+
+    fn add_bar(&mut self, of: VarId, kind: VarKind) -> VarId {
+        let mut var = self.out.var(of).clone();
+        var.name = format!("{}_bar", var.name);
+        var.kind = kind;
+        if let Type::Function(name) = var.ty.clone() {
+            var.ty = self.function_bar(&name);
+            var.kind = VarKind::Param(Mode::Read);
+        }
+        self.out.add_var(var)
+    }
+
+    /// The type of the adjoint of a function that is an argument.
+    fn function_bar(&mut self, name: &str) -> Type {
+        let own = format!("{name}_bar");
+        let of = self.out.generics.iter().find(|g| g.name == name).map(|g| g.kind.clone());
+        if let Some(GenericKind::Function(params)) = of {
+            let both =
+                params.into_iter().flat_map(|(mode, ty)| [(mode, ty.clone()), (cotangent_mode(mode), ty)]);
+            let kind = GenericKind::Function(both.collect());
+            self.out.generics.push(Generic { name: own.clone(), kind });
+        }
+        Type::Function(own)
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        block.iter_mut().for_each(|s| self.stmt(s));
+    }
+
+    fn stmt(&mut self, stmt: &mut Stmt) {
+        if let Some(kind) = self.function_scope(&stmt.kind) {
+            stmt.kind = kind;
+        }
+        stmt.each_expr_mut(&mut |e| plain_expr(e));
+        match &mut stmt.kind {
+            StmtKind::Let { var, expr, .. } => {
+                if let ExprKind::Named(path) = &expr.kind {
+                    if is_function_name(path) {
+                        self.functions.entry(*var).or_insert(*var);
+                    }
+                }
+            }
+            StmtKind::Call { callee, direction, args } => {
+                for _ in 0..std::mem::take(&mut direction.adjoint) {
+                    *callee = match callee {
+                        Callee::Path(path) => Callee::Path(format!("{path}{ADJOINT}")),
+                        Callee::Param(var) => Callee::Param(self.functions.get(var).copied().unwrap_or(*var)),
+                    };
+                }
+                // functions are only read
+                for arg in args.iter_mut() {
+                    if let ArgValue::Place(place) = &arg.value {
+                        if self.functions.values().any(|bar| *bar == place.var) {
+                            arg.mode = Mode::Read;
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        stmt.blocks_mut().into_iter().for_each(|b| self.block(b));
+    }
+
+    /// The scope of the shadow of a function's name, which becomes one of a name for the function's adjoint.
+    fn function_scope(&mut self, kind: &StmtKind) -> Option<StmtKind> {
+        let StmtKind::Let { var: name, expr, body } = kind else { return None };
+        let adjoint = match &expr.kind {
+            ExprKind::Named(path) if is_function_name(path) => ExprKind::Named(format!("{path}{ADJOINT}")),
+            ExprKind::Read(place) => ExprKind::Read(Place::var(*self.functions.get(&place.var)?)),
+            _ => return None,
+        };
+        let [Stmt { kind: StmtKind::Ancilla { var: bar, body, .. }, .. }] = &body[..] else { return None };
+        self.functions.insert(*name, *bar);
+        self.out.vars[bar.0 as usize].kind = VarKind::Binding;
+        self.out.vars[bar.0 as usize].ty = Type::Unknown;
+        let inner = StmtKind::Let { var: *bar, expr: Expr::new(adjoint), body: body.clone() };
+        Some(StmtKind::Let { var: *name, expr: expr.clone(), body: vec![Stmt::new(inner)] })
+    }
+}
+
+fn plain_expr(e: &mut Expr) {
+    match &mut e.kind {
+        ExprKind::ZeroShadow(place) => e.kind = ExprKind::ZeroLike(place.clone()),
+        ExprKind::Cast(_, ty) | ExprKind::Zero(ty) | ExprKind::Literal(_, Some(ty)) => {
+            *ty = without_shadows(std::mem::replace(ty, Type::Unknown));
+        }
+        _ => {}
+    }
+    e.each_child_mut(&mut plain_expr);
+}
+
+fn without_shadows(ty: Type) -> Type {
+    match ty {
+        Type::Shadow(of) => without_shadows(*of),
+        other => other,
+    }
+}
+
+impl Module {
+    /// The module about the entry's adjoint as a function, with those of all functions that can be called.
+    ///
+    /// # Errors
+    ///
+    /// A function that can't be uncomputed, or that passes what carries a derivative for a parameter that
+    /// another declares constant.
+    pub fn pullback(&self) -> Result<Module, Undirected> {
+        let mut module = self.clone();
+        for (name, source) in &self.functions {
+            let function = directed(self, name, Direction::FORWARD)?;
+            if let Some(lost) = lost_to_constants(self, source).iter().next() {
+                return Err(Undirected::Rejected(lost.message.clone()));
+            }
+            let adjoint = pullback(&Checked::made(function, "uncomputation")).into_inner();
+            let adjoint =
+                validate::verified(adjoint, validate::Form::Reversible, "the adjoint as a function");
+            if let Some(defect) = adjoint.defects.iter().next() {
+                return Err(Undirected::Rejected(defect.message.clone()));
+            }
+            module.links.insert(adjoint.name.clone(), self.links_of_derived(name, ADJOINT, NAME));
+            module.functions.insert(adjoint.name.clone(), adjoint);
+        }
+        module.entry = format!("{}{NAME}", self.entry);
+        Ok(module)
+    }
+
+    /// What the paths in a program that is derived of a function mean: also those with a suffix, of each function's derived
+    /// one. A path that is no link is the function's name.
+    pub(super) fn links_of_derived(&self, name: &str, suffix: &str, of: &str) -> BTreeMap<String, String> {
+        let mut links = self.links.get(name).cloned().unwrap_or_default();
+        let known: BTreeSet<(String, String)> = links
+            .iter()
+            .map(|(path, function)| (path.clone(), function.clone()))
+            .chain(self.functions.keys().map(|name| (name.clone(), name.clone())))
+            .filter(|(_, function)| self.functions.contains_key(function))
+            .collect();
+        for (path, function) in known {
+            links.entry(format!("{path}{suffix}")).or_insert(format!("{function}{of}"));
+        }
+        links
+    }
+}
