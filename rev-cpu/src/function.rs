@@ -14,7 +14,7 @@ use crate::collect::Collector;
 use crate::context::{Context, Mode, Width};
 use crate::view::{Dynamic, Exclusive, Shared, Slice, Strided};
 
-/// A way to pass a parameter, as a type: [`Read`] or [`Write`] of a kind of value.
+/// A way to pass a parameter, as a type: [`Read`], [`Write`] or [`Accumulate`] of a kind of value.
 pub trait Param {
     /// What is passed.
     type Arg<'a>
@@ -28,6 +28,9 @@ pub trait Param {
 
 /// A parameter that is read.
 pub struct Read<K>(PhantomData<K>);
+
+/// A parameter that is only accumulated into, whose shadow is only read: the cotangent of one that is read.
+pub struct Accumulate<K>(PhantomData<K>);
 
 /// A parameter that is written.
 pub struct Write<K>(PhantomData<K>);
@@ -48,7 +51,7 @@ pub struct ElementsD<E>(PhantomData<E>);
 pub struct Function<F>(PhantomData<F>);
 
 macro_rules! param {
-    ([$($generics:tt)*] $kind:ty, $read:ty, $write:ty, $shadow:ty) => {
+    ([$($generics:tt)*] $kind:ty, $read:ty, $write:ty, $shadow:ty, $shared:ty) => {
         impl<$($generics)*> Param for Read<$kind> {
             type Arg<'a> = $read where Self: 'a;
             type Shadow<'a, const N: usize> = $shadow where Self: 'a;
@@ -57,12 +60,16 @@ macro_rules! param {
             type Arg<'a> = $write where Self: 'a;
             type Shadow<'a, const N: usize> = $shadow where Self: 'a;
         }
+        impl<$($generics)*> Param for Accumulate<$kind> {
+            type Arg<'a> = $write where Self: 'a;
+            type Shadow<'a, const N: usize> = $shared where Self: 'a;
+        }
     };
 }
-param!([P: Primal] Value<P>, &'a P, &'a mut P, &'a mut P::Shadow<N>);
-param!([E: Primal] Elements1<E>, Slice<'a, E, Shared>, Slice<'a, E, Exclusive>, Slice<'a, E::Shadow<N>, Exclusive>);
-param!([E: Primal, const R: usize] ElementsN<E, R>, Strided<'a, E, R, Shared>, Strided<'a, E, R, Exclusive>, Strided<'a, E::Shadow<N>, R, Exclusive>);
-param!([E: Primal] ElementsD<E>, Dynamic<'a, E, Shared>, Dynamic<'a, E, Exclusive>, Dynamic<'a, E::Shadow<N>, Exclusive>);
+param!([P: Primal] Value<P>, &'a P, &'a mut P, &'a mut P::Shadow<N>, &'a P::Shadow<N>);
+param!([E: Primal] Elements1<E>, Slice<'a, E, Shared>, Slice<'a, E, Exclusive>, Slice<'a, E::Shadow<N>, Exclusive>, Slice<'a, E::Shadow<N>, Shared>);
+param!([E: Primal, const R: usize] ElementsN<E, R>, Strided<'a, E, R, Shared>, Strided<'a, E, R, Exclusive>, Strided<'a, E::Shadow<N>, R, Exclusive>, Strided<'a, E::Shadow<N>, R, Shared>);
+param!([E: Primal] ElementsD<E>, Dynamic<'a, E, Shared>, Dynamic<'a, E, Exclusive>, Dynamic<'a, E::Shadow<N>, Exclusive>, Dynamic<'a, E::Shadow<N>, Shared>);
 
 impl<F> Param for Read<Function<F>> {
     type Arg<'a>
@@ -109,6 +116,18 @@ params! {
     (A B C D E F G H I J)
     (A B C D E F G H I J K)
     (A B C D E F G H I J K L)
+    (A B C D E F G H I J K L M)
+    (A B C D E F G H I J K L M O)
+    (A B C D E F G H I J K L M O P)
+    (A B C D E F G H I J K L M O P Q)
+    (A B C D E F G H I J K L M O P Q R)
+    (A B C D E F G H I J K L M O P Q R S)
+    (A B C D E F G H I J K L M O P Q R S T)
+    (A B C D E F G H I J K L M O P Q R S T U)
+    (A B C D E F G H I J K L M O P Q R S T U V)
+    (A B C D E F G H I J K L M O P Q R S T U V W)
+    (A B C D E F G H I J K L M O P Q R S T U V W X)
+    (A B C D E F G H I J K L M O P Q R S T U V W X Y)
 }
 
 /// A reversible function with a list of parameters. In the source of a reversible function the list

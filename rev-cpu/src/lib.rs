@@ -51,7 +51,7 @@ pub mod prelude {
     pub use crate::dense::DerivativeMatrix;
     pub use crate::device::Cpu;
     pub use crate::function::Reversible;
-    pub use crate::names::HasTangent;
+    pub use crate::names::{HasAdjoint, HasGradient, HasTangent};
     pub use rev_core::device::Device;
     pub use rev_core::error::Error;
     pub use rev_core::scalar::{
@@ -72,10 +72,12 @@ pub mod __private {
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};
     pub use crate::function::{
-        Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
+        Accumulate, Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
     pub use crate::gradient::{seed, zero_array_like, zero_shadow_array, zero_shadows, zeros_like, Wrt};
-    pub use crate::names::{HasPure, HasReversible, HasTangent, IsPure, IsReversible, Part, Unknown};
+    pub use crate::names::{
+        HasAdjoint, HasGradient, HasPure, HasReversible, HasTangent, IsPure, IsReversible, Part, Unknown,
+    };
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided, Taken};

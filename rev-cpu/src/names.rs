@@ -35,6 +35,28 @@ pub trait HasTangent {
     type Tangent: IsReversible;
 }
 
+/// A function under `#[reversible(adjoint)]`.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] this function has no adjoint that a program can call",
+    label = "its adjoint is asked for here",
+    note = "say `#[reversible(adjoint)]` where it is declared, and at all that it calls"
+)]
+pub trait HasAdjoint {
+    /// The reversible function that its adjoint is.
+    type Adjoint: IsReversible;
+}
+
+/// A function under `#[reversible(adjoint)]` that has a loss.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] this function has no gradient that a program can call",
+    label = "its gradient is asked for here",
+    note = "say `#[reversible(adjoint)]` where it is declared, and at all that it calls; its loss is its first `&mut` real number"
+)]
+pub trait HasGradient {
+    /// The reversible function that its gradient is.
+    type Gradient: IsReversible;
+}
+
 /// A function under `#[pure]`.
 #[diagnostic::on_unimplemented(
     message = "[R0607] this isn't a `#[pure]` function, so an expression can't call it",

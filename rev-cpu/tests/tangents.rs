@@ -297,3 +297,71 @@ fn a_hessian_is_symmetric_and_its_columns_are_products() {
     }
     assert!(h.block("x", "data").is_none());
 }
+
+#[reversible(tangent, adjoint)]
+fn well<T: Real>(energy: &mut T, x: &[T], k: T) {
+    for i in 0..x.len() {
+        *energy += k * x[i] * x[i] + (x[i] * x[i]).exp();
+    }
+}
+
+/// The square of the length of a gradient: a program about a derivative.
+#[reversible(tangent)]
+fn roughness<T: Real>(y: &mut T, x: &[T], k: T) {
+    let mut g = vec![T::zero(); x.len()];
+    let mut k_bar = T::zero();
+    well::gradient(x, &mut g, k, &mut k_bar);
+    for i in 0..x.len() {
+        *y += g[i] * g[i];
+    }
+    *y += k_bar * T::from_f64(0.5);
+}
+
+/// The same with the adjoint itself.
+#[reversible]
+fn roughness_by_hand<T: Real>(y: &mut T, x: &[T], k: T) {
+    let mut energy = T::zero();
+    let mut energy_bar = T::one();
+    let mut g = vec![T::zero(); x.len()];
+    let mut k_bar = T::zero();
+    well(&mut energy, &x, k);
+    well::adjoint(&mut energy, &mut energy_bar, &x, &mut g, k, &mut k_bar);
+    for i in 0..x.len() {
+        *y += g[i] * g[i];
+    }
+    *y += k_bar * T::from_f64(0.5);
+}
+
+#[test]
+fn gradients_and_adjoints_are_called_in_programs() {
+    let (x, k) = ([0.3, -0.7, 0.1], 0.8);
+    let by_hand = |x: &[f64]| -> f64 {
+        let g = x.iter().map(|x| 2.0 * k * x + 2.0 * x * (x * x).exp());
+        g.map(|g| g * g).sum::<f64>() + 0.5 * x.iter().map(|x| x * x).sum::<f64>()
+    };
+    let mut y = 0.0;
+    roughness(&mut y, &x, k).unwrap();
+    near(y, by_hand(&x));
+    let mut other = 0.0;
+    roughness_by_hand(&mut other, &x, k).unwrap();
+    near(other, y);
+    // reverse over reverse
+    let g = roughness::gradient(&Cpu::new(), &x, k).unwrap();
+    let on_interpreter = roughness::gradient(&Interpreter::new(), &x, k).unwrap();
+    for i in 0..3 {
+        let derivative = difference(|h| {
+            let mut x = x;
+            x[i] += h;
+            by_hand(&x)
+        });
+        near(g.x[i], derivative);
+        near(on_interpreter.x[i], derivative);
+        // forward over reverse
+        let mut unit = [0.0; 3];
+        unit[i] = 1.0;
+        let j = roughness::jvp(&Cpu::new(), &0.0, &unit, 0.0, &0.0, &x, k).unwrap();
+        near(j.y_dot, derivative);
+    }
+    roughness::inverse(&mut y, &x, k).unwrap();
+    near(y, 0.0);
+}

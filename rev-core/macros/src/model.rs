@@ -28,6 +28,8 @@ pub struct Model {
     pub source: Source,
     /// How often its tangent is to be taken.
     pub tangents: u8,
+    /// How often its adjoint, to be called in programs.
+    pub adjoints: u8,
     /// For a function of a type, what the type and its own name are. The item's name and generics then are those
     /// of both, its receiver a parameter `self`.
     pub method: Option<Method>,

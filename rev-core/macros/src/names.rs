@@ -40,8 +40,8 @@ pub fn refused(ident: &Ident, what: Named, span: Span) -> Option<Diagnostic> {
         Named::Function | Named::Method if name == "inverse" => {
             "`inverse` can't be told from the inverse of something: `m::inverse` is that of `m`".to_string()
         }
-        Named::Function | Named::Method if name == "tangent" => {
-            "`tangent` can't be told from the tangent of something: `m::tangent` is that of `m`".to_string()
+        Named::Function | Named::Method if matches!(name.as_str(), "tangent" | "adjoint" | "gradient") => {
+            format!("`{name}` can't be told from the {name} of something: `m::{name}` is that of `m`")
         }
         Named::Variable if matches!(name.as_str(), "Some" | "None" | "Ok" | "Err") => {
             format!("`{name}` is a value of the standard library, and can't be a variable")

@@ -8,8 +8,21 @@ use syn::Token;
 
 use crate::spans::Spans;
 
-/// How often the tangent of a function can be taken: each makes its programs twice as large.
-const MAX_TANGENTS: u8 = 4;
+/// How often the tangent or the adjoint of a function can be taken: each makes its programs twice as large.
+const MOST_TIMES: u8 = 4;
+
+/// How often: `= 2`, or nothing for once.
+fn times(input: ParseStream<'_>) -> syn::Result<u8> {
+    if !input.peek(Token![=]) {
+        return Ok(1);
+    }
+    input.parse::<Token![=]>()?;
+    let times: syn::LitInt = input.parse()?;
+    match times.base10_parse() {
+        Ok(times @ 1..=MOST_TIMES) => Ok(times),
+        Ok(_) | Err(_) => Err(syn::Error::new(times.span(), format!("1 to {MOST_TIMES} times"))),
+    }
+}
 
 /// The arguments of `#[reversible(..)]`.
 #[derive(Default)]
@@ -22,6 +35,8 @@ pub struct Options {
     pub constants: Vec<syn::Ident>,
     /// `tangent`, `tangent = 2`: how often the tangent is taken of the function.
     pub tangents: u8,
+    /// `adjoint`, `adjoint = 2`: how often the adjoint, to be called in programs.
+    pub adjoints: u8,
 }
 
 /// One argument.
@@ -30,6 +45,7 @@ enum Item {
     Loss(syn::Ident),
     Constant(Vec<syn::Ident>),
     Tangent(u8),
+    Adjoint(u8),
     Unknown(syn::Ident),
 }
 
@@ -48,18 +64,8 @@ impl Parse for Item {
                 let names = Punctuated::<syn::Ident, Token![,]>::parse_terminated(&names)?;
                 Ok(Item::Constant(names.into_iter().collect()))
             }
-            "tangent" if input.peek(Token![=]) => {
-                input.parse::<Token![=]>()?;
-                let times: syn::LitInt = input.parse()?;
-                match times.base10_parse() {
-                    Ok(times @ 1..=MAX_TANGENTS) => Ok(Item::Tangent(times)),
-                    Ok(_) | Err(_) => Err(syn::Error::new(
-                        times.span(),
-                        format!("tangents are taken 1 to {MAX_TANGENTS} times"),
-                    )),
-                }
-            }
-            "tangent" => Ok(Item::Tangent(1)),
+            "tangent" => times(input).map(Item::Tangent),
+            "adjoint" => times(input).map(Item::Adjoint),
             _ => Ok(Item::Unknown(name)),
         }
     }
@@ -80,6 +86,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
             Item::Unchecked => options.unchecked = true,
             Item::Loss(name) => options.loss = Some(name),
             Item::Tangent(times) => options.tangents = times,
+            Item::Adjoint(times) => options.adjoints = times,
             Item::Constant(names) => options.constants.extend(names),
             Item::Unknown(name) => diagnostics.push(unknown(spans.of(&name))),
         }
@@ -89,7 +96,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
 
 fn unknown(span: rev_compiler::ir::Span) -> Diagnostic {
     Diagnostic::new(Code::UnsupportedAttribute, span, "this argument of `reversible` isn't known")
-        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]` and `#[reversible(tangent)]` (or `tangent = 2`, up to 4) are")
+        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]`, `#[reversible(tangent)]` and `#[reversible(adjoint)]` (or `tangent = 2`, up to 4) are")
 }
 
 /// A given derivative of a pure function: `d(x) = e`.

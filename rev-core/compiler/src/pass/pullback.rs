@@ -43,7 +43,7 @@ pub fn pullback(function: &Checked) -> Checked {
 
 /// The gradient of a function as a function: every parameter but the loss, each followed by its cotangent, to which the
 /// derivative of the loss is added. `path` is how the function is called.
-pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<Function> {
+pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<Checked> {
     let at = *function.params.get(loss)?;
     let mut out = Function {
         name: format!("{}::gradient", function.name),
@@ -90,7 +90,7 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
         |var, init, body| vec![Stmt::new(StmtKind::Ancilla { var, init, release: Release::Checked, body })];
     let body = scope(loss_bar, one, body);
     out.body = scope(at, Expr::new(ExprKind::Zero(ty)), body);
-    Some(out)
+    Some(Checked::made(out, "the gradient as a function"))
 }
 
 /// How a cotangent is used where its value is.

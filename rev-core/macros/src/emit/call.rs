@@ -6,7 +6,7 @@ use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
 
 use super::body::{parsed, Body, Repr};
-use super::callee::{programs, without_tangents, Kind};
+use super::callee::{programs, split_derived, Kind};
 use super::expr::Reach;
 use super::names::ident;
 use super::types::is_fixed;
@@ -225,7 +225,7 @@ impl Body<'_> {
         let Some(path) = self.source.callees.get(text) else {
             return (parsed(text), None);
         };
-        let given = match without_tangents(path).0.segments.last().map(|s| &s.arguments) {
+        let given = match split_derived(path).0.segments.last().map(|s| &s.arguments) {
             Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {
                 let args = a.args.iter();
                 Some(quote!(#(#args,)*))

@@ -12,6 +12,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Path, PathArguments};
 
+use super::derived::Kind as Derived;
 use crate::model::Source;
 use crate::types::{is_type_name, path_text};
 use rev_compiler::ir::is_function_name;
@@ -102,13 +103,13 @@ pub fn imports(p: &TokenStream, source: &Source) -> TokenStream {
 
 /// The value whose methods are the programs of a function.
 pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> TokenStream {
-    let (path, tangents) = without_tangents(path);
+    let (path, derived) = split_derived(path);
     let bare = bare(&path);
     if let Some((of, name)) = of_type(&bare) {
         let hash = hash(&name);
         return match kind {
-            Kind::Reversible if tangents > 0 => {
-                tangent(p, &quote!(<#of as #p::HasReversible<#hash>>::Programs), tangents)
+            Kind::Reversible if !derived.is_empty() => {
+                programs_of(p, &quote!(<#of as #p::HasReversible<#hash>>::Programs), &derived)
             }
             Kind::Reversible => quote!(<#of as #p::HasReversible<#hash>>::PROGRAMS),
             Kind::Pure => quote!(<#of as #p::HasPure<#hash>>::PROGRAMS),
@@ -124,22 +125,28 @@ pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> To
         None => quote!(#bare),
     };
     match kind {
-        Kind::Reversible if tangents > 0 => tangent(p, &named, tangents),
+        Kind::Reversible if !derived.is_empty() => programs_of(p, &named, &derived),
         Kind::Reversible => quote!(<#named as #p::IsReversible>::PROGRAMS),
         Kind::Pure => quote!(<#named as #p::IsPure>::PROGRAMS),
     }
 }
 
-/// The programs of the tangent of a function.
-fn tangent(p: &TokenStream, of: &TokenStream, times: usize) -> TokenStream {
-    let ty = (0..times).fold(of.clone(), |of, _| quote!(<#of as #p::HasTangent>::Tangent));
+/// The programs of a derived function of a function.
+fn programs_of(p: &TokenStream, of: &TokenStream, derived: &[Derived]) -> TokenStream {
+    let ty = derived.iter().fold(of.clone(), |of, kind| {
+        let (found_by, ty) = kind.found_by();
+        quote!(<#of as #p::#found_by>::#ty)
+    });
     quote!(<#ty as #p::IsReversible>::PROGRAMS)
 }
 
-/// The path of a function, and how often its tangent is meant: `f::tangent`.
-pub fn without_tangents(path: &Path) -> (Path, usize) {
-    let (mut path, mut times) = (path.clone(), 0);
-    while path.segments.len() > 1 && path.segments.last().is_some_and(|s| s.ident == "tangent") {
+/// The path of a function, and which derived one of it is meant, the innermost first: `f::adjoint::tangent`.
+pub fn split_derived(path: &Path) -> (Path, Vec<Derived>) {
+    let (mut path, mut derived) = (path.clone(), Vec::new());
+    while let Some(kind) = path.segments.last().and_then(|s| Derived::of(&s.ident)) {
+        if path.segments.len() == 1 {
+            break;
+        }
         let arguments = path.segments.pop().map(|s| s.into_value().arguments);
         path.segments.pop_punct();
         if let (Some(last), Some(arguments)) = (path.segments.last_mut(), arguments) {
@@ -147,9 +154,9 @@ pub fn without_tangents(path: &Path) -> (Path, usize) {
                 last.arguments = arguments;
             }
         }
-        times += 1;
+        derived.insert(0, kind);
     }
-    (path, times)
+    (path, derived)
 }
 
 /// The number by which a type's function is found.
@@ -166,7 +173,7 @@ fn imported(source: &Source) -> BTreeMap<String, Path> {
         .iter()
         .chain(&source.pures)
         .chain(passed)
-        .map(|(_, path)| bare(&without_tangents(path).0));
+        .map(|(_, path)| bare(&split_derived(path).0));
     let importable = |path: &Path| {
         let plain = path.segments.iter().all(|s| s.arguments.is_none());
         plain

@@ -25,6 +25,7 @@ mod by_value;
 mod call;
 mod callee;
 mod contraction;
+mod derived;
 mod expr;
 mod lanes;
 mod loops;
@@ -37,7 +38,6 @@ mod recursion;
 mod signature;
 mod sites;
 mod stmt;
-mod tangent;
 mod types;
 mod weight;
 
@@ -95,7 +95,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let vis = &model.item.vis;
     let entry = Entry { p, model, signature: &signature, fused: fusion };
     let Api { items, functions } = api::entry_points(&entry);
-    let derived = tangent(&scope, &entry, program);
+    let derived = derived_functions(&scope, &entry, program);
     let entry = Entry { p: outside, signature: &Signature::of(outside, model), ..entry };
     let run = match &model.method {
         None => api::plain_function(&entry),
@@ -118,15 +118,12 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
         }
     };
     let lints = lints();
-    let Derived {
-        function: tangent,
-        implementation,
-        api: Api { items: more_items, functions: more_functions },
-    } = derived;
+    let Derived { functions: derived, implementations, api } = derived;
+    let Api { items: more_items, functions: more_functions } = api;
     quote! {
         #run
 
-        #tangent
+        #derived
 
         #[doc = #about]
         #[allow(non_camel_case_types)]
@@ -154,7 +151,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
                 #more
                 #collected
             }
-            #implementation
+            #implementations
             #constants_passed
             #passed_on
             #[diagnostic::do_not_recommend]
@@ -166,29 +163,36 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     }
 }
 
-/// What a function has with a tangent.
+/// What a function has with derived functions.
 struct Derived {
-    /// The items that the tangent is.
-    function: TokenStream,
-    /// That the function has it.
-    implementation: TokenStream,
-    /// What the function offers by it.
+    /// The items that these are.
+    functions: TokenStream,
+    /// That the function has them.
+    implementations: TokenStream,
+    /// What the function offers by its tangent.
     api: Api,
 }
 
-/// What `#[reversible(tangent)]` adds.
-fn tangent(scope: &Scope, entry: &Entry, program: &Checked) -> Derived {
-    let none = TokenStream::new;
-    if entry.model.tangents == 0 {
-        let api = Api { items: none(), functions: none() };
-        return Derived { function: none(), implementation: none(), api };
+/// What `#[reversible(tangent)]` and `#[reversible(adjoint)]` add.
+fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived {
+    let (outside, p) = (&crate::runtime::path(), scope.p);
+    let api = Api { items: TokenStream::new(), functions: TokenStream::new() };
+    let mut made = Derived { functions: TokenStream::new(), implementations: TokenStream::new(), api };
+    let tangent = (entry.model.tangents > 0).then_some(derived::Kind::Tangent);
+    let adjoints = [derived::Kind::Adjoint, derived::Kind::Gradient];
+    let adjoints = adjoints.into_iter().filter(|_| entry.model.adjoints > 0);
+    for kind in tangent.into_iter().chain(adjoints) {
+        let Some((model, function)) = derived::derived(outside, entry.model, program, kind) else { continue };
+        let mut more = TokenStream::new();
+        if kind == derived::Kind::Tangent {
+            let signature = Signature::of(p, &model);
+            let tangent = Entry { p, model: &model, signature: &signature, fused: Default::default() };
+            (made.api, more) = api::of_tangent(&api::Pair { of: entry, tangent: &tangent });
+        }
+        made.implementations.extend(derived::implementation(p, entry.model, &model, kind));
+        made.functions.extend(with_derived(&model, &function, &more));
     }
-    let (model, tangent) = tangent::tangent_of(entry.model, program);
-    let signature = Signature::of(scope.p, &model);
-    let of_tangent = Entry { p: scope.p, model: &model, signature: &signature, fused: Default::default() };
-    let (api, more) = api::of_tangent(&api::Pair { of: entry, tangent: &of_tangent });
-    let implementation = tangent::implementation(scope.p, entry.model, &model);
-    Derived { function: with_derived(&model, &tangent, &more), implementation, api }
+    made
 }
 
 /// A module with nothing but a function.

@@ -20,7 +20,7 @@ use super::types::is_scalar;
 use crate::model::Receiver;
 
 /// The most parameters of a function that is passed to others (`rev_cpu::function::Params`).
-const MOST_PARAMS: usize = 12;
+const MOST_PARAMS: usize = 24;
 
 /// The program of a direction, from the function that it is (the adjoint's parameters are each
 /// followed by their shadows).

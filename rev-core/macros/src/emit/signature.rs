@@ -74,14 +74,18 @@ impl Passed {
         }
     }
 
-    /// Its shadow, which is always exclusive.
+    /// Its shadow: exclusive, but for what is only accumulated into, whose shadow is only read.
     pub fn shadow(&self, p: &TokenStream) -> Passed {
         let ty = &self.ty;
         let (shape, ty) = match self.shape {
             Shape::Function => (Shape::Value, quote!(#p::NoShadow<()>)),
             shape => (shape, quote!(<#ty as #p::Primal>::Shadow<__N>)),
         };
-        Passed { mode: Mode::Accumulate, shape, ty }
+        let mode = match self.mode {
+            Mode::Read | Mode::Write => Mode::Accumulate,
+            Mode::Accumulate => Mode::Read,
+        };
+        Passed { mode, shape, ty }
     }
 
     /// How the programs hold it.
@@ -99,7 +103,8 @@ impl Passed {
         let ty = &self.ty;
         let name = ident(match self.mode {
             Mode::Read => "Read",
-            Mode::Write | Mode::Accumulate => "Write",
+            Mode::Write => "Write",
+            Mode::Accumulate => "Accumulate",
         });
         match self.shape {
             Shape::Value => quote!(#p::#name<#p::Value<#ty>>),

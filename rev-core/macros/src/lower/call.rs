@@ -6,6 +6,7 @@ use rev_compiler::ir::{
     StmtKind, Type, UpdateOp, VarId, VarKind,
 };
 use rev_compiler::ops::{Func, Instr};
+use rev_compiler::pass::taken_tangents;
 
 use super::part::part_method;
 use super::{plain_name, strip, Lowerer};
@@ -18,6 +19,24 @@ pub(super) fn is_statement(name: &str) -> bool {
 }
 
 type Args = syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>;
+
+/// In a call of an adjoint or a gradient, or of the tangent of one, the cotangent of an argument that is read is only
+/// accumulated into.
+fn accumulated(path: &str, args: &mut [Arg]) {
+    let (path, tangents) = taken_tangents(path);
+    if !path.rsplit_once("::").is_some_and(|(_, last)| matches!(last, "adjoint" | "gradient")) {
+        return;
+    }
+    let values = 1 << tangents;
+    for group in args.chunks_exact_mut(2 * values) {
+        let (values, cotangents) = group.split_at_mut(values);
+        for (value, cotangent) in values.iter().zip(cotangents) {
+            if value.mode == Mode::Read && cotangent.mode == Mode::Write {
+                cotangent.mode = Mode::Accumulate;
+            }
+        }
+    }
+}
 
 /// What a call's path stands for.
 struct CalleeName {
@@ -172,7 +191,10 @@ impl Lowerer {
     fn call(&mut self, path: &syn::ExprPath, args: &Args) -> Option<StmtKind> {
         let named = self.callee(path);
         let args = self.arguments(args);
-        let (CalleeName { callee, direction }, args) = (named?, args?);
+        let (CalleeName { callee, direction }, mut args) = (named?, args?);
+        if let Callee::Path(text) = &callee {
+            accumulated(text, &mut args);
+        }
         let callee = match callee {
             Callee::Path(text) => Callee::Path(self.completed(text, &args)),
             Callee::Param(var) => Callee::Param(var),

@@ -44,8 +44,8 @@ pub fn lower_function(
     let function =
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
     let function = function.in_steps();
-    let tangents = options.tangents;
-    (Model { item, params, loss, declared, function, source, tangents, method }, diagnostics)
+    let Options { tangents, adjoints, .. } = options;
+    (Model { item, params, loss, declared, function, source, tangents, adjoints, method }, diagnostics)
 }
 
 impl Lowerer {

@@ -1,0 +1,315 @@
+//! Functions that are derived of a function, as functions of their own beside it: its tangent, its adjoint, its gradient.
+//!
+//! Under `#[reversible(tangent)] fn f` the tangent is emitted like any other function, under a name that nobody writes: programs
+//! and entry points reach it through the trait `HasTangent` of `f`. So its inverse, its adjoint (which is a second
+//! derivative), its programs for lanes and what other devices run of it are what they are for every function. So it is
+//! with `#[reversible(adjoint)]`, for calls of adjoints and gradients in programs.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use rev_compiler::check::Checked;
+use rev_compiler::ir::{is_function_name, Generic, GenericKind, Mode, Type, VarId};
+use rev_compiler::pass;
+use syn::{parse_quote, GenericParam};
+
+use super::api::dimension;
+use super::names::ident;
+use crate::model::{Form, Model, ParamModel, Passing, Source};
+use crate::types::type_arguments;
+
+/// What is derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `f::tangent`
+    Tangent,
+    /// `f::adjoint`
+    Adjoint,
+    /// `f::gradient`
+    Gradient,
+}
+
+impl Kind {
+    /// The kind that a segment of a path names.
+    pub fn of(segment: &Ident) -> Option<Kind> {
+        [Kind::Tangent, Kind::Adjoint, Kind::Gradient].into_iter().find(|kind| segment == kind.name())
+    }
+
+    /// Its name in paths.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Tangent => "tangent",
+            Kind::Adjoint => "adjoint",
+            Kind::Gradient => "gradient",
+        }
+    }
+
+    /// The trait by which a function has it, and the type in that.
+    pub fn found_by(self) -> (Ident, Ident) {
+        let (of, ty) = match self {
+            Kind::Tangent => ("HasTangent", "Tangent"),
+            Kind::Adjoint => ("HasAdjoint", "Adjoint"),
+            Kind::Gradient => ("HasGradient", "Gradient"),
+        };
+        (ident(of), ident(ty))
+    }
+
+    /// What is behind the name of a variable's companion.
+    fn suffix(self) -> &'static str {
+        match self {
+            Kind::Tangent => "dot",
+            Kind::Adjoint | Kind::Gradient => "bar",
+        }
+    }
+
+    /// How the companion of an argument is used.
+    fn mode(self, mode: Mode) -> Mode {
+        match (self, mode) {
+            (Kind::Tangent, mode) | (_, mode @ Mode::Write) => mode,
+            (Kind::Adjoint | Kind::Gradient, Mode::Read) => Mode::Accumulate,
+            (Kind::Adjoint | Kind::Gradient, Mode::Accumulate) => Mode::Read,
+        }
+    }
+}
+
+/// The model of a derived function, and its program; `None` for the gradient of a function without a loss.
+pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) -> Option<(Model, Checked)> {
+    let name = &model.item.sig.ident;
+    let made = match kind {
+        Kind::Tangent => pass::tangent(program),
+        Kind::Adjoint => pass::pullback(program),
+        Kind::Gradient => pass::gradient_function(program, model.loss?, &name.to_string())?,
+    };
+    let wanted =
+        model.params.iter().enumerate().filter(|(k, _)| kind != Kind::Gradient || model.loss != Some(*k));
+    let mut params: Vec<ParamModel> = Vec::new();
+    for ((_, param), vars) in wanted.zip(made.params.chunks(2)) {
+        params.push(ParamModel { var: vars[0], ..param.clone() });
+        params.push(companion(p, model, param, kind, (vars[1], &made.var(vars[1]).ty)));
+    }
+    let mut item = model.item.clone();
+    item.sig.ident = format_ident!("__{}_{}", name, kind.name());
+    item.sig.inputs = params
+        .iter()
+        .map(|param| -> syn::FnArg {
+            let (ident, ty) = (&param.ident, &param.ty);
+            parse_quote!(#ident: #ty)
+        })
+        .collect();
+    item.sig.generics =
+        with_functions(p, &model.item.sig.generics, (&model.function.generics, &made.generics), kind);
+    item.attrs = vec![parse_quote!(#[doc(hidden)])];
+    let source = match kind {
+        Kind::Gradient => called_by_gradient(model),
+        Kind::Tangent | Kind::Adjoint => source(&model.source, kind),
+    };
+    let made_model = Model {
+        item,
+        params,
+        loss: model.loss.filter(|_| kind == Kind::Tangent).map(|k| 2 * k + 1),
+        declared: model.declared,
+        function: (*made).clone(),
+        source,
+        tangents: model.tangents.saturating_sub(u8::from(kind == Kind::Tangent)),
+        adjoints: model.adjoints.saturating_sub(u8::from(kind != Kind::Tangent)),
+        method: None,
+    };
+    Some((made_model, made))
+}
+
+/// The parameter that follows a parameter.
+fn companion(
+    p: &TokenStream,
+    model: &Model,
+    param: &ParamModel,
+    kind: Kind,
+    made: (VarId, &Type),
+) -> ParamModel {
+    let (var, ir) = made;
+    let mut ident = format_ident!("{}_{}", param.ident, kind.suffix());
+    while model.params.iter().any(|p| p.ident == ident) {
+        ident = format_ident!("{ident}_");
+    }
+    let own = model.function.var(param.var);
+    let mode = match own.kind {
+        rev_compiler::ir::VarKind::Param(mode) => kind.mode(mode),
+        _ => param.mode,
+    };
+    let plain = ParamModel { var, ident, ..param.clone() };
+    if param.form == Form::Function {
+        return ParamModel { ty: function_companion(p, &param.ty, kind), ..plain };
+    }
+    // the type parameter that stands for `impl Real`
+    let plain = match (&param.ty, ir) {
+        (syn::Type::ImplTrait(_), Type::Generic(name)) => {
+            let name = self::ident(name);
+            ParamModel { ty: parse_quote!(#name), ..plain }
+        }
+        _ => plain,
+    };
+    let (is_written, wanted) = (param.mode != Mode::Read, mode != Mode::Read);
+    if is_written == wanted {
+        return plain;
+    }
+    let passing = if wanted { Passing::Exclusive } else { Passing::Shared };
+    let rank = match ir {
+        Type::Array(_, rank) => Some(*rank),
+        _ => None,
+    };
+    match (param.form, rank, &param.element) {
+        (Form::View { .. }, Some(rank), Some(element)) => {
+            let (dimension, form) = (dimension(rank, p), Form::View { mutable: wanted });
+            let ty = match wanted {
+                true => parse_quote!(#p::ndarray::ArrayViewMut<'_, #element, #dimension>),
+                false => parse_quote!(#p::ndarray::ArrayView<'_, #element, #dimension>),
+            };
+            ParamModel { ty, form, mode, passing: Passing::Value, ..plain }
+        }
+        _ => ParamModel { ty: referred(&plain.ty, wanted), mode, passing, ..plain },
+    }
+}
+
+/// `&T` or `&mut T`, from a type that may be a reference.
+fn referred(ty: &syn::Type, mutable: bool) -> syn::Type {
+    let of = match ty {
+        syn::Type::Reference(r) => &*r.elem,
+        ty => ty,
+    };
+    match mutable {
+        true => parse_quote!(&mut #of),
+        false => parse_quote!(&#of),
+    }
+}
+
+/// What the paths in a derived function are: those of the function, and the derived functions of the functions among
+/// them.
+fn source(of: &Source, kind: Kind) -> Source {
+    let both = |paths: &BTreeMap<String, syn::Path>| {
+        let derived = paths
+            .iter()
+            .filter(|(text, _)| is_function_name(text))
+            .map(|(text, path)| (format!("{text}::{}", kind.name()), of_path(path, kind)));
+        derived.chain(paths.iter().map(|(text, path)| (text.clone(), path.clone()))).collect()
+    };
+    Source { callees: both(&of.callees), constants: both(&of.constants), ..of.clone() }
+}
+
+/// A gradient calls the function and its adjoint.
+fn called_by_gradient(model: &Model) -> Source {
+    let name = &model.item.sig.ident;
+    let path: syn::Path = parse_quote!(#name);
+    let adjoint = (format!("{name}{}", pass::ADJOINT), of_path(&path, Kind::Adjoint));
+    let callees = [(name.to_string(), path), adjoint].into_iter().collect();
+    Source { callees, structs: model.source.structs.clone(), ..Source::default() }
+}
+
+fn of_path(path: &syn::Path, kind: Kind) -> syn::Path {
+    let (mut path, name) = (path.clone(), ident(kind.name()));
+    path.segments.push(parse_quote!(#name));
+    path
+}
+
+/// The generics, with one for the derived function of each that is a reversible function.
+fn with_functions(
+    p: &TokenStream,
+    generics: &syn::Generics,
+    (before, after): (&[Generic], &[Generic]),
+    kind: Kind,
+) -> syn::Generics {
+    let is_function = |name: &str| {
+        let own = format!("{name}_{}", kind.suffix());
+        let has = |generics: &[Generic], name: &str| {
+            generics.iter().any(|g| g.name == name && matches!(g.kind, GenericKind::Function(_)))
+        };
+        has(before, name) && has(after, &own)
+    };
+    let mut out = generics.clone();
+    for param in &generics.params {
+        let GenericParam::Type(t) = param else { continue };
+        if is_function(&t.ident.to_string()) {
+            let mut own = t.clone();
+            own.ident = format_ident!("{}_{}", t.ident, kind.suffix());
+            own.bounds = bounds_of_companion(p, &t.bounds, kind);
+            out.params.push(GenericParam::Type(own));
+        }
+    }
+    let Some(clause) = &generics.where_clause else { return out };
+    for predicate in &clause.predicates {
+        let syn::WherePredicate::Type(w) = predicate else { continue };
+        let syn::Type::Path(path) = &w.bounded_ty else { continue };
+        let Some(name) = path.path.get_ident().filter(|name| is_function(&name.to_string())) else {
+            continue;
+        };
+        let (own, bounds) =
+            (format_ident!("{name}_{}", kind.suffix()), bounds_of_companion(p, &w.bounds, kind));
+        out.make_where_clause().predicates.push(parse_quote!(#own: #bounds));
+    }
+    out
+}
+
+/// `impl Reversible<(&mut T, &mut T, ..)>` from `impl Reversible<(&mut T, ..)>`.
+fn function_companion(p: &TokenStream, ty: &syn::Type, kind: Kind) -> syn::Type {
+    match ty {
+        syn::Type::ImplTrait(t) => {
+            let bounds = bounds_of_companion(p, &t.bounds, kind);
+            parse_quote!(impl #bounds)
+        }
+        syn::Type::Path(path) => match path.path.get_ident() {
+            Some(name) => {
+                let own = format_ident!("{name}_{}", kind.suffix());
+                parse_quote!(#own)
+            }
+            None => ty.clone(),
+        },
+        _ => ty.clone(),
+    }
+}
+
+type Bounds = syn::punctuated::Punctuated<syn::TypeParamBound, syn::Token![+]>;
+
+fn bounds_of_companion(p: &TokenStream, bounds: &Bounds, kind: Kind) -> Bounds {
+    let mut out = bounds.clone();
+    for bound in &mut out {
+        let syn::TypeParamBound::Trait(bound) = bound else { continue };
+        let Some(last) = bound.path.segments.last_mut().filter(|s| s.ident == "Reversible") else { continue };
+        let syn::PathArguments::AngleBracketed(arguments) = &mut last.arguments else { continue };
+        for argument in &mut arguments.args {
+            if let syn::GenericArgument::Type(syn::Type::Tuple(tuple)) = argument {
+                let both: Vec<syn::Type> =
+                    tuple.elems.iter().flat_map(|ty| [ty.clone(), of_argument(p, ty, kind)]).collect();
+                *tuple = parse_quote!((#(#both,)*));
+            }
+        }
+    }
+    out
+}
+
+/// The type of what follows an argument of a function that is an argument.
+fn of_argument(p: &TokenStream, ty: &syn::Type, kind: Kind) -> syn::Type {
+    if kind == Kind::Tangent {
+        return ty.clone();
+    }
+    if let syn::Type::Path(path) = ty {
+        let last = path.path.segments.last();
+        let view = last.and_then(|s| s.ident.to_string().strip_prefix("ArrayView").map(str::to_string));
+        if let (Some(dimension), Some(last)) = (view.filter(|rest| !rest.starts_with("Mut")), last) {
+            let (name, arguments) =
+                (format_ident!("ArrayViewMut{dimension}"), type_arguments(&last.arguments));
+            return parse_quote!(#p::ndarray::#name<#(#arguments),*>);
+        }
+    }
+    referred(ty, true)
+}
+
+/// That a function has a derived one.
+pub fn implementation(p: &TokenStream, model: &Model, derived: &Model, kind: Kind) -> TokenStream {
+    let (of, name) = (&model.item.sig.ident, &derived.item.sig.ident);
+    let (found_by, ty) = kind.found_by();
+    quote! {
+        #[diagnostic::do_not_recommend]
+        impl #p::#found_by for #of {
+            type #ty = #name;
+        }
+    }
+}
