@@ -8,6 +8,7 @@ pub mod interp;
 pub mod lanes;
 pub mod math;
 pub mod scalar;
+pub mod sparse;
 pub mod structure;
 pub mod tolerance;
 pub mod tree;

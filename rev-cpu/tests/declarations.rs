@@ -290,7 +290,7 @@ mod names {
             const FUNCTIONS: usize = [$(stringify!($name)),*].len();
         };
     }
-    functions! { main run gradient vjp adjoint ir _1 r#type value device größe 関数 drop new inline test vec }
+    functions! { main run vjp jvp hvp ir _1 r#type value device größe 関数 drop new inline test vec }
 
     #[reversible]
     fn calls(y: &mut f64, x: f64) {

@@ -33,11 +33,11 @@ pub enum Derivative {
     /// The function isn't holomorphic, or acts on shadows: for each argument its cotangent as an
     /// expression in the cotangent `c` of the result, `None` for arguments that get none; and the tangent of
     /// the result as one in the tangents `t` of the arguments, `None` where there is none.
-    Pullback(
-        fn(a: &[Expr], v: &Expr, c: &Expr) -> Vec<Option<Expr>>,
-        fn(a: &[Expr], v: &Expr, t: &[Option<Expr>]) -> Option<Expr>,
-    ),
+    Pullback(fn(a: &[Expr], v: &Expr, c: &Expr) -> Vec<Option<Expr>>, Push),
 }
+
+/// The tangent of a function's value `v`, from those `t` of its arguments `a`.
+pub type Push = fn(a: &[Expr], v: &Expr, t: &[Option<Expr>]) -> Option<Expr>;
 
 /// A type in the signature of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

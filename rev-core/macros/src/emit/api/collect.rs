@@ -98,9 +98,6 @@ fn text_of(module: &Module) -> Result<String, String> {
         Err(wrong) => Err(format!("the IR of `{}` has no text: {wrong}", module.entry)),
     }
 }
-
-/// Constants are in capitals, functions aren't.
-
 /// Types for the type parameters, with which a struct's definition can be asked for: it doesn't
 /// depend on them.
 pub fn aliases(generics: &[Generic]) -> TokenStream {

@@ -131,7 +131,9 @@ fn by_rows(pair: &Pair, active: &[Both], outputs: &[Both]) -> TokenStream {
     let (p, device, n) = (pair.of.p, pair.of.device(), quote!(1usize));
     let seed = |(param, _): &Param| format_ident!("__{}_seed", param.ident);
     let (mut start, mut seeds) = (TokenStream::new(), Vec::new());
-    for (of, _) in outputs {
+    // integers have seeds too, without a number
+    for (of, _) in pair.params().filter(|((param, _), _)| param.mode != Mode::Read) {
+        let of = &of;
         let (name, ty) = (seed(of), pair.of.owned_type(of.1));
         let slot = Slot { name: of.0.ident.clone(), passed: of.1.clone(), reference: true };
         let zero = pair.of.zero_shadow(&slot, &n);

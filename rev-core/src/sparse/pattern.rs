@@ -1,0 +1,196 @@
+//! The places of a matrix that may hold nonzeros, compressed by rows.
+//!
+//! Both sorting and transposing are counting sorts, so that everything here is linear in rows, columns and
+//! entries. Places with a number (a *position*) are counted through the rows, from zero.
+
+/// The largest number of rows or columns.
+const LARGEST: usize = i32::MAX as usize;
+
+/// The places of the nonzeros of a matrix: for each row its columns, ascending and without repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    columns: usize,
+    /// Row `i` has the positions from `starts[i]` up to `starts[i + 1]`: one number more than there are rows.
+    starts: Vec<usize>,
+    /// The column of each position.
+    indices: Vec<usize>,
+}
+
+/// Why a pattern can't be made or used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// An entry that the matrix has no place for.
+    #[error("the entry ({row}, {column}) is outside of a {rows} x {columns} matrix")]
+    OutOfRange {
+        /// The row of the entry.
+        row: usize,
+        /// The column of the entry.
+        column: usize,
+        /// The number of rows of the matrix.
+        rows: usize,
+        /// The number of columns of the matrix.
+        columns: usize,
+    },
+    /// More rows or columns than 2³¹ − 1.
+    #[error("a {rows} x {columns} matrix is too large: rows and columns may be 2^31 - 1 each")]
+    TooLarge {
+        /// The number of rows asked for.
+        rows: usize,
+        /// The number of columns asked for.
+        columns: usize,
+    },
+    /// The matrix should be symmetric, and isn't even square.
+    #[error("a {rows} x {columns} matrix can't be symmetric")]
+    NotSquare {
+        /// The number of rows.
+        rows: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+    /// The matrix should be symmetric, and an entry has no counterpart.
+    #[error("the pattern isn't symmetric: it has ({row}, {column}), but not ({column}, {row})")]
+    NotSymmetric {
+        /// The row of the entry that is there.
+        row: usize,
+        /// The column of the entry that is there.
+        column: usize,
+    },
+}
+
+impl Pattern {
+    /// The pattern with the entries given as (row, column), in any order and with any repeats.
+    pub fn new(
+        rows: usize,
+        columns: usize,
+        entries: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Pattern, PatternError> {
+        if rows.max(columns) > LARGEST {
+            return Err(PatternError::TooLarge { rows, columns });
+        }
+        let in_range = |(row, column)| match row < rows && column < columns {
+            true => Ok((column, row)),
+            false => Err(PatternError::OutOfRange { row, column, rows, columns }),
+        };
+        let swapped = entries.into_iter().map(in_range).collect::<Result<Vec<_>, _>>()?;
+        // sorted by columns and then stably by rows
+        let mut pattern = Pattern::compressed(columns, rows, swapped.iter().copied()).transposed();
+        pattern.remove_repeats();
+        Ok(pattern)
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The number of places that may hold a nonzero.
+    pub fn nonzeros(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// The columns of the nonzeros of a row, ascending; none if there is no such row.
+    pub fn row(&self, row: usize) -> &[usize] {
+        match self.starts.get(row..).unwrap_or_default() {
+            [start, end, ..] => &self.indices[*start..*end],
+            _ => &[],
+        }
+    }
+
+    /// The places as (row, column), through the rows.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> + Clone + '_ {
+        (0..self.rows()).flat_map(|i| self.row(i).iter().map(move |j| (i, *j)))
+    }
+
+    /// Whether the place is in the pattern. Takes a binary search in the row.
+    pub fn contains(&self, row: usize, column: usize) -> bool {
+        self.position(row, column).is_some()
+    }
+
+    /// The pattern of the transposed matrix.
+    pub fn transposed(&self) -> Pattern {
+        Pattern::compressed(self.columns, self.rows(), self.iter().map(|(i, j)| (j, i)))
+    }
+
+    /// Whether the matrix is square, and with each place has the one across the diagonal.
+    pub fn is_symmetric(&self) -> bool {
+        self.mirrored().is_ok()
+    }
+
+    /// Entries grouped by row; each row keeps them in the order given. They are in range.
+    pub(super) fn compressed(
+        rows: usize,
+        columns: usize,
+        entries: impl Iterator<Item = (usize, usize)> + Clone,
+    ) -> Pattern {
+        let mut starts = vec![0; rows + 1];
+        entries.clone().for_each(|(i, _)| starts[i + 1] += 1);
+        (0..rows).for_each(|i| starts[i + 1] += starts[i]);
+        let mut next = starts.clone();
+        let mut indices = vec![0; starts[rows]];
+        entries.for_each(|(i, j)| {
+            indices[next[i]] = j;
+            next[i] += 1;
+        });
+        Pattern { columns, starts, indices }
+    }
+
+    /// The position of a place.
+    pub(super) fn position(&self, row: usize, column: usize) -> Option<usize> {
+        let offset = self.row(row).binary_search(&column).ok()?;
+        Some(self.starts[row] + offset)
+    }
+
+    /// The positions of an existing row with their columns.
+    pub(super) fn positions(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (self.starts[row]..).zip(self.row(row).iter().copied())
+    }
+
+    /// For each position (i, j) that of (j, i).
+    ///
+    /// The rows i that have j come in ascending order, and so do the entries of row j. So in a symmetric
+    /// pattern the next entry of row j that has no partner yet is always the one sought.
+    pub(super) fn mirrored(&self) -> Result<Vec<usize>, PatternError> {
+        let (rows, columns) = (self.rows(), self.columns);
+        if rows != columns {
+            return Err(PatternError::NotSquare { rows, columns });
+        }
+        let mut next = self.starts.clone();
+        let mut mirrored = Vec::with_capacity(self.nonzeros());
+        for (i, j) in self.iter() {
+            let at = next[j];
+            let unpaired = if at < self.starts[j + 1] { self.indices[at] } else { columns };
+            if unpaired != i {
+                // row `unpaired` is behind and had no j, or row j has no i
+                let (row, column) = if unpaired < i { (j, unpaired) } else { (i, j) };
+                return Err(PatternError::NotSymmetric { row, column });
+            }
+            mirrored.push(at);
+            next[j] += 1;
+        }
+        Ok(mirrored)
+    }
+
+    /// Leaves one of each run of equal columns in a row.
+    fn remove_repeats(&mut self) {
+        let (mut kept, mut start) = (0, 0);
+        for row in 0..self.rows() {
+            let end = self.starts[row + 1];
+            let first = kept;
+            for at in start..end {
+                let column = self.indices[at];
+                if kept == first || self.indices[kept - 1] != column {
+                    self.indices[kept] = column;
+                    kept += 1;
+                }
+            }
+            self.starts[row + 1] = kept;
+            start = end;
+        }
+        self.indices.truncate(kept);
+    }
+}
