@@ -33,6 +33,8 @@ pub trait IsReversible {
 pub trait HasTangent {
     /// The reversible function that its tangent is.
     type Tangent: IsReversible;
+    /// The value of it, to be passed where a function is an argument.
+    const TANGENT: Self::Tangent;
 }
 
 /// A function under `#[reversible(adjoint)]`.
@@ -44,6 +46,8 @@ pub trait HasTangent {
 pub trait HasAdjoint {
     /// The reversible function that its adjoint is.
     type Adjoint: IsReversible;
+    /// The value of it, to be passed where a function is an argument.
+    const ADJOINT: Self::Adjoint;
 }
 
 /// A function under `#[reversible(adjoint)]` that has a loss.
@@ -55,6 +59,8 @@ pub trait HasAdjoint {
 pub trait HasGradient {
     /// The reversible function that its gradient is.
     type Gradient: IsReversible;
+    /// The value of it, to be passed where a function is an argument.
+    const GRADIENT: Self::Gradient;
 }
 
 /// A function under `#[pure]`.

@@ -41,8 +41,8 @@ pub fn pullback(function: &Checked) -> Checked {
     })
 }
 
-/// The gradient of a function as a function: every parameter but the loss, each followed by its cotangent, to which the
-/// derivative of the loss is added. `path` is how the function is called.
+/// The gradient of a function as a function: every parameter but the loss, each that carries a derivative followed by its
+/// cotangent, to which the derivative of the loss is added. `path` is how the function is called.
 pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<Checked> {
     let at = *function.params.get(loss)?;
     let mut out = Function {
@@ -60,19 +60,23 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
     out.constants.retain(|v| (v.0 as usize) < function.params.len());
     let mut plain = Plain { functions: BTreeMap::new(), out };
     let (mut values, mut both) = (Vec::new(), Vec::new());
-    let mut params = Vec::new();
+    let (mut params, mut without) = (Vec::new(), Vec::new());
     let mut loss_bar = at;
     for &p in &function.params {
         let VarKind::Param(mode) = function.var(p).kind else { return None };
         let bar_mode = cotangent_mode(mode);
-        let bar = plain.add_bar(p, VarKind::Param(bar_mode));
+        let carries = carries_derivative(function, p);
+        let bar = plain.add_bar(p, if carries { VarKind::Param(bar_mode) } else { VarKind::Ancilla });
         let place = |var, mode| Arg { mode, value: ArgValue::Place(Place::var(var)) };
         values.push(place(p, mode));
         both.extend([place(p, mode), place(bar, bar_mode)]);
-        if p == at {
-            loss_bar = bar;
-        } else {
-            params.extend([p, bar]);
+        match (p == at, carries) {
+            (true, _) => loss_bar = bar,
+            (false, true) => params.extend([p, bar]),
+            (false, false) => {
+                params.push(p);
+                without.push((p, bar));
+            }
         }
     }
     let mut out = plain.out;
@@ -86,11 +90,22 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
     let body = vec![call(path.to_string(), values), call(format!("{path}{ADJOINT}"), both)];
     let ty = function.var(at).ty.clone();
     let one = Expr::new(ExprKind::Literal(crate::ir::Number::Int(1), Some(ty.clone())));
-    let scope =
-        |var, init, body| vec![Stmt::new(StmtKind::Ancilla { var, init, release: Release::Checked, body })];
-    let body = scope(loss_bar, one, body);
-    out.body = scope(at, Expr::new(ExprKind::Zero(ty)), body);
+    let scope = |var, init, release, body| vec![Stmt::new(StmtKind::Ancilla { var, init, release, body })];
+    let body = without.into_iter().fold(body, |body, (of, bar)| {
+        let zeros = Expr::new(ExprKind::ZeroLike(Place::var(of)));
+        scope(bar, zeros, Release::Dropped, body)
+    });
+    let body = scope(loss_bar, one, Release::Checked, body);
+    out.body = scope(at, Expr::new(ExprKind::Zero(ty)), Release::Checked, body);
     Some(Checked::made(out, "the gradient as a function"))
+}
+
+/// Whether a parameter of a gradient is followed by a cotangent; one that is a function is followed by its adjoint.
+pub fn carries_derivative(function: &Function, param: VarId) -> bool {
+    let ty = &function.var(param).ty;
+    let is_function = matches!(ty, Type::Function(_));
+    let inactive = ty.is_inactive(&function.generics) && !ty.is_storage(&function.generics);
+    is_function || !inactive && !function.constants.contains(&param)
 }
 
 /// How a cotangent is used where its value is.

@@ -81,12 +81,17 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         Kind::Adjoint => pass::pullback(program),
         Kind::Gradient => pass::gradient_function(program, model.loss?, &name.to_string())?,
     };
-    let wanted =
-        model.params.iter().enumerate().filter(|(k, _)| kind != Kind::Gradient || model.loss != Some(*k));
     let mut params: Vec<ParamModel> = Vec::new();
-    for ((_, param), vars) in wanted.zip(made.params.chunks(2)) {
-        params.push(ParamModel { var: vars[0], ..param.clone() });
-        params.push(companion(p, model, param, kind, (vars[1], &made.var(vars[1]).ty)));
+    let mut vars = made.params.iter();
+    for (k, param) in model.params.iter().enumerate() {
+        if kind == Kind::Gradient && model.loss == Some(k) {
+            continue;
+        }
+        params.push(ParamModel { var: *vars.next()?, ..param.clone() });
+        if kind != Kind::Gradient || pass::carries_derivative(program, param.var) {
+            let var = *vars.next()?;
+            params.push(companion(p, model, param, kind, (var, &made.var(var).ty)));
+        }
     }
     let mut item = model.item.clone();
     item.sig.ident = format_ident!("__{}_{}", name, kind.name());
@@ -306,10 +311,12 @@ fn of_argument(p: &TokenStream, ty: &syn::Type, kind: Kind) -> syn::Type {
 pub fn implementation(p: &TokenStream, model: &Model, derived: &Model, kind: Kind) -> TokenStream {
     let (of, name) = (&model.item.sig.ident, &derived.item.sig.ident);
     let (found_by, ty) = kind.found_by();
+    let constant = ident(&kind.name().to_uppercase());
     quote! {
         #[diagnostic::do_not_recommend]
         impl #p::#found_by for #of {
             type #ty = #name;
+            const #constant: #name = #name {};
         }
     }
 }

@@ -27,14 +27,21 @@ fn accumulated(path: &str, args: &mut [Arg]) {
     if !path.rsplit_once("::").is_some_and(|(_, last)| matches!(last, "adjoint" | "gradient")) {
         return;
     }
-    let values = 1 << tangents;
-    for group in args.chunks_exact_mut(2 * values) {
-        let (values, cotangents) = group.split_at_mut(values);
+    let together = 1 << tangents;
+    let mut at = 0;
+    while at + 2 * together <= args.len() {
+        let (values, cotangents) = args[at..].split_at_mut(together);
+        // what has no cotangent is followed by the next value
+        if values[0].mode == Mode::Read && cotangents[0].mode != Mode::Write {
+            at += together;
+            continue;
+        }
         for (value, cotangent) in values.iter().zip(cotangents) {
-            if value.mode == Mode::Read && cotangent.mode == Mode::Write {
+            if value.mode == Mode::Read {
                 cotangent.mode = Mode::Accumulate;
             }
         }
+        at += 2 * together;
     }
 }
 

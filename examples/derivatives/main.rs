@@ -1,0 +1,350 @@
+//! Derivatives of first, second and third order on small instances, and derivatives inside of programs.
+
+mod programs;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, unused_imports)]
+mod support;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use ndarray::{Array1, Array2, ArrayView2};
+use programs::*;
+use rev::prelude::*;
+use rev_kernels::io::write_whole;
+use serde::Serialize;
+use support::{finish, number, Failure, Outcome, Report, Stopwatch, Timing};
+
+/// Tangents, Hessians in three ways, and gradients inside of programs, on small instances.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// How often each time is taken
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = support::positive)]
+    repeat: usize,
+    /// Write the numbers to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Compare with numbers from elsewhere; exit status 1 when off
+    #[arg(long)]
+    check: bool,
+}
+
+/// A number for each order of modes, the outer one first: `r` reverse, `f` forward.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Modes<T> {
+    rr: T,
+    ff: T,
+    fr: T,
+    rf: T,
+}
+
+impl<T> Modes<T> {
+    fn each(self) -> [(&'static str, T); 4] {
+        [("rr", self.rr), ("ff", self.ff), ("fr", self.fr), ("rf", self.rf)]
+    }
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct Record {
+    bessel_second: f64,
+    bessel_third: f64,
+    graph_asymmetry: f64,
+    graph_ways: f64,
+    particle: Modes<f64>,
+    saddle: Modes<[f64; 4]>,
+    gradient_ms: Timing,
+    jvp_over_value: f64,
+    gradient_over_value: f64,
+    hvp_over_gradient: f64,
+    hessian_column_over_gradient: f64,
+}
+
+/// The second and the third derivative of J2 at 1: a tangent's adjoint, and that of the tangent of a tangent.
+fn bessel_derivatives(device: &Cpu) -> Result<[f64; 2], Error> {
+    let second = bessel::hvp(device, 1.0, 2, 1.0)?.z;
+    // the loss of the tangent is the derivative along z_dot
+    let third = <bessel as HasTangent>::Tangent::hvp(device, &0.0, 1.0, 0.0, &0.0, 2, 2, 1.0, 1.0)?.z;
+    Ok([second, third])
+}
+
+/// The Petersen graph: pairs of vertices, edges first.
+struct Graph {
+    a: Vec<usize>,
+    b: Vec<usize>,
+}
+
+/// How many edges it has.
+const EDGES: usize = 15;
+
+impl Graph {
+    fn petersen() -> Graph {
+        let edges = (0..5).flat_map(|k| [(k, (k + 1) % 5), (k, k + 5), (k + 5, (k + 2) % 5 + 5)]);
+        let mut pairs: Vec<(usize, usize)> = edges.map(|(a, b)| (a.min(b), a.max(b))).collect();
+        let others = (0..10).flat_map(|a| (a + 1..10).map(move |b| (a, b)));
+        let others: Vec<_> = others.filter(|pair| !pairs.contains(pair)).collect();
+        pairs.extend(others);
+        let (a, b) = pairs.into_iter().unzip();
+        Graph { a, b }
+    }
+
+    fn start(dimensions: usize) -> Array2<f64> {
+        Array2::from_shape_fn((10, dimensions), |(i, k)| (1.3 * i as f64 + 2.1 * (k * k) as f64 + 0.4).sin())
+    }
+
+    /// By products with unit directions: the adjoint of the tangent.
+    fn hessian(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
+        let whole = embedding::hessian(device, x, &self.a, &self.b, EDGES)?;
+        Ok(whole.block("x", "x").map(|block| block.to_owned()).unwrap_or_default())
+    }
+
+    /// The tangent of the gradient, column by column.
+    fn forward_over_reverse(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
+        let still = Array2::zeros(x.dim());
+        each_unit(x.dim(), |unit| {
+            let found =
+                embedding_slope::jvp(device, still.view(), unit, still.view(), x, &self.a, &self.b, EDGES)?;
+            Ok(found.slope_dot)
+        })
+    }
+
+    /// The adjoint of the gradient, row by row.
+    fn reverse_over_reverse(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
+        let still = Array2::zeros(x.dim());
+        each_unit(x.dim(), |unit| {
+            Ok(embedding_slope::vjp(device, unit, still.view(), x, &self.a, &self.b, EDGES)?.x_bar)
+        })
+    }
+}
+
+/// The matrix whose columns are what a function gives for the unit directions.
+fn each_unit(
+    shape: (usize, usize),
+    mut column: impl FnMut(ArrayView2<f64>) -> Result<Array2<f64>, Error>,
+) -> Result<Array2<f64>, Error> {
+    let n = shape.0 * shape.1;
+    let mut out = Array2::zeros((n, n));
+    for k in 0..n {
+        let mut unit = Array2::zeros(shape);
+        unit[[k / shape.1, k % shape.1]] = 1.0;
+        out.column_mut(k).assign(&Array1::from_iter(column(unit.view())?));
+    }
+    Ok(out)
+}
+
+/// The largest difference between two matrices, relative to the largest number in them.
+fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let largest = |m: &Array2<f64>| m.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    largest(&(a - b)) / largest(a).max(f64::MIN_POSITIVE)
+}
+
+/// Gradient descent of GradBench: steps that are taken ten times in a row become twice as long, others half as long.
+/// Ends where the gradient or the step is at most 1e-5 long.
+fn descend<const N: usize>(
+    mut x: [f64; N],
+    value: impl Fn(&[f64; N]) -> Result<f64, Error>,
+    gradient: impl Fn(&[f64; N]) -> Result<[f64; N], Error>,
+) -> Result<[f64; N], Error> {
+    const SMALL: f64 = 1e-5;
+    let length = |v: &[f64; N]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let (mut at, mut slope, mut step, mut taken) = (value(&x)?, gradient(&x)?, 1e-5, 0);
+    while length(&slope) > SMALL {
+        if taken == 10 {
+            (step, taken) = (2.0 * step, 0);
+            continue;
+        }
+        if step * length(&slope) <= SMALL {
+            break;
+        }
+        let next = std::array::from_fn(|k| x[k] - step * slope[k]);
+        let there = value(&next)?;
+        if there < at {
+            (x, at, slope, taken) = (next, there, gradient(&next)?, taken + 1);
+        } else {
+            (step, taken) = (0.5 * step, 0);
+        }
+    }
+    Ok(x)
+}
+
+/// The steps that a particle may take, and the second player.
+const MOST: usize = 2048;
+
+/// Where the upper charge has to be for the particle to arrive at 0, by each pair of modes.
+fn particles(device: &Cpu) -> Result<Modes<f64>, Error> {
+    let reverse_value = |w: &[f64; 1]| Ok(particle::gradient(device, force_reverse {}, w[0], MOST)?.value);
+    let forward_value = |w: &[f64; 1]| Ok(particle::gradient(device, force_forward {}, w[0], MOST)?.value);
+    let rr = |w: &[f64; 1]| Ok([particle::gradient(device, force_reverse {}, w[0], MOST)?.w]);
+    let rf = |w: &[f64; 1]| Ok([particle::gradient(device, force_forward {}, w[0], MOST)?.w]);
+    let fr = |w: &[f64; 1]| {
+        Ok([particle::jvp(device, &0.0, force_reverse::TANGENT, 1.0, &0.0, force_reverse {}, w[0], MOST)?
+            .loss_dot])
+    };
+    let ff = |w: &[f64; 1]| {
+        Ok([particle::jvp(device, &0.0, force_forward::TANGENT, 1.0, &0.0, force_forward {}, w[0], MOST)?
+            .loss_dot])
+    };
+    Ok(Modes {
+        rr: descend([0.0], reverse_value, rr)?[0],
+        ff: descend([0.0], forward_value, ff)?[0],
+        fr: descend([0.0], reverse_value, fr)?[0],
+        rf: descend([0.0], forward_value, rf)?[0],
+    })
+}
+
+/// A point of the first player with the answer to it, where neither gains, by each pair of modes.
+fn saddles(device: &Cpu) -> Result<Modes<[f64; 4]>, Error> {
+    let still = [0.0; 2];
+    let by_reverse =
+        |x: &[f64; 2]| answer::vjp(device, 1.0, still, &0.0, &still, climb_reverse {}, x[0], x[1], MOST);
+    let by_forward =
+        |x: &[f64; 2]| answer::vjp(device, 1.0, still, &0.0, &still, climb_forward {}, x[0], x[1], MOST);
+    let along_reverse = |x: &[f64; 2], (dx, dy): (f64, f64)| {
+        let (of, climb) = (climb_reverse::TANGENT, climb_reverse {});
+        answer::jvp(device, &0.0, &still, of, dx, dy, &0.0, &still, climb, x[0], x[1], MOST)
+    };
+    let along_forward = |x: &[f64; 2], (dx, dy): (f64, f64)| {
+        let (of, climb) = (climb_forward::TANGENT, climb_forward {});
+        answer::jvp(device, &0.0, &still, of, dx, dy, &0.0, &still, climb, x[0], x[1], MOST)
+    };
+    let (right, up) = ((1.0, 0.0), (0.0, 1.0));
+    let gain_reverse = |x: &[f64; 2]| Ok(by_reverse(x)?.gain);
+    let gain_forward = |x: &[f64; 2]| Ok(by_forward(x)?.gain);
+    let rr = |x: &[f64; 2]| by_reverse(x).map(|v| [v.x1_bar, v.y1_bar]);
+    let rf = |x: &[f64; 2]| by_forward(x).map(|v| [v.x1_bar, v.y1_bar]);
+    let fr = |x: &[f64; 2]| Ok([along_reverse(x, right)?.gain_dot, along_reverse(x, up)?.gain_dot]);
+    let ff = |x: &[f64; 2]| Ok([along_forward(x, right)?.gain_dot, along_forward(x, up)?.gain_dot]);
+    let with_answer = |x: [f64; 2]| {
+        let best = by_reverse(&x)?.best;
+        Ok::<_, Error>([x[0], x[1], best[0], best[1]])
+    };
+    Ok(Modes {
+        rr: with_answer(descend([1.0; 2], gain_reverse, rr)?)?,
+        ff: with_answer(descend([1.0; 2], gain_forward, ff)?)?,
+        fr: with_answer(descend([1.0; 2], gain_reverse, fr)?)?,
+        rf: with_answer(descend([1.0; 2], gain_forward, rf)?)?,
+    })
+}
+
+/// Times of the embedding in ten dimensions.
+struct Times {
+    value: Timing,
+    gradient: Timing,
+    jvp: Timing,
+    hvp: Timing,
+    hessian: Timing,
+}
+
+/// How often a work is repeated within one measurement: they are short.
+const INNER: usize = 100;
+
+fn times(device: &Cpu, graph: &Graph, repeat: usize) -> Result<Times, Error> {
+    let x = Graph::start(10);
+    let (x, a, b) = (x.view(), &graph.a[..], &graph.b[..]);
+    let direction = Array2::from_shape_fn(x.dim(), |(i, k)| (i + 2 * k) as f64 * 0.1);
+    let along = direction.view();
+    let watch = Stopwatch::new(repeat, 5);
+    let many = |work: &dyn Fn() -> Result<(), Error>| (0..INNER).try_for_each(|_| work());
+    let value = watch.time("value", || many(&|| embedding::run(device, &mut 0.0, x, a, b, EDGES)))?;
+    let gradient =
+        watch.time("gradient", || many(&|| embedding::gradient(device, x, a, b, EDGES).map(drop)))?;
+    let jvp = watch
+        .time("jvp", || many(&|| embedding::jvp(device, &0.0, along, &0.0, x, a, b, EDGES).map(drop)))?;
+    let hvp = watch.time("hvp", || many(&|| embedding::hvp(device, along, x, a, b, EDGES).map(drop)))?;
+    let hessian = watch.time("hessian", || embedding::hessian(device, x, a, b, EDGES).map(drop))?;
+    let each =
+        |(_, time): ((), Timing)| Timing { min: time.min / INNER as f64, median: time.median / INNER as f64 };
+    let (value, gradient, jvp, hvp) = (each(value), each(gradient), each(jvp), each(hvp));
+    Ok(Times { value, gradient, jvp, hvp, hessian: hessian.1 })
+}
+
+fn main() -> ExitCode {
+    finish(run(&Options::parse()))
+}
+
+fn run(options: &Options) -> Result<Outcome, Failure> {
+    let device = Cpu::with_threads(1);
+    let [bessel_second, bessel_third] = bessel_derivatives(&device)?;
+    let graph = Graph::petersen();
+    let x = Graph::start(5);
+    let hessian = graph.hessian(&device, x.view())?;
+    let forward = graph.forward_over_reverse(&device, x.view())?;
+    let reverse = graph.reverse_over_reverse(&device, x.view())?;
+    let asymmetry = (&hessian - &hessian.t()).iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let ways = apart(&hessian, &forward).max(apart(&hessian, &reverse)).max(apart(&forward, &reverse));
+    let (particle, saddle) = (particles(&device)?, saddles(&device)?);
+    let times = times(&device, &graph, options.repeat)?;
+    let columns = 100.0;
+    let record = Record {
+        bessel_second,
+        bessel_third,
+        graph_asymmetry: asymmetry,
+        graph_ways: ways,
+        particle,
+        saddle,
+        gradient_ms: times.gradient,
+        jvp_over_value: times.jvp.min / times.value.min,
+        gradient_over_value: times.gradient.min / times.value.min,
+        hvp_over_gradient: times.hvp.min / times.gradient.min,
+        hessian_column_over_gradient: times.hessian.min / times.gradient.min / columns,
+    };
+    print(&record)?;
+    if let Some(path) = &options.json {
+        write_whole(path, |out| {
+            serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;
+            writeln!(out)
+        })?;
+    }
+    Ok(if options.check && !is_right(&record) { Outcome::CheckFailed } else { Outcome::Good })
+}
+
+fn print(record: &Record) -> Result<(), Failure> {
+    let mut report = Report::new("Derivatives of higher order", &["", "found", "expected"]);
+    let digits = |name: &str, found: f64, expected: f64| {
+        [name.to_string(), format!("{found:.16}"), format!("{expected:.16}")]
+    };
+    report.row(digits("J2''(1)", record.bessel_second, BESSEL_SECOND));
+    report.row(digits("J2'''(1)", record.bessel_third, BESSEL_THIRD));
+    let zero = |name: &str, found: f64| [name.to_string(), format!("{found:.1e}"), "0".to_string()];
+    report.row(zero("embedding, k = 5: |H - Hᵀ|", record.graph_asymmetry));
+    report.row(zero("embedding, k = 5: H in three ways", record.graph_ways));
+    for (modes, w) in record.particle.each() {
+        report.row(digits(&format!("particle, {modes}"), w, PARTICLE));
+    }
+    for (modes, at) in record.saddle.each() {
+        report.row(digits(&format!("saddle, {modes}: x1"), at[0], SADDLE));
+    }
+    report.print()?;
+    let title = "Times of the embedding in 10 dimensions (100 parameters), one thread";
+    let mut report = Report::new(title, &["", "ratio"]);
+    let ratios = [
+        ("jvp / value", record.jvp_over_value),
+        ("gradient / value", record.gradient_over_value),
+        ("hvp / gradient", record.hvp_over_gradient),
+        ("a column of the Hessian / gradient", record.hessian_column_over_gradient),
+    ];
+    for (name, ratio) in ratios {
+        report.row([name.to_string(), number(ratio)]);
+    }
+    Ok(report.print()?)
+}
+
+/// By sums of Bessel functions (Abramowitz and Stegun 9.1.27): `J2'' = (J0 - 2 J2 + J4)/4`,
+/// `J2''' = (-J1 - 3 J1 + 3 J3 - J5)/8`.
+const BESSEL_SECOND: f64 = 0.134_466_838_914_568_9;
+const BESSEL_THIRD: f64 = -0.212_720_254_845_242_5;
+/// What the implementations of GradBench give.
+const PARTICLE: f64 = 0.207_191_874_648_611_6;
+const SADDLE: f64 = 8.246_324_826_140_356e-6;
+
+fn is_right(record: &Record) -> bool {
+    let near = |a: f64, b: f64, most: f64| (a - b).abs() <= most * b.abs();
+    near(record.bessel_second, BESSEL_SECOND, 1e-12)
+        && near(record.bessel_third, BESSEL_THIRD, 1e-12)
+        && record.graph_asymmetry < 1e-12
+        && record.graph_ways < 1e-12
+        && record.particle.each().iter().all(|(_, w)| near(*w, PARTICLE, 1e-8))
+        && record.saddle.each().iter().all(|(_, at)| at.iter().all(|v| near(*v, SADDLE, 1e-6)))
+}
