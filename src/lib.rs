@@ -14,6 +14,7 @@
 //! | the program as data: text form, passes | [`ir`], [`text`], [`pass`], [`check`], [`diag`] |
 //! | scalars and their shadows | [`scalar`] |
 //! | errors, tolerances and options of a run | [`error`], [`tolerance`] |
+//! | sparse Jacobians and Hessians: patterns, colourings, plans | [`sparse`] |
 //! | is my inverse right, is my gradient right, do two devices agree? | [`verify`], [`compare`] |
 //! | programs written in the language: Gaussian mixtures, bundle adjustment and others | the crate `rev-kernels` |
 
@@ -21,7 +22,7 @@ extern crate self as rev;
 
 pub use rev_core::verify::{compare, Comparison, Outputs};
 pub use rev_core::{
-    check, device, diag, error, interp, ir, ops, pass, scalar, text, tolerance, value, verify,
+    check, device, diag, error, interp, ir, ops, pass, scalar, sparse, text, tolerance, value, verify,
 };
 pub use rev_cpu::device::Cpu;
 pub use rev_cpu::prelude::{pure, reversible, Error, Reversible};

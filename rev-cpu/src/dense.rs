@@ -5,6 +5,7 @@ use std::ops::Range;
 use ndarray::{Array2, ArrayView2};
 use rev_core::coordinates;
 use rev_core::error::Error;
+use rev_core::sparse::{Plan, SparseMatrix};
 use rev_core::value::DynArg;
 
 use crate::fail;
@@ -104,18 +105,19 @@ impl DerivativeMatrix {
     }
 }
 
-/// Makes values the unit vector of a number: 1 there, 0 in all others.
+/// Makes values a sum of unit vectors: 1 at some of their numbers, in ascending order, 0 at all others.
 ///
 /// # Errors
 ///
 /// A value that doesn't take back what it gave.
-pub fn unit(values: &mut [&mut dyn DynArg], k: usize) -> Result<(), Error> {
+pub fn units(values: &mut [&mut dyn DynArg], numbers: &[usize]) -> Result<(), Error> {
     let mut at = 0;
+    let mut rest = numbers.iter().peekable();
     for value in values {
         let mut data = value.load();
         let mut changed = false;
         coordinates::update(&mut data, &mut |v| {
-            let wanted = if at == k { 1.0 } else { 0.0 };
+            let wanted = if rest.next_if(|k| **k == at).is_some() { 1.0 } else { 0.0 };
             at += 1;
             changed |= v != wanted;
             wanted
@@ -125,4 +127,42 @@ pub fn unit(values: &mut [&mut dyn DynArg], k: usize) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Products with the groups of a plan, which become a sparse matrix.
+#[doc(hidden)]
+pub struct Compressed<'p> {
+    plan: &'p Plan,
+    products: Vec<f64>,
+}
+
+impl<'p> Compressed<'p> {
+    /// For a matrix with a row for each number in the first values, a column for each in the others.
+    ///
+    /// # Errors
+    ///
+    /// A plan for a matrix of another size, or one by rows where products are columns.
+    pub fn new(plan: &'p Plan, rows: &[Named], columns: &[Named], by_rows: bool) -> Result<Self, Error> {
+        let (rows, columns) = (Names::of(rows).count(), Names::of(columns).count());
+        let pattern = plan.pattern();
+        fail::same_shape("plan", &[rows, columns], &[pattern.rows(), pattern.columns()])?;
+        if plan.is_by_rows() && !by_rows {
+            return Err(fail::plan_by_rows());
+        }
+        Ok(Compressed { plan, products: Vec::new() })
+    }
+
+    /// Adds the product with the next group.
+    pub fn add(&mut self, values: &[&dyn DynArg]) {
+        self.products.extend(values.iter().flat_map(|v| coordinates::of(&v.load())));
+    }
+
+    /// The matrix.
+    ///
+    /// # Errors
+    ///
+    /// Another number of products than the plan's.
+    pub fn finish(self) -> Result<SparseMatrix, Error> {
+        self.plan.recover(&self.products).map_err(|e| fail::plan(&e))
+    }
 }

@@ -228,6 +228,26 @@ pub fn no_copy() -> Error {
     Error::new(memory())
 }
 
+/// A plan that has products of rows where a function gives those of columns.
+pub fn plan_by_rows() -> Error {
+    let expected = "a plan by columns, or of a symmetric matrix";
+    Error::new(Cause::Type {
+        operation: "the plan".into(),
+        expected: expected.into(),
+        found: "a plan by rows".into(),
+    })
+}
+
+/// Products that a plan can't make a matrix of.
+pub fn plan(wrong: &rev_core::sparse::LengthError) -> Error {
+    let expected = "as many products as the plan has groups";
+    Error::new(Cause::Type {
+        operation: "the plan".into(),
+        expected: expected.into(),
+        found: wrong.to_string(),
+    })
+}
+
 fn memory() -> Cause {
     Cause::Device { device: "cpu".into(), reason: "out of memory".into() }
 }

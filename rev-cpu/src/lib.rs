@@ -68,7 +68,7 @@ pub mod __private {
     pub use crate::collect::{Collector, FunctionArg};
     pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
-    pub use crate::dense::{unit, DerivativeMatrix};
+    pub use crate::dense::{units, Compressed, DerivativeMatrix};
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};
     pub use crate::function::{
@@ -89,6 +89,7 @@ pub mod __private {
     pub use rev_core::scalar::{
         bf16, f16, rt, Complex, Field, Fixed43, Linear, Mismatch, NoShadow, Primal, Real, Zero,
     };
+    pub use rev_core::sparse;
     pub use rev_core::structure::{Structs, Structure};
     pub use rev_core::tolerance::Tolerances;
     pub use rev_core::value::{Data, DynArg, PlaneReader, PlaneWriter, Stack};

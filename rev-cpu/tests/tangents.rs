@@ -365,3 +365,62 @@ fn gradients_and_adjoints_are_called_in_programs() {
     roughness::inverse(&mut y, &x, k).unwrap();
     near(y, 0.0);
 }
+
+#[test]
+fn a_sparse_hessian_needs_as_many_products_as_it_has_colours() {
+    use rev_core::sparse::{Order, Pattern, Plan};
+    let n = 200;
+    let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.3).sin()).collect();
+    let band = (0..n).flat_map(|i: usize| (i.saturating_sub(1)..(i + 2).min(n)).map(move |j| (i, j)));
+    let pattern = std::sync::Arc::new(Pattern::new(n, n, band).unwrap());
+    let dense = rosenbrock::hessian(&Cpu::new(), &x).unwrap();
+    for (plan, groups) in [
+        (Plan::by_star(pattern.clone(), Order::Natural).unwrap(), 3),
+        (Plan::by_acyclic(pattern.clone(), Order::Natural).unwrap(), 2),
+        (Plan::by_columns(pattern.clone(), Order::Natural), 3),
+    ] {
+        assert_eq!(plan.groups(), groups);
+        let sparse = rosenbrock::hessian_sparse(&Cpu::new(), &plan, &x).unwrap();
+        for i in 0..n {
+            for j in 0..n {
+                near(sparse.get(i, j).unwrap(), dense.matrix()[[i, j]]);
+            }
+        }
+        let wrong = rosenbrock::hessian_sparse(&Cpu::new(), &plan, &x[1..]).unwrap_err();
+        assert!(wrong.to_string().contains("plan"), "{wrong}");
+    }
+    let rows = Plan::by_rows(pattern, Order::Natural);
+    let wrong = rosenbrock::hessian_sparse(&Cpu::new(), &rows, &x).unwrap_err();
+    assert!(wrong.to_string().contains("by rows"), "{wrong}");
+}
+
+#[reversible(tangent)]
+fn stencil<T: Real>(y: &mut [T], x: &[T]) {
+    for i in par(1..x.len() - 1) {
+        y[i] += x[i - 1] * x[i] - x[i + 1].sin();
+    }
+}
+
+#[test]
+fn a_sparse_jacobian_by_columns_and_by_rows() {
+    use rev_core::sparse::{Order, Pattern, Plan};
+    let n = 50;
+    let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.7).cos()).collect();
+    let y = vec![0.0; n];
+    // by y itself, then by x
+    let own = (0..n).map(|i| (i, i));
+    let band = (1..n - 1).flat_map(|i| [(i, n + i - 1), (i, n + i), (i, n + i + 1)]);
+    let pattern = std::sync::Arc::new(Pattern::new(n, 2 * n, own.chain(band)).unwrap());
+    let dense = stencil::jacobian(&Cpu::new(), &y, &x).unwrap();
+    for plan in
+        [Plan::by_columns(pattern.clone(), Order::SmallestLast), Plan::by_rows(pattern, Order::Natural)]
+    {
+        assert!(plan.groups() < 8, "{}", plan.groups());
+        let sparse = stencil::jacobian_sparse(&Cpu::new(), &plan, &y, &x).unwrap();
+        for i in 0..n {
+            for j in 0..2 * n {
+                near(sparse.get(i, j).unwrap(), dense.matrix()[[i, j]]);
+            }
+        }
+    }
+}

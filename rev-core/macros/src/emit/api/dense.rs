@@ -50,11 +50,21 @@ fn named(p: &TokenStream, params: &[Both]) -> TokenStream {
     quote!(&[#(#each),*])
 }
 
+/// A loop over the groups of a plan: sums of unit directions of variables.
+fn groups(p: &TokenStream, variables: &[&Ident], body: &TokenStream) -> TokenStream {
+    quote! {
+        for __k in 0..__plan.groups() {
+            #p::units(&mut [#(&mut #variables as &mut dyn #p::DynArg),*], __plan.seed(__k))?;
+            #body
+        }
+    }
+}
+
 /// A loop over the unit directions of variables.
 fn columns(p: &TokenStream, variables: &[&Ident], count: &TokenStream, body: &TokenStream) -> TokenStream {
     quote! {
         for __k in 0..#count {
-            #p::unit(&mut [#(&mut #variables as &mut dyn #p::DynArg),*], __k)?;
+            #p::units(&mut [#(&mut #variables as &mut dyn #p::DynArg),*], &[__k])?;
             #body
         }
     }
@@ -99,13 +109,34 @@ fn jacobian(pair: &Pair) -> TokenStream {
     let (rows, by) = (named(p, &outputs), named(p, &active));
     let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();
     let found: Vec<_> = outputs.iter().map(|(_, (dot, _))| &dot.ident).collect();
-    let forward = quote! {
-        let __found = Self::jvp(#device, #(#arguments),*)?;
-        __matrix.put_column(__k, &[#(&__found.#found as &dyn #p::DynArg),*]);
-    };
-    let forward = columns(p, &dots, &quote!(__columns), &forward);
-    let reverse = by_rows(pair, &active, &outputs);
+    let product = quote!(let __found = Self::jvp(#device, #(#arguments),*)?;);
+    let values = quote!(&[#(&__found.#found as &dyn #p::DynArg),*]);
+    let put = quote!(#product __matrix.put_column(__k, #values););
+    let forward = columns(p, &dots, &quote!(__columns), &put);
+    let in_groups = groups(p, &dots, &quote!(#product __products.add(#values);));
+    let Rows { start: seeds, variables, product, values } = by_rows(pair, &active, &outputs);
+    let variables: Vec<_> = variables.iter().collect();
+    let put = quote!(#product __matrix.put_row(__k, #values););
+    let reverse = columns(p, &variables, &quote!(__rows), &put);
+    let in_groups_of_rows = groups(p, &variables, &quote!(#product __products.add(#values);));
     quote! {
+        /// The same for a Jacobian whose nonzeros are known: a product for each group of a plan, which is prepared once.
+        /// Rows and columns are those of `jacobian`.
+        #[allow(clippy::too_many_arguments)]
+        #vis fn jacobian_sparse<#declared>(
+            #device: &(impl #p::Device + ?Sized), __plan: &#p::sparse::Plan, #(#inputs),*
+        ) -> ::core::result::Result<#p::sparse::SparseMatrix, #p::Error> #conditions {
+            #start
+            let mut __products = #p::Compressed::new(__plan, #rows, #by, true)?;
+            if __plan.is_by_rows() {
+                #seeds
+                #in_groups_of_rows
+            } else {
+                #in_groups
+            }
+            __products.finish()
+        }
+
         /// The Jacobian: the derivatives of everything that the function writes by all arguments that carry a
         /// derivative (what is written by what it held before among them), which stay as they are. By
         /// columns, in forward mode, or by rows, in reverse mode, where there are fewer of these.
@@ -119,6 +150,7 @@ fn jacobian(pair: &Pair) -> TokenStream {
             if __columns <= __rows {
                 #forward
             } else {
+                #seeds
                 #reverse
             }
             __Ok(__matrix)
@@ -126,8 +158,20 @@ fn jacobian(pair: &Pair) -> TokenStream {
     }
 }
 
-/// The rows of a Jacobian, each a sweep with a unit seed.
-fn by_rows(pair: &Pair, active: &[Both], outputs: &[Both]) -> TokenStream {
+/// Products of rows of a Jacobian.
+struct Rows {
+    /// Variables for the seeds,
+    start: TokenStream,
+    /// of which these carry derivatives.
+    variables: Vec<Ident>,
+    /// A sweep with them,
+    product: TokenStream,
+    /// and what it gives.
+    values: TokenStream,
+}
+
+/// The rows of a Jacobian, each a sweep with a seed.
+fn by_rows(pair: &Pair, active: &[Both], outputs: &[Both]) -> Rows {
     let (p, device, n) = (pair.of.p, pair.of.device(), quote!(1usize));
     let seed = |(param, _): &Param| format_ident!("__{}_seed", param.ident);
     let (mut start, mut seeds) = (TokenStream::new(), Vec::new());
@@ -153,14 +197,13 @@ fn by_rows(pair: &Pair, active: &[Both], outputs: &[Both]) -> TokenStream {
         pulled.extend(quote!(let #name = <#ty as #p::Primal>::cotangent(__found.#field);));
         names.push(name);
     }
-    let body = quote! {
+    let product = quote! {
         let __found = Self::vjp(#device, #(#seeds,)* #(#again),*)?;
         #pulled
-        __matrix.put_row(__k, &[#(&#names as &dyn #p::DynArg),*]);
     };
-    let variables: Vec<_> = outputs.iter().map(|(of, _)| seed(of)).collect();
-    let sweeps = columns(p, &variables.iter().collect::<Vec<_>>(), &quote!(__rows), &body);
-    quote!(#start #sweeps)
+    let values = quote!(&[#(&#names as &dyn #p::DynArg),*]);
+    let variables = outputs.iter().map(|(of, _)| seed(of)).collect();
+    Rows { start, variables, product, values }
 }
 
 /// `f::hessian(device, arguments..)`
@@ -184,13 +227,25 @@ fn hessian(pair: &Pair) -> TokenStream {
         products.extend(quote!(let #name = <#ty as #p::Primal>::cotangent(__found.#field);));
         variables.push(name);
     }
-    let body = quote! {
+    let product = quote! {
         let __found = Self::hvp(#device, #(#arguments),*)?;
         #products
-        __matrix.put_column(__k, &[#(&#variables as &dyn #p::DynArg),*]);
     };
-    let columns = columns(p, &dots, &quote!(__columns), &body);
+    let values = quote!(&[#(&#variables as &dyn #p::DynArg),*]);
+    let columns = columns(p, &dots, &quote!(__columns), &quote!(#product __matrix.put_column(__k, #values);));
+    let in_groups = groups(p, &dots, &quote!(#product __products.add(#values);));
     quote! {
+        /// The same for a Hessian whose nonzeros are known: a product for each group of a plan, which is prepared once.
+        #[allow(clippy::too_many_arguments)]
+        #vis fn hessian_sparse<#declared>(
+            #device: &(impl #p::Device + ?Sized), __plan: &#p::sparse::Plan, #(#inputs),*
+        ) -> ::core::result::Result<#p::sparse::SparseMatrix, #p::Error> #conditions {
+            #start
+            let mut __products = #p::Compressed::new(__plan, #names, #names, false)?;
+            #in_groups
+            __products.finish()
+        }
+
         /// The Hessian of the loss, which starts at zero, by all other arguments that carry a derivative: column by
         /// column, each a product with a unit direction. Symmetric up to rounding.
         #[allow(clippy::too_many_arguments)]
