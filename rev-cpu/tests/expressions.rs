@@ -171,6 +171,7 @@ const NOT_NAMED: [&str; 28] = [
     "unit",
     "scale",
     "absorb",
+    "differentiable",
     "scale_real",
     "shadow_of",
 ];
