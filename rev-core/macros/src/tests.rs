@@ -370,3 +370,21 @@ fn names_work_or_are_refused() {
         }
     }
 }
+
+#[test]
+fn tangents_and_adjoints_are_taken_four_times_at_most() {
+    for (attribute, fine) in [
+        ("tangent", true),
+        ("tangent = 4", true),
+        ("tangent = 5", false),
+        ("tangent = 0", false),
+        ("adjoint = 4", true),
+        ("adjoint = 5", false),
+        ("adjoint = x", false),
+    ] {
+        let item = tokens("fn f(y: &mut f64, x: f64) { *y += x * x; }").unwrap();
+        let text = expand_reversible(tokens(attribute).unwrap(), item).to_string();
+        assert_eq!(text.contains("[R0615]"), !fine, "{attribute}");
+        assert_eq!(text.contains("compile_error"), !fine, "{attribute}");
+    }
+}
