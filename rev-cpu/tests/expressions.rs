@@ -144,7 +144,7 @@ programs! {
 }
 
 /// What is spelled by operators, and what only adjoints call.
-const NOT_NAMED: [&str; 28] = [
+const NOT_NAMED: [&str; 29] = [
     "add",
     "sub",
     "mul",

@@ -424,3 +424,25 @@ fn a_sparse_jacobian_by_columns_and_by_rows() {
         }
     }
 }
+
+#[reversible(tangent, adjoint)]
+fn ratio<T: Real>(y: &mut T, x: &[T], at: usize) {
+    *y += x[at] / x[0];
+}
+
+#[reversible]
+fn ratio_slope<T: Real>(g: &mut [T], x: &[T], at: usize) {
+    ratio::gradient(&x, &mut g, at);
+}
+
+#[test]
+fn errors_name_the_derived_function_on_each_device() {
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let tangent = ratio::jvp(device, &0.0, &[1.0], &0.0, &[2.0], 3).unwrap_err();
+        assert_eq!(tangent.site().unwrap().function, "ratio::tangent", "{tangent}");
+        let gradient = ratio_slope::run(device, &mut [0.0], &[2.0], 3).unwrap_err();
+        assert!(gradient.to_string().contains("ratio"), "{gradient}");
+        let shape = ratio::jvp(device, &0.0, &[1.0, 1.0], &0.0, &[2.0], 0).unwrap_err();
+        assert!(shape.to_string().contains("`x_dot` must have the shape [1]"), "{shape}");
+    }
+}

@@ -158,7 +158,7 @@ impl Frame {
             value: l.value,
         });
         Site {
-            function: function.own_name().to_string().into(),
+            function: function.own_name().into(),
             file: function.file.clone().into(),
             span: line.map_or(crate::ir::Span::NONE, |l| l.span),
             statement: line.map_or_else(String::new, |l| l.text.clone()).into(),

@@ -369,7 +369,7 @@ impl Lower<'_> {
         let site = |f: &Frame| {
             let function = f.function.as_ref()?;
             Some(Site {
-                function: function.own_name().to_string().into(),
+                function: function.own_name().into(),
                 file: function.file.clone().into(),
                 span: f.span,
                 statement: f.statement.clone().into(),

@@ -89,19 +89,23 @@ pub struct Function {
 }
 
 /// What passes add to a function's name.
-const DERIVED: [&str; 7] = ["inverse", "adjoint", "tangent", "gradient", "plain", "fused", "erased"];
+const DERIVED: [&str; 6] = ["inverse", "adjoint", "tangent", "gradient", "fused", "erased"];
 
 impl Function {
-    /// The name without the modules that it is in: `f::inverse` of `m::f::inverse`.
-    pub fn own_name(&self) -> &str {
+    /// The name without the modules that it is in: `f::inverse` of `m::f::inverse`, and of `m::__f_tangent`, as the type is
+    /// called that a derived function is, `f::tangent`.
+    pub fn own_name(&self) -> String {
         let mut end = self.name.len();
         while let Some(at) = self.name[..end].rfind("::") {
-            if !DERIVED.contains(&&self.name[at + 2..end]) {
-                return &self.name[at + 2..];
+            let segment = &self.name[at + 2..end];
+            // as in `f::plain::adjoint`, an adjoint that is a function
+            let is_plain = segment == "plain" && self.name[end..].starts_with("::adjoint");
+            if !is_plain && !DERIVED.contains(&segment) {
+                return format!("{}{}", written_name(segment), self.name[end..].replace("::plain::", "::"));
             }
             end = at;
         }
-        &self.name
+        format!("{}{}", written_name(&self.name[..end]), &self.name[end..])
     }
 
     /// The variable behind an id.
@@ -119,6 +123,15 @@ impl Function {
     /// The variable with a name.
     pub fn find_var(&self, name: &str) -> Option<VarId> {
         self.vars.iter().position(|v| v.name == name).map(|i| VarId(i as u32))
+    }
+}
+
+/// The name of a function as programs write it, from that of its type: `f::tangent` of `__f_tangent`.
+fn written_name(name: &str) -> String {
+    let derived = name.strip_prefix("__").and_then(|of| of.rsplit_once('_'));
+    match derived.filter(|(_, kind)| DERIVED.contains(kind)) {
+        Some((of, kind)) => format!("{}::{kind}", written_name(of)),
+        None => name.to_string(),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::validate;
 /// After the path of a function: its adjoint as a function.
 pub const ADJOINT: &str = "::adjoint";
 
-/// What its name has in a module in place of that.
+/// What its name has in a module in place of that, where the adjoint with shadows may be too.
 const NAME: &str = "::plain::adjoint";
 
 /// The adjoint of a function, as a function: each parameter `p` is followed by its cotangent `p_bar`, a number or
@@ -36,7 +36,7 @@ pub fn pullback(function: &Checked) -> Checked {
         for var in &mut out.vars {
             var.ty = without_shadows(std::mem::replace(&mut var.ty, Type::Unknown));
         }
-        let name = format!("{}{NAME}", function.name);
+        let name = format!("{}{ADJOINT}", function.name);
         Checked::made(Function { name, body, ..out }, "the adjoint as a function")
     })
 }
@@ -44,28 +44,27 @@ pub fn pullback(function: &Checked) -> Checked {
 /// The gradient of a function as a function: every parameter but the loss, each that carries a derivative followed by its
 /// cotangent, to which the derivative of the loss is added. `path` is how the function is called.
 pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<Checked> {
-    let at = *function.params.get(loss)?;
-    let mut out = Function {
+    // the parameters alone, as the first variables
+    let number = |p: &VarId| function.params.iter().position(|own| own == p).map(|k| VarId(k as u32));
+    let at = number(function.params.get(loss)?)?;
+    let out = Function {
         name: format!("{}::gradient", function.name),
         body: Vec::new(),
         params: Vec::new(),
-        vars: function.vars.iter().take(function.params.len()).cloned().collect(),
+        constants: function.constants.iter().filter_map(number).collect(),
+        vars: function.params.iter().map(|p| function.var(*p).clone()).collect(),
         names: Default::default(),
         ..(**function).clone()
     };
-    // parameters are the first variables
-    if function.params.iter().enumerate().any(|(k, p)| p.0 as usize != k) {
-        return None;
-    }
-    out.constants.retain(|v| (v.0 as usize) < function.params.len());
+    let ty = out.var(at).ty.clone();
     let mut plain = Plain { functions: BTreeMap::new(), out };
     let (mut values, mut both) = (Vec::new(), Vec::new());
     let (mut params, mut without) = (Vec::new(), Vec::new());
     let mut loss_bar = at;
-    for &p in &function.params {
-        let VarKind::Param(mode) = function.var(p).kind else { return None };
+    for of in &function.params {
+        let (p, VarKind::Param(mode)) = (number(of)?, function.var(*of).kind) else { return None };
         let bar_mode = cotangent_mode(mode);
-        let carries = carries_derivative(function, p);
+        let carries = carries_derivative(function, *of);
         let bar = plain.add_bar(p, if carries { VarKind::Param(bar_mode) } else { VarKind::Ancilla });
         let place = |var, mode| Arg { mode, value: ArgValue::Place(Place::var(var)) };
         values.push(place(p, mode));
@@ -88,7 +87,6 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
         Stmt::new(StmtKind::Call { callee: Callee::Path(path), direction: Direction::FORWARD, args })
     };
     let body = vec![call(path.to_string(), values), call(format!("{path}{ADJOINT}"), both)];
-    let ty = function.var(at).ty.clone();
     let one = Expr::new(ExprKind::Literal(crate::ir::Number::Int(1), Some(ty.clone())));
     let scope = |var, init, release, body| vec![Stmt::new(StmtKind::Ancilla { var, init, release, body })];
     let body = without.into_iter().fold(body, |body, (of, bar)| {
@@ -247,7 +245,8 @@ impl Module {
             if let Some(lost) = lost_to_constants(self, source).iter().next() {
                 return Err(Undirected::Rejected(lost.message.clone()));
             }
-            let adjoint = pullback(&Checked::made(function, "uncomputation")).into_inner();
+            let mut adjoint = pullback(&Checked::made(function, "uncomputation")).into_inner();
+            adjoint.name = format!("{name}{NAME}");
             let adjoint =
                 validate::verified(adjoint, validate::Form::Reversible, "the adjoint as a function");
             if let Some(defect) = adjoint.defects.iter().next() {
