@@ -1,4 +1,4 @@
-//! Tangents of compiled programs: jvp, Hessian-vector products, and calls of tangents in programs.
+//! Tangents and adjoints of compiled programs as functions: jvp, Hessians, sparse ones too, and calls in programs.
 
 use ndarray::ArrayView2;
 use rev_core::device::Device;
@@ -444,5 +444,118 @@ fn errors_name_the_derived_function_on_each_device() {
         assert!(gradient.to_string().contains("ratio"), "{gradient}");
         let shape = ratio::jvp(device, &0.0, &[1.0, 1.0], &0.0, &[2.0], 0).unwrap_err();
         assert!(shape.to_string().contains("`x_dot` must have the shape [1]"), "{shape}");
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Spring<T> {
+    stiffness: T,
+    rest: T,
+}
+
+#[reversible]
+impl<T: Real> Spring<T> {
+    #[reversible(tangent, adjoint)]
+    fn energy(&self, e: &mut T, x: T) {
+        let apart = x - self.rest;
+        *e += 0.5 * self.stiffness * apart * apart;
+    }
+}
+
+#[reversible(tangent)]
+fn two_springs<T: Real>(e: &mut T, a: &Spring<T>, x: T) {
+    a.energy(&mut *e, x);
+    a.energy(&mut *e, x * x);
+}
+
+#[test]
+fn functions_of_a_type_have_tangents() {
+    let a = Spring { stiffness: 3.0, rest: 0.5 };
+    let da = Spring { stiffness: 1.0, rest: -2.0 };
+    let value = |h: f64| {
+        let a = Spring { stiffness: 3.0 + h, rest: 0.5 - 2.0 * h };
+        let mut e = 0.0;
+        two_springs(&mut e, &a, 1.5 + 0.7 * h).unwrap();
+        e
+    };
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        let d = two_springs::jvp(device, &0.0, &da, 0.7, &0.0, &a, 1.5).unwrap();
+        near(d.e, value(0.0));
+        near(d.e_dot, difference(value));
+        let own = Spring_energy::hvp(device, &da, 0.7, &a, 1.5).unwrap();
+        near(own.x, 1.0 * 1.0 + 3.0 * (0.7 + 2.0));
+    }
+}
+
+#[reversible(tangent, adjoint)]
+fn both_of<T: Real>(y: &mut T, f: impl Reversible<(&mut T, T, T)>, x: T) {
+    let mut inner = T::zero();
+    f(&mut inner, x, x);
+    f(&mut y, inner, x);
+}
+
+#[reversible(tangent, adjoint)]
+fn times<T: Real>(y: &mut T, a: T, x: T) {
+    *y += a * x.sin();
+}
+
+#[reversible(tangent)]
+fn slope_of_both<T: Real>(g: &mut T, x: T) {
+    both_of::gradient(times, times::adjoint, x, &mut *g);
+}
+
+#[test]
+fn functions_that_are_arguments_have_derivatives() {
+    let f = |x: f64| x * x.sin() * x.sin();
+    let slope = |x: f64| x.sin() * x.sin() + 2.0 * x * x.sin() * x.cos();
+    let mut y = 0.0;
+    both_of(&mut y, times {}, 0.8).unwrap();
+    near(y, f(0.8));
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        let mut g = 0.0;
+        slope_of_both::run(device, &mut g, 0.8).unwrap();
+        near(g, slope(0.8));
+        let second = difference(|h| slope(0.8 + h));
+        near(slope_of_both::gradient(device, 0.8).unwrap().x, second);
+        near(slope_of_both::jvp(device, &0.0, 1.0, &0.0, 0.8).unwrap().g_dot, second);
+    }
+}
+
+#[reversible(tangent = 2)]
+fn modulus<R: Real, const N: usize>(y: &mut R, z: &[Complex<R>; N]) {
+    for i in 0..N {
+        *y += (z[i] * z[i]).norm_sqr() + z[i].re * z[i].conj().im;
+    }
+}
+
+#[reversible(tangent)]
+fn first_two<R: Real>(y: &mut R, z: &[Complex<R>; 2]) {
+    let mut value = R::zero();
+    let mut value_dot = R::zero();
+    modulus::<R, 2>::tangent(&mut value, &mut value_dot, z, z);
+    *y += value + value_dot;
+}
+
+#[test]
+fn complex_numbers_have_tangents() {
+    let z = [Complex::new(0.4, -0.3), Complex::new(1.1, 0.6)];
+    let v = [Complex::new(-0.7, 0.2), Complex::new(0.5, 0.9)];
+    let at = |h: f64| [z[0] + v[0] * h, z[1] + v[1] * h];
+    let value = |h: f64| {
+        let mut y = 0.0;
+        modulus(&mut y, &at(h)).unwrap();
+        y
+    };
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        near(modulus::jvp(device, &0.0, &v, &0.0, &z).unwrap().y_dot, difference(value));
+        let along = difference(|h| {
+            let mut y = 0.0;
+            first_two(&mut y, &at(h)).unwrap();
+            y
+        });
+        near(first_two::jvp(device, &0.0, &v, &0.0, &z).unwrap().y_dot, along);
+        let h = modulus::hvp(device, &v, &z).unwrap();
+        let g = |e: f64| modulus::gradient(&Cpu::new(), &at(e)).unwrap().z[1].im;
+        near(h.z[1].im, difference(g));
     }
 }

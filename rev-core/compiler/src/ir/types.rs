@@ -299,6 +299,17 @@ pub enum Mode {
     Accumulate,
 }
 
+impl Mode {
+    /// How the shadow of an argument is used in an adjoint: what is read gets cotangents, what is accumulated into gives them.
+    pub fn of_shadow(self) -> Mode {
+        match self {
+            Mode::Read => Mode::Accumulate,
+            Mode::Accumulate => Mode::Read,
+            Mode::Write => Mode::Write,
+        }
+    }
+}
+
 /// A type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {

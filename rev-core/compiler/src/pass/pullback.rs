@@ -15,7 +15,6 @@ use crate::ir::{
     is_function_name, Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Function, Generic,
     GenericKind, Mode, Module, Place, Release, Stmt, StmtKind, Type, VarId, VarKind,
 };
-use crate::validate;
 
 /// After the path of a function: its adjoint as a function.
 pub const ADJOINT: &str = "::adjoint";
@@ -63,7 +62,9 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
     let mut loss_bar = at;
     for of in &function.params {
         let (p, VarKind::Param(mode)) = (number(of)?, function.var(*of).kind) else { return None };
-        let bar_mode = cotangent_mode(mode);
+        // the adjoint of a function is read as the function is
+        let is_function = matches!(function.var(*of).ty, Type::Function(_));
+        let bar_mode = if is_function { Mode::Read } else { mode.of_shadow() };
         let carries = carries_derivative(function, *of);
         let bar = plain.add_bar(p, if carries { VarKind::Param(bar_mode) } else { VarKind::Ancilla });
         let place = |var, mode| Arg { mode, value: ArgValue::Place(Place::var(var)) };
@@ -106,15 +107,6 @@ pub fn carries_derivative(function: &Function, param: VarId) -> bool {
     is_function || !inactive && !function.constants.contains(&param)
 }
 
-/// How a cotangent is used where its value is.
-fn cotangent_mode(mode: Mode) -> Mode {
-    match mode {
-        Mode::Read => Mode::Accumulate,
-        Mode::Accumulate => Mode::Read,
-        Mode::Write => Mode::Write,
-    }
-}
-
 /// An adjoint whose shadows become numbers.
 struct Plain {
     /// The adjoints of variables that are functions.
@@ -150,8 +142,7 @@ impl Plain {
         let own = format!("{name}_bar");
         let of = self.out.generics.iter().find(|g| g.name == name).map(|g| g.kind.clone());
         if let Some(GenericKind::Function(params)) = of {
-            let both =
-                params.into_iter().flat_map(|(mode, ty)| [(mode, ty.clone()), (cotangent_mode(mode), ty)]);
+            let both = params.into_iter().flat_map(|(mode, ty)| [(mode, ty.clone()), (mode.of_shadow(), ty)]);
             let kind = GenericKind::Function(both.collect());
             self.out.generics.push(Generic { name: own.clone(), kind });
         }
@@ -191,7 +182,19 @@ impl Plain {
                     }
                 }
             }
-            _ => {}
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::Ancilla { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
         }
         stmt.blocks_mut().into_iter().for_each(|b| self.block(b));
     }
@@ -219,7 +222,24 @@ fn plain_expr(e: &mut Expr) {
         ExprKind::Cast(_, ty) | ExprKind::Zero(ty) | ExprKind::Literal(_, Some(ty)) => {
             *ty = without_shadows(std::mem::replace(ty, Type::Unknown));
         }
-        _ => {}
+        ExprKind::Literal(_, None)
+        | ExprKind::Named(_)
+        | ExprKind::Const(_)
+        | ExprKind::Read(_)
+        | ExprKind::Len(..)
+        | ExprKind::Func(..)
+        | ExprKind::Pure(..)
+        | ExprKind::Partials(..)
+        | ExprKind::If(..)
+        | ExprKind::Block(..)
+        | ExprKind::Element(..)
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Repeat(..)
+        | ExprKind::Fill(..)
+        | ExprKind::ZeroLike(_)
+        | ExprKind::EmptyStack
+        | ExprKind::Contract(..) => {}
     }
     e.each_child_mut(&mut plain_expr);
 }
@@ -239,29 +259,37 @@ impl Module {
     /// A function that can't be uncomputed, or that passes what carries a derivative for a parameter that
     /// another declares constant.
     pub fn pullback(&self) -> Result<Module, Undirected> {
+        self.with_derived(pullback, (ADJOINT, NAME))
+    }
+
+    /// The module with a function derived of each, about that of the entry: paths have the first suffix for it, names
+    /// the second.
+    pub(super) fn with_derived(
+        &self,
+        pass: fn(&Checked) -> Checked,
+        (suffix, of): (&str, &str),
+    ) -> Result<Module, Undirected> {
         let mut module = self.clone();
         for (name, source) in &self.functions {
             let function = directed(self, name, Direction::FORWARD)?;
             if let Some(lost) = lost_to_constants(self, source).iter().next() {
                 return Err(Undirected::Rejected(lost.message.clone()));
             }
-            let mut adjoint = pullback(&Checked::made(function, "uncomputation")).into_inner();
-            adjoint.name = format!("{name}{NAME}");
-            let adjoint =
-                validate::verified(adjoint, validate::Form::Reversible, "the adjoint as a function");
-            if let Some(defect) = adjoint.defects.iter().next() {
+            let mut derived = pass(&Checked::made(function, "uncomputation")).into_inner();
+            if let Some(defect) = derived.defects.iter().next() {
                 return Err(Undirected::Rejected(defect.message.clone()));
             }
-            module.links.insert(adjoint.name.clone(), self.links_of_derived(name, ADJOINT, NAME));
-            module.functions.insert(adjoint.name.clone(), adjoint);
+            derived.name = format!("{name}{of}");
+            module.links.insert(derived.name.clone(), self.links_of_derived(name, suffix, of));
+            module.functions.insert(derived.name.clone(), derived);
         }
-        module.entry = format!("{}{NAME}", self.entry);
+        module.entry = format!("{}{of}", self.entry);
         Ok(module)
     }
 
     /// What the paths in a program that is derived of a function mean: also those with a suffix, of each function's derived
     /// one. A path that is no link is the function's name.
-    pub(super) fn links_of_derived(&self, name: &str, suffix: &str, of: &str) -> BTreeMap<String, String> {
+    fn links_of_derived(&self, name: &str, suffix: &str, of: &str) -> BTreeMap<String, String> {
         let mut links = self.links.get(name).cloned().unwrap_or_default();
         let known: BTreeSet<(String, String)> = links
             .iter()

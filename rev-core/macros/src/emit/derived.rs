@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::check::Checked;
-use rev_compiler::ir::{is_function_name, Generic, GenericKind, Mode, Type, VarId};
+use rev_compiler::ir::{is_function_name, Expr, ExprKind, Generic, GenericKind, Mode, Stmt, Type, VarId};
+use rev_compiler::ops::Func;
 use rev_compiler::pass;
 use syn::{parse_quote, GenericParam};
 
@@ -66,9 +67,8 @@ impl Kind {
     /// How the companion of an argument is used.
     fn mode(self, mode: Mode) -> Mode {
         match (self, mode) {
-            (Kind::Tangent, mode) | (_, mode @ Mode::Write) => mode,
-            (Kind::Adjoint | Kind::Gradient, Mode::Read) => Mode::Accumulate,
-            (Kind::Adjoint | Kind::Gradient, Mode::Accumulate) => Mode::Read,
+            (Kind::Tangent, mode) => mode,
+            (Kind::Adjoint | Kind::Gradient, mode) => mode.of_shadow(),
         }
     }
 }
@@ -104,7 +104,7 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         .collect();
     item.sig.generics =
         with_functions(p, &model.item.sig.generics, (&model.function.generics, &made.generics), kind);
-    item.attrs = vec![parse_quote!(#[doc(hidden)])];
+    item.attrs = vec![parse_quote!(#[doc(hidden)]), parse_quote!(#[allow(non_snake_case)])];
     let source = match kind {
         Kind::Gradient => called_by_gradient(model),
         Kind::Tangent | Kind::Adjoint => source(&model.source, kind),
@@ -121,6 +121,23 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         method: None,
     };
     Some((made_model, made))
+}
+
+/// Whether an adjoint as a function has products of real and complex numbers and parts of complex ones, which only shadows
+/// have in emitted code.
+pub fn computes_with_parts(function: &Checked) -> bool {
+    fn in_expr(e: &Expr) -> bool {
+        let own = [Func::ScaleReal, Func::ShadowRe, Func::ShadowIm, Func::ShadowFromRe, Func::ShadowFromIm];
+        let mut found = matches!(&e.kind, ExprKind::Func(func, _) if own.contains(func));
+        e.each_child(&mut |child| found |= in_expr(child));
+        found
+    }
+    fn in_stmt(stmt: &Stmt) -> bool {
+        let mut found = stmt.blocks().into_iter().flatten().any(in_stmt);
+        stmt.each_expr(&mut |e| found |= in_expr(e));
+        found
+    }
+    function.body.iter().any(in_stmt)
 }
 
 /// The parameter that follows a parameter.
@@ -190,14 +207,18 @@ fn referred(ty: &syn::Type, mutable: bool) -> syn::Type {
 /// What the paths in a derived function are: those of the function, and the derived functions of the functions among
 /// them.
 fn source(of: &Source, kind: Kind) -> Source {
-    let both = |paths: &BTreeMap<String, syn::Path>| {
+    let both = |paths: &BTreeMap<String, syn::Path>, is_function: fn(&str) -> bool| {
         let derived = paths
             .iter()
-            .filter(|(text, _)| is_function_name(text))
+            .filter(|(text, _)| is_function(text))
             .map(|(text, path)| (format!("{text}::{}", kind.name()), of_path(path, kind)));
         derived.chain(paths.iter().map(|(text, path)| (text.clone(), path.clone()))).collect()
     };
-    Source { callees: both(&of.callees), constants: both(&of.constants), ..of.clone() }
+    Source {
+        callees: both(&of.callees, |_| true),
+        constants: both(&of.constants, is_function_name),
+        ..of.clone()
+    }
 }
 
 /// A gradient calls the function and its adjoint.

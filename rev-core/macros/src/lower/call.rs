@@ -20,31 +20,6 @@ pub(super) fn is_statement(name: &str) -> bool {
 
 type Args = syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>;
 
-/// In a call of an adjoint or a gradient, or of the tangent of one, the cotangent of an argument that is read is only
-/// accumulated into.
-fn accumulated(path: &str, args: &mut [Arg]) {
-    let (path, tangents) = taken_tangents(path);
-    if !path.rsplit_once("::").is_some_and(|(_, last)| matches!(last, "adjoint" | "gradient")) {
-        return;
-    }
-    let together = 1 << tangents;
-    let mut at = 0;
-    while at + 2 * together <= args.len() {
-        let (values, cotangents) = args[at..].split_at_mut(together);
-        // what has no cotangent is followed by the next value
-        if values[0].mode == Mode::Read && cotangents[0].mode != Mode::Write {
-            at += together;
-            continue;
-        }
-        for (value, cotangent) in values.iter().zip(cotangents) {
-            if value.mode == Mode::Read {
-                cotangent.mode = Mode::Accumulate;
-            }
-        }
-        at += 2 * together;
-    }
-}
-
 /// What a call's path stands for.
 struct CalleeName {
     callee: Callee,
@@ -200,13 +175,44 @@ impl Lowerer {
         let args = self.arguments(args);
         let (CalleeName { callee, direction }, mut args) = (named?, args?);
         if let Callee::Path(text) = &callee {
-            accumulated(text, &mut args);
+            self.accumulated(text, &mut args);
         }
         let callee = match callee {
             Callee::Path(text) => Callee::Path(self.completed(text, &args)),
             Callee::Param(var) => Callee::Param(var),
         };
         Some(StmtKind::Call { callee, direction, args })
+    }
+
+    /// In a call of an adjoint or a gradient, or of the tangent of one, the cotangent of an argument that is read is only
+    /// accumulated into. In a gradient an integer has none.
+    fn accumulated(&self, path: &str, args: &mut [Arg]) {
+        let (path, tangents) = taken_tangents(path);
+        let is_gradient = match path.rsplit_once("::") {
+            Some((_, "gradient")) => true,
+            Some((_, "adjoint")) => false,
+            _ => return,
+        };
+        let together = 1 << tangents;
+        let mut at = 0;
+        while at + 2 * together <= args.len() {
+            let (values, cotangents) = args[at..].split_at_mut(together);
+            let of = match &values[0].value {
+                ArgValue::Place(place) => self.type_of_place(place),
+                ArgValue::Expr(e) => self.type_of(e),
+            };
+            let is_alone = of.is_inactive(&self.function.generics) || cotangents[0].mode != Mode::Write;
+            if is_gradient && values[0].mode == Mode::Read && is_alone {
+                at += together;
+                continue;
+            }
+            for (value, cotangent) in values.iter().zip(cotangents) {
+                if value.mode == Mode::Read && cotangent.mode == Mode::Write {
+                    cotangent.mode = Mode::Accumulate;
+                }
+            }
+            at += 2 * together;
+        }
     }
 
     /// The path of a function of a type with the type's arguments.

@@ -17,4 +17,9 @@ fn option(y: &mut f64) {
     *y += 1.0;
 }
 
+#[reversible(adjoint)]
+fn parts(y: &mut f64, z: Complex<f64>) {
+    *y += z.norm_sqr();
+}
+
 fn main() {}

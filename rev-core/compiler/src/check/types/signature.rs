@@ -10,7 +10,6 @@ use crate::ir::{
 use crate::pass::{row_type, taken_partials};
 
 use super::solver::{Need, Solver};
-use super::stmt::shadow_mode;
 use super::term::Term;
 
 /// What a function takes.
@@ -139,7 +138,7 @@ impl Solver<'_> {
 fn with_shadows(parameters: Parameters, adjoint: u8) -> Parameters {
     (0..adjoint).fold(parameters, |ps, _| {
         ps.into_iter()
-            .flat_map(|(mode, t)| [(mode, t.clone()), (shadow_mode(mode), Term::shadow(t))])
+            .flat_map(|(mode, t)| [(mode, t.clone()), (mode.of_shadow(), Term::shadow(t))])
             .collect()
     })
 }

@@ -1,7 +1,7 @@
 //! What statements ask of types.
 
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Block, Class, Expr, Mode, Place, Range, ScalarType, Span, Stmt, StmtKind, UpdateOp, VarId};
+use crate::ir::{Block, Class, Expr, Place, Range, ScalarType, Span, Stmt, StmtKind, UpdateOp, VarId};
 use crate::ops::Instr;
 
 use super::solver::{Need, Solver};
@@ -145,13 +145,4 @@ fn multiply(op: UpdateOp, span: Span) -> Diagnostic {
         .help(format!(
             "or use an instruction: `{first}` for a factor that isn't 0, `neg(x)`, `inv(x)`, `rot(a, b, angle)`"
         ))
-}
-
-/// The mode of a shadow beside an argument of a mode.
-pub(super) fn shadow_mode(mode: Mode) -> Mode {
-    match mode {
-        Mode::Write => Mode::Write,
-        Mode::Read => Mode::Accumulate,
-        Mode::Accumulate => Mode::Read,
-    }
 }

@@ -98,11 +98,8 @@ impl Builder {
 
     fn param_shadow(&mut self, p: VarId) -> VarId {
         let mode = match self.out.var(p).kind {
-            VarKind::Param(Mode::Write) => Mode::Write,
-            VarKind::Param(Mode::Accumulate) => Mode::Read,
-            VarKind::Param(Mode::Read) | VarKind::Ancilla | VarKind::Binding | VarKind::Index => {
-                Mode::Accumulate
-            }
+            VarKind::Param(mode) => mode.of_shadow(),
+            VarKind::Ancilla | VarKind::Binding | VarKind::Index => Mode::Accumulate,
         };
         self.new_shadow(p, VarKind::Param(mode))
     }

@@ -251,7 +251,7 @@ impl Builder {
                     let shadow =
                         self.arg_shadow(place, arg.mode, shares_variable(args, k), &mut scopes, &mut after);
                     call_args.push(arg.clone());
-                    call_args.push(Arg { mode: shadow_mode(arg.mode), value: ArgValue::Place(shadow) });
+                    call_args.push(Arg { mode: arg.mode.of_shadow(), value: ArgValue::Place(shadow) });
                 }
                 ArgValue::Expr(e) => {
                     let var = self.new_binding("arg", Type::Unknown);
@@ -259,10 +259,8 @@ impl Builder {
                     scopes.push(Scope { var, value: e.clone(), shadow });
                     after.push((shadow, Target::Expr(e.clone())));
                     call_args.push(Arg { mode: arg.mode, value: ArgValue::Place(Place::var(var)) });
-                    call_args.push(Arg {
-                        mode: shadow_mode(arg.mode),
-                        value: ArgValue::Place(Place::var(shadow)),
-                    });
+                    call_args
+                        .push(Arg { mode: arg.mode.of_shadow(), value: ArgValue::Place(Place::var(shadow)) });
                 }
             }
         }
@@ -441,14 +439,6 @@ impl Scope {
         }
         let body = shadow_scope(self.var, self.shadow, body);
         vec![Stmt::new(StmtKind::Let { var: self.var, expr: self.value, body })]
-    }
-}
-
-fn shadow_mode(mode: Mode) -> Mode {
-    match mode {
-        Mode::Read => Mode::Accumulate,
-        Mode::Accumulate => Mode::Read,
-        Mode::Write => Mode::Write,
     }
 }
 

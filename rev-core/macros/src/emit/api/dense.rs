@@ -50,24 +50,26 @@ fn named(p: &TokenStream, params: &[Both]) -> TokenStream {
     quote!(&[#(#each),*])
 }
 
-/// A loop over the groups of a plan: sums of unit directions of variables.
-fn groups(p: &TokenStream, variables: &[&Ident], body: &TokenStream) -> TokenStream {
+/// A loop over sums of unit directions of variables: each one, or the groups of a plan.
+fn sweeps(p: &TokenStream, variables: &[&Ident], over: &Over, body: &TokenStream) -> TokenStream {
+    let (count, numbers) = match over {
+        Over::Each(count) => (quote!(#count), quote!(&[__k])),
+        Over::Groups => (quote!(__plan.groups()), quote!(__plan.seed(__k))),
+    };
     quote! {
-        for __k in 0..__plan.groups() {
-            #p::units(&mut [#(&mut #variables as &mut dyn #p::DynArg),*], __plan.seed(__k))?;
+        for __k in 0..#count {
+            #p::units(&mut [#(&mut #variables as &mut dyn #p::DynArg),*], #numbers)?;
             #body
         }
     }
 }
 
-/// A loop over the unit directions of variables.
-fn columns(p: &TokenStream, variables: &[&Ident], count: &TokenStream, body: &TokenStream) -> TokenStream {
-    quote! {
-        for __k in 0..#count {
-            #p::units(&mut [#(&mut #variables as &mut dyn #p::DynArg),*], &[__k])?;
-            #body
-        }
-    }
+/// Over which directions a loop runs.
+enum Over {
+    /// As many as a variable says.
+    Each(Ident),
+    /// The groups of a plan.
+    Groups,
 }
 
 /// Those of the parameters that carry a derivative.
@@ -112,13 +114,13 @@ fn jacobian(pair: &Pair) -> TokenStream {
     let product = quote!(let __found = Self::jvp(#device, #(#arguments),*)?;);
     let values = quote!(&[#(&__found.#found as &dyn #p::DynArg),*]);
     let put = quote!(#product __matrix.put_column(__k, #values););
-    let forward = columns(p, &dots, &quote!(__columns), &put);
-    let in_groups = groups(p, &dots, &quote!(#product __products.add(#values);));
+    let forward = sweeps(p, &dots, &Over::Each(format_ident!("__columns")), &put);
+    let in_groups = sweeps(p, &dots, &Over::Groups, &quote!(#product __products.add(#values);));
     let Rows { start: seeds, variables, product, values } = by_rows(pair, &active, &outputs);
     let variables: Vec<_> = variables.iter().collect();
     let put = quote!(#product __matrix.put_row(__k, #values););
-    let reverse = columns(p, &variables, &quote!(__rows), &put);
-    let in_groups_of_rows = groups(p, &variables, &quote!(#product __products.add(#values);));
+    let reverse = sweeps(p, &variables, &Over::Each(format_ident!("__rows")), &put);
+    let in_groups_of_rows = sweeps(p, &variables, &Over::Groups, &quote!(#product __products.add(#values);));
     quote! {
         /// The same for a Jacobian whose nonzeros are known: a product for each group of a plan, which is prepared once.
         /// Rows and columns are those of `jacobian`.
@@ -232,8 +234,13 @@ fn hessian(pair: &Pair) -> TokenStream {
         #products
     };
     let values = quote!(&[#(&#variables as &dyn #p::DynArg),*]);
-    let columns = columns(p, &dots, &quote!(__columns), &quote!(#product __matrix.put_column(__k, #values);));
-    let in_groups = groups(p, &dots, &quote!(#product __products.add(#values);));
+    let columns = sweeps(
+        p,
+        &dots,
+        &Over::Each(format_ident!("__columns")),
+        &quote!(#product __matrix.put_column(__k, #values);),
+    );
+    let in_groups = sweeps(p, &dots, &Over::Groups, &quote!(#product __products.add(#values);));
     quote! {
         /// The same for a Hessian whose nonzeros are known: a product for each group of a plan, which is prepared once.
         #[allow(clippy::too_many_arguments)]
