@@ -559,3 +559,52 @@ fn complex_numbers_have_tangents() {
         near(h.z[1].im, difference(g));
     }
 }
+
+#[reversible(tangent, adjoint)]
+fn chain<T: Real>(energy: &mut T, x: &[T], index: &[usize], k: T) {
+    for i in par(0..x.len() - 1) {
+        let apart = x[i + 1] - x[i] * x[index[i]];
+        let mut link = T::zero();
+        well_depth(&mut link, apart, k);
+        *energy += link * k + apart.cos();
+    }
+}
+
+#[reversible(tangent, adjoint)]
+fn well_depth<T: Real>(y: &mut T, x: T, k: T) {
+    *y += k * x * x - (k * x).sin();
+}
+
+#[reversible(tangent)]
+fn chain_slope<T: Real>(g: &mut [T], k_bar: &mut T, x: &[T], index: &[usize], k: T) {
+    chain::gradient(&x, &mut g, index, k, &mut *k_bar);
+}
+
+#[test]
+fn gradients_in_programs_add_up_over_threads_and_lanes() {
+    let n = 150;
+    let x: Vec<f64> = (0..n).map(|i| (0.37 * i as f64).sin()).collect();
+    let v: Vec<f64> = (0..n).map(|i| (0.71 * i as f64).cos()).collect();
+    let index: Vec<usize> = (0..n).map(|i| (i * i + 3) % 11).collect();
+    let expected = chain::gradient(&Interpreter::new(), &x, &index, 0.6).unwrap();
+    let product = chain::hvp(&Interpreter::new(), &v, 0.0, &x, &index, 0.6).unwrap();
+    let threads = [1, 2, 3, 7].map(|t| Cpu::with_threads(t).parallel_from(0));
+    for cpu in threads.into_iter().flat_map(|cpu| [cpu.clone(), cpu.clone().checks(false), cpu.lanes(false)])
+    {
+        let (mut g, mut k_bar) = (vec![0.0; n], 0.0);
+        chain_slope::run(&cpu, &mut g, &mut k_bar, &x, &index, 0.6).unwrap();
+        near(k_bar, expected.k);
+        let zeros = vec![0.0; n];
+        // forward over reverse, and reverse over reverse
+        let pushed = chain_slope::jvp(&cpu, &zeros, &0.0, &v, 0.0, &zeros, &0.0, &x, &index, 0.6).unwrap();
+        let pulled = chain_slope::vjp(&cpu, &v, 0.0, &zeros, &0.0, &x, &index, 0.6).unwrap();
+        let own = chain::hvp(&cpu, &v, 0.0, &x, &index, 0.6).unwrap();
+        for i in 0..n {
+            near(g[i], expected.x[i]);
+            near(pushed.g_dot[i], product.x[i]);
+            near(pulled.x_bar[i], product.x[i]);
+            near(own.x[i], product.x[i]);
+        }
+        near(pushed.k_bar_dot, product.k);
+    }
+}
