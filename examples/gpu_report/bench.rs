@@ -15,7 +15,7 @@ use rev_kernels::{ba, bessel, gmm};
 use super::report::Time;
 use super::Options;
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 /// Dimension and components of the mixtures of the papers' tables.
 const GMM: &[[usize; 2]] =

@@ -19,7 +19,7 @@ fn fused(module: &Module) -> (String, usize, usize) {
     let fused = module.fused().unwrap();
     let function = &fused.functions[&fused.entry];
     let size = |adjoint, wanted| {
-        let direction = rev_core::ir::Direction { adjoint, inverse: false };
+        let direction = rev_core::ir::Direction { adjoint, ..rev_core::ir::Direction::FORWARD };
         let program = directed(module, &module.entry, direction).unwrap();
         statements(&erase_program(&program, wanted).body)
     };

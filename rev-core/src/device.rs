@@ -146,6 +146,6 @@ impl Texts {
         args: &mut [&mut dyn DynArg],
     ) -> Result<String, Error> {
         let args: Vec<&dyn DynArg> = args.iter().map(|a| &**a as &dyn DynArg).collect();
-        generator.text(module, Direction { adjoint: 1, inverse: false }, &args)
+        generator.text(module, Direction::ADJOINT, &args)
     }
 }

@@ -140,7 +140,7 @@ fn an_adjoint_that_would_lose_a_derivative_is_not_made() {
         let module = rev_core::text::parse_module(text).unwrap();
         let args = (0..3 << adjoint).map(|k| Data::scalar(1.0 + f64::from(k)));
         let mut machine =
-            Machine::new(&module, "fit", Direction { adjoint, inverse: false }, args.collect())?;
+            Machine::new(&module, "fit", Direction { adjoint, ..Direction::FORWARD }, args.collect())?;
         machine.run()?;
         Ok::<_, rev_core::error::Error>(machine.arguments())
     };

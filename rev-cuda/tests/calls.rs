@@ -18,7 +18,7 @@ use rev_cuda::emulator::Emulator;
 use rev_cuda::lower::LowerOptions;
 use rev_cuda::runtime::Gpu;
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 /// The emulator, with a list of what it was asked for, which is lost after a number of requests.
 struct Watched {

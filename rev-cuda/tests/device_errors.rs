@@ -11,7 +11,7 @@ use rev_core::value::DynArg;
 use rev_cuda::emulator;
 use rev_cuda::{Emulator, Gpu};
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 /// `y[i] += a·x[i]²`, by an array of as many elements as `room` says.
 fn squares() -> Module {

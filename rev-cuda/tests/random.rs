@@ -25,7 +25,7 @@ use rev_testgen::suite::interpreter::generate;
 use rev_testgen::suite::{Failure, Suite, Tally};
 use rev_testgen::{corpus, mangle, Dice, Number, Program};
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 /// An argument of any type.
 struct Held(Data);

@@ -14,7 +14,7 @@ use rev_cuda::lower::LowerOptions;
 use rev_cuda::plan::Strategy;
 use rev_cuda::{Cuda, Emulator, Gpu};
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 /// An argument of any type.
 struct Held(Data);

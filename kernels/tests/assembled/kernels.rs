@@ -37,7 +37,7 @@ fn three(gpu: &Emulator, module: &Module, args: &[Data]) -> Result<Texts, Error>
     Ok(vec![
         (" forward", text(Direction::FORWARD, values())?),
         (" inverse", text(Direction::INVERSE, values())?),
-        (" adjoint", text(Direction { adjoint: 1, inverse: false }, both)?),
+        (" adjoint", text(Direction::ADJOINT, both)?),
     ])
 }
 

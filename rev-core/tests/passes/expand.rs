@@ -10,7 +10,7 @@ use rev_core::text::parse_module;
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 fn module(text: &str) -> Module {
     rev_core::validate::switch_on();

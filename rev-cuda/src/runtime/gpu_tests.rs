@@ -131,7 +131,7 @@ fn after_an_error_the_arguments_are_as_they_were() {
 #[test]
 fn shadows_have_the_shape_of_their_values() {
     let gpu = Gpu::with_generator(driver(), plan);
-    let direction = Direction { adjoint: 1, inverse: false };
+    let direction = Direction::ADJOINT;
     let (mut y, mut y_bar, mut x, mut k) = (vec![1.0; 3], vec![1.0; 3], vec![1.0; 3], 1i64);
     let mut short = vec![1.0; 2];
     let error = gpu

@@ -168,7 +168,7 @@ fn on_arguments(
     let after = reference(Direction::FORWARD, before.to_vec())?;
     let seeds: Vec<Data> = after.iter().map(|d| cotangent(d, &mut dice)).collect();
     let both = after.iter().zip(&seeds).flat_map(|(v, s)| [v.clone(), s.clone()]).collect();
-    let pulled = reference(Direction { adjoint: 1, inverse: false }, both)?;
+    let pulled = reference(Direction::ADJOINT, both)?;
     let (values, shadows): (Vec<_>, Vec<_>) =
         pulled.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).unzip();
     let back = reference(Direction::INVERSE, after.clone())?;

@@ -166,13 +166,20 @@ pub struct Direction {
     pub adjoint: u8,
     /// Whether it is run backwards.
     pub inverse: bool,
+    /// Whether the last adjoint's transpose is meant: the program that takes tangents, several of them side by side in the
+    /// shadows, where the adjoint takes cotangents.
+    pub transposed: bool,
 }
 
 impl Direction {
     /// The function itself.
-    pub const FORWARD: Direction = Direction { adjoint: 0, inverse: false };
+    pub const FORWARD: Direction = Direction { adjoint: 0, inverse: false, transposed: false };
     /// Its inverse.
-    pub const INVERSE: Direction = Direction { adjoint: 0, inverse: true };
+    pub const INVERSE: Direction = Direction { inverse: true, ..Direction::FORWARD };
+    /// Its adjoint.
+    pub const ADJOINT: Direction = Direction { adjoint: 1, ..Direction::FORWARD };
+    /// The function with its tangents.
+    pub const TANGENTS: Direction = Direction { transposed: true, ..Direction::ADJOINT };
 }
 
 /// An argument of a call.

@@ -4,7 +4,7 @@ use crate::check::lost_to_constants;
 use crate::diag::Diagnostics;
 use crate::ir::{Block, Direction, Function, Module, Release, StmtKind};
 
-use super::{uncompute, verified_adjoint, verified_inverse, Adjoint};
+use super::{transpose::transposed, uncompute, verified_adjoint, verified_inverse, Adjoint};
 use crate::validate::{verified, Form};
 
 /// Why a module has no program of a function in a direction.
@@ -21,7 +21,7 @@ pub enum Undirected {
 /// The program of a function of a module in a direction, with explicit uncomputation.
 ///
 /// The inverse comes first, then the adjoints; all but the last of these keep what only matters
-/// for being differentiated again.
+/// for being differentiated again. The transpose of the last is what takes tangents in place of cotangents.
 ///
 /// # Errors
 ///
@@ -47,6 +47,9 @@ fn in_direction(module: &Module, source: &Function, direction: Direction) -> Res
         let form = if last { Adjoint::LEAN } else { Adjoint::REVERSIBLE };
         function =
             function.grown(|| verified(verified_adjoint(&function, form), Form::Reversible, "the adjoint"));
+    }
+    if direction.transposed {
+        function = function.grown(|| verified(transposed(&function), Form::Reversible, "the tangents"));
     }
     accepted(&function.defects)?;
     Ok(function)

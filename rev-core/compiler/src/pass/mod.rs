@@ -13,6 +13,7 @@ mod pullback;
 mod rename;
 mod share;
 mod tangent;
+mod transpose;
 mod uncompute;
 mod values;
 
@@ -51,6 +52,15 @@ pub fn adjoint(function: &Checked, form: Adjoint) -> Checked {
 /// direction to the state after the function and the derivative of it along that direction.
 pub fn tangent(function: &Checked) -> Checked {
     function.grown(|| Checked::made(tangent_function(function), "the tangent"))
+}
+
+/// The tangents of a function, several of them side by side: each parameter `p` is followed by its shadow `p_dot`; it takes
+/// the state before the function and its tangents to the state after it and its tangents. It can be run, and nothing else.
+pub fn tangents(function: &Checked) -> Checked {
+    function.grown(|| {
+        let adjoint = verified_adjoint(function, Adjoint::LEAN);
+        Checked::made(transpose::transposed(&adjoint), "the tangents")
+    })
 }
 
 /// The inverse; where passes are verified, with what it isn't that an inverse is.

@@ -288,7 +288,10 @@ impl Arbitrary {
                     false => Callee::Param(self.var()),
                 };
                 let direction =
-                    Direction { adjoint: self.random.below(4) as u8, inverse: self.random.chance(50) };
+                    {
+                    let (adjoint, inverse) = (self.random.below(4) as u8, self.random.chance(50));
+                    Direction { adjoint, inverse, transposed: adjoint > 0 && self.random.chance(30) }
+                };
                 let args = self.many(3, |s| Arg {
                     mode: s.mode(),
                     value: match s.random.chance(50) {

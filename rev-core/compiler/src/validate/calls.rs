@@ -26,7 +26,7 @@ pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args:
         for block in args.chunks(apart << tangents) {
             for (k, pair) in block.chunks_exact(2).enumerate() {
                 let of: Vec<&Arg> = block.iter().skip(2 * k % apart).step_by(apart).collect();
-                shadow(walk, &pair[0], &pair[1], &of);
+                shadow(walk, direction, (&pair[0], &pair[1]), &of);
             }
         }
     }
@@ -76,8 +76,9 @@ fn read_by<'e>(e: &'e Expr, given: &mut Vec<Given<'e>>) {
 
 /// An argument's shadow is a place, used as goes with the argument, and of the same part of the same thing, or of one
 /// of others.
-fn shadow(walk: &mut Walk, arg: &Arg, shadow: &Arg, others: &[&Arg]) {
+fn shadow(walk: &mut Walk, direction: Direction, (arg, shadow): (&Arg, &Arg), others: &[&Arg]) {
     let mode = match arg.mode {
+        mode if direction.transposed => mode,
         Mode::Read => Mode::Accumulate,
         Mode::Accumulate => Mode::Read,
         Mode::Write => Mode::Write,

@@ -227,7 +227,7 @@ fn defects_of_adjoint(f: Function) -> Vec<String> {
         functions: [(f.name.clone(), f)].into_iter().collect(),
         ..Default::default()
     };
-    let direction = crate::ir::Direction { adjoint: 1, inverse: false };
+    let direction = crate::ir::Direction::ADJOINT;
     let refused = crate::pass::directed(&module, &module.entry, direction).unwrap_err().to_string();
     assert!(refused.contains("a defect of rev"), "{refused}");
     let made = module.adjoint();

@@ -75,10 +75,10 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let backward = inverse(program);
     let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, program, &backward);
     let of = |function: &Checked, adjoint, inverse| {
-        program::program(&scope, &signature, function, Direction { adjoint, inverse }, &by_value)
+        program::program(&scope, &signature, function, Direction { adjoint, inverse, transposed: false }, &by_value)
     };
     let laned = |function: &Checked, adjoint, inverse| {
-        lanes::program(&scope, &signature, function, Direction { adjoint, inverse })
+        lanes::program(&scope, &signature, function, Direction { adjoint, inverse, transposed: false })
     };
     let (forward, reverse) = (adjoint(program, Adjoint::LEAN), adjoint(&backward, Adjoint::LEAN));
     let (fusion, fused) = program::fused(&scope, &signature, program).unwrap_or_default();
@@ -86,11 +86,11 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
         of(program, 0, false),
         of(&backward, 0, true),
         of(&forward, 1, false),
-        program::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, inverse: true }),
+        program::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, ..Direction::INVERSE }),
         laned(program, 0, false),
         laned(&backward, 0, true),
         laned(&forward, 1, false),
-        lanes::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, inverse: true }),
+        lanes::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, ..Direction::INVERSE }),
     ];
     let by_value = &by_value.functions;
     let name = &model.item.sig.ident;

@@ -235,7 +235,7 @@ fn c19_the_adjoint_has_an_inverse() {
     let out = run(&f, Direction::FORWARD, &start).unwrap();
     let seeded = seeded(&out, 0);
     let at_start = run(&f, ADJOINT, &seeded).unwrap();
-    let back = run(&f, Direction { adjoint: 1, inverse: true }, &at_start).unwrap();
+    let back = run(&f, Direction { adjoint: 1, ..Direction::INVERSE }, &at_start).unwrap();
     assert_close(&back, &seeded, "the adjoint of the inverse");
     // the same through the modules made by the passes
     let adjoint = f.adjoint();
@@ -265,7 +265,7 @@ fn second_derivatives(text: &str, xs: &[f64]) -> Vec<Vec<f64>> {
             for (k, v) in at_start.iter().enumerate() {
                 twice.extend([v.clone(), if k == 2 * (i + 1) + 1 { 1.0.load() } else { 0.0.load() }]);
             }
-            let end = run(&f, Direction { adjoint: 2, inverse: false }, &twice).unwrap();
+            let end = run(&f, Direction { adjoint: 2, ..Direction::FORWARD }, &twice).unwrap();
             (0..xs.len()).map(|j| number(&end[4 * (j + 1) + 1])).collect()
         })
         .collect()

@@ -15,7 +15,7 @@ use crate::text::parse_module;
 use crate::tolerance::{Options, Tolerances};
 use crate::value::{Data, DynArg};
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 /// The module of functions whose entry is `f`, as it is written.
 fn raw(text: &str) -> Module {
@@ -63,7 +63,7 @@ fn there_and_back(module: &Module, args: &[Data]) -> Vec<Data> {
     assert!(machine.is_at_start());
     let back = run(module, Direction::INVERSE, &out).unwrap_or_else(|e| panic!("inverse: {e}"));
     assert_close(&back, args, "inverse");
-    let again = run(module, Direction { adjoint: 0, inverse: false }, &back).unwrap();
+    let again = run(module, Direction::FORWARD, &back).unwrap();
     assert_close(&again, &out, "forward again");
     out
 }

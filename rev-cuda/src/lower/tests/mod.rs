@@ -29,7 +29,7 @@ use crate::fake::Fake;
 use crate::plan::Program;
 use crate::runtime::{pack, unpack, Given, Loaded, Packed};
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 /// A module from its text, with explicit uncomputation.
 fn module(text: &str) -> Module {

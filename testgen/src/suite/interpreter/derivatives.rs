@@ -63,7 +63,7 @@ fn along(
 pub(super) fn transposed(s: &Subject, ends: &Ends) -> Result<(), Failure> {
     let start = interleave(&ends.after, &ends.seeds);
     let end = s.must_run(ADJOINT, start.clone())?;
-    let again = s.must_run(Direction { adjoint: 1, inverse: true }, end.clone())?;
+    let again = s.must_run(Direction { adjoint: 1, ..Direction::INVERSE }, end.clone())?;
     alike("the adjoint of the inverse gives the cotangents back", &start, &again, ROUNDING)?;
     if !s.program.seed.is_multiple_of(2) {
         return Ok(());
@@ -75,7 +75,7 @@ pub(super) fn transposed(s: &Subject, ends: &Ends) -> Result<(), Failure> {
     let shadows: Vec<Data> =
         values.iter().zip(&towards).flat_map(|(v, t)| [v.zero_shadow(), t.clone()]).collect();
     let (_, pushed) =
-        apart(&s.must_run(Direction { adjoint: 2, inverse: false }, interleave(&end, &shadows))?);
+        apart(&s.must_run(Direction { adjoint: 2, ..Direction::FORWARD }, interleave(&end, &shadows))?);
     let (_, pushed) = apart(&pushed);
     let (left, right) = (dot(&pulled, &towards), dot(&ends.seeds, &pushed));
     let size = |a: &[Data], b: &[Data]| (dot(a, a) * dot(b, b)).sqrt();

@@ -15,7 +15,7 @@ use super::super::{Failure, Tally};
 use crate::reals::{cotangent, difference, magnitude, reals};
 use crate::{Dice, Number, Program};
 
-pub(super) const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+pub(super) const ADJOINT: Direction = Direction::ADJOINT;
 
 /// How far numbers may be apart after a run and back, relative to the larger of them or 1.
 pub(super) const ROUNDING: f64 = 1e-7;

@@ -31,6 +31,8 @@ pub(super) fn of_the_program(s: &Subject, ends: &Ends, tally: &mut Tally) -> Res
     let back = Subject::new(s.program, &inverse).must_run(Direction::FORWARD, end.clone())?;
     alike("the tangent of the inverse is the inverse of the tangent", &start, &back, ROUNDING)?;
 
+    side_by_side(s, [&ends.before, &towards], [&ends.after, &pushed])?;
+
     let (_, pulled) = apart(&s.must_run(ADJOINT, interleave(&ends.after, &ends.seeds))?);
     same_product("⟨ȳ, J ẋ⟩ = ⟨Jᵀ ȳ, ẋ⟩", [&ends.seeds, &pushed], [&pulled, &towards])?;
     let along = towards.iter().flat_map(reals).collect::<Vec<_>>();
@@ -55,6 +57,29 @@ pub(super) fn of_the_program(s: &Subject, ends: &Ends, tally: &mut Tally) -> Res
         as_a_function(s, ends, &pulled, (&towards, &pushed, &product))?;
     }
     Ok(())
+}
+
+/// The transpose of the adjoint takes tangents, in shadows, to those that the tangent gives; back likewise.
+fn side_by_side(s: &Subject, before: [&[Data]; 2], after: [&[Data]; 2]) -> Result<(), Failure> {
+    let start = interleave(before[0], &shadows(before[0], before[1]));
+    let (values, tangents) = apart(&s.must_run(Direction::TANGENTS, start)?);
+    alike("with tangents side by side, values are the program's", after[0], &values, 0.0)?;
+    alike("tangents side by side are the tangent's", &shadows(after[0], after[1]), &tangents, ROUNDING)?;
+    let end = interleave(after[0], &tangents);
+    let inverse = Direction { inverse: true, ..Direction::TANGENTS };
+    let (values, tangents) = apart(&s.must_run(inverse, end)?);
+    alike("the inverse with tangents side by side restores values", before[0], &values, ROUNDING)?;
+    let own = shadows(before[0], before[1]);
+    alike("the inverse with tangents side by side takes them back", &own, &tangents, ROUNDING)
+}
+
+/// Numbers as shadows of values.
+fn shadows(of: &[Data], numbers: &[Data]) -> Vec<Data> {
+    let shadow = |(d, of): (&Data, &Data)| {
+        let mut numbers = reals(of).into_iter();
+        replace(&d.zero_shadow(), &mut |_| numbers.next().unwrap_or(f64::NAN))
+    };
+    of.iter().zip(numbers).map(shadow).collect()
 }
 
 /// The adjoint of the tangent gives the gradient and the product of the Hessian with the direction; the tangent of the
@@ -134,14 +159,15 @@ fn as_a_function(
     let (_, found) = apart(&tangents);
     alike("the tangent of the adjoint as a function", product, &found, ROUNDING)?;
 
-    let shadow = |d: &Data, of: &Data| {
-        let mut numbers = reals(of).into_iter();
-        replace(&d.zero_shadow(), &mut |_| numbers.next().unwrap_or(f64::NAN))
-    };
+    let tangents = shadows(&start, &interleave(pushed, &still));
+    let (_, tangents) = apart(&adjoint.must_run(Direction::TANGENTS, interleave(&start, &tangents))?);
+    let (_, found) = apart(&tangents);
+    let own = shadows(product, product);
+    alike("the adjoint as a function, with tangents side by side", &own, &found, ROUNDING)?;
+
     let none = values.iter().map(Data::zero_shadow);
-    let along = pulled.iter().zip(towards).map(|(d, w)| shadow(d, w));
-    let shadows = interleave(&none.collect::<Vec<_>>(), &along.collect::<Vec<_>>());
-    let (_, both) = apart(&adjoint.must_run(ADJOINT, interleave(&end, &shadows))?);
+    let along = interleave(&none.collect::<Vec<_>>(), &shadows(&pulled, towards));
+    let (_, both) = apart(&adjoint.must_run(ADJOINT, interleave(&end, &along))?);
     let (of_values, of_cotangents) = apart(&both);
     alike("the adjoint of the adjoint pushes forward", pushed, &of_cotangents, ROUNDING)?;
     let (_, found) = apart(&s.must_run(ADJOINT, interleave(&ends.after, &of_values))?);

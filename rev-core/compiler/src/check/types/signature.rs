@@ -22,7 +22,7 @@ impl Solver<'_> {
             Callee::Path(path) => self.declared(path, stmt.span),
             Callee::Param(var) => self.parameter(*var, stmt.span),
         };
-        let Some(parameters) = known.map(|p| with_shadows(p, direction.adjoint)) else { return };
+        let Some(parameters) = known.map(|p| with_shadows(p, direction)) else { return };
         let name = self.callee_name(callee);
         if parameters.len() != args.len() {
             return self.arity(stmt.span, &name, parameters.len(), args.len());
@@ -134,11 +134,13 @@ impl Solver<'_> {
     }
 }
 
-/// Each adjoint gives every parameter a shadow behind it.
-fn with_shadows(parameters: Parameters, adjoint: u8) -> Parameters {
-    (0..adjoint).fold(parameters, |ps, _| {
+/// Each adjoint gives every parameter a shadow behind it; where that holds tangents, it is used as the parameter is.
+fn with_shadows(parameters: Parameters, direction: Direction) -> Parameters {
+    (1..=direction.adjoint).fold(parameters, |ps, level| {
+        let tangents = direction.transposed && level == direction.adjoint;
+        let of_shadow = |mode: Mode| if tangents { mode } else { mode.of_shadow() };
         ps.into_iter()
-            .flat_map(|(mode, t)| [(mode, t.clone()), (mode.of_shadow(), Term::shadow(t))])
+            .flat_map(|(mode, t)| [(mode, t.clone()), (of_shadow(mode), Term::shadow(t))])
             .collect()
     })
 }

@@ -31,7 +31,8 @@ use crate::ir::{Class, Expr, ExprKind, Function, GenericKind, Mode, Place, Stmt,
 use crate::ops::Func;
 use crate::pass::values::{Known, Naming};
 
-const SUFFIX: &str = "::adjoint";
+/// After the name of a function: its adjoint.
+pub(super) const SUFFIX: &str = "::adjoint";
 
 /// Which form of the adjoint is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +142,7 @@ impl Naming for Builder {
 }
 
 /// Whether a function may compute with complex numbers.
-fn may_be_complex(function: &Function) -> bool {
+pub(super) fn may_be_complex(function: &Function) -> bool {
     fn complex(ty: &Type, function: &Function) -> bool {
         match ty {
             Type::Scalar(_) | Type::Function(_) => false,

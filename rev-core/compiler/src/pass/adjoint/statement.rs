@@ -241,6 +241,9 @@ impl Builder {
         if self.form.elide_zero && args.iter().all(|arg| self.gives_nothing(arg)) {
             return inverse_block(std::slice::from_ref(stmt));
         }
+        if direction.transposed {
+            return self.defect(stmt.span, "a derivative of several tangents at once");
+        }
         let direction = Direction { adjoint: direction.adjoint + 1, ..direction };
         let mut call_args = Vec::new();
         let mut scopes = Vec::new();

@@ -162,9 +162,9 @@ impl Keep {
             // the scope of a name that nothing in it mentions
             (Need::Dead, StmtKind::Let { body, .. } | StmtKind::Ancilla { body, .. }) => body,
             (Need::Dead, _) => Vec::new(),
-            // the adjoint of an uncall is the inverse's, of which there is no such program
+            // only the adjoint of a function itself has such a program
             (Need::Shadows, StmtKind::Call { callee: Callee::Path(path), direction, args })
-                if self.suffix.is_some() && !direction.inverse =>
+                if self.suffix.is_some() && direction == Direction::ADJOINT =>
             {
                 let callee = Callee::Path(path + self.suffix.unwrap_or_default());
                 let kind = StmtKind::Call { callee, direction: Direction::FORWARD, args };

@@ -144,7 +144,7 @@ impl<'f> Merge<'f> {
         else {
             return None;
         };
-        let adjoint = Direction { adjoint: 1, inverse: false };
+        let adjoint = Direction::ADJOINT;
         if path != other || *direction != adjoint || both.len() != 2 * args.len() {
             return None;
         }

@@ -47,7 +47,7 @@ fn add_shadows(module: &mut Module, name: &str) -> Option<()> {
     if module.functions.contains_key(&own) {
         return Some(());
     }
-    let adjoint = directed(module, name, Direction { adjoint: 1, inverse: false }).ok()?;
+    let adjoint = directed(module, name, Direction::ADJOINT).ok()?;
     let shadows = verified(erase_marking(&adjoint, Wanted::Shadows, SHADOWS), Form::Forward, "erasing");
     add(module, name, own, shadows)
 }

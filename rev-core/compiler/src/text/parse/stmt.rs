@@ -196,10 +196,15 @@ impl Parser {
             self.advance();
             adjoint = if self.eat("^") { self.whole("how many adjoints were taken")? } else { 1 };
         }
+        let transposed = self.is_word("tangents") && !self.next_is("(");
+        if transposed {
+            self.advance();
+            adjoint += 1;
+        }
         let callee = self.callee()?;
         self.expect("(")?;
         let args = self.list(")", Self::argument_of_call)?;
-        Ok(StmtKind::Call { callee, direction: Direction { adjoint, inverse }, args })
+        Ok(StmtKind::Call { callee, direction: Direction { adjoint, inverse, transposed }, args })
     }
 
     fn callee(&mut self) -> Parsed<Callee> {

@@ -187,10 +187,13 @@ impl Printer<'_> {
 
     fn call_stmt(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) {
         self.push(if direction.inverse { "uncall " } else { "call " });
-        match direction.adjoint {
+        match direction.adjoint - u8::from(direction.transposed) {
             0 => {}
             1 => self.push("adjoint "),
             n => self.push(&format!("adjoint^{n} ")),
+        }
+        if direction.transposed {
+            self.push("tangents ");
         }
         match callee {
             Callee::Path(path) => {

@@ -183,7 +183,7 @@ pub fn sweep(
         entry.params().enumerate().filter(|(_, (param, _))| param.mode != Mode::Read).map(|(k, _)| k);
     let depth = DEPTH;
     let forward = entry.dispatch(Direction::FORWARD, slots, None);
-    let backward = Direction { adjoint: 1, inverse: false };
+    let backward = Direction::ADJOINT;
     let restoring = entry.dispatch_on_zeros(backward, &both, &zeros, &n);
     let adjoint = entry.dispatch_forgetful(backward, &both, &zeros, &n);
     let names: Vec<_> = zeroed.iter().map(|(param, _)| &param.ident).collect();

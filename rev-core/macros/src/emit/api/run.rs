@@ -117,7 +117,7 @@ fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
         slots.push(Slot { name: bar, passed: passed.shadow(p), reference: passed.shape.is_by_reference() });
     }
     let (rebound, shapes) = (entry.rebound(slots.iter()), same_shapes(entry));
-    let run = entry.dispatch(Direction { adjoint: 1, inverse: false }, &slots, Some(&n));
+    let run = entry.dispatch(Direction::ADJOINT, &slots, Some(&n));
     quote! {
         /// The adjoint, in place: from the state after the function and its cotangents to the state
         /// before it, with the cotangents of everything that was read added to its shadow. Each

@@ -139,6 +139,6 @@ fn adjoint(entry: &Entry) -> TokenStream {
         slots.push(slot);
         slots.push(Slot::own(bar, passed.shadow(p)));
     }
-    let run = entry.dispatch(Direction { adjoint: 1, inverse: false }, &slots, Some(&n));
+    let run = entry.dispatch(Direction::ADJOINT, &slots, Some(&n));
     quote!(#load #run; #store)
 }

@@ -116,7 +116,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
         both.push(Slot::own(shadow, passed.shadow(p)));
     }
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
-    let adjoint = entry.dispatch_forgetful(Direction { adjoint: 1, inverse: false }, &both, &zeros, &n);
+    let adjoint = entry.dispatch_forgetful(Direction::ADJOINT, &both, &zeros, &n);
     let (fuses, fused) = (entry.is_fused(), entry.dispatch_fused(&both, &zeros, &n));
     quote! {
         #vis fn #name<#declared #wide>(
