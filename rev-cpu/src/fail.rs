@@ -301,6 +301,12 @@ pub fn no_fused_program(name: &'static str) -> Result<(), Error> {
     Err(Cause::Missing { kind: "fused program".into(), name: name.into() }.into())
 }
 
+/// A function whose tangents aren't compiled.
+pub fn no_tangents(name: &'static str) -> Error {
+    let name = format!("{name}, without `#[reversible(tangent)]`");
+    Cause::Missing { kind: "tangent".into(), name }.into()
+}
+
 /// Checks that an argument has the shape of the one that it belongs to.
 ///
 /// # Errors

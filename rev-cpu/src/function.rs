@@ -24,6 +24,10 @@ pub trait Param {
     type Shadow<'a, const N: usize>
     where
         Self: 'a;
+    /// Its shadow where that holds tangents.
+    type Tangent<'a, const N: usize>
+    where
+        Self: 'a;
 }
 
 /// A parameter that is read.
@@ -55,14 +59,17 @@ macro_rules! param {
         impl<$($generics)*> Param for Read<$kind> {
             type Arg<'a> = $read where Self: 'a;
             type Shadow<'a, const N: usize> = $shadow where Self: 'a;
+            type Tangent<'a, const N: usize> = $shared where Self: 'a;
         }
         impl<$($generics)*> Param for Write<$kind> {
             type Arg<'a> = $write where Self: 'a;
             type Shadow<'a, const N: usize> = $shadow where Self: 'a;
+            type Tangent<'a, const N: usize> = $shadow where Self: 'a;
         }
         impl<$($generics)*> Param for Accumulate<$kind> {
             type Arg<'a> = $write where Self: 'a;
             type Shadow<'a, const N: usize> = $shared where Self: 'a;
+            type Tangent<'a, const N: usize> = $shadow where Self: 'a;
         }
     };
 }
@@ -80,6 +87,10 @@ impl<F> Param for Read<Function<F>> {
         = &'a mut NoShadow<()>
     where
         Self: 'a;
+    type Tangent<'a, const N: usize>
+        = &'a NoShadow<()>
+    where
+        Self: 'a;
 }
 
 /// A list of parameters.
@@ -92,6 +103,10 @@ pub trait Params {
     type Shadows<'a, const N: usize>
     where
         Self: 'a;
+    /// Their tangents, as a tuple.
+    type Tangents<'a, const N: usize>
+    where
+        Self: 'a;
 }
 
 macro_rules! params {
@@ -99,6 +114,7 @@ macro_rules! params {
         impl<$($name: Param),*> Params for ($($name,)*) {
             type Args<'a> = ($($name::Arg<'a>,)*) where Self: 'a;
             type Shadows<'a, const N: usize> = ($($name::Shadow<'a, N>,)*) where Self: 'a;
+            type Tangents<'a, const N: usize> = ($($name::Tangent<'a, N>,)*) where Self: 'a;
         }
     )*};
 }
@@ -183,4 +199,36 @@ pub trait Reversible<P: Params>: Copy + Send + Sync + 'static {
         args: P::Args<'_>,
         shadows: P::Shadows<'_, N>,
     ) -> Result<(), Error>;
+
+    /// Runs it with tangents side by side.
+    ///
+    /// # Errors
+    ///
+    /// As [`forward`](Reversible::forward); a function that isn't compiled with tangents.
+    fn tangents<C: Mode, const N: usize>(
+        self,
+        cx: Context<'_, C>,
+        width: Width<N>,
+        args: P::Args<'_>,
+        tangents: P::Tangents<'_, N>,
+    ) -> Result<(), Error> {
+        let _ = (cx, width, args, tangents);
+        Err(crate::fail::no_tangents(self.name()))
+    }
+
+    /// Runs its inverse with tangents side by side.
+    ///
+    /// # Errors
+    ///
+    /// As [`tangents`](Reversible::tangents).
+    fn tangents_inverse<C: Mode, const N: usize>(
+        self,
+        cx: Context<'_, C>,
+        width: Width<N>,
+        args: P::Args<'_>,
+        tangents: P::Tangents<'_, N>,
+    ) -> Result<(), Error> {
+        let _ = (cx, width, args, tangents);
+        Err(crate::fail::no_tangents(self.name()))
+    }
 }

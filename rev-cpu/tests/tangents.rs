@@ -49,6 +49,24 @@ fn rosenbrock_by_hand() {
     }
 }
 
+#[test]
+fn directions_side_by_side() {
+    let x = [0.5, -0.25, 1.5];
+    let directions = [[1.0, 2.0, -1.0], [0.0, 1.0, 0.0], [-0.5, 0.25, 3.0]];
+    let batch: Vec<Batch<f64, 3>> = (0..3).map(|k| Batch(directions.map(|v| v[k]))).collect();
+    let still = Batch([0.0, 1.0, 0.0]);
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let all = rosenbrock::jvp_batch::<f64, 3>(device, still, &batch, &2.0, &x).unwrap();
+        for (k, v) in directions.iter().enumerate() {
+            let one = rosenbrock::jvp(device, &still.0[k], v, &2.0, &x).unwrap();
+            assert_eq!(one.y, all.y);
+            near(one.y_dot, all.y_dot.0[k]);
+        }
+    }
+    let short = rosenbrock::jvp_batch::<f64, 3>(&Cpu::new(), still, &batch[..2], &2.0, &x).unwrap_err();
+    assert!(short.to_string().contains("x_dot"), "{short}");
+}
+
 /// The derivative of `f` along a direction, by central differences.
 fn difference(f: impl Fn(f64) -> f64) -> f64 {
     let h = 1e-5;

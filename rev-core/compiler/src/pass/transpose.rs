@@ -38,9 +38,6 @@ pub(super) fn transposed(adjoint: &Function) -> Function {
         if let VarKind::Param(mode) = &mut var.kind {
             *mode = mode.of_shadow();
         }
-        if let Some(of) = var.name.strip_suffix("_bar") {
-            var.name = format!("{of}_dot");
-        }
     }
     let complex = may_be_complex(adjoint);
     let mut transpose = Transpose { complex, shadows, names: BTreeMap::new(), out };

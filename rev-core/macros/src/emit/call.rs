@@ -204,7 +204,12 @@ impl Body<'_> {
                     let method = ident(if direction.inverse { "inverse" } else { "forward" });
                     return quote!(#p::Reversible::#method(#name, #cx, (#(#args,)*)));
                 }
-                let method = ident(if direction.inverse { "adjoint_inverse" } else { "adjoint" });
+                let method = ident(match (direction.transposed, direction.inverse) {
+                    (false, false) => "adjoint",
+                    (false, true) => "adjoint_inverse",
+                    (true, false) => "tangents",
+                    (true, true) => "tangents_inverse",
+                });
                 let (values, shadows) = (args.iter().step_by(2), args.iter().skip(1).step_by(2));
                 quote!(#p::Reversible::#method(
                     #name, #cx, #p::Width::<__N>, (#(#values,)*), (#(#shadows,)*)
@@ -252,11 +257,13 @@ impl Body<'_> {
 
 /// The name of one of a function's programs.
 pub fn program_name(direction: Direction) -> proc_macro2::Ident {
-    ident(match (direction.adjoint > 0, direction.inverse) {
-        (false, false) => "__forward",
-        (false, true) => "__inverse",
-        (true, false) => "__adjoint",
-        (true, true) => "__adjoint_inverse",
+    ident(match (direction.adjoint > 0, direction.transposed, direction.inverse) {
+        (false, _, false) => "__forward",
+        (false, _, true) => "__inverse",
+        (true, false, false) => "__adjoint",
+        (true, false, true) => "__adjoint_inverse",
+        (true, true, false) => "__tangents",
+        (true, true, true) => "__tangents_inverse",
     })
 }
 

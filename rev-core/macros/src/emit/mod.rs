@@ -46,7 +46,7 @@ use quote::quote;
 use rev_compiler::check::Checked;
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Direction, Module};
-use rev_compiler::pass::{adjoint, inverse, Adjoint};
+use rev_compiler::pass::{adjoint, inverse, tangents, Adjoint};
 
 use crate::diagnostic::compile_errors;
 use crate::methods::beside;
@@ -74,24 +74,26 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let signature = Signature::of(p, model);
     let backward = inverse(program);
     let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, program, &backward);
-    let of = |function: &Checked, adjoint, inverse| {
-        program::program(&scope, &signature, function, Direction { adjoint, inverse, transposed: false }, &by_value)
+    let of = |function: &Checked, direction: Direction| {
+        program::program(&scope, &signature, function, direction, &by_value)
     };
-    let laned = |function: &Checked, adjoint, inverse| {
-        lanes::program(&scope, &signature, function, Direction { adjoint, inverse, transposed: false })
+    let laned = |function: &Checked, direction: Direction| {
+        lanes::program(&scope, &signature, function, direction)
     };
     let (forward, reverse) = (adjoint(program, Adjoint::LEAN), adjoint(&backward, Adjoint::LEAN));
     let (fusion, fused) = program::fused(&scope, &signature, program).unwrap_or_default();
+    let adjoint_of_inverse = Direction { adjoint: 1, ..Direction::INVERSE };
     let programs = [
-        of(program, 0, false),
-        of(&backward, 0, true),
-        of(&forward, 1, false),
-        program::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, ..Direction::INVERSE }),
-        laned(program, 0, false),
-        laned(&backward, 0, true),
-        laned(&forward, 1, false),
-        lanes::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, ..Direction::INVERSE }),
+        of(program, Direction::FORWARD),
+        of(&backward, Direction::INVERSE),
+        of(&forward, Direction::ADJOINT),
+        program::seldom_called(&scope, &signature, &reverse, adjoint_of_inverse),
+        laned(program, Direction::FORWARD),
+        laned(&backward, Direction::INVERSE),
+        laned(&forward, Direction::ADJOINT),
+        lanes::seldom_called(&scope, &signature, &reverse, adjoint_of_inverse),
     ];
+    let tangents = (model.tangents > 0).then(|| side_by_side(&scope, &signature, program, &backward));
     let by_value = &by_value.functions;
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;
@@ -109,7 +111,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let constant = program::constant(program);
     let writes = program::writes(program);
     let constants_passed = program::constants_passed(&scope, program);
-    let passed_on = program::reversible_impl(name, program, &signature, p);
+    let passed_on = program::reversible_impl(name, program, &signature, model.tangents > 0, p);
     let names = names::in_programs(outside);
     let imports = callee::imports(outside, &model.source);
     let about = match &model.method {
@@ -142,6 +144,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
             #imports
             impl #name {
                 #(#programs)*
+                #tangents
                 #fused
                 #by_value
                 #accumulates
@@ -163,6 +166,19 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
             }
         };
     }
+}
+
+/// The programs that take tangents side by side: of a function and of its inverse, also for lanes.
+fn side_by_side(scope: &Scope, signature: &Signature, function: &Checked, inverse: &Checked) -> TokenStream {
+    let of = |function: &Checked, direction: Direction| {
+        let tangents = tangents(function);
+        let one = program::program(scope, signature, &tangents, direction, &ByValue::default());
+        let in_lanes = lanes::program(scope, signature, &tangents, direction);
+        quote!(#one #in_lanes)
+    };
+    let forward = of(function, Direction::TANGENTS);
+    let inverse = of(inverse, Direction { inverse: true, ..Direction::TANGENTS });
+    quote!(#forward #inverse)
 }
 
 /// What a function has with derived functions.

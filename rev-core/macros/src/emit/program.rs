@@ -31,12 +31,12 @@ pub fn program(
     direction: Direction,
     by_value: &ByValue,
 ) -> TokenStream {
-    let shadowed = direction.adjoint > 0;
-    let passed = passed_params(signature, shadowed, scope.p);
+    let passed = passed_params(signature, direction, scope.p);
     let name = program_name(direction);
-    let entry = entry(scope, signature, function, &name, shadowed);
+    let entry = entry(scope, signature, function, &name, direction);
+    let shadowed = direction.adjoint > 0;
     let statements = variants(scope, function, &passed, shadowed, &entry, by_value.statements(direction));
-    around(scope, signature, function, &name, shadowed, &statements)
+    around(scope, signature, function, &name, direction, &statements)
 }
 
 /// The adjoint of the inverse: which only calls of inverses need, where cotangents go through them. One body serves
@@ -48,9 +48,9 @@ pub fn seldom_called(
     direction: Direction,
 ) -> TokenStream {
     let name = program_name(direction);
-    let entry = entry(scope, signature, function, &name, true);
-    let statements = statements(scope, function, &passed_params(signature, true, scope.p), None);
-    around(scope, signature, function, &name, true, &quote!(#entry #statements))
+    let entry = entry(scope, signature, function, &name, direction);
+    let statements = statements(scope, function, &passed_params(signature, direction, scope.p), None);
+    around(scope, signature, function, &name, direction, &quote!(#entry #statements))
 }
 
 /// `__fused`: the function and its adjoint in one ([`rev_compiler::pass::fuse`]), where it
@@ -61,10 +61,11 @@ pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option
     let found = always.or_else(|| Some((Fusion::Unchecked, fuse(function)?)));
     let (fusion, fused) = found.filter(|(_, f)| !functions && f.is_plain())?;
     let fused = fused.shared();
-    let passed = passed_params(signature, true, scope.p);
-    let entry = entry(scope, signature, &fused, &ident("__fused"), true);
+    let (name, direction) = (ident("__fused"), Direction::ADJOINT);
+    let passed = passed_params(signature, direction, scope.p);
+    let entry = entry(scope, signature, &fused, &name, direction);
     let statements = statements(scope, &fused, &passed, None);
-    Some((fusion, around(scope, signature, &fused, &ident("__fused"), true, &quote!(#entry #statements))))
+    Some((fusion, around(scope, signature, &fused, &name, direction, &quote!(#entry #statements))))
 }
 
 /// What a program does first where the function is recursive.
@@ -73,9 +74,9 @@ fn entry(
     signature: &Signature,
     function: &Function,
     name: &proc_macro2::Ident,
-    shadowed: bool,
+    direction: Direction,
 ) -> TokenStream {
-    let frame = Body::new(scope, function);
+    let (frame, shadowed) = (Body::new(scope, function), direction.adjoint > 0);
     let args: Vec<_> = function.params.iter().map(|&var| frame.name(var)).collect();
     recursion::entry(scope.p, function, &recursion::again(name, &signature.given(), shadowed, scope.p, &args))
 }
@@ -86,18 +87,18 @@ fn around(
     signature: &Signature,
     function: &Function,
     name: &proc_macro2::Ident,
-    shadowed: bool,
+    direction: Direction,
     statements: &TokenStream,
 ) -> TokenStream {
     let p = scope.p;
-    let passed = passed_params(signature, shadowed, p);
+    let passed = passed_params(signature, direction, p);
     let frame = Body::new(scope, function);
     let params = function.params.iter().zip(&passed).map(|(&var, param)| {
         let (name, ty) = (frame.name(var), param.rust(p));
         quote!(#name: #ty)
     });
     let (declared, conditions) = (signature.declared(), signature.conditions());
-    let (width, width_argument) = if shadowed {
+    let (width, width_argument) = if direction.adjoint > 0 {
         (quote!(const __N: usize,), quote!(_: #p::Width<__N>,))
     } else {
         (TokenStream::new(), TokenStream::new())
@@ -189,10 +190,14 @@ fn statements(scope: &Scope, function: &Function, passed: &[Passed], erased: Opt
     }
 }
 
-/// How the parameters of a program are passed: each, or each with its shadow.
-pub fn passed_params(signature: &Signature, shadowed: bool, p: &TokenStream) -> Vec<Passed> {
+/// How the parameters of a program are passed: each, or each with its shadow, which holds cotangents or tangents.
+pub fn passed_params(signature: &Signature, direction: Direction, p: &TokenStream) -> Vec<Passed> {
     let each = |x: &Passed| {
-        let shadow = shadowed.then(|| x.shadow(p));
+        let shadow = match direction {
+            Direction { adjoint: 0, .. } => None,
+            Direction { transposed: false, .. } => Some(x.shadow(p)),
+            Direction { transposed: true, .. } => Some(x.tangent(p)),
+        };
         std::iter::once(x.clone()).chain(shadow)
     };
     signature.params.iter().flat_map(each).collect()
@@ -283,6 +288,7 @@ pub fn reversible_impl(
     name: &proc_macro2::Ident,
     function: &Checked,
     signature: &Signature,
+    has_tangents: bool,
     p: &TokenStream,
 ) -> TokenStream {
     // whoever calls it through the trait couldn't know what is constant
@@ -308,8 +314,8 @@ pub fn reversible_impl(
             }
         }
     };
-    let adjoint = |method: &str, program: &str| {
-        let (method, program) = (ident(method), ident(program));
+    let adjoint = |method: &str, program: &str, shadows: &str| {
+        let (method, program, shadows) = (ident(method), ident(program), ident(shadows));
         quote! {
             #[inline]
             fn #method<__C: #p::Mode, const __N: usize>(
@@ -317,7 +323,7 @@ pub fn reversible_impl(
                 __cx: #p::Context<'_, __C>,
                 __width: #p::Width<__N>,
                 (#(#args,)*): <#list as #p::Params>::Args<'_>,
-                (#(#bars,)*): <#list as #p::Params>::Shadows<'_, __N>,
+                (#(#bars,)*): <#list as #p::Params>::#shadows<'_, __N>,
             ) -> ::core::result::Result<(), #p::Error> {
                 #name::#program::<#given _, __N>(self, __cx, __width, #(#args, #bars),*)
             }
@@ -326,9 +332,14 @@ pub fn reversible_impl(
     let methods = [
         plain("forward", "__forward"),
         plain("inverse", "__inverse"),
-        adjoint("adjoint", "__adjoint"),
-        adjoint("adjoint_inverse", "__adjoint_inverse"),
+        adjoint("adjoint", "__adjoint", "Shadows"),
+        adjoint("adjoint_inverse", "__adjoint_inverse", "Shadows"),
     ];
+    let tangents = has_tangents.then(|| {
+        let forward = adjoint("tangents", "__tangents", "Tangents");
+        let inverse = adjoint("tangents_inverse", "__tangents_inverse", "Tangents");
+        quote!(#forward #inverse)
+    });
     quote! {
         #[automatically_derived]
         impl<#declared> #p::Reversible<#list> for #name #conditions {
@@ -339,6 +350,7 @@ pub fn reversible_impl(
                 #name::__collect(self, __c);
             }
             #(#methods)*
+            #tangents
         }
     }
 }

@@ -76,16 +76,21 @@ impl Passed {
 
     /// Its shadow: exclusive, but for what is only accumulated into, whose shadow is only read.
     pub fn shadow(&self, p: &TokenStream) -> Passed {
+        let mode = match self.mode {
+            Mode::Read | Mode::Write => Mode::Accumulate,
+            Mode::Accumulate => Mode::Read,
+        };
+        Passed { mode, ..self.tangent(p) }
+    }
+
+    /// Its shadow where that holds tangents: used as it is.
+    pub fn tangent(&self, p: &TokenStream) -> Passed {
         let ty = &self.ty;
         let (shape, ty) = match self.shape {
             Shape::Function => (Shape::Value, quote!(#p::NoShadow<()>)),
             shape => (shape, quote!(<#ty as #p::Primal>::Shadow<__N>)),
         };
-        let mode = match self.mode {
-            Mode::Read | Mode::Write => Mode::Accumulate,
-            Mode::Accumulate => Mode::Read,
-        };
-        Passed { mode, shape, ty }
+        Passed { mode: self.mode, shape, ty }
     }
 
     /// How the programs hold it.

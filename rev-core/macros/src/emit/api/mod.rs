@@ -4,6 +4,7 @@
 //! one of two ways: to the emitted code as handles and references, or to a device that runs the IR
 //! as dynamic arguments.
 
+mod batch;
 mod collect;
 mod dense;
 mod gradient;
@@ -352,7 +353,7 @@ impl Entry<'_> {
         let dynamic: Vec<_> = slots.iter().map(|s| s.dynamic(p)).collect();
         let width_argument = width.map(|n| quote!(#p::Width::<#n>,));
         let width_generic = width.map(|n| quote!(, #n));
-        let (adjoint, inverse) = (direction.adjoint, direction.inverse);
+        let Direction { adjoint, inverse, transposed } = direction;
         let module = self.module();
         let mode = ident(mode);
         quote! {
@@ -364,7 +365,9 @@ impl Entry<'_> {
                     ))?
                 }
                 #p::Backend::Dynamic(__dynamic) => {
-                    let __direction = #p::ir::Direction { adjoint: #adjoint, inverse: #inverse };
+                    let __direction = #p::ir::Direction {
+                        adjoint: #adjoint, inverse: #inverse, transposed: #transposed,
+                    };
                     let __zeros: &[usize] = &[#(#zeros),*];
                     __dynamic.execute_on_zeros(#module, __direction, &mut [#(#dynamic),*], __zeros)?
                 }

@@ -6,7 +6,7 @@ use rev_compiler::ir::{Direction, Mode};
 
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{dense, Api, Entry, Slot};
+use super::{batch, dense, Api, Entry, Slot};
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
 
@@ -41,7 +41,7 @@ pub fn functions(pair: &Pair) -> (Api, TokenStream) {
     let (hvp, own_hvp) = hvp(pair);
     let tangent = in_place(pair);
     let items = [jvp.items, hvp.items];
-    let functions = [tangent, jvp.functions, hvp.functions, dense::functions(pair)];
+    let functions = [tangent, jvp.functions, batch::jvp_batch(pair), hvp.functions, dense::functions(pair)];
     (Api { items: quote!(#(#items)*), functions: quote!(#(#functions)*) }, quote!(#own_jvp #own_hvp))
 }
 

@@ -71,7 +71,7 @@ fn around(
 ) -> TokenStream {
     let p = scope.p;
     let shadowed = direction.adjoint > 0;
-    let passed = passed_params(signature, shadowed, p);
+    let passed = passed_params(signature, direction, p);
     if signature.params.iter().any(|param| param.shape == Shape::Function) {
         return TokenStream::new();
     }

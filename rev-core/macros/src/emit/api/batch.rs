@@ -1,0 +1,133 @@
+//! `f::jvp_batch`: several tangents side by side, in one sweep.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use rev_compiler::ir::{Direction, Mode};
+
+use super::gradient::Param;
+use super::tangent::Pair;
+use super::{dimension, Slot};
+use crate::emit::signature::Shape;
+use crate::model::ParamModel;
+
+/// Variables for the arguments of a program, each followed by its tangents.
+pub struct Sides {
+    pub code: TokenStream,
+    pub slots: Vec<Slot>,
+}
+
+/// The tangents of an argument as a parameter: shaped like it, with shadows as elements.
+pub fn input(pair: &Pair, (of, dot): (&Param, &Param)) -> TokenStream {
+    let (p, name, ty) = (pair.of.p, &dot.0.ident, &of.1.ty);
+    let element = quote!(<#ty as #p::Primal>::Shadow<__N>);
+    match of.1.shape {
+        Shape::Slice => quote!(#name: &[#element]),
+        Shape::Array(rank) => {
+            let dimension = dimension(rank, p);
+            quote!(#name: #p::ndarray::ArrayView<'_, #element, #dimension>)
+        }
+        Shape::Value | Shape::Function => quote!(#name: #element),
+    }
+}
+
+/// Whether the caller gives tangents of a parameter.
+pub fn is_given(pair: &Pair, of: &Param) -> bool {
+    of.1.shape != Shape::Function && pair.is_given(of)
+}
+
+/// `zeroed`: the parameter that isn't given, and starts at zero.
+pub fn sides(pair: &Pair, zeroed: Option<&ParamModel>) -> Sides {
+    let (p, n) = (pair.of.p, quote!(__N));
+    let (mut code, mut slots) = (TokenStream::new(), Vec::new());
+    for (of, dot) in pair.params() {
+        let ((param, passed), name) = (of, &dot.0.ident);
+        let is_zeroed = zeroed.is_some_and(|z| z.var == param.var);
+        let is_written = param.mode != Mode::Read;
+        let slot = match is_written {
+            true => Slot::own(param.ident.clone(), passed.clone()),
+            false => Slot::of(param, passed),
+        };
+        let ty = &passed.ty;
+        let value = &param.ident;
+        code.extend(match (is_zeroed, is_written) {
+            (true, _) => quote!(let mut #value = <#ty as #p::Zero>::zero();),
+            (false, true) => pair.of.copied(param, passed),
+            (false, false) => pair.of.rebound([&slot].into_iter()),
+        });
+        let tangent = Slot::own(name.clone(), passed.tangent(p));
+        code.extend(match is_given(pair, &of) && !is_zeroed {
+            true => given(p, &of, name),
+            false => {
+                let zero = pair.of.zero_shadow(&slot, &n);
+                quote!(let mut #name = #zero;)
+            }
+        });
+        slots.push(slot);
+        slots.push(tangent);
+    }
+    Sides { code, slots }
+}
+
+/// A variable for tangents that the caller gave: a copy where they are written.
+fn given(p: &TokenStream, (of, passed): &Param, name: &Ident) -> TokenStream {
+    let (value, text, written) = (&of.ident, name.to_string(), of.mode != Mode::Read);
+    match (passed.shape, written) {
+        (Shape::Value | Shape::Function, _) => quote!(let mut #name = #name;),
+        (Shape::Slice, _) => {
+            let own = written.then(|| quote!(.to_vec()));
+            quote! {
+                #p::fail::same_shape(#text, &[#value.len()], &[#name.len()])?;
+                let mut #name = #name #own;
+            }
+        }
+        (Shape::Array(_), _) => {
+            let own = written.then(|| quote!(.to_owned()));
+            quote! {
+                #p::fail::same_shape(#text, #value.shape(), #name.shape())?;
+                let mut #name = #name #own;
+            }
+        }
+    }
+}
+
+/// The tangents that the caller gives, then the arguments, but for the loss where it starts at zero.
+pub fn inputs(pair: &Pair, zeroed: Option<&ParamModel>) -> Vec<TokenStream> {
+    let wanted = |param: &ParamModel| zeroed.is_none_or(|z| z.var != param.var);
+    let all: Vec<_> = pair.params().filter(|((param, _), _)| wanted(param)).collect();
+    let dots = all.iter().filter(|(of, _)| is_given(pair, of)).map(|(of, dot)| input(pair, (of, dot)));
+    dots.chain(all.iter().map(|((param, passed), _)| pair.of.shared_input(param, passed))).collect()
+}
+
+/// `f::jvp_batch(device, tangents.., arguments..)`
+pub fn jvp_batch(pair: &Pair) -> TokenStream {
+    if pair.params().all(|((param, _), _)| param.mode == Mode::Read) {
+        return TokenStream::new();
+    }
+    let (p, vis, device, n) = (pair.of.p, &pair.of.model.item.vis, pair.of.device(), quote!(__N));
+    let (declared, conditions) = (pair.of.signature.declared(), pair.of.signature.conditions());
+    let (result, inputs, sides) = (pair.of.result_name("Jvp"), inputs(pair, None), sides(pair, None));
+    let (mut types, mut values) = (Vec::new(), Vec::new());
+    for (of, dot) in pair.params().filter(|((param, _), _)| param.mode != Mode::Read) {
+        let (value, own) = (&of.0.ident, &dot.0.ident);
+        types.push(pair.of.owned_type(of.1));
+        values.push(quote!(#value));
+        if pair.is_given(&of) {
+            types.push(pair.of.shadow_type(of.1, &n));
+            values.push(quote!(#own));
+        }
+    }
+    let run = pair.of.dispatch(Direction::TANGENTS, &sides.slots, Some(&n));
+    let code = sides.code;
+    quote! {
+        /// The same along `__N` directions in one sweep, side by side in shadows of this width. Functions among the
+        /// arguments have no tangent here: their own are taken.
+        #[allow(clippy::too_many_arguments)]
+        #vis fn jvp_batch<#declared const __N: usize>(
+            #device: &(impl #p::Device + ?Sized), #(#inputs),*
+        ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
+            #code
+            #run;
+            __Ok(#result { #(#values),* })
+        }
+    }
+}
