@@ -2,13 +2,34 @@
 //! run the IR.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use rev_core::error::Error;
 use rev_core::ir::{Module, Number};
+use rev_core::pass::Undirected;
 use rev_core::scalar::{Num, Scalar};
 use rev_core::structure::{Structs, Structure};
 use rev_core::text::parse_module;
 use rev_core::value::{Data, DynArg, Value};
+
+/// A module that a pass makes of a function's, when it is first asked for.
+pub struct DerivedModule(OnceLock<Result<Module, Undirected>>);
+
+impl DerivedModule {
+    /// Not made yet.
+    pub const fn new() -> DerivedModule {
+        DerivedModule(OnceLock::new())
+    }
+
+    /// The module.
+    ///
+    /// # Errors
+    ///
+    /// What the pass says of the function.
+    pub fn get(&self, make: impl FnOnce() -> Result<Module, Undirected>) -> Result<&Module, Error> {
+        self.0.get_or_init(make).as_ref().map_err(|e| e.clone().into())
+    }
+}
 
 /// A module on its way: functions add themselves and what they call.
 #[derive(Debug, Default)]

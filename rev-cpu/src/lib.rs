@@ -65,7 +65,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::checks::{compare, in_range, number, ranges_meet, same_index, take_value, vacant, Held};
-    pub use crate::collect::{Collector, FunctionArg};
+    pub use crate::collect::{Collector, DerivedModule, FunctionArg};
     pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
     pub use crate::dense::{units, Compressed, DerivativeMatrix};

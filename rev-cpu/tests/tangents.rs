@@ -57,7 +57,10 @@ fn directions_side_by_side() {
     let still = Batch([0.0, 1.0, 0.0]);
     for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
         let all = rosenbrock::jvp_batch::<f64, 3>(device, still, &batch, &2.0, &x).unwrap();
+        let products = rosenbrock::hvp_batch::<f64, 3>(device, &batch, &x).unwrap();
         for (k, v) in directions.iter().enumerate() {
+            let hvp = rosenbrock::hvp(device, v, &x).unwrap();
+            hvp.x.iter().zip(&products.x).for_each(|(one, all)| near(*one, all.0[k]));
             let one = rosenbrock::jvp(device, &still.0[k], v, &2.0, &x).unwrap();
             assert_eq!(one.y, all.y);
             near(one.y_dot, all.y_dot.0[k]);

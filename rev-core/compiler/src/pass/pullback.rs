@@ -19,15 +19,27 @@ use crate::ir::{
 /// After the path of a function: its adjoint as a function.
 pub const ADJOINT: &str = "::adjoint";
 
+/// The same for an adjoint that is only run.
+pub const PULLBACK: &str = "::pullback";
+
 /// What its name has in a module in place of that, where the adjoint with shadows may be too.
 const NAME: &str = "::plain::adjoint";
 
 /// The adjoint of a function, as a function: each parameter `p` is followed by its cotangent `p_bar`, a number or
 /// array of the same type. What `p` is read for is added to it.
 pub fn pullback(function: &Checked) -> Checked {
+    in_form(function, Adjoint::REVERSIBLE, ADJOINT)
+}
+
+/// The same in the form that is only run, and without inverse: what its tangents are taken of.
+pub fn pullback_to_run(function: &Checked) -> Checked {
+    in_form(function, Adjoint::LEAN, PULLBACK)
+}
+
+fn in_form(function: &Checked, form: Adjoint, suffix: &'static str) -> Checked {
     function.grown(|| {
-        let adjoint = adjoint_function(function, Adjoint::REVERSIBLE);
-        let mut plain = Plain { functions: BTreeMap::new(), out: adjoint };
+        let adjoint = adjoint_function(function, form);
+        let mut plain = Plain { functions: BTreeMap::new(), suffix, out: adjoint };
         plain.params(function);
         let mut body = std::mem::take(&mut plain.out.body);
         plain.block(&mut body);
@@ -35,7 +47,7 @@ pub fn pullback(function: &Checked) -> Checked {
         for var in &mut out.vars {
             var.ty = without_shadows(std::mem::replace(&mut var.ty, Type::Unknown));
         }
-        let name = format!("{}{ADJOINT}", function.name);
+        let name = format!("{}{suffix}", function.name);
         Checked::made(Function { name, body, ..out }, "the adjoint as a function")
     })
 }
@@ -56,7 +68,7 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
         ..(**function).clone()
     };
     let ty = out.var(at).ty.clone();
-    let mut plain = Plain { functions: BTreeMap::new(), out };
+    let mut plain = Plain { functions: BTreeMap::new(), suffix: ADJOINT, out };
     let (mut values, mut both) = (Vec::new(), Vec::new());
     let (mut params, mut without) = (Vec::new(), Vec::new());
     let mut loss_bar = at;
@@ -111,6 +123,8 @@ pub fn carries_derivative(function: &Function, param: VarId) -> bool {
 struct Plain {
     /// The adjoints of variables that are functions.
     functions: BTreeMap<VarId, VarId>,
+    /// What names the adjoint of a function, after its path.
+    suffix: &'static str,
     out: Function,
 }
 
@@ -169,7 +183,7 @@ impl Plain {
             StmtKind::Call { callee, direction, args } => {
                 for _ in 0..std::mem::take(&mut direction.adjoint) {
                     *callee = match callee {
-                        Callee::Path(path) => Callee::Path(format!("{path}{ADJOINT}")),
+                        Callee::Path(path) => Callee::Path(format!("{path}{}", self.suffix)),
                         Callee::Param(var) => Callee::Param(self.functions.get(var).copied().unwrap_or(*var)),
                     };
                 }
@@ -203,7 +217,7 @@ impl Plain {
     fn function_scope(&mut self, kind: &StmtKind) -> Option<StmtKind> {
         let StmtKind::Let { var: name, expr, body } = kind else { return None };
         let adjoint = match &expr.kind {
-            ExprKind::Named(path) if is_function_name(path) => ExprKind::Named(format!("{path}{ADJOINT}")),
+            ExprKind::Named(path) if is_function_name(path) => ExprKind::Named(format!("{path}{}", self.suffix)),
             ExprKind::Read(place) => ExprKind::Read(Place::var(*self.functions.get(&place.var)?)),
             _ => return None,
         };

@@ -199,7 +199,7 @@ impl Body<'_> {
             })
             .collect();
         let (program, targets) = (program_name(direction), several(&targets));
-        let (_, given) = self.callee_generics(text);
+        let (_, given) = self.callee_generics(text, direction);
         let given = given.map(|args| quote!(::<#args>));
         Some(quote!(#targets = Self::#program #given (#(#values,)* __left);))
     }

@@ -3,10 +3,12 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
+use rev_compiler::pass::PULLBACK;
 use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
 
-use super::body::{parsed, Body, Repr};
+use super::body::{parsed, Body, Repr, Scope};
 use super::callee::{programs, split_derived, Kind};
+use super::derived::{of_path, Kind as Derived};
 use super::expr::Reach;
 use super::names::ident;
 use super::types::is_fixed;
@@ -189,10 +191,9 @@ impl Body<'_> {
         match callee {
             Callee::Path(text) => {
                 let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
-                let program = program_name(direction);
                 let (path, generics) = self.callee_path(text, direction);
-                let mut program = program;
-                let at = self.source.callees.get(text).and_then(|path| path.segments.last());
+                let mut program = program_name(of_callee(text, direction));
+                let at = self.source.callees.get(bare_callee(text)).and_then(|path| path.segments.last());
                 program.set_span(
                     at.map_or_else(Span::call_site, |s| s.ident.span()).resolved_at(Span::call_site()),
                 );
@@ -220,15 +221,20 @@ impl Body<'_> {
 
     /// The programs of a function, and the generic arguments that the call gives.
     pub fn callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
-        let (path, given) = self.callee_generics(text);
+        let (path, given) = self.callee_generics(text, direction);
         let width = (direction.adjoint > 0).then(|| quote!(, __N));
         (path, given.map(|args| quote!(::<#args _ #width>)).unwrap_or_default())
     }
 
     /// The programs of a function, and the source's generic arguments as they stand: `T, K,`.
-    pub fn callee_generics(&self, text: &str) -> (TokenStream, Option<TokenStream>) {
+    pub fn callee_generics(&self, text: &str, direction: Direction) -> (TokenStream, Option<TokenStream>) {
+        let text = bare_callee(text);
         let Some(path) = self.source.callees.get(text) else {
             return (parsed(text), None);
+        };
+        let path = &match direction.transposed {
+            true => of_path(path, Derived::Tangent),
+            false => path.clone(),
         };
         let given = match split_derived(path).0.segments.last().map(|s| &s.arguments) {
             Some(syn::PathArguments::AngleBracketed(a)) if !a.args.is_empty() => {
@@ -257,14 +263,42 @@ impl Body<'_> {
 
 /// The name of one of a function's programs.
 pub fn program_name(direction: Direction) -> proc_macro2::Ident {
-    ident(match (direction.adjoint > 0, direction.transposed, direction.inverse) {
-        (false, _, false) => "__forward",
-        (false, _, true) => "__inverse",
-        (true, false, false) => "__adjoint",
-        (true, false, true) => "__adjoint_inverse",
-        (true, true, false) => "__tangents",
-        (true, true, true) => "__tangents_inverse",
+    ident(match (direction.adjoint, direction.transposed, direction.inverse) {
+        (0, _, false) => "__forward",
+        (0, _, true) => "__inverse",
+        (_, false, false) => "__adjoint",
+        (_, false, true) => "__adjoint_inverse",
+        (1, true, false) => "__tangents",
+        (1, true, true) => "__tangents_inverse",
+        (_, true, false) => "__adjoint_tangents",
+        (_, true, true) => "__adjoint_tangents_inverse",
     })
+}
+
+/// The tangents of an adjoint on numbers: each argument is followed by its tangents, then its cotangent with its own.
+pub const TANGENTS_OF_ADJOINT: Direction = Direction { adjoint: 2, ..Direction::TANGENTS };
+
+/// The path of a called function, without what says that its adjoint is meant.
+pub fn bare_callee(text: &str) -> &str {
+    text.strip_suffix(PULLBACK).unwrap_or(text)
+}
+
+/// The programs of the tangent of a called function.
+pub fn callee_tangent(scope: &Scope, text: &str) -> TokenStream {
+    match scope.source.callees.get(bare_callee(text)) {
+        Some(path) => {
+            programs(scope.p, scope.source, &of_path(path, Derived::Tangent), Kind::Reversible)
+        }
+        None => parsed(text),
+    }
+}
+
+/// Which program of the function at the bare path a call means.
+pub fn of_callee(text: &str, direction: Direction) -> Direction {
+    match text.ends_with(PULLBACK) {
+        true => Direction { inverse: direction.inverse, ..TANGENTS_OF_ADJOINT },
+        false => direction,
+    }
 }
 
 fn places(args: &[Arg]) -> impl Iterator<Item = (&Place, Mode)> {

@@ -73,6 +73,11 @@ impl Kind {
     }
 }
 
+/// The name under which what is derived of a function is emitted.
+pub fn name(of: &Ident, kind: Kind) -> Ident {
+    format_ident!("__{}_{}", of, kind.name())
+}
+
 /// The model of a derived function, and its program; `None` for the gradient of a function without a loss.
 pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) -> Option<(Model, Checked)> {
     let name = &model.item.sig.ident;
@@ -94,7 +99,7 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         }
     }
     let mut item = model.item.clone();
-    item.sig.ident = format_ident!("__{}_{}", name, kind.name());
+    item.sig.ident = self::name(name, kind);
     item.sig.inputs = params
         .iter()
         .map(|param| -> syn::FnArg {
@@ -230,7 +235,8 @@ fn called_by_gradient(model: &Model) -> Source {
     Source { callees, structs: model.source.structs.clone(), ..Source::default() }
 }
 
-fn of_path(path: &syn::Path, kind: Kind) -> syn::Path {
+/// The path of what is derived of a function.
+pub fn of_path(path: &syn::Path, kind: Kind) -> syn::Path {
     let (mut path, name) = (path.clone(), ident(kind.name()));
     path.segments.push(parse_quote!(#name));
     path

@@ -35,6 +35,7 @@ mod parallel;
 mod program;
 mod pure;
 mod recursion;
+mod side;
 mod signature;
 mod sites;
 mod stmt;
@@ -46,7 +47,7 @@ use quote::quote;
 use rev_compiler::check::Checked;
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Direction, Module};
-use rev_compiler::pass::{adjoint, inverse, tangents, Adjoint};
+use rev_compiler::pass::{adjoint, inverse, Adjoint};
 
 use crate::diagnostic::compile_errors;
 use crate::methods::beside;
@@ -93,7 +94,6 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
         laned(&forward, Direction::ADJOINT),
         lanes::seldom_called(&scope, &signature, &reverse, adjoint_of_inverse),
     ];
-    let tangents = (model.tangents > 0).then(|| side_by_side(&scope, &signature, program, &backward));
     let by_value = &by_value.functions;
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;
@@ -111,7 +111,8 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let constant = program::constant(program);
     let writes = program::writes(program);
     let constants_passed = program::constants_passed(&scope, program);
-    let passed_on = program::reversible_impl(name, program, &signature, model.tangents > 0, p);
+    let tangent = (model.tangents > 0).then(|| derived::name(name, derived::Kind::Tangent));
+    let passed_on = program::reversible_impl(name, program, &signature, tangent.as_ref(), p);
     let names = names::in_programs(outside);
     let imports = callee::imports(outside, &model.source);
     let about = match &model.method {
@@ -144,7 +145,6 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
             #imports
             impl #name {
                 #(#programs)*
-                #tangents
                 #fused
                 #by_value
                 #accumulates
@@ -166,19 +166,6 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
             }
         };
     }
-}
-
-/// The programs that take tangents side by side: of a function and of its inverse, also for lanes.
-fn side_by_side(scope: &Scope, signature: &Signature, function: &Checked, inverse: &Checked) -> TokenStream {
-    let of = |function: &Checked, direction: Direction| {
-        let tangents = tangents(function);
-        let one = program::program(scope, signature, &tangents, direction, &ByValue::default());
-        let in_lanes = lanes::program(scope, signature, &tangents, direction);
-        quote!(#one #in_lanes)
-    };
-    let forward = of(function, Direction::TANGENTS);
-    let inverse = of(inverse, Direction { inverse: true, ..Direction::TANGENTS });
-    quote!(#forward #inverse)
 }
 
 /// What a function has with derived functions.
@@ -213,6 +200,8 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
             let signature = Signature::of(p, &model);
             let tangent = Entry { p, model: &model, signature: &signature, fused: Default::default() };
             (made.api, more) = api::of_tangent(&api::Pair { of: entry, tangent: &tangent });
+            let scope = Scope { source: &model.source, ..*scope };
+            more.extend(side::programs(&scope, entry.signature, program));
         }
         made.implementations.extend(derived::implementation(p, entry.model, &model, kind));
         made.functions.extend(with_derived(&model, &function, &more));

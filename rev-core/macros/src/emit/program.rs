@@ -39,6 +39,17 @@ pub fn program(
     around(scope, signature, function, &name, direction, &statements)
 }
 
+/// A program that is an error whenever it is called.
+pub fn missing(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Checked,
+    direction: Direction,
+    error: &TokenStream,
+) -> TokenStream {
+    around(scope, signature, function, &program_name(direction), direction, &quote!(__Err::<(), _>(#error)?;))
+}
+
 /// The adjoint of the inverse: which only calls of inverses need, where cotangents go through them. One body serves
 /// with and without checks, and nothing of it runs in lanes, so that nobody compiles much for it.
 pub fn seldom_called(
@@ -193,12 +204,13 @@ fn statements(scope: &Scope, function: &Function, passed: &[Passed], erased: Opt
 /// How the parameters of a program are passed: each, or each with its shadow, which holds cotangents or tangents.
 pub fn passed_params(signature: &Signature, direction: Direction, p: &TokenStream) -> Vec<Passed> {
     let each = |x: &Passed| {
-        let shadow = match direction {
-            Direction { adjoint: 0, .. } => None,
-            Direction { transposed: false, .. } => Some(x.shadow(p)),
-            Direction { transposed: true, .. } => Some(x.tangent(p)),
-        };
-        std::iter::once(x.clone()).chain(shadow)
+        let cotangent = Passed { mode: x.mode.of_shadow(), ..x.clone() };
+        match direction {
+            Direction { adjoint: 0, .. } => vec![x.clone()],
+            Direction { transposed: false, .. } => vec![x.clone(), x.shadow(p)],
+            Direction { adjoint: 1, .. } => vec![x.clone(), x.tangent(p)],
+            Direction { .. } => vec![x.clone(), x.tangent(p), cotangent.clone(), cotangent.tangent(p)],
+        }
     };
     signature.params.iter().flat_map(each).collect()
 }
@@ -288,7 +300,7 @@ pub fn reversible_impl(
     name: &proc_macro2::Ident,
     function: &Checked,
     signature: &Signature,
-    has_tangents: bool,
+    tangent: Option<&proc_macro2::Ident>,
     p: &TokenStream,
 ) -> TokenStream {
     // whoever calls it through the trait couldn't know what is constant
@@ -314,7 +326,7 @@ pub fn reversible_impl(
             }
         }
     };
-    let adjoint = |method: &str, program: &str, shadows: &str| {
+    let adjoint = |of: &proc_macro2::Ident, method: &str, program: &str, shadows: &str| {
         let (method, program, shadows) = (ident(method), ident(program), ident(shadows));
         quote! {
             #[inline]
@@ -325,19 +337,19 @@ pub fn reversible_impl(
                 (#(#args,)*): <#list as #p::Params>::Args<'_>,
                 (#(#bars,)*): <#list as #p::Params>::#shadows<'_, __N>,
             ) -> ::core::result::Result<(), #p::Error> {
-                #name::#program::<#given _, __N>(self, __cx, __width, #(#args, #bars),*)
+                #of::#program::<#given _, __N>(#of {}, __cx, __width, #(#args, #bars),*)
             }
         }
     };
     let methods = [
         plain("forward", "__forward"),
         plain("inverse", "__inverse"),
-        adjoint("adjoint", "__adjoint", "Shadows"),
-        adjoint("adjoint_inverse", "__adjoint_inverse", "Shadows"),
+        adjoint(name, "adjoint", "__adjoint", "Shadows"),
+        adjoint(name, "adjoint_inverse", "__adjoint_inverse", "Shadows"),
     ];
-    let tangents = has_tangents.then(|| {
-        let forward = adjoint("tangents", "__tangents", "Tangents");
-        let inverse = adjoint("tangents_inverse", "__tangents_inverse", "Tangents");
+    let tangents = tangent.map(|of| {
+        let forward = adjoint(of, "tangents", "__tangents", "Tangents");
+        let inverse = adjoint(of, "tangents_inverse", "__tangents_inverse", "Tangents");
         quote!(#forward #inverse)
     });
     quote! {

@@ -1,13 +1,14 @@
-//! `f::jvp_batch`: several tangents side by side, in one sweep.
+//! `f::jvp_batch` and `f::hvp_batch`: several tangents side by side, in one sweep.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
-use super::gradient::Param;
-use super::tangent::Pair;
-use super::{dimension, Slot};
-use crate::emit::signature::Shape;
+use super::gradient::{bar, field, Param};
+use super::tangent::{zeros, Pair};
+use super::{dimension, Slot, DEPTH};
+use crate::emit::call::TANGENTS_OF_ADJOINT;
+use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
 
 /// Variables for the arguments of a program, each followed by its tangents.
@@ -130,4 +131,77 @@ pub fn jvp_batch(pair: &Pair) -> TokenStream {
             __Ok(#result { #(#values),* })
         }
     }
+}
+
+/// `f::hvp_batch(device, directions.., arguments..)`: the tangents of the adjoint.
+pub fn hvp_batch(pair: &Pair) -> TokenStream {
+    let takes_functions = pair.params().any(|((_, passed), _)| passed.shape == Shape::Function);
+    let loss = pair.of.model.loss.and_then(|k| pair.params().nth(k)).filter(|_| !takes_functions);
+    let Some(((loss, _), _)) = loss else { return TokenStream::new() };
+    let (p, vis, device, n) = (pair.of.p, &pair.of.model.item.vis, pair.of.device(), quote!(__N));
+    let (declared, conditions) = (pair.of.signature.declared(), pair.of.signature.conditions());
+    let (result, inputs) = (pair.of.result_name("Hvp"), inputs(pair, Some(loss)));
+    let sides = sides(pair, Some(loss));
+    let others: Vec<Param> =
+        pair.params().map(|(of, _)| of).filter(|(param, _)| param.var != loss.var).collect();
+    let (mut bars, mut slots, mut zeroed) = (TokenStream::new(), Vec::new(), Vec::new());
+    for ((of, _), value_and_dot) in pair.params().zip(sides.slots.chunks(2)) {
+        let (bar, bar_dot) = (bar(of.0), bar_dot(of.0));
+        let passed = Passed { mode: of.1.mode.of_shadow(), ..of.1.clone() };
+        let zero = pair.of.zero_shadow(&value_and_dot[0], &n);
+        bars.extend(zeros(p, &bar, &of, of.0.mode != Mode::Read));
+        bars.extend(quote!(let mut #bar_dot = #zero;));
+        slots.extend_from_slice(value_and_dot);
+        if of.0.mode == Mode::Read {
+            zeroed.extend([slots.len(), slots.len() + 1]);
+        }
+        let own = Slot::own(bar_dot, passed.tangent(p));
+        slots.extend([Slot::own(bar, passed), own]);
+    }
+    let seed = bar(loss);
+    let written = pair.params().enumerate().filter(|(_, ((param, _), _))| param.mode != Mode::Read);
+    let written = written.map(|(k, _)| k);
+    let forward = pair.of.dispatch(Direction::TANGENTS, &sides.slots, Some(&n));
+    let backward = pair.of.dispatch_forgetful(TANGENTS_OF_ADJOINT, &slots, &zeroed, &n);
+    let (types, values): (Vec<_>, Vec<_>) = others
+        .iter()
+        .map(|(param, passed)| match pair.of.is_inactive(param) {
+            true => (quote!(()), quote!(())),
+            false => {
+                let found = bar_dot(param);
+                (pair.of.shadow_type(passed, &n), quote!(#found))
+            }
+        })
+        .unzip();
+    let fields = others.iter().map(|(param, _)| field(param, &others));
+    let (code, depth) = (sides.code, DEPTH);
+    quote! {
+        #[doc(hidden)]
+        pub fn __pullback_module() -> ::core::result::Result<&'static #p::ir::Module, #p::Error> {
+            static MODULE: #p::DerivedModule = #p::DerivedModule::new();
+            MODULE.get(|| Self::__module().pullback())
+        }
+
+        /// The products of the Hessian of the loss with `__N` directions in one sweep, side by side in shadows of this
+        /// width.
+        #[allow(clippy::too_many_arguments)]
+        #vis fn hvp_batch<#declared const __N: usize>(
+            #device: &(impl #p::Device + ?Sized), #(#inputs),*
+        ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
+            #code
+            #bars
+            #p::seed(&mut #seed, 0);
+            // where nothing reads what is written, the adjoint needs no state to start from
+            if !const { true #(&& Self {}.__accumulates(#written, #depth))* } {
+                #forward;
+            }
+            #backward;
+            __Ok(#result { #(#fields: #values),* })
+        }
+    }
+}
+
+/// The variable of the tangents of an argument's cotangent.
+fn bar_dot(param: &ParamModel) -> Ident {
+    format_ident!("__{}_bar_dot", param.ident)
 }

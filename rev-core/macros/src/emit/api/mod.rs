@@ -18,7 +18,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode, Rank, Type};
 
-use super::call::program_name;
+use super::call::{program_name, TANGENTS_OF_ADJOINT};
+use super::derived;
 use super::names::ident;
 use super::signature::{Passed, Shape, Signature};
 use crate::model::{Form, Model, ParamModel, Passing};
@@ -347,14 +348,22 @@ impl Entry<'_> {
         width: Option<&TokenStream>,
     ) -> TokenStream {
         let p = self.p;
-        let (device, name, program) = (self.device(), &self.model.item.sig.ident, program_name(direction));
+        let (device, program) = (self.device(), program_name(direction));
+        // programs of tangents are those of the function's tangent
+        let name = match direction.transposed {
+            true => derived::name(&self.model.item.sig.ident, derived::Kind::Tangent),
+            false => self.model.item.sig.ident.clone(),
+        };
         let given = self.signature.given();
         let native: Vec<_> = slots.iter().map(|s| s.native(p)).collect();
         let dynamic: Vec<_> = slots.iter().map(|s| s.dynamic(p)).collect();
         let width_argument = width.map(|n| quote!(#p::Width::<#n>,));
         let width_generic = width.map(|n| quote!(, #n));
         let Direction { adjoint, inverse, transposed } = direction;
-        let module = self.module();
+        let (module, adjoint) = match direction == TANGENTS_OF_ADJOINT {
+            true => (quote!(Self::__pullback_module()?), 1),
+            false => (self.module(), adjoint),
+        };
         let mode = ident(mode);
         quote! {
             match #p::Device::backend(#device) {

@@ -41,7 +41,8 @@ pub fn functions(pair: &Pair) -> (Api, TokenStream) {
     let (hvp, own_hvp) = hvp(pair);
     let tangent = in_place(pair);
     let items = [jvp.items, hvp.items];
-    let functions = [tangent, jvp.functions, batch::jvp_batch(pair), hvp.functions, dense::functions(pair)];
+    let batches = [batch::jvp_batch(pair), batch::hvp_batch(pair)];
+    let functions = [tangent, jvp.functions, hvp.functions, dense::functions(pair), quote!(#(#batches)*)];
     (Api { items: quote!(#(#items)*), functions: quote!(#(#functions)*) }, quote!(#own_jvp #own_hvp))
 }
 

@@ -5,7 +5,7 @@ use quote::quote;
 use rev_compiler::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, ExprKind, Mode, Place, Step};
 
 use super::super::body::{Body, Repr};
-use super::super::call::program_name;
+use super::super::call::{of_callee, program_name};
 use super::super::expr::Reach;
 use super::super::names::ident;
 use super::super::types::is_fixed;
@@ -64,7 +64,7 @@ impl Body<'_> {
     fn lanes_call(&self, text: &str, direction: Direction, args: &[&TokenStream]) -> TokenStream {
         let (p, cx, mask) = (self.p, self.context(direction), self.mask());
         let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
-        let program = lane_program_name(direction);
+        let program = lane_program_name(of_callee(text, direction));
         let (path, generics) = self.lane_callee_path(text, direction);
         quote!(#path.#program #generics (__s, #mask, #cx, #width #(#args),*))
     }
@@ -115,7 +115,7 @@ impl Body<'_> {
             }
         }
         let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
-        let program = program_name(direction);
+        let program = program_name(of_callee(text, direction));
         let (path, generics) = self.callee_path(text, direction);
         let failure = self.failing_at(quote!(__k), |at| quote!(#p::fail::called(#at, __e)));
         quote!(for __k in #p::lanes::active(__s, #mask) {
@@ -128,7 +128,7 @@ impl Body<'_> {
     }
 
     fn lane_callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
-        let (path, given) = self.callee_generics(text);
+        let (path, given) = self.callee_generics(text, direction);
         let width = (direction.adjoint > 0).then(|| quote!(, __N));
         (path, given.map(|args| quote!(::<#args _, _, _ #width>)).unwrap_or_default())
     }
