@@ -17,6 +17,19 @@ pub fn update(data: &mut Data, f: &mut dyn FnMut(f64) -> f64) {
     }
 }
 
+/// The same for a shadow of several cotangents or tangents side by side: `f` is also given which of them.
+pub fn update_sides(data: &mut Data, f: &mut dyn FnMut(usize, f64) -> f64) {
+    match data {
+        Data::Lanes(lanes) => {
+            lanes.iter_mut().enumerate().for_each(|(side, v)| update_value(v, &mut |v| f(side, v)));
+        }
+        Data::Array(a) => a.elements.iter_mut().for_each(|e| update_sides(e, f)),
+        Data::Tuple(es) | Data::Stack(es) => es.iter_mut().for_each(|e| update_sides(e, f)),
+        Data::Struct(r) => r.fields.iter_mut().for_each(|(_, e)| update_sides(e, f)),
+        Data::Scalar(_) | Data::Literal(_) | Data::Function(_) | Data::None => update(data, &mut |v| f(0, v)),
+    }
+}
+
 fn update_value(v: &mut Value, f: &mut dyn FnMut(f64) -> f64) {
     if v.is_inactive() {
         return;

@@ -33,7 +33,12 @@ impl Names {
         let mut names: Vec<(&'static str, Range<usize>)> = Vec::new();
         for (name, value) in values {
             let start = names.last().map_or(0, |(_, range)| range.end);
-            names.push((name, start..start + coordinates::of(&value.load()).len()));
+            let mut count = 0;
+            coordinates::update_sides(&mut value.load(), &mut |side, v| {
+                count += usize::from(side == 0);
+                v
+            });
+            names.push((name, start..start + count));
         }
         Names(names)
     }
@@ -97,6 +102,25 @@ impl DerivativeMatrix {
         self.matrix.column_mut(k).iter_mut().zip(numbers).for_each(|(to, v)| *to = v);
     }
 
+    /// Puts the numbers of shadows into columns from one on, one for each that they have side by side.
+    ///
+    /// # Errors
+    ///
+    /// A value whose numbers can't be seen.
+    #[doc(hidden)]
+    pub fn put_columns(&mut self, first: usize, values: &mut [&mut dyn DynArg]) -> Result<(), Error> {
+        let mut at = [0; SIDES];
+        for value in values {
+            value.update_sides(&mut |side, v| {
+                let Some(row) = at.get_mut(side) else { return v };
+                self.matrix.get_mut([*row, first + side]).into_iter().for_each(|to| *to = v);
+                *row += 1;
+                v
+            })?;
+        }
+        Ok(())
+    }
+
     /// Puts the numbers of values into a row.
     #[doc(hidden)]
     pub fn put_row(&mut self, k: usize, values: &[&dyn DynArg]) {
@@ -129,6 +153,34 @@ pub fn units(values: &mut [&mut dyn DynArg], numbers: &[usize]) -> Result<(), Er
     Ok(())
 }
 
+/// How many directions matrices are computed for at once.
+pub const SIDES: usize = 8;
+
+/// Makes shadows sums of unit vectors, each side one of its own: 1 at some of its numbers, in ascending order, 0 at all
+/// others.
+///
+/// # Errors
+///
+/// A value that doesn't take back what it gave.
+pub fn units_side_by_side(values: &mut [&mut dyn DynArg], numbers: &[&[usize]]) -> Result<(), Error> {
+    let (mut at, mut rest) = ([0; SIDES], [&[][..]; SIDES]);
+    rest.iter_mut().zip(numbers).for_each(|(rest, numbers)| *rest = numbers);
+    for value in values {
+        value.update_sides(&mut |side, _| {
+            let (Some(at), Some(rest)) = (at.get_mut(side), rest.get_mut(side)) else { return 0.0 };
+            *at += 1;
+            match rest.split_first() {
+                Some((first, others)) if *first + 1 == *at => {
+                    *rest = others;
+                    1.0
+                }
+                _ => 0.0,
+            }
+        })?;
+    }
+    Ok(())
+}
+
 /// Products with the groups of a plan, which become a sparse matrix.
 #[doc(hidden)]
 pub struct Compressed<'p> {
@@ -155,6 +207,23 @@ impl<'p> Compressed<'p> {
     /// Adds the product with the next group.
     pub fn add(&mut self, values: &[&dyn DynArg]) {
         self.products.extend(values.iter().flat_map(|v| coordinates::of(&v.load())));
+    }
+
+    /// Adds the products with the next groups, as many as `count` of those that shadows have side by side.
+    ///
+    /// # Errors
+    ///
+    /// A value whose numbers can't be seen.
+    pub fn add_side_by_side(&mut self, count: usize, values: &mut [&mut dyn DynArg]) -> Result<(), Error> {
+        let mut each: [Vec<f64>; SIDES] = Default::default();
+        for value in values {
+            value.update_sides(&mut |side, v| {
+                each.get_mut(side).into_iter().for_each(|own| own.push(v));
+                v
+            })?;
+        }
+        each.iter().take(count).for_each(|own| self.products.extend(own));
+        Ok(())
     }
 
     /// The matrix.

@@ -30,6 +30,8 @@ pub struct Model {
     pub tangents: u8,
     /// How often its adjoint, to be called in programs.
     pub adjoints: u8,
+    /// Whether it is derived of another, and reached through that one only.
+    pub derived: bool,
     /// For a function of a type, what the type and its own name are. The item's name and generics then are those
     /// of both, its receiver a parameter `self`.
     pub method: Option<Method>,

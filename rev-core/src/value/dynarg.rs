@@ -29,10 +29,11 @@
 
 use super::data::literal_number;
 use super::{Array as DataArray, Data, Outline, PlaneReader, PlaneWriter, Stack, Value};
+use crate::coordinates;
 use crate::error::{Cause, Error};
 use crate::ir::ScalarType;
 use crate::scalar::{
-    bf16, f16, Batch, Complex, ComplexShadow, Fixed43, Half, NoShadow, Real, Scalar, WideBatch, Zero,
+    bf16, f16, Batch, Complex, ComplexShadow, Fixed43, Half, NoShadow, Num, Real, Scalar, WideBatch, Zero,
 };
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
@@ -42,6 +43,18 @@ pub trait DynArg {
     fn load(&self) -> Data;
     /// Takes a value of the same type and shape. Behind a shared reference nothing changes.
     fn store(&mut self, data: &Data) -> Result<(), Error>;
+
+    /// Calls `f` on each real number of a shadow, with which of those side by side it is (0 in what isn't a shadow); what
+    /// it returns takes its place. For each side the order is that of [`coordinates`](crate::coordinates).
+    ///
+    /// # Errors
+    ///
+    /// A value that doesn't take back what it gave.
+    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+        let mut data = self.load();
+        coordinates::update_sides(&mut data, f);
+        self.store(&data)
+    }
 
     /// What can be said before the value is copied to planes; none for what is copied as a tree:
     /// single values, and types whose values aren't made of the same scalars each.
@@ -305,6 +318,12 @@ impl<T: Real, const N: usize> DynArg for Batch<T, N> {
         }
         Ok(())
     }
+    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+        for (side, v) in self.0.iter_mut().enumerate() {
+            *v = T::from_number(Num::Float(f(side, v.to_number().to_f64())));
+        }
+        Ok(())
+    }
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
         (0..N).all(|_| T::scalars(list))
     }
@@ -380,6 +399,10 @@ impl<S: DynArg> DynArg for ComplexShadow<S> {
         self.re.store(&from_lanes(parts.iter().map(|p| p.0).collect()))?;
         self.im.store(&from_lanes(parts.iter().map(|p| p.1).collect()))
     }
+    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+        self.re.update_sides(f)?;
+        self.im.update_sides(f)
+    }
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
         S::scalars(list) && S::scalars(list)
     }
@@ -417,6 +440,9 @@ impl<T: DynArg> DynArg for [T] {
         let elements = elements(data, &[self.len()])?;
         self.iter_mut().zip(elements).try_for_each(|(a, b)| a.store(b))
     }
+    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+        self.iter_mut().try_for_each(|e| e.update_sides(f))
+    }
     fn outline(&self) -> Option<Outline> {
         outline(&[self.len()], self.first())
     }
@@ -434,6 +460,9 @@ impl<T: DynArg, const K: usize> DynArg for [T; K] {
     }
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
+    }
+    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+        self.as_mut_slice().update_sides(f)
     }
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
         (0..K).all(|_| T::scalars(list))
@@ -454,6 +483,9 @@ impl<T: DynArg> DynArg for Vec<T> {
     }
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
+    }
+    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+        self.as_mut_slice().update_sides(f)
     }
     fn outline(&self) -> Option<Outline> {
         self.as_slice().outline()
@@ -521,6 +553,9 @@ macro_rules! arrays {
         fn store(&mut self, data: &Data) -> Result<(), Error> {
             let elements = elements(data, self.shape())?;
             self.iter_mut().zip(elements).try_for_each(|(a, b)| a.store(b))
+        }
+        fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+            self.iter_mut().try_for_each(|e| e.update_sides(f))
         }
         fn read_planes(&mut self, from: &mut PlaneReader<'_>) {
             let one = self.ndim() == 1;

@@ -123,6 +123,7 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         source,
         tangents: model.tangents.saturating_sub(u8::from(kind == Kind::Tangent)),
         adjoints: model.adjoints.saturating_sub(u8::from(kind != Kind::Tangent)),
+        derived: true,
         method: None,
     };
     Some((made_model, made))

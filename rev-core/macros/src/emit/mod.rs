@@ -91,7 +91,10 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
         program::seldom_called(&scope, &signature, &reverse, adjoint_of_inverse),
         laned(program, Direction::FORWARD),
         laned(&backward, Direction::INVERSE),
-        laned(&forward, Direction::ADJOINT),
+        match model.derived {
+            true => lanes::seldom_called(&scope, &signature, &forward, Direction::ADJOINT),
+            false => laned(&forward, Direction::ADJOINT),
+        },
         lanes::seldom_called(&scope, &signature, &reverse, adjoint_of_inverse),
     ];
     let by_value = &by_value.functions;

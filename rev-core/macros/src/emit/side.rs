@@ -23,7 +23,8 @@ pub fn programs(scope: &Scope, signature: &Signature, function: &Checked) -> Tok
     let backward = inverse(function);
     let both = [(function, Direction::FORWARD), (&backward, Direction::INVERSE)];
     let each = both.map(|(function, Direction { inverse, .. })| {
-        let of_function = emitted(scope, signature, &tangents(function), Direction { inverse, ..Direction::TANGENTS });
+        let direction = Direction { inverse, ..Direction::TANGENTS };
+        let of_function = emitted(scope, signature, &tangents(function), direction);
         let of_adjoint = of_adjoint(scope, signature, function, inverse);
         quote!(#of_function #of_adjoint)
     });
@@ -32,8 +33,16 @@ pub fn programs(scope: &Scope, signature: &Signature, function: &Checked) -> Tok
 }
 
 fn emitted(scope: &Scope, signature: &Signature, function: &Checked, direction: Direction) -> TokenStream {
-    let one = program::program(scope, signature, function, direction, &ByValue::default());
-    let in_lanes = lanes::program(scope, signature, function, direction);
+    let (one, in_lanes) = match direction.inverse {
+        true => (
+            program::seldom_called(scope, signature, function, direction),
+            lanes::seldom_called(scope, signature, function, direction),
+        ),
+        false => (
+            program::program(scope, signature, function, direction, &ByValue::default()),
+            lanes::program(scope, signature, function, direction),
+        ),
+    };
     quote!(#one #in_lanes)
 }
 

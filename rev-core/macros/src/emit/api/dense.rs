@@ -64,6 +64,53 @@ fn sweeps(p: &TokenStream, variables: &[&Ident], over: &Over, body: &TokenStream
     }
 }
 
+/// The same with several sums side by side in variables that are shadows.
+fn sweeps_side_by_side(p: &TokenStream, variables: &[&Ident], over: &Over, body: &TokenStream) -> TokenStream {
+    let (count, sides) = match over {
+        Over::Each(count) => (quote!(#count), quote!(__numbers.chunks(1).collect())),
+        Over::Groups => {
+            (quote!(__plan.groups()), quote!(__numbers.iter().map(|__g| __plan.seed(*__g)).collect()))
+        }
+    };
+    quote! {
+        for __k in (0..#count).step_by(#p::SIDES) {
+            let __numbers: ::std::vec::Vec<usize> = (__k..#count.min(__k + #p::SIDES)).collect();
+            let __sides: ::std::vec::Vec<&[usize]> = #sides;
+            #p::units_side_by_side(&mut [#(&mut #variables as &mut dyn #p::DynArg),*], &__sides)?;
+            #body
+        }
+    }
+}
+
+/// Shadows of zeros for tangents side by side.
+fn shadows(pair: &Pair, active: &[Both]) -> TokenStream {
+    let (p, mut out) = (pair.of.p, TokenStream::new());
+    let n = quote!({ #p::SIDES });
+    for ((param, passed), (dot, _)) in active {
+        let reference = param.mode != Mode::Read || param.passing != Passing::Value;
+        let slot = Slot { name: param.ident.clone(), passed: (*passed).clone(), reference };
+        let (name, zero) = (&dot.ident, pair.of.zero_shadow(&slot, &n));
+        out.extend(quote!(let mut #name = #zero;));
+    }
+    out
+}
+
+/// What `jvp_batch` and `hvp_batch` are given for shadows under the names of tangents, and the arguments.
+fn side_arguments(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
+    let wanted = |(param, _): &Param| but.is_none_or(|b| b.var != param.var);
+    let params: Vec<_> = pair.params().filter(|(of, _)| wanted(of)).collect();
+    let given = params.iter().filter(|(of, _)| of.1.shape != Shape::Function && pair.is_given(of));
+    let dots = given.map(|(of, (dot, _))| {
+        let name = &dot.ident;
+        match of.1.shape {
+            Shape::Slice => quote!(&#name[..]),
+            Shape::Array(_) => quote!(#name.view()),
+            Shape::Value | Shape::Function => quote!(::core::clone::Clone::clone(&#name)),
+        }
+    });
+    dots.chain(params.iter().map(|(of, _)| again(of))).collect()
+}
+
 /// Over which directions a loop runs.
 enum Over {
     /// As many as a variable says.
@@ -106,16 +153,18 @@ fn jacobian(pair: &Pair) -> TokenStream {
     }
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
-    let (inputs, arguments) = (inputs(pair, None), arguments(pair, None));
-    let start: TokenStream = active.iter().map(|(of, (dot, _))| zeros(p, &dot.ident, of, false)).collect();
+    let (inputs, arguments, given) = (inputs(pair, None), side_arguments(pair, None), pair.of.signature.given());
+    let start = shadows(pair, &active);
     let (rows, by) = (named(p, &outputs), named(p, &active));
     let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();
     let found: Vec<_> = outputs.iter().map(|(_, (dot, _))| &dot.ident).collect();
-    let product = quote!(let __found = Self::jvp(#device, #(#arguments),*)?;);
-    let values = quote!(&[#(&__found.#found as &dyn #p::DynArg),*]);
-    let put = quote!(#product __matrix.put_column(__k, #values););
-    let forward = sweeps(p, &dots, &Over::Each(format_ident!("__columns")), &put);
-    let in_groups = sweeps(p, &dots, &Over::Groups, &quote!(#product __products.add(#values);));
+    let product =
+        quote!(let mut __found = Self::jvp_batch::<#given { #p::SIDES }>(#device, #(#arguments),*)?;);
+    let values = quote!(&mut [#(&mut __found.#found as &mut dyn #p::DynArg),*]);
+    let put = quote!(#product __matrix.put_columns(__k, #values)?;);
+    let forward = sweeps_side_by_side(p, &dots, &Over::Each(format_ident!("__columns")), &put);
+    let add = quote!(#product __products.add_side_by_side(__sides.len(), #values)?;);
+    let in_groups = sweeps_side_by_side(p, &dots, &Over::Groups, &add);
     let Rows { start: seeds, variables, product, values } = by_rows(pair, &active, &outputs);
     let variables: Vec<_> = variables.iter().collect();
     let put = quote!(#product __matrix.put_row(__k, #values););
@@ -212,58 +261,101 @@ fn by_rows(pair: &Pair, active: &[Both], outputs: &[Both]) -> Rows {
 fn hessian(pair: &Pair) -> TokenStream {
     let Some(loss) = pair.of.model.loss.and_then(|k| pair.params().nth(k)) else { return TokenStream::new() };
     let loss = loss.0 .0;
-    let others: Vec<_> = pair.params().filter(|((param, _), _)| param.var != loss.var).collect();
-    let own: Vec<Param> = others.iter().map(|(of, _)| *of).collect();
     let active: Vec<Both> =
         active(pair).into_iter().filter(|((param, _), _)| param.var != loss.var).collect();
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
-    let (inputs, arguments) = (inputs(pair, Some(loss)), arguments(pair, Some(loss)));
-    let start: TokenStream = active.iter().map(|(of, (dot, _))| zeros(p, &dot.ident, of, false)).collect();
-    let names = named(p, &active);
-    let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();
-    let (mut products, mut variables) = (TokenStream::new(), Vec::new());
-    for (of, _) in &active {
-        let (name, field, ty) =
-            (format_ident!("__{}_product", of.0.ident), field(of.0, &own), pair.of.owned_type(of.1));
-        products.extend(quote!(let #name = <#ty as #p::Primal>::cotangent(__found.#field);));
-        variables.push(name);
-    }
-    let product = quote! {
-        let __found = Self::hvp(#device, #(#arguments),*)?;
-        #products
-    };
-    let values = quote!(&[#(&#variables as &dyn #p::DynArg),*]);
-    let columns = sweeps(
-        p,
-        &dots,
-        &Over::Each(format_ident!("__columns")),
-        &quote!(#product __matrix.put_column(__k, #values);),
-    );
-    let in_groups = sweeps(p, &dots, &Over::Groups, &quote!(#product __products.add(#values);));
+    let (inputs, names) = (inputs(pair, Some(loss)), named(p, &active));
+    let (sparse, dense) = side_by_side(pair, &active, loss);
+    let (zeros, columns, groups) = one_by_one(pair, &active, loss);
     quote! {
         /// The same for a Hessian whose nonzeros are known: a product for each group of a plan, which is prepared once.
         #[allow(clippy::too_many_arguments)]
         #vis fn hessian_sparse<#declared>(
             #device: &(impl #p::Device + ?Sized), __plan: &#p::sparse::Plan, #(#inputs),*
         ) -> ::core::result::Result<#p::sparse::SparseMatrix, #p::Error> #conditions {
-            #start
+            #sparse
+            #zeros
             let mut __products = #p::Compressed::new(__plan, #names, #names, false)?;
-            #in_groups
+            #groups
             __products.finish()
         }
 
-        /// The Hessian of the loss, which starts at zero, by all other arguments that carry a derivative: column by
-        /// column, each a product with a unit direction. Symmetric up to rounding.
+        /// The Hessian of the loss, which starts at zero, by all other arguments that carry a derivative: products with
+        /// unit directions. Symmetric up to rounding.
         #[allow(clippy::too_many_arguments)]
         #vis fn hessian<#declared>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
         ) -> ::core::result::Result<#p::DerivativeMatrix, #p::Error> #conditions {
-            #start
+            #dense
+            #zeros
             let mut __matrix = #p::DerivativeMatrix::zeros(#names, #names)?;
             let __columns = __matrix.matrix().ncols();
             #columns
             __Ok(__matrix)
         }
     }
+}
+
+/// What returns the sparse and the dense Hessian by products side by side, where there are these.
+fn side_by_side(pair: &Pair, active: &[Both], loss: &ParamModel) -> (TokenStream, TokenStream) {
+    let Some(whole) = pair.is_whole() else { return (TokenStream::new(), TokenStream::new()) };
+    let (p, device, given) = (pair.of.p, pair.of.device(), pair.of.signature.given());
+    let arguments = side_arguments(pair, Some(loss));
+    let own: Vec<Param> =
+        pair.params().map(|(of, _)| of).filter(|(param, _)| param.var != loss.var).collect();
+    let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();
+    let fields = active.iter().map(|(of, _)| field(of.0, &own));
+    let product =
+        quote!(let mut __found = Self::hvp_batch::<#given { #p::SIDES }>(#device, #(#arguments),*)?;);
+    let values = quote!(&mut [#(&mut __found.#fields as &mut dyn #p::DynArg),*]);
+    let put = quote!(#product __matrix.put_columns(__k, #values)?;);
+    let add = quote!(#product __products.add_side_by_side(__sides.len(), #values)?;);
+    let columns = sweeps_side_by_side(p, &dots, &Over::Each(format_ident!("__columns")), &put);
+    let groups = sweeps_side_by_side(p, &dots, &Over::Groups, &add);
+    let (shadows, names) = (shadows(pair, active), named(p, active));
+    let sparse = quote! {
+        if #whole {
+            #shadows
+            let mut __products = #p::Compressed::new(__plan, #names, #names, false)?;
+            #groups
+            return __products.finish();
+        }
+    };
+    let dense = quote! {
+        if #whole {
+            #shadows
+            let mut __matrix = #p::DerivativeMatrix::zeros(#names, #names)?;
+            let __columns = __matrix.matrix().ncols();
+            #columns
+            return __Ok(__matrix);
+        }
+    };
+    (sparse, dense)
+}
+
+/// Variables for one direction after the other, a loop over all unit directions and one over a plan's groups: by the
+/// adjoint of the tangent.
+fn one_by_one(pair: &Pair, active: &[Both], loss: &ParamModel) -> (TokenStream, TokenStream, TokenStream) {
+    let (p, device, arguments) = (pair.of.p, pair.of.device(), arguments(pair, Some(loss)));
+    let own: Vec<Param> =
+        pair.params().map(|(of, _)| of).filter(|(param, _)| param.var != loss.var).collect();
+    let start = active.iter().map(|(of, (dot, _))| zeros(p, &dot.ident, of, false)).collect();
+    let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();
+    let (mut products, mut variables) = (TokenStream::new(), Vec::new());
+    for (of, _) in active {
+        let (name, field, ty) =
+            (format_ident!("__{}_product", of.0.ident), field(of.0, &own), pair.of.owned_type(of.1));
+        products.extend(quote!(let #name = <#ty as #p::Primal>::cotangent(__found.#field);));
+        variables.push(name);
+    }
+    let product = quote! {
+        let __found = Self::gradient_and_hvp(#device, #(#arguments),*)?.1;
+        #products
+    };
+    let values = quote!(&[#(&#variables as &dyn #p::DynArg),*]);
+    let put = quote!(#product __matrix.put_column(__k, #values););
+    let columns = sweeps(p, &dots, &Over::Each(format_ident!("__columns")), &put);
+    let groups = sweeps(p, &dots, &Over::Groups, &quote!(#product __products.add(#values);));
+    (start, columns, groups)
 }

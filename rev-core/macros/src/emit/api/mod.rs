@@ -64,8 +64,12 @@ pub struct Api {
     pub functions: TokenStream,
 }
 
-/// All entry points but the plain function.
+/// All entry points but the plain function. Of a derived function those that others of it need.
 pub fn entry_points(entry: &Entry) -> Api {
+    if entry.model.derived && entry.model.tangents == 0 {
+        let (run, collect) = (run::functions(entry), collect::functions(entry));
+        return Api { items: TokenStream::new(), functions: quote!(#run #collect) };
+    }
     let gradient = gradient::gradient(entry);
     let vjp = vjp::vjp(entry);
     let (run, collect) = (run::functions(entry), collect::functions(entry));

@@ -6,7 +6,7 @@ use rev_compiler::ir::{Direction, Mode};
 
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{batch, dense, Api, Entry, Slot};
+use super::{batch, dense, Api, Entry, Slot, DEPTH};
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
 
@@ -27,6 +27,19 @@ impl<'a> Pair<'a> {
             .iter()
             .zip(&self.of.signature.params)
             .zip(self.tangent.model.params.iter().zip(&self.tangent.signature.params).skip(1).step_by(2))
+    }
+
+    /// Whether there are products of the Hessian side by side, as an expression; `None` where there surely are none.
+    pub fn is_whole(&self) -> Option<TokenStream> {
+        let (p, device, depth) = (self.of.p, self.of.device(), DEPTH);
+        if self.params().any(|((_, passed), _)| passed.shape == Shape::Function) {
+            return None;
+        }
+        let tangent = &self.tangent.model.item.sig.ident;
+        Some(quote! {
+            (const { (#tangent {}).__is_whole(#depth) }
+                || ::core::matches!(#p::Device::backend(#device), #p::Backend::Dynamic(_)))
+        })
     }
 
     /// Whether the caller says the tangent of a parameter: of what carries a derivative, and of functions.
