@@ -86,6 +86,34 @@ pub fn zero_array_like<E: Primal, D: Dimension>(of: ArrayView<'_, E, D>) -> Resu
     Ok(of.map(Primal::zero_like))
 }
 
+/// The elements of a slice as tangents.
+///
+/// # Errors
+///
+/// When there is no memory for them.
+pub fn tangents<E: Primal>(of: &[E]) -> Result<Vec<E::Shadow<1>>, Error> {
+    let mut shadows = room(of.len())?;
+    for element in of {
+        shadows.push(element.as_tangent()?);
+    }
+    Ok(shadows)
+}
+
+/// The elements of an array as tangents.
+///
+/// # Errors
+///
+/// When there is no memory for them.
+pub fn tangent_array<E: Primal, D: Dimension>(
+    of: ArrayView<'_, E, D>,
+) -> Result<Array<E::Shadow<1>, D>, Error> {
+    let mut shadows = zero_shadow_array(of.view())?;
+    for (shadow, element) in shadows.iter_mut().zip(&of) {
+        *shadow = element.as_tangent()?;
+    }
+    Ok(shadows)
+}
+
 fn room<T>(count: usize) -> Result<Vec<T>, Error> {
     let mut room = Vec::new();
     room.try_reserve_exact(count).map_err(|_| fail::no_copy())?;

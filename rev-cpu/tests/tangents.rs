@@ -70,6 +70,49 @@ fn directions_side_by_side() {
     assert!(short.to_string().contains("x_dot"), "{short}");
 }
 
+/// A struct, a complex number, a fixed array, an integer, and a product that calls another function.
+#[reversible(tangent)]
+fn mixed<T: Real>(y: &mut T, z: &mut Complex<T>, layer: &Layer<T>, x: ArrayView2<T>, n: usize) {
+    for i in 0..n {
+        let a = layer.weight[0] * x[[i, 0]] + layer.weight[1] * x[[i, 1]] + layer.bias;
+        *y += a.sin();
+        *z += complex(a * a, x[[i, 1]]);
+        let mut all = vec![T::zero(); 3];
+        all[0] += a;
+        all[1] += x[[i, 0]];
+        all[2] += x[[i, 1]];
+        rosenbrock(&mut *y, &all);
+    }
+}
+
+#[test]
+fn matrices_eight_directions_at_a_time_are_products_one_by_one() {
+    let layer = Layer { weight: [0.3, -0.7], bias: 0.2, steps: 4 };
+    let x = ndarray::arr2(&[[0.5, 1.5], [-0.25, 0.75], [1.25, -1.0], [0.1, 0.2]]);
+    let still = Layer { weight: [0.0; 2], bias: 0.0, steps: 0 };
+    let zero = Complex::new(0.0, 0.0);
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let all = mixed::jacobian(device, &0.0, &zero, &layer, x.view(), 4).unwrap();
+        assert_eq!(all.matrix().dim(), (3, 14));
+        let whole = mixed::hessian(device, &zero, &layer, x.view(), 4).unwrap();
+        assert_eq!(whole.matrix().dim(), (13, 13));
+        for k in 0..8 {
+            let mut unit = ndarray::Array2::zeros((4, 2));
+            unit[[k / 2, k % 2]] = 1.0;
+            let one = mixed::jvp(device, &0.0, &zero, &still, unit.view(), &0.0, &zero, &layer, x.view(), 4).unwrap();
+            let column = all.matrix().column(6 + k).to_vec();
+            [one.y_dot, one.z_dot.re, one.z_dot.im].iter().zip(&column).for_each(|(a, b)| near(*a, *b));
+            let (_, one) =
+                mixed::gradient_and_hvp(device, &zero, &still, unit.view(), &zero, &layer, x.view(), 4).unwrap();
+            let again = mixed::hvp(device, &zero, &still, unit.view(), &zero, &layer, x.view(), 4).unwrap();
+            let numbers = [one.z.re, one.z.im].into_iter().chain(one.layer.weight.map(|v| v.get()));
+            let numbers = numbers.chain([one.layer.bias.get()]).chain(one.x.iter().copied());
+            numbers.zip(whole.matrix().column(5 + k)).for_each(|(a, b)| near(a, *b));
+            again.x.iter().zip(&one.x).for_each(|(a, b)| near(*a, *b));
+        }
+    }
+}
+
 /// The derivative of `f` along a direction, by central differences.
 fn difference(f: impl Fn(f64) -> f64) -> f64 {
     let h = 1e-5;

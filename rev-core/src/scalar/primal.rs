@@ -2,6 +2,8 @@
 
 use super::{bf16, f16, Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
 use crate::lanes::{InParts, LaneByLane, Laned, Pack, WIDTH};
+use crate::coordinates;
+use crate::error::Error;
 use crate::tolerance::Tolerances;
 use crate::value::DynArg;
 use ndarray::{Array, Dimension};
@@ -55,6 +57,33 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     fn gradient(shadow: Self::Shadow<1>) -> Self::Gradient;
     /// The shadow of width 1 that holds a gradient, or any other cotangent of this shape.
     fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1>;
+
+    /// The shadow of width 1 that holds the numbers of a value, as a tangent of this shape.
+    ///
+    /// # Errors
+    ///
+    /// A type whose shadow doesn't take the numbers that its values have.
+    fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
+        let mut shadow = self.zero_shadow();
+        let mut numbers = coordinates::of(&self.load()).into_iter();
+        shadow.update_sides(&mut |_, _| numbers.next().unwrap_or(f64::NAN))?;
+        Ok(shadow)
+    }
+    /// The value with the numbers of a shadow of width 1, shaped like another.
+    ///
+    /// # Errors
+    ///
+    /// As [`Primal::as_tangent`].
+    fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
+        let (mut value, mut numbers) = (like.zero_like(), Vec::new());
+        coordinates::update_sides(&mut shadow.load(), &mut |_, v| {
+            numbers.push(v);
+            v
+        });
+        let mut numbers = numbers.into_iter();
+        value.update_sides(&mut |_, _| numbers.next().unwrap_or(f64::NAN))?;
+        Ok(value)
+    }
 
     /// Zero cotangents, shaped like this value.
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N>;
@@ -135,6 +164,15 @@ macro_rules! active {
     ($($t:ty)*) => {$(
         impl Primal for $t {
             scalar_primal!($t, Batch<$t, N>, $t, |s| s.get(), |g| Batch([g]));
+
+            #[inline(always)]
+            fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
+                Ok(Batch([*self]))
+            }
+            #[inline(always)]
+            fn of_tangent(shadow: &Self::Shadow<1>, _: &Self) -> Result<Self, Error> {
+                Ok(shadow.get())
+            }
         }
     )*};
 }
@@ -157,6 +195,15 @@ impl<T: Real> Primal for Complex<T> {
         |s| Complex { re: T::gradient(s.re), im: T::gradient(s.im) },
         |g| ComplexShadow { re: T::cotangent(g.re), im: T::cotangent(g.im) }
     );
+
+    #[inline(always)]
+    fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
+        Ok(ComplexShadow { re: self.re.as_tangent()?, im: self.im.as_tangent()? })
+    }
+    #[inline(always)]
+    fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
+        Ok(Complex { re: T::of_tangent(&shadow.re, &like.re)?, im: T::of_tangent(&shadow.im, &like.im)? })
+    }
 }
 
 impl Zero for () {
@@ -299,6 +346,12 @@ impl<P: Primal> Primal for Vec<P> {
     fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1> {
         gradient.into_iter().map(P::cotangent).collect()
     }
+    fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
+        self.iter().map(P::as_tangent).collect()
+    }
+    fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
+        shadow.iter().zip(like).map(|(s, like)| P::of_tangent(s, like)).collect()
+    }
 
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
         self.iter().map(P::zero_shadow).collect()
@@ -338,6 +391,13 @@ impl<P: Primal, D: Dimension> Primal for Array<P, D> {
     }
     fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1> {
         gradient.map(|g| P::cotangent(g.clone()))
+    }
+    fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
+        let mut values = like.zero_like();
+        for ((value, s), like) in values.iter_mut().zip(shadow).zip(like) {
+            *value = P::of_tangent(s, like)?;
+        }
+        Ok(values)
     }
 
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {

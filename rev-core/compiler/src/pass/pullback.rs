@@ -47,7 +47,7 @@ fn in_form(function: &Checked, form: Adjoint, suffix: &'static str) -> Checked {
         for var in &mut out.vars {
             var.ty = without_shadows(std::mem::replace(&mut var.ty, Type::Unknown));
         }
-        let name = format!("{}{suffix}", function.name);
+        let name = format!("{}{ADJOINT}", function.name);
         Checked::made(Function { name, body, ..out }, "the adjoint as a function")
     })
 }

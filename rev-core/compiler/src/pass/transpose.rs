@@ -13,6 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::adjoint::{may_be_complex, SUFFIX};
+use super::TANGENT;
 use crate::check::type_of;
 use crate::diag::defect;
 use crate::ir::{
@@ -22,14 +23,11 @@ use crate::ir::{
 use crate::limits::deeper;
 use crate::ops::{Derivative, Func, Instr};
 
-/// After the name of a function: its tangents.
-const TANGENTS: &str = "::tangents";
-
 /// The transpose of an adjoint that is made to be run.
 pub(super) fn transposed(adjoint: &Function) -> Function {
     let mut out = Function { body: Vec::new(), ..adjoint.clone() };
     let name = adjoint.name.strip_suffix(SUFFIX).unwrap_or(&adjoint.name);
-    out.name = format!("{name}{TANGENTS}");
+    out.name = format!("{name}{TANGENT}");
     let is_shadow = |p: &&VarId| matches!(adjoint.var(**p).ty, Type::Shadow(_));
     let mut shadows: BTreeSet<VarId> = adjoint.params.iter().filter(is_shadow).copied().collect();
     add_shadows(&adjoint.body, &mut shadows);

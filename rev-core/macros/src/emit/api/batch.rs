@@ -5,11 +5,12 @@ use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
 use super::gradient::{bar, field, Param};
+use super::dense::again;
 use super::tangent::{zeros, Pair};
 use super::{dimension, Slot, DEPTH};
 use crate::emit::call::TANGENTS_OF_ADJOINT;
 use crate::emit::signature::{Passed, Shape};
-use crate::model::ParamModel;
+use crate::model::{ParamModel, Passing};
 
 /// Variables for the arguments of a program, each followed by its tangents.
 pub struct Sides {
@@ -133,10 +134,33 @@ pub fn jvp_batch(pair: &Pair) -> TokenStream {
     }
 }
 
+/// What the functions for several directions are given for one: a shadow of each tangent, then the arguments, but for
+/// the loss where it starts at zero.
+pub fn of_one(pair: &Pair, zeroed: Option<&ParamModel>) -> (TokenStream, Vec<TokenStream>) {
+    let p = pair.of.p;
+    let wanted = |param: &ParamModel| zeroed.is_none_or(|z| z.var != param.var);
+    let all: Vec<_> = pair.params().filter(|((param, _), _)| wanted(param)).collect();
+    let (mut code, mut arguments) = (TokenStream::new(), Vec::new());
+    for (of, dot) in all.iter().filter(|(of, _)| is_given(pair, of)) {
+        let (name, side) = (&dot.0.ident, format_ident!("__{}_side", of.0.ident));
+        let (shadow, argument) = match of.1.shape {
+            Shape::Slice => (quote!(#p::tangents(&#name[..])?), quote!(&#side[..])),
+            Shape::Array(_) => (quote!(#p::tangent_array(#name.view())?), quote!(#side.view())),
+            Shape::Value | Shape::Function if dot.0.mode == Mode::Read && dot.0.passing == Passing::Value => {
+                (quote!(#p::Primal::as_tangent(&#name)?), quote!(#side))
+            }
+            Shape::Value | Shape::Function => (quote!(#p::Primal::as_tangent(&*#name)?), quote!(#side)),
+        };
+        code.extend(quote!(let #side = #shadow;));
+        arguments.push(argument);
+    }
+    arguments.extend(all.iter().map(|(of, _)| again(of)));
+    (code, arguments)
+}
+
 /// `f::hvp_batch(device, directions.., arguments..)`: the tangents of the adjoint.
 pub fn hvp_batch(pair: &Pair) -> TokenStream {
-    let takes_functions = pair.params().any(|((_, passed), _)| passed.shape == Shape::Function);
-    let loss = pair.of.model.loss.and_then(|k| pair.params().nth(k)).filter(|_| !takes_functions);
+    let loss = pair.of.model.loss.and_then(|k| pair.params().nth(k)).filter(|_| !pair.takes_functions());
     let Some(((loss, _), _)) = loss else { return TokenStream::new() };
     let (p, vis, device, n) = (pair.of.p, &pair.of.model.item.vis, pair.of.device(), quote!(__N));
     let (declared, conditions) = (pair.of.signature.declared(), pair.of.signature.conditions());

@@ -30,7 +30,7 @@ fn lent((param, passed): &Param, name: &Ident) -> TokenStream {
 }
 
 /// An argument as it was given, to be given again.
-fn again((param, passed): &Param) -> TokenStream {
+pub fn again((param, passed): &Param) -> TokenStream {
     let name = &param.ident;
     match (passed.shape, param.passing) {
         (Shape::Array(_), _) if param.form != Form::Array => quote!(#name.view()),

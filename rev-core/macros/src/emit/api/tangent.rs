@@ -29,10 +29,15 @@ impl<'a> Pair<'a> {
             .zip(self.tangent.model.params.iter().zip(&self.tangent.signature.params).skip(1).step_by(2))
     }
 
+    /// Whether a parameter is a function.
+    pub fn takes_functions(&self) -> bool {
+        self.params().any(|((_, passed), _)| passed.shape == Shape::Function)
+    }
+
     /// Whether there are products of the Hessian side by side, as an expression; `None` where there surely are none.
     pub fn is_whole(&self) -> Option<TokenStream> {
         let (p, device, depth) = (self.of.p, self.of.device(), DEPTH);
-        if self.params().any(|((_, passed), _)| passed.shape == Shape::Function) {
+        if self.takes_functions() {
             return None;
         }
         let tangent = &self.tangent.model.item.sig.ident;
@@ -215,11 +220,17 @@ fn jvp(pair: &Pair) -> (Api, TokenStream) {
             add(own, format!("The derivative of `{param}` along the direction."), ty, quote!(#own));
         }
     }
-    let start = start(pair, None);
-    let run = pair.tangent.dispatch(Direction::FORWARD, &start.slots, None);
-    let code = start.code;
-    let body = quote!(#code #run; __Ok(#name { #values }));
-    let both = both(pair, "jvp", &inputs(pair, None), &quote!(#name<#(#types),*>), &body);
+    let (inputs, result) = (inputs(pair, None), quote!(#name<#(#types),*>));
+    let both = match pair.takes_functions() {
+        // whose tangents are given
+        true => {
+            let start = start(pair, None);
+            let run = pair.tangent.dispatch(Direction::FORWARD, &start.slots, None);
+            let code = start.code;
+            both(pair, "jvp", &inputs, &result, &quote!(#code #run; __Ok(#name { #values })))
+        }
+        false => Both { of: jvp_of_one(pair, &inputs, &result), tangent: TokenStream::new() },
+    };
     let of = both.of;
     let functions = quote! {
         /// The outputs of the function, and their derivatives along a direction: a tangent for each argument that
@@ -233,6 +244,33 @@ fn jvp(pair: &Pair) -> (Api, TokenStream) {
         #vis struct #name<#(#generics),*> { #fields }
     };
     (Api { items, functions }, both.tangent)
+}
+
+/// `f::jvp` by the program for several directions.
+fn jvp_of_one(pair: &Pair, inputs: &[(TokenStream, Ident)], result: &TokenStream) -> TokenStream {
+    let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
+    let (declared, conditions, given) =
+        (pair.of.signature.declared(), pair.of.signature.conditions(), pair.of.signature.given());
+    let (code, arguments) = batch::of_one(pair, None);
+    let inputs = inputs.iter().map(|(input, _)| input);
+    let values = pair.params().filter(|((param, _), _)| param.mode != Mode::Read).map(|(of, dot)| {
+        let (value, tangent) = (&of.0.ident, &dot.0.ident);
+        let tangent = pair.is_given(&of).then(|| {
+            quote!(#tangent: #p::Primal::of_tangent(&__found.#tangent, &__found.#value)?,)
+        });
+        quote!(#tangent #value: __found.#value,)
+    });
+    let name = pair.of.result_name("Jvp");
+    quote! {
+        #[allow(clippy::too_many_arguments)]
+        #vis fn jvp<#declared>(
+            #device: &(impl #p::Device + ?Sized), #(#inputs),*
+        ) -> ::core::result::Result<#result, #p::Error> #conditions {
+            #code
+            let __found = Self::jvp_batch::<#given 1>(#device, #(#arguments),*)?;
+            __Ok(#name { #(#values)* })
+        }
+    }
 }
 
 /// `f::hvp(device, directions.., arguments..)`, `f::gradient_and_hvp`
@@ -269,6 +307,22 @@ fn hvp(pair: &Pair) -> (Api, TokenStream) {
     let (p, device, declared, conditions) =
         (pair.of.p, pair.of.device(), pair.tangent.signature.declared(), pair.tangent.signature.conditions());
     let (inputs, names): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
+    let of_one = pair.is_whole().map(|whole| {
+        let (code, arguments) = batch::of_one(pair, Some(loss.0));
+        let given = pair.of.signature.given();
+        let values = own.iter().zip(&fields).map(|((param, passed), field)| {
+            let product = format_ident!("__{}_product", param.ident);
+            let value = pair.of.gradient_of(param, passed, &product);
+            quote!(#field: { let #product = __found.#field; #value })
+        });
+        quote! {
+            if #whole {
+                #code
+                let __found = Self::hvp_batch::<#given 1>(#device, #(#arguments),*)?;
+                return __Ok(#name { #(#values),* });
+            }
+        }
+    });
     let functions = quote! {
         /// The product of the Hessian of the loss, which starts at zero, with a direction: a tangent for each other
         /// argument that carries a derivative. The directions come first, then the arguments; the result is shaped like
@@ -277,6 +331,7 @@ fn hvp(pair: &Pair) -> (Api, TokenStream) {
         #vis fn hvp<#declared>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
         ) -> ::core::result::Result<#name<#(#types),*>, #p::Error> #conditions {
+            #of_one
             __Ok(Self::gradient_and_hvp(#device, #(#names),*)?.1)
         }
 
