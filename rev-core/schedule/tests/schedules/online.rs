@@ -1,0 +1,93 @@
+//! Loops of unknown length.
+
+use rev_schedule::{Action, Counts, Online, Policy};
+
+use crate::binomial::revolve_table;
+use crate::board::play;
+
+/// The fewest calls after the loop has ended, with the stored states at the best places for this length: the
+/// minimum of `Σ t(gᵢ, s - i)` over all gaps that add up to it, for all lengths up to `n`.
+fn best_placement(n: usize, slots: usize, table: &[Vec<u128>]) -> Vec<u128> {
+    // the last gap has one slot
+    let mut best = table[1][..=n].to_vec();
+    for row in &table[2..=slots] {
+        best = (0..=n).map(|l| (0..=l).map(|g| row[g] + best[l - g]).min().unwrap()).collect();
+    }
+    best
+}
+
+/// `C(s + r, r) - 1`: the longest loop whose steps are done `r` times at most before their adjoints.
+fn longest(slots: u64, r: u64) -> u64 {
+    (1..=r).fold(1, |c, i| c * (slots + i) / i) - 1
+}
+
+fn over(slots: usize, policy: Policy, steps: u64) -> impl Iterator<Item = Action> {
+    Online::new(slots, policy).unwrap().over(steps)
+}
+
+#[test]
+fn binomial_is_best_at_repetition_2() {
+    let table = revolve_table(200, 16);
+    for s in 1..=16u64 {
+        let n = longest(s, 2);
+        let best = best_placement(n as usize, s as usize, &table);
+        for n in 0..=n {
+            let played = play(over(s as usize, Policy::Binomial, n), n);
+            assert_eq!(played.calls, u128::from(n) + best[n as usize], "n = {n}, s = {s}");
+            // 2n - s calls: revolve's with the last step, and one more
+            assert!(n < s || played.calls == u128::from(2 * n - s), "n = {n}, s = {s}");
+            assert!(played.peak_slots <= s as usize);
+        }
+    }
+}
+
+#[test]
+fn binomial_is_close_at_repetition_3() {
+    let table = revolve_table(600, 12);
+    for s in 2..=12u64 {
+        let n = longest(s, 3);
+        let best = best_placement(n as usize, s as usize, &table);
+        for n in (longest(s, 2)..=n).step_by(if s > 6 { 7 } else { 1 }) {
+            let played = play(over(s as usize, Policy::Binomial, n), n);
+            let least = u128::from(n) + best[n as usize];
+            assert!(
+                played.calls <= least + 1 || 100 * played.calls <= 105 * least,
+                "n = {n}, s = {s}: {} for {least}",
+                played.calls
+            );
+            assert!(played.peak_slots <= s as usize);
+        }
+    }
+}
+
+#[test]
+fn every_length_is_legal() {
+    for policy in [Policy::Binomial, Policy::Thinning] {
+        for s in (1..=8).chain([20, 300]) {
+            for n in 0..=200 {
+                let played = play(over(s, policy, n), n);
+                assert!(played.peak_slots <= s, "n = {n}, s = {s}: {played:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn thinning_takes_less_than_twice_the_calls() {
+    let table = revolve_table(500, 10);
+    for s in 2..=10usize {
+        let best = best_placement(500, s, &table);
+        for n in 1..=500.min(longest(s as u64, 4)) {
+            let played = play(over(s, Policy::Thinning, n), n);
+            assert!(played.calls < 2 * (u128::from(n) + best[n as usize]), "n = {n}, s = {s}");
+        }
+    }
+}
+
+#[test]
+fn long_loops() {
+    for policy in [Policy::Binomial, Policy::Thinning] {
+        let counts = Counts::of(over(20, policy, 100_000));
+        assert_eq!((counts.gradients, counts.peak_states), (100_000, 21));
+    }
+}
