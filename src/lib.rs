@@ -62,3 +62,8 @@ struct Language;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/gpu.md")]
 struct Gpus;
+
+/// The code of the page on schedules is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/schedules.md")]
+struct Schedules;

@@ -9,7 +9,8 @@
 //!   (repetition 2) no placement needs fewer calls, at any length: first the first gap grows to `s + 1` steps, then the
 //!   second to `s`, and so on, as in Stumm and Walther, "New algorithms for optimal online
 //!   checkpointing" (2010). From there up to `C(s + 3, 3) - 1` steps (repetition 3) and on, it is a few percent
-//!   off the best placement for a length known beforehand; no rule meets that at all lengths.
+//!   off the best placement for each length (`docs/schedules.md` has the numbers); a search for `s ≤ 5` finds no rule that is
+//!   best at all lengths up to `C(s + 2, 2) + 1`.
 //! - [`Policy::Thinning`]: the states whose number is a multiple of `2^j` are kept, and when the slots are full, `j`
 //!   grows by one. It needs no arithmetic, and more calls.
 

@@ -1,7 +1,7 @@
 //! The rules, written from the actions' descriptions alone: each action has to be possible, and at the end
 //! all adjoints are done, in order, and all slots empty.
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 
 use rev_schedule::{Action, Counts, Slot};
 
@@ -34,10 +34,13 @@ pub fn play_program(schedule: impl Iterator<Item = Action>, steps: u64) -> Playe
 }
 
 fn play_from(schedule: impl Iterator<Item = Action>, steps: u64, mut expected: u64) -> Played {
-    let mut played = Played::default();
-    let mut slots: BTreeMap<Slot, u64> = BTreeMap::new();
-    let (mut working, mut actions) = (0, Vec::new());
+    let (mut played, mut counts) = (Played::default(), Counts::default());
+    let mut slots: HashMap<Slot, u64> = HashMap::new();
+    // what lies in them
+    let (mut memory, mut disk) = (HashSet::new(), HashSet::new());
+    let mut working = 0;
     for action in schedule {
+        counts.add(&action);
         match action {
             Action::Advance { from, to } => {
                 assert!(from == working && from < to && to <= steps, "{action:?} at {working}");
@@ -46,11 +49,9 @@ fn play_from(schedule: impl Iterator<Item = Action>, steps: u64, mut expected: u
             }
             Action::Store { state, slot } => {
                 assert_eq!(state, working, "{action:?}");
-                let twice = |(other, held): (&Slot, &u64)| {
-                    *held == state && matches!(other, Slot::Memory(_)) == matches!(slot, Slot::Memory(_))
-                };
-                assert!(!slots.iter().any(twice), "{action:?}");
                 assert_eq!(slots.insert(slot, state), None, "{action:?}");
+                let level = if let Slot::Disk(_) = slot { &mut disk } else { &mut memory };
+                assert!(level.insert(state), "{action:?} twice");
                 played.writes += u128::from(matches!(slot, Slot::Disk(_)));
             }
             Action::Restore { state, slot } => {
@@ -60,6 +61,7 @@ fn play_from(schedule: impl Iterator<Item = Action>, steps: u64, mut expected: u
             }
             Action::TakeBack { step, slot } => {
                 assert_eq!((working, slots.remove(&slot)), (step, Some(step + 1)), "{action:?}");
+                assert!(memory.remove(&(step + 1)), "{action:?}");
                 played.calls += 1;
             }
             Action::Adjoint { step } => {
@@ -67,20 +69,21 @@ fn play_from(schedule: impl Iterator<Item = Action>, steps: u64, mut expected: u
                 expected -= 1;
                 played.gradients += 1;
             }
-            Action::Drop { state, slot } => assert_eq!(slots.remove(&slot), Some(state), "{action:?}"),
+            Action::Drop { state, slot } => {
+                assert_eq!(slots.remove(&slot), Some(state), "{action:?}");
+                let level = if let Slot::Disk(_) = slot { &mut disk } else { &mut memory };
+                assert!(level.remove(&state), "{action:?}");
+            }
         }
-        actions.push(action);
-        let memory = || slots.iter().filter(|(slot, _)| matches!(slot, Slot::Memory(_)));
-        let alone = memory().all(|(_, state)| *state != working);
-        played.peak_states = played.peak_states.max(memory().count() + usize::from(alone));
-        played.peak_slots = played.peak_slots.max(memory().count());
-        played.peak_disk = played.peak_disk.max(slots.len() - memory().count());
+        let alone = usize::from(!memory.contains(&working));
+        played.peak_states = played.peak_states.max(memory.len() + alone);
+        played.peak_slots = played.peak_slots.max(memory.len());
+        played.peak_disk = played.peak_disk.max(disk.len());
     }
     assert_eq!(expected, 0, "adjoints are missing");
     played.left = slots.into_values().collect();
     played.left.sort_unstable();
     // the crate's own counts agree
-    let counts = Counts::of(actions);
     assert_eq!(
         (counts.calls(), counts.gradients, counts.peak_states as usize, counts.peak_disk as usize),
         (played.calls, played.gradients, played.peak_states, played.peak_disk)

@@ -1,5 +1,7 @@
 //! Loops of unknown length.
 
+use std::collections::BTreeSet;
+
 use rev_schedule::{Action, Counts, Online, Policy};
 
 use crate::binomial::revolve_table;
@@ -56,6 +58,35 @@ fn binomial_is_close_at_repetition_3() {
                 played.calls
             );
             assert!(played.peak_slots <= s as usize);
+        }
+    }
+}
+
+/// All rules at once: the places of stored states that any rule can have reached which was best so far.
+#[test]
+fn no_rule_is_best_beyond_repetition_2() {
+    let table = revolve_table(40, 5);
+    for s in 2..=5usize {
+        let end = longest(s as u64, 2) as usize + 2;
+        let best = best_placement(end, s, &table);
+        let mut places = BTreeSet::from([vec![0]]);
+        for n in 1..=end {
+            let cost = |stored: &Vec<usize>| -> u128 {
+                let ends = stored.iter().skip(1).chain([&n]);
+                stored.iter().zip(ends).enumerate().map(|(i, (a, b))| table[s - i][b - a]).sum()
+            };
+            places.retain(|stored| cost(stored) == best[n]);
+            assert_eq!(places.is_empty(), n == end, "n = {n}, s = {s}");
+            let mut next = BTreeSet::new();
+            for stored in places {
+                let forget = |i| stored.iter().copied().filter(move |p| Some(*p) != i).chain([n]).collect();
+                match stored.len() < s {
+                    true => next.extend([forget(None)]),
+                    false => next.extend(stored[1..].iter().map(|&p| forget(Some(p)))),
+                }
+                next.insert(stored);
+            }
+            places = next;
         }
     }
 }
