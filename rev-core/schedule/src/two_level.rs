@@ -92,9 +92,9 @@ impl TwoLevel {
         Ok(TwoLevel { stored, loose, disk, end: steps, working: 0, now, inner: None, free })
     }
 
-    /// What the whole schedule costs; adjoints are not among it. Nothing once it was begun.
+    /// What the whole schedule costs; adjoints are not among it.
     pub fn cost(&self) -> u128 {
-        self.loose.get(self.end as usize).map_or(0, |best| best.cost)
+        self.loose.last().map_or(0, |best| best.cost)
     }
 
     /// Reverses what is after the working state with memory alone.
