@@ -28,13 +28,17 @@ pub enum Policy {
     Thinning,
 }
 
-/// A stored state, with what the gap after it costs.
+/// A stored state, with what the gap after it costs; that isn't known of the last one.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     at: u64,
     slot: usize,
-    /// `t(gap, s - i)` for the i-th of them; not known of the last one.
+    /// `t(gap, s - i)` for the i-th of them.
     cost: u128,
+    /// `t(gap, s - i + 1)`: after an earlier state was forgotten.
+    later: u128,
+    /// `t(gap, s - i + 1)` of this gap and the one before it: after this state was forgotten.
+    merged: u128,
 }
 
 /// The best stored state to forget, other than the last one.
@@ -59,6 +63,8 @@ pub struct Online {
     every: u64,
     /// Of the states as they are, without the last gap.
     candidate: Option<Candidate>,
+    /// The first gap whose costs aren't known.
+    unknown: usize,
 }
 
 impl Online {
@@ -72,7 +78,8 @@ impl Online {
             return Err(ScheduleError::NoStates);
         }
         let free = Free::all(slots);
-        Ok(Online { policy, slots, steps: 0, kept: Vec::new(), free, every: 1, candidate: None })
+        let (kept, candidate) = (Vec::new(), None);
+        Ok(Online { policy, slots, steps: 0, kept, free, every: 1, candidate, unknown: 0 })
     }
 
     /// Steps done so far.
@@ -106,13 +113,15 @@ impl Online {
 
     fn store(&mut self, actions: &mut VecDeque<Action>) {
         if let Some(slot) = self.free.take() {
-            self.kept.push(Kept { at: self.steps, slot, cost: 0 });
+            self.unknown = self.unknown.min(self.kept.len().saturating_sub(1));
+            self.kept.push(Kept { at: self.steps, slot, cost: 0, later: 0, merged: 0 });
             actions.push_back(Action::Store { state: self.steps, slot: Slot::Memory(slot) });
         }
     }
 
     fn forget(&mut self, index: usize, actions: &mut VecDeque<Action>) {
         let Kept { at, slot, .. } = self.kept.remove(index);
+        self.unknown = self.unknown.min(index.saturating_sub(1));
         self.free.give_back(slot);
         actions.push_back(Action::Drop { state: at, slot: Slot::Memory(slot) });
     }
@@ -179,23 +188,26 @@ impl Online {
     /// Costs of the gaps, and which state's loss costs least among those before the last.
     fn update(&mut self) {
         let last = self.kept.len().saturating_sub(1);
-        for index in 0..last {
+        for index in self.unknown..last {
+            let before = index.saturating_sub(1);
             self.kept[index].cost = self.gap_cost(index, index + 1, index);
+            self.kept[index].later = self.gap_cost(index, index + 1, before);
+            self.kept[index].merged = self.gap_cost(before, index + 1, before);
         }
-        // what the gaps from `index` to the last but one cost when each has a slot more
+        self.unknown = last;
+        // what the gaps before the one that is merged cost, and those after it
+        let mut before: u128 = self.kept[..last].iter().fold(0, |sum, k| sum.saturating_add(k.cost));
         let mut after: u128 = 0;
         let mut best: Option<Candidate> = None;
-        let total: u128 = self.kept[..last].iter().fold(0, |sum, k| sum.saturating_add(k.cost));
-        let mut before = total;
-        for index in (1..last).rev() {
-            before = before.saturating_sub(self.kept[index].cost);
-            let merged = self.gap_cost(index - 1, index + 1, index - 1);
-            let first = before.saturating_sub(self.kept[index - 1].cost);
-            let cost = first.saturating_add(merged).saturating_add(after);
+        for (index, pair) in self.kept[..last].windows(2).enumerate().rev() {
+            let index = index + 1;
+            before = before.saturating_sub(pair[1].cost);
+            let first = before.saturating_sub(pair[0].cost);
+            let cost = first.saturating_add(pair[1].merged).saturating_add(after);
             if best.is_none_or(|b| cost <= b.cost) {
                 best = Some(Candidate { index, cost });
             }
-            after = after.saturating_add(self.gap_cost(index, index + 1, index - 1));
+            after = after.saturating_add(pair[1].later);
         }
         self.candidate = best;
     }
