@@ -15,6 +15,7 @@
 //! | scalars and their shadows | [`scalar`] |
 //! | errors, tolerances and options of a run | [`error`], [`tolerance`] |
 //! | sparse Jacobians and Hessians: patterns, colourings, plans | [`sparse`] |
+//! | long loops in little memory: checkpoint schedules | [`schedule`], `docs/schedules.md` |
 //! | is my inverse right, is my gradient right, do two devices agree? | [`verify`], [`compare`] |
 //! | programs written in the language: Gaussian mixtures, bundle adjustment and others | the crate `rev-kernels` |
 
@@ -28,6 +29,7 @@ pub use rev_cpu::device::Cpu;
 pub use rev_cpu::prelude::{pure, reversible, Error, Reversible};
 pub use rev_cuda as cuda;
 pub use rev_cuda::{Cuda, Emulator};
+pub use rev_schedule as schedule;
 
 /// What a program's source, and code that runs it, need in scope.
 pub mod prelude {
@@ -60,3 +62,8 @@ struct Language;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/gpu.md")]
 struct Gpus;
+
+/// The code of the page on schedules is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/schedules.md")]
+struct Schedules;
