@@ -17,10 +17,11 @@ use rev_compiler::ir::{
 };
 use rev_compiler::ops::Func;
 use rev_compiler::pass::compares;
+use rev_compiler::plan::{is_laned, passes, width, Lanes, Varying, Width};
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
-use super::lanes::{is_laned, passes, width, Lane, Varying};
+use super::lanes::Lane;
 use super::names::ident;
 use super::types::{is_fixed, is_scalar};
 
@@ -345,12 +346,15 @@ impl Body<'_> {
         if body.iter().any(|s| passes(s, &other)) {
             return None;
         }
-        let width = ident(width(self.function, &varying, body));
+        let width = ident(match width(self.function, &varying, body) {
+            Width::Wide => "WIDTH",
+            Width::Narrow => "NARROW",
+        });
         let shared = |(_, role): &&(VarId, Role)| matches!(role, Role::Shared { .. } | Role::Element { .. });
         let shared = roles.iter().filter(shared).map(|(var, _)| *var).collect();
         let name = self.name(var);
         let copies = self.holding(reprs, |b| b.copies(roles));
-        let lane = Lane::under(varying, shared, ident("__m"));
+        let lane = Lane::under(Lanes { varying, shared }, ident("__m"));
         let body = self.holding(reprs, |b| b.laned(var, body, lane));
         let group = quote!({ #p::lanes::#width });
         let code = quote! {

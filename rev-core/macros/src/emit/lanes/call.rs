@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, ExprKind, Mode, Place, Step};
+use rev_compiler::plan::is_own_part;
 
 use super::super::body::{Body, Repr};
 use super::super::call::program_name;
@@ -10,7 +11,6 @@ use super::super::expr::Reach;
 use super::super::names::ident;
 use super::super::types::is_fixed;
 use super::place::Spot;
-use super::vary::is_own_part;
 use super::Kind;
 
 /// The code of an argument: what comes before the call, what is passed, and what comes after it.

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::check::Checked;
-use rev_compiler::facts::accumulated_by;
-use rev_compiler::ir::{Arg, ArgValue, Class, Direction, Function, Mode, Stmt, StmtKind, Type, VarId};
+use rev_compiler::ir::{Direction, Function, Mode, VarId};
 use rev_compiler::pass::{Forms, Wanted};
+use rev_compiler::plan::{counts, Lanes};
 
 use super::super::body::{Body, Repr, Scope};
 use super::super::call::program_name;
@@ -20,7 +20,7 @@ use super::super::program::passed_params;
 use super::super::recursion::is_recursive;
 use super::super::signature::{Passed, Shape, Signature};
 use super::call::lane_program_name;
-use super::{is_laned, Lane, Varying};
+use super::Lane;
 
 /// The program of a direction for lanes; nothing for a function that takes functions, which lanes
 /// never call.
@@ -77,7 +77,7 @@ fn around(
     }
     let name = lane_program_name(direction);
     let frame = Body::new(scope, function);
-    let counts = counts(function, &passed);
+    let counts = counts(function);
     let params = function.params.iter().zip(&passed).map(|(&var, param)| {
         let (name, ty) = (frame.name(var), lane_type(param, counts.contains(&var), p));
         quote!(#name: #ty)
@@ -134,16 +134,6 @@ fn around(
     }
 }
 
-/// The parameters that are integers or truth values which the function only reads. They are most often
-/// the same in all lanes: sizes and numbers that choose. Where all of them are, another program runs, in
-/// which they are plain values.
-fn counts(function: &Function, passed: &[Passed]) -> BTreeSet<VarId> {
-    let params = function.params.iter().copied().zip(passed);
-    let read = params.filter(|(_, x)| (x.shape, x.mode) == (Shape::Value, Mode::Read));
-    let counts = |ty: &Type| matches!(ty, Type::Scalar(t) if t.class() != Class::Real);
-    read.map(|(var, _)| var).filter(|&var| counts(&function.var(var).ty)).collect()
-}
-
 /// The type with which a parameter is passed.
 fn lane_type(param: &Passed, counts: bool, p: &TokenStream) -> TokenStream {
     let ty = &param.ty;
@@ -167,37 +157,14 @@ fn statements(
         Forms::Two { unchecked, .. } => unchecked,
     };
     let function: &Function = erased;
-    let params = || function.params.iter().copied().zip(passed);
-    let values = params().filter(|(_, x)| x.shape == Shape::Value).map(|(var, _)| var);
-    let packs = values.filter(|var| !uniform.contains(var)).collect();
-    let varying = Varying::of_function(packs, &function.body);
-    if !is_laned(function, &varying, &function.body) {
-        return None;
-    }
-    let arrays: BTreeSet<VarId> =
-        params().filter(|(_, x)| x.shape != Shape::Value).map(|(var, _)| var).collect();
-    // which element of its own array a lane hands on to be changed isn't known here
-    if function.body.iter().any(|s| hands_on(s, &arrays)) {
-        return None;
-    }
-    let shared = arrays.iter().copied().filter(|&var| accumulated_by(function, var).is_some()).collect();
+    let lanes = Lanes::of_function(function, uniform)?;
     let mut body = Body::new(scope, function);
     body.forgetful = Some(erased);
-    for (var, param) in params() {
+    for (&var, param) in function.params.iter().zip(passed) {
         body.set(var, if uniform.contains(&var) { Repr::Value } else { param.repr() });
     }
-    body.lane = Some(Lane::under(varying, shared, ident("__m")));
+    body.lane = Some(Lane::under(lanes, ident("__m")));
     Some(body.finish(&function.body))
-}
-
-/// Whether a statement passes an element of one of the arrays to be changed by a call.
-fn hands_on(stmt: &Stmt, arrays: &BTreeSet<VarId>) -> bool {
-    let changed = |arg: &Arg| match &arg.value {
-        ArgValue::Place(q) => arg.mode == Mode::Write && arrays.contains(&q.var) && !q.path.is_empty(),
-        ArgValue::Expr(_) => false,
-    };
-    let own = matches!(&stmt.kind, StmtKind::Call { args, .. } if args.iter().any(changed));
-    own || stmt.blocks().into_iter().flatten().any(|s| hands_on(s, arrays))
 }
 
 /// A call for one lane after the other.

@@ -5,6 +5,7 @@ use quote::quote;
 use rev_compiler::ir::{Block, Expr, ExprKind, Place, Range, Release, Stmt, StmtKind, Type, UpdateOp, VarId};
 use rev_compiler::ops::Instr;
 use rev_compiler::pass::inverse_block;
+use rev_compiler::plan::Alike;
 
 use super::super::body::{Around, Body, Repr};
 use super::super::expr::Reach;
@@ -13,7 +14,6 @@ use super::super::names::ident;
 use super::super::pair::SineCosine;
 use super::super::stmt::{stays_finite, End};
 use super::super::types::{rust_type, storage, Storage};
-use super::alike::Alike;
 use super::place::Spot;
 use super::Kind;
 
