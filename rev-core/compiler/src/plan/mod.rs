@@ -4,6 +4,7 @@ mod alike;
 mod lanes;
 mod vary;
 mod width;
+mod work;
 
 use std::collections::BTreeSet;
 
@@ -13,6 +14,7 @@ pub use alike::{keeps, Alike};
 pub use lanes::{counts, is_laned, is_own_part, passes, Lanes};
 pub use vary::Varying;
 pub use width::{width, Width};
+pub use work::{Arithmetic, Count, Work};
 
 /// The variables of a function that are arrays of run-time shape, which are reached through handles.
 pub fn handles(function: &Function) -> BTreeSet<VarId> {

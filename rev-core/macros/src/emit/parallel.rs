@@ -17,7 +17,7 @@ use rev_compiler::ir::{
 };
 use rev_compiler::ops::Func;
 use rev_compiler::pass::compares;
-use rev_compiler::plan::{is_laned, passes, width, Lanes, Varying, Width};
+use rev_compiler::plan::{is_laned, passes, width, Lanes, Varying, Width, Work};
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -187,7 +187,10 @@ impl Body<'_> {
     ) -> TokenStream {
         let p = self.p;
         let visits = self.visits(var, range);
-        let weight = self.weight(var, body);
+        let arrays = |v: &VarId| self.repr(*v) == Repr::Handle;
+        let handles: BTreeSet<VarId> =
+            (0..self.function.vars.len() as u32).map(VarId).filter(arrays).collect();
+        let weight = self.work(&Work::of_iteration(self.function, &handles, var, body));
         let checks = self.injective_checks(declared);
         // a loop inside one that may add atomically does so where that one does
         let inside =
