@@ -9,7 +9,7 @@ use crate::ir::{
 };
 
 use super::vary::written;
-use super::{handles, is_array, Varying};
+use super::{handles, Varying};
 
 /// Statements that run in lanes.
 #[derive(Clone, Debug, PartialEq)]
@@ -199,7 +199,7 @@ fn chooses(varying: &Varying, step: &Step) -> bool {
 /// Whether a place is an array of run-time shape, or a part of one.
 pub fn is_whole_array(function: &Function, q: &Place) -> bool {
     match q.path.last() {
-        None => is_array(&function.var(q.var).ty),
+        None => function.var(q.var).ty.is_array(),
         Some(step) => matches!(step, Step::Part(_)),
     }
 }

@@ -1,35 +1,38 @@
 //! The plan: what is emitted of a function, as data. Backends that print programs ask it and decide nothing.
 
 mod alike;
+mod element;
 mod lanes;
+mod parallel;
+mod products;
+mod roles;
+#[cfg(test)]
+mod tests;
 mod vary;
 mod width;
 mod work;
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Block, ExprKind, Function, Place, StmtKind, Type, VarId};
+use crate::ir::{Block, ExprKind, Function, Place, StmtKind, VarId};
 
 pub use alike::{keeps, Alike};
-pub use lanes::{counts, is_laned, is_own_part, passes, Lanes};
+pub use element::{common_element, common_index};
+pub use lanes::{counts, is_own_part, Lanes};
+pub use parallel::{loops, Adds, Around, Loop};
+pub use products::has_fused_product_outside;
+pub use roles::Role;
 pub use vary::Varying;
-pub use width::{width, Width};
+use width::width;
+pub use width::Width;
 pub use work::{Arithmetic, Count, Work};
 
 /// The variables of a function that are arrays of run-time shape, which are reached through handles.
 pub fn handles(function: &Function) -> BTreeSet<VarId> {
-    let array = |var: &VarId| is_array(&function.var(*var).ty);
+    let array = |var: &VarId| function.var(*var).ty.is_array();
     let mut found: BTreeSet<VarId> = function.params.iter().copied().filter(array).collect();
     add_arrays(&function.body, &mut found);
     found
-}
-
-fn is_array(ty: &Type) -> bool {
-    match ty {
-        Type::Array(..) => true,
-        Type::Shadow(t) => is_array(t),
-        _ => false,
-    }
 }
 
 /// Adds the ancillas that start as arrays. Their types may be unknown.

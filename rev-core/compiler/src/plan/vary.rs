@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Arg, ArgValue, Block, Expr, ExprKind, Mode, Place, Stmt, StmtKind, VarId};
+use crate::ir::{Arg, ArgValue, Block, Expr, ExprKind, Function, Mode, Place, Stmt, StmtKind, VarId};
 use crate::ops::Func;
 
 /// The variables whose values differ between lanes.
@@ -95,6 +95,19 @@ impl Varying {
             ArgValue::Expr(e) => !self.expr(e),
         });
         same && written(args).all(|q| self.own.contains(&q.var))
+    }
+
+    /// `linear i, packs s t`: the variables that differ, with the names of a function.
+    pub fn text(&self, function: &Function) -> String {
+        let named = |vars: &BTreeSet<VarId>, kind: &str| match vars.is_empty() {
+            true => None,
+            false => {
+                let names: Vec<&str> = vars.iter().map(|v| function.var(*v).name.as_str()).collect();
+                Some(format!("{kind} {}", names.join(" ")))
+            }
+        };
+        let kinds = [named(&self.linear, "linear"), named(&self.packs, "packs")];
+        kinds.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// The same with some variables as plain values.

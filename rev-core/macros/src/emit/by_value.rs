@@ -17,12 +17,12 @@ use quote::quote;
 use rev_compiler::check::Checked;
 use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Function, Mode};
 use rev_compiler::pass::{erase, Wanted};
+use rev_compiler::plan::has_fused_product_outside;
 use syn::Path;
 
 use super::body::{Body, Repr, Scope};
 use super::expr::Reach;
 use super::names::ident;
-use super::parallel::has_fused_product_outside;
 use super::recursion::frame;
 use super::signature::{Shape, Signature};
 use super::types::is_scalar;

@@ -9,7 +9,6 @@ use super::body::{parsed, Body, Repr};
 use super::callee::{programs, split_derived, Kind};
 use super::expr::Reach;
 use super::names::ident;
-use super::types::is_fixed;
 use crate::spans::at_span;
 
 impl Body<'_> {
@@ -161,7 +160,7 @@ impl Body<'_> {
     fn reference(&self, place: &Place, reference: TokenStream) -> TokenStream {
         let p = self.p;
         match self.type_of(place) {
-            Some(ty) if is_fixed(&ty) => quote!(#p::Pass::pass(#reference)),
+            Some(ty) if ty.is_fixed() => quote!(#p::Pass::pass(#reference)),
             None if !place.path.is_empty() => quote!(#p::Pass::pass(#reference)),
             Some(_) | None => reference,
         }

@@ -314,7 +314,7 @@ impl Body<'_> {
 
     /// Whether iterations claim what they access there.
     fn is_claimed(&self, place: &Place, depth: usize) -> bool {
-        depth == 0 && self.claimed.iter().any(|(var, ..)| *var == place.var)
+        depth == 0 && self.around.claimed.iter().any(|(var, ..)| *var == place.var)
     }
 
     /// After a statement that surely claims an element it needn't be claimed again in the same block.
@@ -345,7 +345,7 @@ impl Body<'_> {
     ) -> TokenStream {
         let p = self.p;
         let on = |(var, _): &&(VarId, VarId)| *var == place.var && depth == 0;
-        let claimed: Vec<_> = self.claimed.iter().filter(on).copied().collect();
+        let claimed: Vec<_> = self.around.claimed.iter().filter(on).copied().collect();
         let mut out = TokenStream::new();
         for (_, index) in claimed {
             let shown = self.show(place);

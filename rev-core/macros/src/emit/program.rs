@@ -6,6 +6,7 @@ use rev_compiler::check::Checked;
 use rev_compiler::facts::{accumulated_by, passed_with_derivatives, written_params, PassedOn, Passing};
 use rev_compiler::ir::{Direction, Function};
 use rev_compiler::pass::{fuse, fuse_proven, Erased, Forms, Wanted};
+use rev_compiler::plan::has_fused_product_outside;
 
 use super::api::{aliases, Fusion};
 use super::body::{parsed, Body, Repr, Scope};
@@ -13,7 +14,6 @@ use super::by_value::ByValue;
 use super::call::program_name;
 use super::callee::{programs, Kind};
 use super::names::ident;
-use super::parallel::has_fused_product_outside;
 use super::recursion;
 use super::signature::{Passed, Shape, Signature};
 use super::types::is_scalar;
