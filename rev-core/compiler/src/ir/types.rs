@@ -448,6 +448,11 @@ impl ScalarType {
 }
 
 impl Type {
+    /// Whether values are surely scalars, which are copied wherever they are read.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self, Type::Scalar(_) | Type::Generic(_) | Type::Complex(_))
+    }
+
     /// Whether values are surely arrays of run-time shape, or the shadows of some.
     pub fn is_array(&self) -> bool {
         match self {

@@ -120,7 +120,9 @@ impl Loop {
 /// The plans of the parallel loops of a function, a line each, those inside of others further in.
 pub fn loops(function: &Function) -> String {
     let mut out = String::new();
-    write_loops(function, &Values::of(function), &Around::of(function), &function.body, 0, &mut out);
+    function.grown(|| {
+        write_loops(function, &Values::of(function), &Around::of(function), &function.body, 0, &mut out);
+    });
     out
 }
 

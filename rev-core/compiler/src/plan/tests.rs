@@ -1,6 +1,7 @@
 //! Decisions about parallel loops, in the plan's text form.
 
-use super::loops;
+use super::{loops, plan};
+use crate::check::check;
 use crate::text::parse_function;
 
 /// The plans of the loops of `fn f(params) { body }`.
@@ -85,4 +86,38 @@ fn a_loop_inside_adds_to_scattered_elements_as_the_one_around() {
 fn threads_share_no_struct() {
     let body = "par for i in 0..9 { y += x.a }";
     is("y: &mut Pair, x: Pair", body, "for i: in order");
+}
+
+/// The plan of `fn f(params) { body }`.
+fn plan_of(params: &str, body: &str) -> String {
+    let text = format!("fn f({params}) {{ {} }}", body.replace("; ", "\n"));
+    plan(&check(parse_function(&text).unwrap()).unwrap()).to_string()
+}
+
+#[test]
+fn programs_are_erased_and_those_of_inverses_adjoints_whole() {
+    let plan = plan_of("y: &mut f64, x: f64", "y += x * x");
+    assert_eq!(plan, "program\ninverse's program\nadjoint\nadjoint for shadows\ninverse's adjoint: whole\n");
+    let plan = plan_of("y: &mut f64, x: f64", "anc a: f64 = 0.0 { a += x; y += x; a -= x }");
+    assert!(
+        plan.starts_with("program with checks\nprogram without checks\ninverse's program with checks"),
+        "{plan}"
+    );
+}
+
+#[test]
+fn a_loop_and_its_adjoint_are_one_sweep() {
+    let body = "par for i in 0..len(x) { managed anc s: f64 = 0.0 { s += x[i] * x[i]; l += s * s } }";
+    let plan = plan_of("l: &mut f64, x: [f64]", body);
+    let (_, fused) = plan.split_once("fused\n").unwrap();
+    let line =
+        "    par i: l sum, x read, l_bar read, x_bar own; narrow, linear i, packs s s_bar t2 t3; work 33\n";
+    assert_eq!(fused, line, "{plan}");
+}
+
+#[test]
+fn functions_that_take_functions_have_no_programs_for_lanes() {
+    let text = "fn f<F: fn(&mut f64)>(g: F, y: &mut f64) { call g(&mut y) }";
+    let plan = plan(&check(parse_function(text).unwrap()).unwrap());
+    assert!(!plan.laned && plan.fused.is_none());
 }

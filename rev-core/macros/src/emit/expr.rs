@@ -10,7 +10,7 @@ use rev_compiler::pass::taken_partials;
 use super::body::{parsed, Body, Repr};
 use super::names::ident;
 use super::pure::pure_program;
-use super::types::{is_scalar, rust_type};
+use super::types::rust_type;
 
 /// Whether a place is reached for reading or for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -219,7 +219,7 @@ impl Body<'_> {
         if place.path.is_empty() && self.repr(place.var) == Repr::Function {
             return reached;
         }
-        if self.type_of(place).is_some_and(|t| is_scalar(&t)) {
+        if self.type_of(place).is_some_and(|t| t.is_scalar()) {
             return reached;
         }
         quote!(::core::clone::Clone::clone(&#reached))

@@ -45,13 +45,13 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::check::Checked;
 use rev_compiler::diag::{Code, Diagnostic};
-use rev_compiler::ir::{Direction, Module};
-use rev_compiler::pass::{adjoint, inverse, Adjoint};
+use rev_compiler::ir::Module;
+use rev_compiler::plan::plan;
 
 use crate::diagnostic::compile_errors;
 use crate::methods::beside;
 use crate::model::Model;
-use api::{Api, Entry};
+use api::{Api, Entry, Fusion};
 use body::Scope;
 use by_value::ByValue;
 pub use callee::hash;
@@ -72,30 +72,17 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let quotes = Quotes::of(&model.item);
     let scope = Scope { p, source: &model.source, quotes: &quotes };
     let signature = Signature::of(p, model);
-    let backward = inverse(program);
-    let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, program, &backward);
-    let of = |function: &Checked, adjoint, inverse| {
-        program::program(&scope, &signature, function, Direction { adjoint, inverse }, &by_value)
-    };
-    let laned = |function: &Checked, adjoint, inverse| {
-        lanes::program(&scope, &signature, function, Direction { adjoint, inverse })
-    };
-    let (forward, reverse) = (adjoint(program, Adjoint::LEAN), adjoint(&backward, Adjoint::LEAN));
-    let (fusion, fused) = program::fused(&scope, &signature, program).unwrap_or_default();
-    let programs = [
-        of(program, 0, false),
-        of(&backward, 0, true),
-        of(&forward, 1, false),
-        program::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, inverse: true }),
-        laned(program, 0, false),
-        laned(&backward, 0, true),
-        laned(&forward, 1, false),
-        lanes::seldom_called(&scope, &signature, &reverse, Direction { adjoint: 1, inverse: true }),
-    ];
+    let plan = plan(program);
+    let [forward, inverse, ..] = &plan.programs;
+    let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, forward, inverse);
+    let each = plan.programs.iter().map(|x| program::program(&scope, &signature, x, &by_value));
+    let laned = plan.programs.iter().filter(|_| plan.laned).map(|x| lanes::program(&scope, &signature, x));
+    let programs = each.chain(laned);
+    let fused = plan.fused.as_ref().map(|x| program::fused(&scope, &signature, x));
     let by_value = &by_value.functions;
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;
-    let entry = Entry { p, model, signature: &signature, fused: fusion };
+    let entry = Entry { p, model, signature: &signature, fused: Fusion::of(&plan) };
     let Api { items, functions } = api::entry_points(&entry);
     let derived = derived_functions(&scope, &entry, program);
     let entry = Entry { p: outside, signature: &Signature::of(outside, model), ..entry };

@@ -15,7 +15,6 @@ use super::body::{Body, Repr};
 use super::expr::Reach;
 use super::lanes::Lane;
 use super::names::ident;
-use super::types::is_scalar;
 
 /// The code around and at the head of the closure.
 #[derive(Default)]
@@ -216,7 +215,7 @@ impl Body<'_> {
     fn copies(&self, roles: &[(VarId, Role)]) -> TokenStream {
         let copied = |var: &VarId| match self.repr(*var) {
             Repr::Handle => true,
-            Repr::Value => is_scalar(&self.function.var(*var).ty),
+            Repr::Value => self.function.var(*var).ty.is_scalar(),
             Repr::Owned | Repr::Ref | Repr::Mut | Repr::Function => false,
         };
         let names = roles.iter().map(|(var, _)| *var).filter(copied).map(|var| self.name(var));
@@ -268,7 +267,7 @@ impl Body<'_> {
             | (Role::Read | Role::Owned { .. }, Repr::Handle) => {}
             (Role::Read | Role::Owned { .. }, Repr::Value | Repr::Ref)
             | (Role::Read, Repr::Owned | Repr::Mut) => {
-                if is_scalar(&self.function.var(var).ty) {
+                if self.function.var(var).ty.is_scalar() {
                     frame.before.extend(quote!(let #name = #place;));
                     frame.reprs.push((var, Repr::Value));
                 } else {

@@ -15,7 +15,7 @@ use super::contraction::First;
 use super::expr::Reach;
 use super::names::ident;
 use super::pair::SineCosine;
-use super::types::{is_scalar, number_type, rust_type, storage, Storage};
+use super::types::{number_type, rust_type, storage, Storage};
 
 /// What is asked of an ancilla at the end of its scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -677,7 +677,7 @@ impl Body<'_> {
                 Repr::Ref | Repr::Mut => quote!(let #written = ::core::clone::Clone::clone(&*#name);),
                 Repr::Value if mentioned.by_reference => quote!(let #written = &#name;),
                 Repr::Value => quote!(let #written = ::core::clone::Clone::clone(&#name);),
-                Repr::Owned if is_scalar(&self.function.var(mentioned.var).ty) => {
+                Repr::Owned if self.function.var(mentioned.var).ty.is_scalar() => {
                     quote!(let #written = #name;)
                 }
                 Repr::Owned => quote!(let #written = &#name;),

@@ -16,6 +16,7 @@ mod vjp;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode, Rank, Type};
+use rev_compiler::plan::Plan;
 
 use super::call::program_name;
 use super::names::ident;
@@ -52,6 +53,17 @@ pub enum Fusion {
     Unchecked,
     /// One for all runs: the function claims nothing.
     Always,
+}
+
+impl Fusion {
+    /// As it is planned.
+    pub fn of(plan: &Plan) -> Fusion {
+        match &plan.fused {
+            None => Fusion::None,
+            Some(fused) if fused.checked => Fusion::Always,
+            Some(_) => Fusion::Unchecked,
+        }
+    }
 }
 
 /// The items beside the struct `f {}`, and the associated functions of it.

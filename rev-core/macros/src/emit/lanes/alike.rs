@@ -10,7 +10,6 @@ use rev_compiler::ir::{Expr, Stmt, StmtKind, VarId};
 use rev_compiler::plan::{keeps, Alike};
 
 use super::super::body::Body;
-use super::super::types::is_scalar;
 
 impl Body<'_> {
     /// Emits what follows an ancilla, which holds a pack.
@@ -20,7 +19,7 @@ impl Body<'_> {
         init: &Expr,
         emit: impl FnOnce(&mut Self) -> TokenStream,
     ) -> TokenStream {
-        let alike = !self.varies(init) && is_scalar(&self.function.var(var).ty);
+        let alike = !self.varies(init) && self.function.var(var).ty.is_scalar();
         if let Some(lane) = self.lane.as_mut().filter(|_| alike) {
             lane.alike.insert(var);
         }

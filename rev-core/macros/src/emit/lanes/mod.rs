@@ -29,7 +29,7 @@ use rev_compiler::plan::{Lanes, Varying};
 
 use super::body::Body;
 use super::names::ident;
-pub use program::{program, seldom_called};
+pub use program::program;
 
 /// What the emitter knows while it emits statements for lanes.
 pub struct Lane {

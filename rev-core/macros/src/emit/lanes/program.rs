@@ -8,10 +8,9 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_compiler::check::Checked;
 use rev_compiler::ir::{Direction, Function, Mode, VarId};
-use rev_compiler::pass::{Forms, Wanted};
-use rev_compiler::plan::{counts, Lanes};
+use rev_compiler::pass::{Erased, Forms};
+use rev_compiler::plan::{counts, Lanes, Program, Variants};
 
 use super::super::body::{Body, Repr, Scope};
 use super::super::call::program_name;
@@ -22,22 +21,18 @@ use super::super::signature::{Passed, Shape, Signature};
 use super::call::lane_program_name;
 use super::Lane;
 
-/// The program of a direction for lanes; nothing for a function that takes functions, which lanes
-/// never call.
-pub fn program(
-    scope: &Scope,
-    signature: &Signature,
-    function: &Checked,
-    direction: Direction,
-) -> TokenStream {
-    let forms = Forms::of(function, Wanted::All).shared();
-    let shadows = (direction.adjoint > 0).then(|| Forms::of(function, Wanted::Shadows).shared());
-    let one_by_one_if_checked =
-        matches!(forms, Forms::Two { .. }) || matches!(shadows, Some(Forms::Two { .. }));
-    around(scope, signature, function, direction, one_by_one_if_checked, |passed, counts| {
+/// The function of a program for lanes.
+pub fn program(scope: &Scope, signature: &Signature, plan: &Program) -> TokenStream {
+    let Some(Variants { all, shadows, .. }) = &plan.variants else {
+        return around(scope, signature, plan, false, |_, _| (None, None));
+    };
+    let shadows = shadows.as_ref().or((plan.direction.adjoint > 0).then_some(all));
+    let two = |forms: &Forms| matches!(forms, Forms::Two { .. });
+    let one_by_one_if_checked = two(all) || shadows.is_some_and(two);
+    around(scope, signature, plan, one_by_one_if_checked, |passed, counts| {
         let laned = |uniform: &BTreeSet<VarId>| {
-            let all = statements(scope, &forms, passed, uniform)?;
-            let shadows = shadows.as_ref().map(|forms| statements(scope, forms, passed, uniform));
+            let all = statements(scope, all.unchecked(), passed, uniform)?;
+            let shadows = shadows.map(|forms| statements(scope, forms.unchecked(), passed, uniform));
             Some(match shadows.flatten() {
                 Some(shadows) => quote!(if __C::RESTORES { #all } else { #shadows }),
                 None => all,
@@ -48,33 +43,19 @@ pub fn program(
     })
 }
 
-/// The same as one call for each lane: for what is [seldom called](super::super::program::seldom_called).
-pub fn seldom_called(
-    scope: &Scope,
-    signature: &Signature,
-    function: &Checked,
-    direction: Direction,
-) -> TokenStream {
-    around(scope, signature, function, direction, false, |_, _| (None, None))
-}
-
 /// The hidden associated function with what `emit` gives for the parameters and those of them that count: the
 /// statements where these differ between lanes, and those where they don't. Without statements, a call for each lane; so
 /// with checks, where the statements make none.
 fn around(
     scope: &Scope,
     signature: &Signature,
-    function: &Checked,
-    direction: Direction,
+    plan: &Program,
     unchecked: bool,
     emit: impl FnOnce(&[Passed], &BTreeSet<VarId>) -> (Option<TokenStream>, Option<TokenStream>),
 ) -> TokenStream {
-    let p = scope.p;
+    let (p, function, direction) = (scope.p, &plan.function, plan.direction);
     let shadowed = direction.adjoint > 0;
     let passed = passed_params(signature, shadowed, p);
-    if signature.params.iter().any(|param| param.shape == Shape::Function) {
-        return TokenStream::new();
-    }
     let name = lane_program_name(direction);
     let frame = Body::new(scope, function);
     let counts = counts(function);
@@ -148,14 +129,10 @@ fn lane_type(param: &Passed, counts: bool, p: &TokenStream) -> TokenStream {
 /// The statements, where some parameters are the same in all lanes; `None` where they can't run in lanes.
 fn statements(
     scope: &Scope,
-    forms: &Forms,
+    erased: &Erased,
     passed: &[Passed],
     uniform: &BTreeSet<VarId>,
 ) -> Option<TokenStream> {
-    let erased = match forms {
-        Forms::One(erased) => erased,
-        Forms::Two { unchecked, .. } => unchecked,
-    };
     let function: &Function = erased;
     let lanes = Lanes::of_function(function, uniform)?;
     let mut body = Body::new(scope, function);
