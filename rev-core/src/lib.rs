@@ -18,6 +18,6 @@ pub mod verify;
 pub use error::Error;
 #[doc(hidden)]
 pub use rev_compiler::elementary_table;
-pub use rev_compiler::{check, diag, facts, ir, limits, ops, pass, text, validate};
+pub use rev_compiler::{check, diag, facts, ir, limits, ops, pass, plan, text, validate};
 pub use tolerance::{Options, Tolerance, Tolerances};
 pub use value::Stack;

@@ -74,7 +74,9 @@ pub mod __private {
     pub use crate::function::{
         Accumulate, Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
-    pub use crate::gradient::{seed, tangent_array, tangents, zero_array_like, zero_shadow_array, zero_shadows, zeros_like, Wrt};
+    pub use crate::gradient::{
+        seed, tangent_array, tangents, zero_array_like, zero_shadow_array, zero_shadows, zeros_like, Wrt,
+    };
     pub use crate::names::{
         HasAdjoint, HasGradient, HasPure, HasReversible, HasTangent, IsPure, IsReversible, Part, Unknown,
     };

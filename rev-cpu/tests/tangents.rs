@@ -99,11 +99,13 @@ fn matrices_eight_directions_at_a_time_are_products_one_by_one() {
         for k in 0..8 {
             let mut unit = ndarray::Array2::zeros((4, 2));
             unit[[k / 2, k % 2]] = 1.0;
-            let one = mixed::jvp(device, &0.0, &zero, &still, unit.view(), &0.0, &zero, &layer, x.view(), 4).unwrap();
+            let one = mixed::jvp(device, &0.0, &zero, &still, unit.view(), &0.0, &zero, &layer, x.view(), 4)
+                .unwrap();
             let column = all.matrix().column(6 + k).to_vec();
             [one.y_dot, one.z_dot.re, one.z_dot.im].iter().zip(&column).for_each(|(a, b)| near(*a, *b));
             let (_, one) =
-                mixed::gradient_and_hvp(device, &zero, &still, unit.view(), &zero, &layer, x.view(), 4).unwrap();
+                mixed::gradient_and_hvp(device, &zero, &still, unit.view(), &zero, &layer, x.view(), 4)
+                    .unwrap();
             let again = mixed::hvp(device, &zero, &still, unit.view(), &zero, &layer, x.view(), 4).unwrap();
             let numbers = [one.z.re, one.z.im].into_iter().chain(one.layer.weight.map(|v| v.get()));
             let numbers = numbers.chain([one.layer.bias.get()]).chain(one.x.iter().copied());

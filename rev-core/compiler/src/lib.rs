@@ -10,5 +10,6 @@ pub mod limits;
 #[macro_use]
 pub mod ops;
 pub mod pass;
+pub mod plan;
 pub mod text;
 pub mod validate;

@@ -1,9 +1,9 @@
 //! Values of any type: their shadows, their zeros, and whether one may stand for another.
 
 use super::{bf16, f16, Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
-use crate::lanes::{InParts, LaneByLane, Laned, Pack, WIDTH};
 use crate::coordinates;
 use crate::error::Error;
+use crate::lanes::{InParts, LaneByLane, Laned, Pack, WIDTH};
 use crate::tolerance::Tolerances;
 use crate::value::DynArg;
 use ndarray::{Array, Dimension};

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Access, ArgValue, Callee, Function, Mode, Stmt, StmtKind, VarId, VarKind};
+use crate::ir::{Access, ArgValue, Callee, Function, Mode, Stmt, StmtKind, Var, VarId, VarKind};
 
 /// The written parameters that no statement reads or changes in another way than by `+=` and `-=`.
 ///
@@ -84,11 +84,20 @@ pub fn written_params(function: &Function) -> impl Iterator<Item = VarId> + '_ {
     })
 }
 
+/// The variables that external code names, as far as its words say.
+pub fn named_outside<'f>(function: &'f Function, code: &str) -> impl Iterator<Item = VarId> + 'f {
+    let words = code.split(|c: char| c != '_' && !c.is_alphanumeric());
+    let words: BTreeSet<String> = words.map(str::to_owned).collect();
+    let named = move |(_, var): &(usize, &Var)| words.contains(var.name.trim_start_matches("r#"));
+    function.vars.iter().enumerate().filter(named).map(|(k, _)| VarId(k as u32))
+}
+
 /// External code may read what it names.
 fn remove_named_outside(function: &Function, stmt: &Stmt, out: &mut BTreeSet<VarId>) {
     if let StmtKind::External { code } = &stmt.kind {
-        let words: BTreeSet<&str> = code.split(|c: char| c != '_' && !c.is_alphanumeric()).collect();
-        out.retain(|v| !words.contains(function.var(*v).name.as_str()));
+        named_outside(function, code).for_each(|v| {
+            out.remove(&v);
+        });
     }
     stmt.blocks().into_iter().flatten().for_each(|s| remove_named_outside(function, s, out));
 }

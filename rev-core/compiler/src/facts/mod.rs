@@ -8,7 +8,7 @@ mod parallel;
 mod recursion;
 mod trips;
 
-pub use accumulate_only::{accumulate_only, accumulated_by, written_params, PassedOn};
+pub use accumulate_only::{accumulate_only, accumulated_by, named_outside, written_params, PassedOn};
 pub use activity::{active_vars, each_derivative_read, passed_with_derivatives, Passing};
 pub use index::{Apart, Definitions, Indices, Order, Spread};
 pub use parallel::{

@@ -180,6 +180,9 @@ impl Direction {
     pub const ADJOINT: Direction = Direction { adjoint: 1, ..Direction::FORWARD };
     /// The function with its tangents.
     pub const TANGENTS: Direction = Direction { transposed: true, ..Direction::ADJOINT };
+    /// Its adjoint on numbers with its tangents: each argument is followed by its tangents, then by its cotangent with
+    /// its own.
+    pub const TANGENTS_OF_ADJOINT: Direction = Direction { adjoint: 2, ..Direction::TANGENTS };
 }
 
 /// An argument of a call.

@@ -448,6 +448,29 @@ impl ScalarType {
 }
 
 impl Type {
+    /// Whether values are surely scalars, which are copied wherever they are read.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self, Type::Scalar(_) | Type::Generic(_) | Type::Complex(_))
+    }
+
+    /// Whether values are surely arrays of run-time shape, or the shadows of some.
+    pub fn is_array(&self) -> bool {
+        match self {
+            Type::Array(..) => true,
+            Type::Shadow(t) => t.is_array(),
+            _ => false,
+        }
+    }
+
+    /// Whether values are surely fixed-size arrays, or the shadows of some.
+    pub fn is_fixed(&self) -> bool {
+        match self {
+            Type::Fixed(..) => true,
+            Type::Shadow(t) => t.is_fixed(),
+            _ => false,
+        }
+    }
+
     /// `usize`, the type of indices and lengths.
     pub const INDEX: Type = Type::Scalar(ScalarType::Usize);
     /// `bool`.

@@ -217,7 +217,9 @@ impl Plain {
     fn function_scope(&mut self, kind: &StmtKind) -> Option<StmtKind> {
         let StmtKind::Let { var: name, expr, body } = kind else { return None };
         let adjoint = match &expr.kind {
-            ExprKind::Named(path) if is_function_name(path) => ExprKind::Named(format!("{path}{}", self.suffix)),
+            ExprKind::Named(path) if is_function_name(path) => {
+                ExprKind::Named(format!("{path}{}", self.suffix))
+            }
             ExprKind::Read(place) => ExprKind::Read(Place::var(*self.functions.get(&place.var)?)),
             _ => return None,
         };

@@ -222,7 +222,9 @@ impl Transpose {
                 match (func, args.as_mut_slice()) {
                     (Func::Conj, [_]) if !self.complex => args.remove(0),
                     (Func::Conj, [Expr { kind: ExprKind::Literal(..), .. }]) => args.remove(0),
-                    (Func::Conj, [Expr { kind: ExprKind::Func(Func::Conj, inner), .. }]) if inner.len() == 1 => {
+                    (Func::Conj, [Expr { kind: ExprKind::Func(Func::Conj, inner), .. }])
+                        if inner.len() == 1 =>
+                    {
                         inner.remove(0)
                     }
                     _ => Expr { kind: ExprKind::Func(func, args), span },

@@ -287,8 +287,7 @@ impl Arbitrary {
                     true => Callee::Path(self.path()),
                     false => Callee::Param(self.var()),
                 };
-                let direction =
-                    {
+                let direction = {
                     let (adjoint, inverse) = (self.random.below(4) as u8, self.random.chance(50));
                     Direction { adjoint, inverse, transposed: adjoint > 0 && self.random.chance(30) }
                 };

@@ -11,6 +11,7 @@ use rev_compiler::ir::{
     is_function_name, Block, Direction, Expr, Function, Place, Span, Step, Stmt, StmtKind, Type, VarId,
 };
 use rev_compiler::pass::Erased;
+use rev_compiler::plan;
 
 use super::by_value::Recursion;
 use super::callee::{programs, Kind};
@@ -70,21 +71,17 @@ pub struct Body<'a> {
     pub pure: bool,
     /// Whether scopes are written with braces: where Rust text stands in the program, which sees all names around it.
     pub braces: bool,
-    /// Whether checks are emitted here.
-    pub checked: bool,
+    /// What stands around the statements that are being emitted.
+    pub around: plan::Around,
     /// The loops around, outermost first.
     pub loops: Vec<Around>,
     /// Ancillas whose largest magnitude is recorded for their release.
     pub held: BTreeSet<VarId>,
     /// Ancillas that start as the product with which they are updated first.
     pub started: BTreeSet<VarId>,
-    /// Arrays that several tasks add to at once where the emitted code's `__atomic` holds.
-    pub atomic: BTreeSet<VarId>,
     /// Elements that have handles of their own: inside a loop all of whose iterations accumulate
     /// into the same one.
     pub lent: Vec<(Place, Ident)>,
-    /// Arrays whose elements each iteration of a loop claims before it touches them, with the loop's variable.
-    pub claimed: Vec<(VarId, VarId)>,
     /// The elements that an iteration has claimed by here, by indices that don't change.
     pub taken: Vec<Place>,
     /// Angles whose sines and cosines have been computed, with their name.
@@ -112,13 +109,11 @@ impl<'a> Body<'a> {
             source: scope.source,
             pure: false,
             braces: has_external(&function.body),
-            checked: function.checks,
+            around: plan::Around::of(function),
             loops: Vec::new(),
             held: BTreeSet::new(),
             started: BTreeSet::new(),
-            atomic: BTreeSet::new(),
             lent: Vec::new(),
-            claimed: Vec::new(),
             taken: Vec::new(),
             angles: Vec::new(),
             lane: None,
@@ -270,7 +265,7 @@ impl<'a> Body<'a> {
 
     /// Code that runs only where checks are on.
     pub fn if_checked(&self, code: TokenStream) -> TokenStream {
-        if self.checked {
+        if self.around.checked {
             quote!(if __cx.checks() { #code })
         } else {
             TokenStream::new()
@@ -280,7 +275,7 @@ impl<'a> Body<'a> {
     /// The context that a call passes on.
     pub fn context(&self, direction: Direction) -> TokenStream {
         let forgets = |erased: &Erased| direction.adjoint > 0 && erased.forgets(self.site);
-        let checks = if self.checked { TokenStream::new() } else { quote!(.unchecked()) };
+        let checks = if self.around.checked { TokenStream::new() } else { quote!(.unchecked()) };
         match self.forgetful.is_some_and(forgets) {
             true => quote!(__cx #checks.forgetful()),
             false => quote!(__cx #checks.restoring()),

@@ -14,18 +14,15 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_compiler::check::Checked;
 use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Function, Mode};
-use rev_compiler::pass::{erase, Wanted};
+use rev_compiler::plan::{has_fused_product_outside, Program};
 use syn::Path;
 
 use super::body::{Body, Repr, Scope};
 use super::expr::Reach;
 use super::names::ident;
-use super::parallel::has_fused_product_outside;
 use super::recursion::frame;
-use super::signature::{Shape, Signature};
-use super::types::is_scalar;
+use super::signature::Signature;
 
 /// The programs of a function by value.
 #[derive(Default)]
@@ -59,20 +56,14 @@ impl ByValue {
         scope: &Scope,
         signature: &Signature,
         name: &Ident,
-        forward: &Checked,
-        inverse: &Checked,
+        forward: &Program,
+        inverse: &Program,
     ) -> ByValue {
-        let scalar = |(k, param)| {
-            let ty = &forward.var(param).ty;
-            signature.params.get::<usize>(k).is_some_and(|x| x.shape == Shape::Value) && is_scalar(ty)
+        let of = |plan: &Program| {
+            let function = plan.variants.as_ref()?.by_value.as_ref()?;
+            emitted(scope, signature, name, function, plan.direction)
         };
-        if !forward.params.iter().copied().enumerate().all(scalar) {
-            return ByValue::default();
-        }
-        let of = |function, direction| {
-            emitted(scope, signature, name, &erase(function, Wanted::All).shared(), direction)
-        };
-        let (forward, inverse) = (of(forward, Direction::FORWARD), of(inverse, Direction::INVERSE));
+        let (forward, inverse) = (of(forward), of(inverse));
         let recursive = |x: &Option<Emitted>| x.as_ref().is_some_and(|x| x.calls_itself || x.calls_other);
         if !recursive(&forward) && !recursive(&inverse) {
             return ByValue::default();

@@ -3,15 +3,14 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
-use rev_compiler::pass::PULLBACK;
 use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
+use rev_compiler::pass::PULLBACK;
 
 use super::body::{parsed, Body, Repr, Scope};
 use super::callee::{programs, split_derived, Kind};
 use super::derived::{of_path, Kind as Derived};
 use super::expr::Reach;
 use super::names::ident;
-use super::types::is_fixed;
 use crate::spans::at_span;
 
 impl Body<'_> {
@@ -163,7 +162,7 @@ impl Body<'_> {
     fn reference(&self, place: &Place, reference: TokenStream) -> TokenStream {
         let p = self.p;
         match self.type_of(place) {
-            Some(ty) if is_fixed(&ty) => quote!(#p::Pass::pass(#reference)),
+            Some(ty) if ty.is_fixed() => quote!(#p::Pass::pass(#reference)),
             None if !place.path.is_empty() => quote!(#p::Pass::pass(#reference)),
             Some(_) | None => reference,
         }
@@ -275,9 +274,6 @@ pub fn program_name(direction: Direction) -> proc_macro2::Ident {
     })
 }
 
-/// The tangents of an adjoint on numbers: each argument is followed by its tangents, then its cotangent with its own.
-pub const TANGENTS_OF_ADJOINT: Direction = Direction { adjoint: 2, ..Direction::TANGENTS };
-
 /// The path of a called function, without what says that its adjoint is meant.
 pub fn bare_callee(text: &str) -> &str {
     text.strip_suffix(PULLBACK).unwrap_or(text)
@@ -286,9 +282,7 @@ pub fn bare_callee(text: &str) -> &str {
 /// The programs of the tangent of a called function.
 pub fn callee_tangent(scope: &Scope, text: &str) -> TokenStream {
     match scope.source.callees.get(bare_callee(text)) {
-        Some(path) => {
-            programs(scope.p, scope.source, &of_path(path, Derived::Tangent), Kind::Reversible)
-        }
+        Some(path) => programs(scope.p, scope.source, &of_path(path, Derived::Tangent), Kind::Reversible),
         None => parsed(text),
     }
 }
@@ -296,7 +290,7 @@ pub fn callee_tangent(scope: &Scope, text: &str) -> TokenStream {
 /// Which program of the function at the bare path a call means.
 pub fn of_callee(text: &str, direction: Direction) -> Direction {
     match text.ends_with(PULLBACK) {
-        true => Direction { inverse: direction.inverse, ..TANGENTS_OF_ADJOINT },
+        true => Direction { inverse: direction.inverse, ..Direction::TANGENTS_OF_ADJOINT },
         false => direction,
     }
 }

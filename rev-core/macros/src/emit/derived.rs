@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::check::Checked;
-use rev_compiler::ir::{is_function_name, Expr, ExprKind, Generic, GenericKind, Mode, Stmt, Type, VarId};
-use rev_compiler::ops::Func;
+use rev_compiler::ir::{is_function_name, Generic, GenericKind, Mode, Type, VarId};
 use rev_compiler::pass;
 use syn::{parse_quote, GenericParam};
 
@@ -127,23 +126,6 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         method: None,
     };
     Some((made_model, made))
-}
-
-/// Whether an adjoint as a function has products of real and complex numbers and parts of complex ones, which only shadows
-/// have in emitted code.
-pub fn computes_with_parts(function: &Checked) -> bool {
-    fn in_expr(e: &Expr) -> bool {
-        let own = [Func::ScaleReal, Func::ShadowRe, Func::ShadowIm, Func::ShadowFromRe, Func::ShadowFromIm];
-        let mut found = matches!(&e.kind, ExprKind::Func(func, _) if own.contains(func));
-        e.each_child(&mut |child| found |= in_expr(child));
-        found
-    }
-    fn in_stmt(stmt: &Stmt) -> bool {
-        let mut found = stmt.blocks().into_iter().flatten().any(in_stmt);
-        stmt.each_expr(&mut |e| found |= in_expr(e));
-        found
-    }
-    function.body.iter().any(in_stmt)
 }
 
 /// The parameter that follows a parameter.

@@ -10,7 +10,7 @@ use rev_compiler::pass::taken_partials;
 use super::body::{parsed, Body, Repr};
 use super::names::ident;
 use super::pure::pure_program;
-use super::types::{is_scalar, rust_type};
+use super::types::rust_type;
 
 /// Whether a place is reached for reading or for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -219,7 +219,7 @@ impl Body<'_> {
         if place.path.is_empty() && self.repr(place.var) == Repr::Function {
             return reached;
         }
-        if self.type_of(place).is_some_and(|t| is_scalar(&t)) {
+        if self.type_of(place).is_some_and(|t| t.is_scalar()) {
             return reached;
         }
         quote!(::core::clone::Clone::clone(&#reached))
@@ -314,7 +314,7 @@ impl Body<'_> {
 
     /// Whether iterations claim what they access there.
     fn is_claimed(&self, place: &Place, depth: usize) -> bool {
-        depth == 0 && self.claimed.iter().any(|(var, ..)| *var == place.var)
+        depth == 0 && self.around.claimed.iter().any(|(var, ..)| *var == place.var)
     }
 
     /// After a statement that surely claims an element it needn't be claimed again in the same block.
@@ -345,7 +345,7 @@ impl Body<'_> {
     ) -> TokenStream {
         let p = self.p;
         let on = |(var, _): &&(VarId, VarId)| *var == place.var && depth == 0;
-        let claimed: Vec<_> = self.claimed.iter().filter(on).copied().collect();
+        let claimed: Vec<_> = self.around.claimed.iter().filter(on).copied().collect();
         let mut out = TokenStream::new();
         for (_, index) in claimed {
             let shown = self.show(place);

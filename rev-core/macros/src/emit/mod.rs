@@ -47,12 +47,12 @@ use quote::quote;
 use rev_compiler::check::Checked;
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Direction, Module};
-use rev_compiler::pass::{adjoint, inverse, Adjoint};
+use rev_compiler::plan::{computes_with_parts, plan, Program};
 
 use crate::diagnostic::compile_errors;
 use crate::methods::beside;
 use crate::model::Model;
-use api::{Api, Entry};
+use api::{Api, Entry, Fusion};
 use body::Scope;
 use by_value::ByValue;
 pub use callee::hash;
@@ -73,34 +73,24 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let quotes = Quotes::of(&model.item);
     let scope = Scope { p, source: &model.source, quotes: &quotes };
     let signature = Signature::of(p, model);
-    let backward = inverse(program);
-    let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, program, &backward);
-    let of = |function: &Checked, direction: Direction| {
-        program::program(&scope, &signature, function, direction, &by_value)
-    };
-    let laned = |function: &Checked, direction: Direction| {
-        lanes::program(&scope, &signature, function, direction)
-    };
-    let (forward, reverse) = (adjoint(program, Adjoint::LEAN), adjoint(&backward, Adjoint::LEAN));
-    let (fusion, fused) = program::fused(&scope, &signature, program).unwrap_or_default();
-    let adjoint_of_inverse = Direction { adjoint: 1, ..Direction::INVERSE };
-    let programs = [
-        of(program, Direction::FORWARD),
-        of(&backward, Direction::INVERSE),
-        of(&forward, Direction::ADJOINT),
-        program::seldom_called(&scope, &signature, &reverse, adjoint_of_inverse),
-        laned(program, Direction::FORWARD),
-        laned(&backward, Direction::INVERSE),
-        match model.derived {
-            true => lanes::seldom_called(&scope, &signature, &forward, Direction::ADJOINT),
-            false => laned(&forward, Direction::ADJOINT),
-        },
-        lanes::seldom_called(&scope, &signature, &reverse, adjoint_of_inverse),
-    ];
+    let plan = plan(program);
+    let [forward, inverse, ..] = &plan.programs;
+    let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, forward, inverse);
+    let each = plan.programs.iter().map(|x| program::program(&scope, &signature, x, &by_value));
+    let laned = plan.programs.iter().filter(|_| plan.laned).map(|x| {
+        // the adjoint of what is derived is seldom called in lanes
+        let seldom = model.derived && x.direction == Direction::ADJOINT;
+        match seldom {
+            true => lanes::program(&scope, &signature, &Program { variants: None, ..x.clone() }),
+            false => lanes::program(&scope, &signature, x),
+        }
+    });
+    let programs = each.chain(laned);
+    let fused = plan.fused.as_ref().map(|x| program::fused(&scope, &signature, x));
     let by_value = &by_value.functions;
     let name = &model.item.sig.ident;
     let vis = &model.item.vis;
-    let entry = Entry { p, model, signature: &signature, fused: fusion };
+    let entry = Entry { p, model, signature: &signature, fused: Fusion::of(&plan) };
     let Api { items, functions } = api::entry_points(&entry);
     let derived = derived_functions(&scope, &entry, program);
     let entry = Entry { p: outside, signature: &Signature::of(outside, model), ..entry };
@@ -191,7 +181,7 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
     let adjoints = adjoints.into_iter().filter(|_| entry.model.adjoints > 0);
     for kind in tangent.into_iter().chain(adjoints) {
         let Some((model, function)) = derived::derived(outside, entry.model, program, kind) else { continue };
-        if kind == derived::Kind::Adjoint && derived::computes_with_parts(&function) {
+        if kind == derived::Kind::Adjoint && computes_with_parts(&function) {
             let what = "the adjoint of a program that computes with parts of complex numbers can't be called in programs";
             let d = Diagnostic::new(Code::UnsupportedAttribute, entry.model.function.span, what)
                 .help("leave out `adjoint`: gradients, `vjp` and tangents of it are there");

@@ -5,78 +5,55 @@ use quote::{quote, quote_spanned};
 use rev_compiler::check::Checked;
 use rev_compiler::facts::{accumulated_by, passed_with_derivatives, written_params, PassedOn, Passing};
 use rev_compiler::ir::{Direction, Function};
-use rev_compiler::pass::{fuse, fuse_proven, Erased, Forms, Wanted};
+use rev_compiler::pass::{Erased, Forms};
+use rev_compiler::plan::{self, has_fused_product_outside, Program, Variants};
 
-use super::api::{aliases, Fusion};
+use super::api::aliases;
 use super::body::{parsed, Body, Repr, Scope};
 use super::by_value::ByValue;
 use super::call::program_name;
 use super::callee::{programs, Kind};
 use super::names::ident;
-use super::parallel::has_fused_product_outside;
 use super::recursion;
-use super::signature::{Passed, Shape, Signature};
-use super::types::is_scalar;
+use super::signature::{Passed, Signature};
 use crate::model::Receiver;
 
 /// The most parameters of a function that is passed to others (`rev_cpu::function::Params`).
 const MOST_PARAMS: usize = 24;
 
-/// The program of a direction, from the function that it is (the adjoint's parameters are each
-/// followed by their shadows).
-pub fn program(
-    scope: &Scope,
-    signature: &Signature,
-    function: &Checked,
-    direction: Direction,
-    by_value: &ByValue,
-) -> TokenStream {
+/// The function of a program (the parameters of an adjoint, and of tangents, are each followed by their shadows).
+pub fn program(scope: &Scope, signature: &Signature, plan: &Program, by_value: &ByValue) -> TokenStream {
+    let (function, direction) = (&plan.function, plan.direction);
     let passed = passed_params(signature, direction, scope.p);
     let name = program_name(direction);
     let entry = entry(scope, signature, function, &name, direction);
-    let shadowed = direction.adjoint > 0;
-    let statements = variants(scope, function, &passed, shadowed, &entry, by_value.statements(direction));
+    let statements = match &plan.variants {
+        None => {
+            let statements = statements(scope, function, &passed, None);
+            quote!(#entry #statements)
+        }
+        Some(Variants { all, shadows, .. }) => {
+            let by_value = by_value.statements(direction);
+            variants(scope, (all, shadows.as_ref()), &passed, &entry, by_value)
+        }
+    };
     around(scope, signature, function, &name, direction, &statements)
 }
 
 /// A program that is an error whenever it is called.
-pub fn missing(
-    scope: &Scope,
-    signature: &Signature,
-    function: &Checked,
-    direction: Direction,
-    error: &TokenStream,
-) -> TokenStream {
-    around(scope, signature, function, &program_name(direction), direction, &quote!(__Err::<(), _>(#error)?;))
-}
-
-/// The adjoint of the inverse: which only calls of inverses need, where cotangents go through them. One body serves
-/// with and without checks, and nothing of it runs in lanes, so that nobody compiles much for it.
-pub fn seldom_called(
-    scope: &Scope,
-    signature: &Signature,
-    function: &Checked,
-    direction: Direction,
-) -> TokenStream {
+pub fn missing(scope: &Scope, signature: &Signature, plan: &Program, error: &TokenStream) -> TokenStream {
+    let (function, direction) = (&plan.function, plan.direction);
     let name = program_name(direction);
-    let entry = entry(scope, signature, function, &name, direction);
-    let statements = statements(scope, function, &passed_params(signature, direction, scope.p), None);
-    around(scope, signature, function, &name, direction, &quote!(#entry #statements))
+    around(scope, signature, function, &name, direction, &quote!(__Err::<(), _>(#error)?;))
 }
 
-/// `__fused`: the function and its adjoint in one ([`rev_compiler::pass::fuse`]), where it
-/// calls no other programs than those that every function has, also for lanes; and for which runs it is.
-pub fn fused(scope: &Scope, signature: &Signature, function: &Checked) -> Option<(Fusion, TokenStream)> {
-    let functions = signature.params.iter().any(|x| x.shape == Shape::Function);
-    let always = fuse_proven(function).map(|fused| (Fusion::Always, fused));
-    let found = always.or_else(|| Some((Fusion::Unchecked, fuse(function)?)));
-    let (fusion, fused) = found.filter(|(_, f)| !functions && f.is_plain())?;
-    let fused = fused.shared();
-    let (name, direction) = (ident("__fused"), Direction::ADJOINT);
+/// `__fused`: the function and its adjoint in one ([`rev_compiler::pass::fuse`]).
+pub fn fused(scope: &Scope, signature: &Signature, fused: &plan::Fusion) -> TokenStream {
+    let (function, name, direction) = (&fused.function, ident("__fused"), Direction::ADJOINT);
     let passed = passed_params(signature, direction, scope.p);
-    let entry = entry(scope, signature, &fused, &name, direction);
-    let statements = statements(scope, &fused, &passed, None);
-    Some((fusion, around(scope, signature, &fused, &name, direction, &quote!(#entry #statements))))
+    let entry = entry(scope, signature, function, &name, direction);
+    let statements = statements(scope, function, &passed, None);
+    around(scope, signature, function, &name, direction, &quote!(#entry #statements))
 }
 
 /// What a program does first where the function is recursive.
@@ -134,18 +111,14 @@ fn around(
 /// The statements of a program; of an adjoint, with and without the state that it restores.
 fn variants(
     scope: &Scope,
-    function: &Checked,
+    (all, shadows): (&Forms, Option<&Forms>),
     passed: &[Passed],
-    shadowed: bool,
     entry: &TokenStream,
     by_value: Option<&TokenStream>,
 ) -> TokenStream {
     let p = scope.p;
-    let all = Forms::of(function, Wanted::All);
-    let shadows = shadowed.then(|| Forms::of(function, Wanted::Shadows)).filter(|s| *s != all);
-    let (all, shadows) = (all.shared(), shadows.map(Forms::shared));
-    let statements = form(scope, &all, passed);
-    let by_reference = match &shadows {
+    let statements = form(scope, all, passed);
+    let by_reference = match shadows {
         Some(shadows) => {
             let shadows = form(scope, shadows, passed);
             quote!(if __C::RESTORES { #statements } else { #shadows })
@@ -181,7 +154,7 @@ fn statements(scope: &Scope, function: &Function, passed: &[Passed], erased: Opt
     let mut entry = TokenStream::new();
     for (&var, param) in function.params.iter().zip(passed) {
         let name = body.name(var);
-        let copied = param.repr() == Repr::Ref && is_scalar(&function.var(var).ty);
+        let copied = param.repr() == Repr::Ref && function.var(var).ty.is_scalar();
         if copied {
             entry.extend(quote!(let #name = *#name;));
         }

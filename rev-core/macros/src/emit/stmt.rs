@@ -15,7 +15,7 @@ use super::contraction::First;
 use super::expr::Reach;
 use super::names::ident;
 use super::pair::SineCosine;
-use super::types::{is_scalar, number_type, rust_type, storage, Storage};
+use super::types::{number_type, rust_type, storage, Storage};
 
 /// What is asked of an ancilla at the end of its scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,9 +78,9 @@ impl Body<'_> {
             }
             StmtKind::External { code } => self.external(code, stmt.span),
             StmtKind::Unchecked { body } => {
-                let checked = std::mem::replace(&mut self.checked, false);
+                let checked = std::mem::replace(&mut self.around.checked, false);
                 let body = self.block(body);
-                self.checked = checked;
+                self.around.checked = checked;
                 quote!({ #body })
             }
             // gone after the uncompute pass
@@ -102,7 +102,7 @@ impl Body<'_> {
         if self.is_array(place) {
             return self.array_update(op, place, expr);
         }
-        let atomic = self.atomic.contains(&place.var).then(|| self.atomic_update(op, place, expr));
+        let atomic = self.around.atomic.contains(&place.var).then(|| self.atomic_update(op, place, expr));
         let p = self.p;
         let aliases = self.alias_checks(stmt);
         let values: Vec<TokenStream> = match expr.fused_factors() {
@@ -181,7 +181,7 @@ impl Body<'_> {
 
     /// Comparisons, where checks are on, of the written element with those that only the values of indices tell apart.
     fn alias_checks(&mut self, stmt: &Stmt) -> TokenStream {
-        if !self.checked {
+        if !self.around.checked {
             return TokenStream::new();
         }
         let mut checks = TokenStream::new();
@@ -454,8 +454,8 @@ impl Body<'_> {
     pub fn end(&self, var: VarId, release: Release) -> End {
         let exact = || self.function.var(var).ty.is_exact(&self.function.generics);
         match release {
-            Release::Checked if self.checked => End::Compared,
-            Release::Uncomputed if self.checked && !exact() => End::Number,
+            Release::Checked if self.around.checked => End::Compared,
+            Release::Uncomputed if self.around.checked && !exact() => End::Number,
             Release::Managed | Release::Uncomputed | Release::Checked | Release::Dropped => End::Dropped,
         }
     }
@@ -550,7 +550,7 @@ impl Body<'_> {
 
     /// The check that an ancilla holds a value again.
     fn release(&mut self, var: VarId, expected: &TokenStream) -> TokenStream {
-        if !self.checked {
+        if !self.around.checked {
             return TokenStream::new();
         }
         let p = self.p;
@@ -573,7 +573,7 @@ impl Body<'_> {
     fn branch(&mut self, cond: &Expr, post: Option<&Expr>, then: &Block, otherwise: &Block) -> TokenStream {
         let p = self.p;
         let taken = self.expr(cond);
-        let check = match post.filter(|_| self.checked) {
+        let check = match post.filter(|_| self.around.checked) {
             Some(post) if self.lane.is_some() => {
                 let shown = self.quote(post.span);
                 self.lane_claim(
@@ -601,7 +601,7 @@ impl Body<'_> {
         let p = self.p;
         let (span, shown) = (self.standing(), self.quote(post.span));
         let check = |body: &mut Self, expected: bool| {
-            if !body.checked {
+            if !body.around.checked {
                 return TokenStream::new();
             }
             let value = body.expr(post);
@@ -677,7 +677,7 @@ impl Body<'_> {
                 Repr::Ref | Repr::Mut => quote!(let #written = ::core::clone::Clone::clone(&*#name);),
                 Repr::Value if mentioned.by_reference => quote!(let #written = &#name;),
                 Repr::Value => quote!(let #written = ::core::clone::Clone::clone(&#name);),
-                Repr::Owned if is_scalar(&self.function.var(mentioned.var).ty) => {
+                Repr::Owned if self.function.var(mentioned.var).ty.is_scalar() => {
                     quote!(let #written = #name;)
                 }
                 Repr::Owned => quote!(let #written = &#name;),

@@ -37,20 +37,6 @@ pub fn storage(ty: &Type) -> Storage {
     }
 }
 
-/// Whether a type is surely a scalar, which is copied wherever it is read.
-pub fn is_scalar(ty: &Type) -> bool {
-    matches!(ty, Type::Scalar(_) | Type::Generic(_) | Type::Complex(_))
-}
-
-/// Whether values of a type are surely fixed-size arrays, or the shadows of some.
-pub fn is_fixed(ty: &Type) -> bool {
-    match ty {
-        Type::Fixed(..) => true,
-        Type::Shadow(t) => is_fixed(t),
-        _ => false,
-    }
-}
-
 /// The type of the numbers in a type, the first one that isn't exact; `None` where the source doesn't
 /// say it.
 pub fn number_type(ty: &Type) -> Option<Type> {

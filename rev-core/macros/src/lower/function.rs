@@ -45,7 +45,10 @@ pub fn lower_function(
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
     let function = function.in_steps();
     let Options { tangents, adjoints, .. } = options;
-    (Model { item, params, loss, declared, function, source, tangents, adjoints, derived: false, method }, diagnostics)
+    (
+        Model { item, params, loss, declared, function, source, tangents, adjoints, derived: false, method },
+        diagnostics,
+    )
 }
 
 impl Lowerer {

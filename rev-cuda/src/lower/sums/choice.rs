@@ -6,7 +6,6 @@
 //! been measured here.
 
 use rev_core::error::{Cause, Error};
-use rev_core::facts::{ParallelFacts, PlaceClass};
 use rev_core::ir::{Expr, ExprKind, Place, Step, Stmt, StmtKind, VarId};
 
 use crate::kernel::Space;
@@ -14,7 +13,7 @@ use crate::measure::{Answer, Measured, Multiplicity, Question, TABLE_BYTES};
 use crate::plan::{BufferId, Strategy, Word, WordOp};
 
 use super::super::atom::Atom;
-use super::super::memory::Loc;
+use super::super::memory::{ArrayLoc, Loc};
 use super::super::parallel::binary;
 use super::super::stmt::REGISTER_LEAVES;
 use super::super::types::ArgumentType;
@@ -98,7 +97,7 @@ impl Lower<'_> {
             Strategy::Atomic => Ok(()),
             Strategy::Tree if sum.adds() => Ok(()),
             Strategy::Tree => Err("its terms aren't added".into()),
-            Strategy::Uniform => self.give_registers(sum, of),
+            Strategy::Uniform => give_registers(sum),
             Strategy::BlockTable => {
                 let answer = match answer {
                     Some(answer) => Some(answer),
@@ -129,32 +128,6 @@ impl Lower<'_> {
         if any_order && self.options.deterministic && !sum.is_exact() {
             return Err("its order isn't fixed, as the deterministic mode asks".into());
         }
-        Ok(())
-    }
-
-    /// A sum in each thread's registers: of a value, or of one element of an array.
-    fn give_registers(&mut self, sum: &mut Sum, of: &ParallelLoop) -> Result<(), Refusal> {
-        if !sum.adds() {
-            return Err("its terms aren't added".into());
-        }
-        let (kind, prefix) = match &sum.target {
-            Loc::Array(a) => {
-                let index = common_index(sum)?;
-                let invariant = index.iter().all(|e| is_invariant(e, of.stmt, of.facts));
-                if !invariant || index.len() != a.shape.len() {
-                    return Err("iterations add to different elements".into());
-                }
-                (a.kind.clone(), 1)
-            }
-            _ => (sum.kind.clone(), 0),
-        };
-        if !fits_registers(&kind) {
-            return Err(format!(
-                "lanes exchange at most {REGISTER_LEAVES} numbers of 32 or 64 bits, and it has {}",
-                numbers(&kind)
-            ));
-        }
-        (sum.kind, sum.prefix) = (kind, prefix);
         Ok(())
     }
 
@@ -228,7 +201,7 @@ impl Lower<'_> {
             return Err("the loop doesn't visit neighbours one after the other".into());
         };
         let by_index = "it isn't indexed by an argument's element at the loop's index".to_string();
-        let [index] = common_index(sum)? else { return Err(by_index) };
+        let [index] = sum.common_index()? else { return Err(by_index) };
         let buffer = self.index_array(index, of).ok_or(by_index)?;
         let kept = of.records && gathers(&target.kind.leaves()) && fits_registers(&target.kind);
         if self.options.deterministic && !sum.is_exact() && !kept && !adds_once(sum, of) {
@@ -264,32 +237,41 @@ impl Lower<'_> {
     }
 }
 
-/// The index of the element that every term is added to.
-pub(super) fn common_index(sum: &Sum) -> Result<&[Expr], Refusal> {
-    let mut sites = sum.how.sites.iter().map(|s| match s.place.path.first() {
-        Some(Step::Index(es)) => Some(es.as_slice()),
-        _ => None,
-    });
-    let different = || "terms are added to elements with different indices".to_string();
-    let first = sites.next().flatten().ok_or_else(different)?;
-    let same = |es: &[Expr]| es.len() == first.len() && es.iter().zip(first).all(|(a, b)| a.same(b));
-    if sites.all(|site| site.is_some_and(same)) {
-        Ok(first)
-    } else {
-        Err(different())
+/// A sum in each thread's registers: of a value, or of one element of an array.
+fn give_registers(sum: &mut Sum) -> Result<(), Refusal> {
+    if !sum.adds() {
+        return Err("its terms aren't added".into());
     }
+    let (kind, prefix) = match &sum.target {
+        Loc::Array(a) => {
+            sum.common_index()?;
+            if !sum.is_of_one_element(a) {
+                return Err("iterations add to different elements".into());
+            }
+            (a.kind.clone(), 1)
+        }
+        _ => (sum.kind.clone(), 0),
+    };
+    if !fits_registers(&kind) {
+        return Err(format!(
+            "lanes exchange at most {REGISTER_LEAVES} numbers of 32 or 64 bits, and it has {}",
+            numbers(&kind)
+        ));
+    }
+    (sum.kind, sum.prefix) = (kind, prefix);
+    Ok(())
 }
 
-/// Whether an index is the same in all iterations of a loop.
-pub(super) fn is_invariant(e: &Expr, stmt: &Stmt, facts: &ParallelFacts) -> bool {
-    let mut bound = std::collections::BTreeSet::new();
-    stmt.add_bound(&mut bound);
-    let mut invariant = true;
-    e.each_read(&mut |place| {
-        let written = !matches!(facts.classes.get(&place.var), None | Some(PlaceClass::ReadOnly));
-        invariant &= !written && !bound.contains(&place.var);
-    });
-    invariant
+impl Sum {
+    /// The index of the element that every term of an iteration is added to.
+    fn common_index(&self) -> Result<&[Expr], Refusal> {
+        self.index.as_deref().ok_or_else(|| "terms are added to elements with different indices".to_string())
+    }
+
+    /// Whether all iterations add to one element of an array, whole.
+    pub(super) fn is_of_one_element(&self, array: &ArrayLoc) -> bool {
+        self.one_element && self.index.as_ref().is_some_and(|index| index.len() == array.shape.len())
+    }
 }
 
 /// What a binding inside some blocks stands for.

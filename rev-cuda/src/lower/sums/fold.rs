@@ -6,7 +6,6 @@
 //! which the two differ is added up, the later to the earlier, and kept at the level of that bit. Blocks
 //! in between, if there are any, have nothing to add, which is the same as adding their zeros.
 
-use rev_core::facts::ParallelFacts;
 use rev_core::ir::Stmt;
 use rev_core::tree;
 
@@ -20,7 +19,6 @@ use super::super::parallel::{binary, divided_up};
 use super::super::types::ArgumentType;
 use super::super::value::Val;
 use super::super::{Lower, Outcome};
-use super::choice::{common_index, is_invariant};
 use super::Sum;
 
 /// Levels of a tree whose size isn't known. A thread of its own never gets to the end of 2⁴⁰
@@ -179,11 +177,11 @@ impl Lower<'_> {
     /// tree, too; where it may have more than one block, with a fold.
     pub fn inner_sums(&mut self, stmt: &Stmt, visits: &Visits) -> Outcome<(Vec<Sum>, Option<Fold>)> {
         let facts = self.facts(stmt)?;
-        let mut sums = self.candidates(&facts)?;
+        let mut sums = self.candidates(stmt, &facts)?;
         sums.retain(|s| !s.is_exact());
         let mut owns = Vec::new();
         for sum in &mut sums {
-            self.narrow_to_element(sum, stmt, &facts)?;
+            self.narrow_to_element(sum)?;
             let own = match &sum.target {
                 Loc::Array(a) => {
                     let Some(zero) = Val::zero(&a.kind) else {
@@ -209,11 +207,9 @@ impl Lower<'_> {
 
     /// Where all iterations add to one element of an array, that element is the target: others may be
     /// other threads'.
-    fn narrow_to_element(&mut self, sum: &mut Sum, stmt: &Stmt, facts: &ParallelFacts) -> Outcome<()> {
+    fn narrow_to_element(&mut self, sum: &mut Sum) -> Outcome<()> {
         let Loc::Array(a) = &sum.target else { return Ok(()) };
-        let Ok(index) = common_index(sum) else { return Ok(()) };
-        let one = index.len() == a.shape.len() && index.iter().all(|e| is_invariant(e, stmt, facts));
-        if !one || sum.prefix > 0 {
+        if !sum.is_of_one_element(a) || sum.prefix > 0 {
             return Ok(());
         }
         (sum.kind, sum.prefix) = (a.kind.clone(), 1);

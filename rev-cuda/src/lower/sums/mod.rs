@@ -19,8 +19,10 @@ mod table;
 mod tree;
 mod uniform;
 
+use rev_core::check::overlap::Values;
 use rev_core::facts::{self, Accumulated, ParallelFacts, PlaceClass};
-use rev_core::ir::{Block, Place, Stmt, VarId};
+use rev_core::ir::{Block, Expr, Place, Stmt, VarId};
+use rev_core::plan::{common_element, common_index};
 
 use crate::kernel::Ty;
 use crate::measure::Multiplicity;
@@ -61,6 +63,10 @@ pub(super) struct Sum {
     var: VarId,
     places: Vec<Place>,
     how: Accumulated,
+    /// The index of the element that every term of an iteration is added to,
+    index: Option<Vec<Expr>>,
+    /// and whether that is one element for all iterations.
+    one_element: bool,
     /// What is added to.
     target: Loc,
     /// Its type, or its element's where only one element or one for each iteration is added to.
@@ -141,7 +147,7 @@ impl Sum {
 impl Lower<'_> {
     /// The sums of a parallel loop of the host, and how each is added up.
     pub fn sums(&mut self, of: &ParallelLoop) -> Outcome<Vec<Sum>> {
-        let mut sums = self.candidates(of.facts)?;
+        let mut sums = self.candidates(of.stmt, of.facts)?;
         let mut tables = 0;
         for sum in &mut sums {
             self.choose_strategy(sum, of, &mut tables)?;
@@ -157,7 +163,7 @@ impl Lower<'_> {
     }
 
     /// The sums of a parallel loop, each by atomic additions.
-    fn candidates(&mut self, facts: &ParallelFacts) -> Outcome<Vec<Sum>> {
+    fn candidates(&mut self, stmt: &Stmt, facts: &ParallelFacts) -> Outcome<Vec<Sum>> {
         let mut sums = Vec::new();
         for (var, class) in &facts.classes {
             match class {
@@ -167,6 +173,13 @@ impl Lower<'_> {
                     }
                 }
                 class => self.add_candidate(*var, Vec::new(), class, &mut sums)?,
+            }
+        }
+        if let (false, Some(function)) = (sums.is_empty(), &self.frame()?.function) {
+            let values = Values::of(function);
+            for sum in &mut sums {
+                sum.index = common_index(&sum.how.sites, &values);
+                sum.one_element = common_element(&sum.how, stmt, facts, &values).is_some();
             }
         }
         Ok(sums)
@@ -191,6 +204,8 @@ impl Lower<'_> {
             var,
             places,
             how: how.clone(),
+            index: None,
+            one_element: false,
             target,
             kind,
             prefix,

@@ -139,9 +139,7 @@ fn with_shadows(parameters: Parameters, direction: Direction) -> Parameters {
     (1..=direction.adjoint).fold(parameters, |ps, level| {
         let tangents = direction.transposed && level == direction.adjoint;
         let of_shadow = |mode: Mode| if tangents { mode } else { mode.of_shadow() };
-        ps.into_iter()
-            .flat_map(|(mode, t)| [(mode, t.clone()), (of_shadow(mode), Term::shadow(t))])
-            .collect()
+        ps.into_iter().flat_map(|(mode, t)| [(mode, t.clone()), (of_shadow(mode), Term::shadow(t))]).collect()
     })
 }
 

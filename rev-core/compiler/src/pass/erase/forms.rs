@@ -45,6 +45,14 @@ impl Forms {
         }
     }
 
+    /// What runs where checks are off.
+    pub fn unchecked(&self) -> &Erased {
+        match self {
+            Forms::One(one) => one,
+            Forms::Two { unchecked, .. } => unchecked,
+        }
+    }
+
     /// Whether checks ask anything, the calls aside.
     pub fn asks(&self) -> bool {
         match self {

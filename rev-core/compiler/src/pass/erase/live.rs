@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::facts::{Apart, Definitions, Indices, Order};
+use crate::facts::{named_outside, Apart, Definitions, Indices, Order};
 use crate::ir::{Access, Callee, Expr, Function, Named, Place, Release, Stmt, StmtKind, Type, VarId};
 use crate::pass::uncompute::order::{follows, shape, Node, Part, Position, Shape};
 
@@ -231,14 +231,9 @@ impl<'f> Marks<'_, 'f> {
 
     /// What external code names, it may read.
     fn named(&mut self, code: &str, at: Moment) {
-        let words: BTreeSet<&str> = code.split(|c: char| c != '_' && !c.is_alphanumeric()).collect();
-        let function = self.live.function;
-        for k in 0..function.vars.len() {
-            let var = VarId(k as u32);
-            if words.contains(function.var(var).name.as_str()) {
-                self.mentioned(var);
-                self.read(&Place::var(var), at);
-            }
+        for var in named_outside(self.live.function, code) {
+            self.mentioned(var);
+            self.read(&Place::var(var), at);
         }
     }
 

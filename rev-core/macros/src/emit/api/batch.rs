@@ -4,11 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
-use super::gradient::{bar, field, Param};
 use super::dense::again;
+use super::gradient::{bar, field, Param};
 use super::tangent::{zeros, Pair};
 use super::{dimension, Slot, DEPTH};
-use crate::emit::call::TANGENTS_OF_ADJOINT;
 use crate::emit::signature::{Passed, Shape};
 use crate::model::{ParamModel, Passing};
 
@@ -186,7 +185,7 @@ pub fn hvp_batch(pair: &Pair) -> TokenStream {
     let written = pair.params().enumerate().filter(|(_, ((param, _), _))| param.mode != Mode::Read);
     let written = written.map(|(k, _)| k);
     let forward = pair.of.dispatch(Direction::TANGENTS, &sides.slots, Some(&n));
-    let backward = pair.of.dispatch_forgetful(TANGENTS_OF_ADJOINT, &slots, &zeroed, &n);
+    let backward = pair.of.dispatch_forgetful(Direction::TANGENTS_OF_ADJOINT, &slots, &zeroed, &n);
     let (types, values): (Vec<_>, Vec<_>) = others
         .iter()
         .map(|(param, passed)| match pair.of.is_inactive(param) {

@@ -65,7 +65,12 @@ fn sweeps(p: &TokenStream, variables: &[&Ident], over: &Over, body: &TokenStream
 }
 
 /// The same with several sums side by side in variables that are shadows.
-fn sweeps_side_by_side(p: &TokenStream, variables: &[&Ident], over: &Over, body: &TokenStream) -> TokenStream {
+fn sweeps_side_by_side(
+    p: &TokenStream,
+    variables: &[&Ident],
+    over: &Over,
+    body: &TokenStream,
+) -> TokenStream {
     let (count, sides) = match over {
         Over::Each(count) => (quote!(#count), quote!(__numbers.chunks(1).collect())),
         Over::Groups => {
@@ -153,7 +158,8 @@ fn jacobian(pair: &Pair) -> TokenStream {
     }
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
-    let (inputs, arguments, given) = (inputs(pair, None), side_arguments(pair, None), pair.of.signature.given());
+    let (inputs, arguments, given) =
+        (inputs(pair, None), side_arguments(pair, None), pair.of.signature.given());
     let start = shadows(pair, &active);
     let (rows, by) = (named(p, &outputs), named(p, &active));
     let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();

@@ -17,8 +17,9 @@ mod vjp;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode, Rank, Type};
+use rev_compiler::plan::Plan;
 
-use super::call::{program_name, TANGENTS_OF_ADJOINT};
+use super::call::program_name;
 use super::derived;
 use super::names::ident;
 use super::signature::{Passed, Shape, Signature};
@@ -54,6 +55,17 @@ pub enum Fusion {
     Unchecked,
     /// One for all runs: the function claims nothing.
     Always,
+}
+
+impl Fusion {
+    /// As it is planned.
+    pub fn of(plan: &Plan) -> Fusion {
+        match &plan.fused {
+            None => Fusion::None,
+            Some(fused) if fused.checked => Fusion::Always,
+            Some(_) => Fusion::Unchecked,
+        }
+    }
 }
 
 /// The items beside the struct `f {}`, and the associated functions of it.
@@ -364,7 +376,7 @@ impl Entry<'_> {
         let width_argument = width.map(|n| quote!(#p::Width::<#n>,));
         let width_generic = width.map(|n| quote!(, #n));
         let Direction { adjoint, inverse, transposed } = direction;
-        let (module, adjoint) = match direction == TANGENTS_OF_ADJOINT {
+        let (module, adjoint) = match direction == Direction::TANGENTS_OF_ADJOINT {
             true => (quote!(Self::__pullback_module()?), 1),
             false => (self.module(), adjoint),
         };

@@ -255,9 +255,9 @@ fn jvp_of_one(pair: &Pair, inputs: &[(TokenStream, Ident)], result: &TokenStream
     let inputs = inputs.iter().map(|(input, _)| input);
     let values = pair.params().filter(|((param, _), _)| param.mode != Mode::Read).map(|(of, dot)| {
         let (value, tangent) = (&of.0.ident, &dot.0.ident);
-        let tangent = pair.is_given(&of).then(|| {
-            quote!(#tangent: #p::Primal::of_tangent(&__found.#tangent, &__found.#value)?,)
-        });
+        let tangent = pair
+            .is_given(&of)
+            .then(|| quote!(#tangent: #p::Primal::of_tangent(&__found.#tangent, &__found.#value)?,));
         quote!(#tangent #value: __found.#value,)
     });
     let name = pair.of.result_name("Jvp");

@@ -3,14 +3,13 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, ExprKind, Mode, Place, Step};
+use rev_compiler::plan::is_own_part;
 
 use super::super::body::{Body, Repr};
 use super::super::call::{of_callee, program_name};
 use super::super::expr::Reach;
 use super::super::names::ident;
-use super::super::types::is_fixed;
 use super::place::Spot;
-use super::vary::is_own_part;
 use super::Kind;
 
 /// The code of an argument: what comes before the call, what is passed, and what comes after it.
@@ -171,7 +170,7 @@ impl Body<'_> {
             let arg = self.place_argument(place, mode);
             return Passed { arg, ..Passed::default() };
         }
-        let fixed = self.type_of(place).is_some_and(|ty| is_fixed(&ty));
+        let fixed = self.type_of(place).is_some_and(|ty| ty.is_fixed());
         let whole = place.path.is_empty() && self.kind(place.var) == Kind::Pack;
         if whole {
             let name = self.name(place.var);
@@ -196,7 +195,7 @@ impl Body<'_> {
         let pack = Some((quote!(#name), true));
         let outside = !self.is_own(place.var);
         let one = matches!(self.spot(place, Reach::Write), Spot::One);
-        if outside && (one || self.is_shared(place) || self.atomic.contains(&place.var)) {
+        if outside && (one || self.is_shared(place) || self.around.atomic.contains(&place.var)) {
             // what the call adds to zero is added to the place, where several lanes may have one
             let before = quote!(let mut #name = #p::lanes::zero(););
             let after = self.lane_sum(place, &name);

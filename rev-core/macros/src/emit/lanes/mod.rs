@@ -1,7 +1,7 @@
 //! Parallel loops in lanes: the statements of several iterations at once.
 //!
 //! A group of iterations runs the body once, on packs: what differs between them is held in vectors,
-//! one lane for each; what doesn't stays a plain value ([`vary`]). A condition that differs becomes a
+//! one lane for each; what doesn't stays a plain value ([`Varying`]). A condition that differs becomes a
 //! mask, under which both branches run; a loop runs until no lane is active. Elements chosen by an
 //! index that differs are gathered and scattered, and what all iterations accumulate into gets the
 //! sum over the lanes.
@@ -9,7 +9,7 @@
 //! The functions that a laned loop calls are emitted for lanes too, with packs as arguments
 //! ([`program`]). Those that can't be (and everything else that has no lanes) run lane by lane.
 //! Variables that are alike in all lanes that a loop still has are plain values in it ([`mod@alike`]).
-//! How many lanes run at once is each loop's own ([`mod@width`]).
+//! What runs in lanes, and in how many, the plan says ([`rev_compiler::plan`]).
 //! Nothing here depends on the instruction set: every function of the runtime takes it as its first
 //! argument, `__s`.
 
@@ -19,20 +19,17 @@ mod expr;
 mod place;
 mod program;
 mod stmt;
-mod vary;
-mod width;
 
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, ToTokens};
 use rev_compiler::ir::{Block, VarId};
+use rev_compiler::plan::{Lanes, Varying};
 
 use super::body::Body;
 use super::names::ident;
-pub use program::{program, seldom_called};
-pub use vary::{is_laned, passes, Varying};
-pub use width::width;
+pub use program::program;
 
 /// What the emitter knows while it emits statements for lanes.
 pub struct Lane {
@@ -52,7 +49,7 @@ pub struct Lane {
 
 impl Lane {
     /// The lanes of a mask: those of a group of iterations, or for which a function is called.
-    pub fn under(varying: Varying, shared: BTreeSet<VarId>, mask: Ident) -> Lane {
+    pub fn under(Lanes { varying, shared }: Lanes, mask: Ident) -> Lane {
         Lane { varying, shared, alike: BTreeSet::new(), mask, names: 0, failing: None }
     }
 }

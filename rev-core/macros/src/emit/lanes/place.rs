@@ -209,7 +209,7 @@ impl Body<'_> {
         let name = ident(if negative { "sub" } else { "add" });
         let target = self.place(place, Reach::Write);
         let add = quote!(#p::rt::update::#name(&mut #target, __sum););
-        if !self.atomic.contains(&place.var) {
+        if !self.around.atomic.contains(&place.var) {
             return quote!({ let __sum = #sum; #add });
         }
         let cell = self.place(place, Reach::Atomic);
@@ -230,7 +230,7 @@ impl Body<'_> {
         };
         let (lets, v) = (&chosen.lets, quote!(, __v));
         let add = self.accessed(chosen, add, &v, place);
-        if !self.atomic.contains(&place.var) {
+        if !self.around.atomic.contains(&place.var) {
             return quote!({ let __v = #pack; #lets #add; });
         }
         let atomic = self.accessed(chosen, atomic, &v, place);

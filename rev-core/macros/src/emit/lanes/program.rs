@@ -8,10 +8,9 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_compiler::check::Checked;
-use rev_compiler::facts::accumulated_by;
-use rev_compiler::ir::{Arg, ArgValue, Class, Direction, Function, Mode, Stmt, StmtKind, Type, VarId};
-use rev_compiler::pass::{Forms, Wanted};
+use rev_compiler::ir::{Direction, Function, Mode, VarId};
+use rev_compiler::pass::{Erased, Forms};
+use rev_compiler::plan::{counts, Lanes, Program, Variants};
 
 use super::super::body::{Body, Repr, Scope};
 use super::super::call::program_name;
@@ -20,24 +19,20 @@ use super::super::program::passed_params;
 use super::super::recursion::is_recursive;
 use super::super::signature::{Passed, Shape, Signature};
 use super::call::lane_program_name;
-use super::{is_laned, Lane, Varying};
+use super::Lane;
 
-/// The program of a direction for lanes; nothing for a function that takes functions, which lanes
-/// never call.
-pub fn program(
-    scope: &Scope,
-    signature: &Signature,
-    function: &Checked,
-    direction: Direction,
-) -> TokenStream {
-    let forms = Forms::of(function, Wanted::All).shared();
-    let shadows = (direction.adjoint > 0).then(|| Forms::of(function, Wanted::Shadows).shared());
-    let one_by_one_if_checked =
-        matches!(forms, Forms::Two { .. }) || matches!(shadows, Some(Forms::Two { .. }));
-    around(scope, signature, function, direction, one_by_one_if_checked, |passed, counts| {
+/// The function of a program for lanes.
+pub fn program(scope: &Scope, signature: &Signature, plan: &Program) -> TokenStream {
+    let Some(Variants { all, shadows, .. }) = &plan.variants else {
+        return around(scope, signature, plan, false, |_, _| (None, None));
+    };
+    let shadows = shadows.as_ref().or((plan.direction.adjoint > 0).then_some(all));
+    let two = |forms: &Forms| matches!(forms, Forms::Two { .. });
+    let one_by_one_if_checked = two(all) || shadows.is_some_and(two);
+    around(scope, signature, plan, one_by_one_if_checked, |passed, counts| {
         let laned = |uniform: &BTreeSet<VarId>| {
-            let all = statements(scope, &forms, passed, uniform)?;
-            let shadows = shadows.as_ref().map(|forms| statements(scope, forms, passed, uniform));
+            let all = statements(scope, all.unchecked(), passed, uniform)?;
+            let shadows = shadows.map(|forms| statements(scope, forms.unchecked(), passed, uniform));
             Some(match shadows.flatten() {
                 Some(shadows) => quote!(if __C::RESTORES { #all } else { #shadows }),
                 None => all,
@@ -48,36 +43,22 @@ pub fn program(
     })
 }
 
-/// The same as one call for each lane: for what is [seldom called](super::super::program::seldom_called).
-pub fn seldom_called(
-    scope: &Scope,
-    signature: &Signature,
-    function: &Checked,
-    direction: Direction,
-) -> TokenStream {
-    around(scope, signature, function, direction, false, |_, _| (None, None))
-}
-
 /// The hidden associated function with what `emit` gives for the parameters and those of them that count: the
 /// statements where these differ between lanes, and those where they don't. Without statements, a call for each lane; so
 /// with checks, where the statements make none.
 fn around(
     scope: &Scope,
     signature: &Signature,
-    function: &Checked,
-    direction: Direction,
+    plan: &Program,
     unchecked: bool,
     emit: impl FnOnce(&[Passed], &BTreeSet<VarId>) -> (Option<TokenStream>, Option<TokenStream>),
 ) -> TokenStream {
-    let p = scope.p;
+    let (p, function, direction) = (scope.p, &plan.function, plan.direction);
     let shadowed = direction.adjoint > 0;
     let passed = passed_params(signature, direction, p);
-    if signature.params.iter().any(|param| param.shape == Shape::Function) {
-        return TokenStream::new();
-    }
     let name = lane_program_name(direction);
     let frame = Body::new(scope, function);
-    let counts = counts(function, &passed);
+    let counts = counts(function);
     let params = function.params.iter().zip(&passed).map(|(&var, param)| {
         let (name, ty) = (frame.name(var), lane_type(param, counts.contains(&var), p));
         quote!(#name: #ty)
@@ -134,16 +115,6 @@ fn around(
     }
 }
 
-/// The parameters that are integers or truth values which the function only reads. They are most often
-/// the same in all lanes: sizes and numbers that choose. Where all of them are, another program runs, in
-/// which they are plain values.
-fn counts(function: &Function, passed: &[Passed]) -> BTreeSet<VarId> {
-    let params = function.params.iter().copied().zip(passed);
-    let read = params.filter(|(_, x)| (x.shape, x.mode) == (Shape::Value, Mode::Read));
-    let counts = |ty: &Type| matches!(ty, Type::Scalar(t) if t.class() != Class::Real);
-    read.map(|(var, _)| var).filter(|&var| counts(&function.var(var).ty)).collect()
-}
-
 /// The type with which a parameter is passed.
 fn lane_type(param: &Passed, counts: bool, p: &TokenStream) -> TokenStream {
     let ty = &param.ty;
@@ -158,46 +129,19 @@ fn lane_type(param: &Passed, counts: bool, p: &TokenStream) -> TokenStream {
 /// The statements, where some parameters are the same in all lanes; `None` where they can't run in lanes.
 fn statements(
     scope: &Scope,
-    forms: &Forms,
+    erased: &Erased,
     passed: &[Passed],
     uniform: &BTreeSet<VarId>,
 ) -> Option<TokenStream> {
-    let erased = match forms {
-        Forms::One(erased) => erased,
-        Forms::Two { unchecked, .. } => unchecked,
-    };
     let function: &Function = erased;
-    let params = || function.params.iter().copied().zip(passed);
-    let values = params().filter(|(_, x)| x.shape == Shape::Value).map(|(var, _)| var);
-    let packs = values.filter(|var| !uniform.contains(var)).collect();
-    let varying = Varying::of_function(packs, &function.body);
-    if !is_laned(function, &varying, &function.body) {
-        return None;
-    }
-    let arrays: BTreeSet<VarId> =
-        params().filter(|(_, x)| x.shape != Shape::Value).map(|(var, _)| var).collect();
-    // which element of its own array a lane hands on to be changed isn't known here
-    if function.body.iter().any(|s| hands_on(s, &arrays)) {
-        return None;
-    }
-    let shared = arrays.iter().copied().filter(|&var| accumulated_by(function, var).is_some()).collect();
+    let lanes = Lanes::of_function(function, uniform)?;
     let mut body = Body::new(scope, function);
     body.forgetful = Some(erased);
-    for (var, param) in params() {
+    for (&var, param) in function.params.iter().zip(passed) {
         body.set(var, if uniform.contains(&var) { Repr::Value } else { param.repr() });
     }
-    body.lane = Some(Lane::under(varying, shared, ident("__m")));
+    body.lane = Some(Lane::under(lanes, ident("__m")));
     Some(body.finish(&function.body))
-}
-
-/// Whether a statement passes an element of one of the arrays to be changed by a call.
-fn hands_on(stmt: &Stmt, arrays: &BTreeSet<VarId>) -> bool {
-    let changed = |arg: &Arg| match &arg.value {
-        ArgValue::Place(q) => arg.mode == Mode::Write && arrays.contains(&q.var) && !q.path.is_empty(),
-        ArgValue::Expr(_) => false,
-    };
-    let own = matches!(&stmt.kind, StmtKind::Call { args, .. } if args.iter().any(changed));
-    own || stmt.blocks().into_iter().flatten().any(|s| hands_on(s, arrays))
 }
 
 /// A call for one lane after the other.

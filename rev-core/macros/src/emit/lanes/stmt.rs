@@ -5,6 +5,7 @@ use quote::quote;
 use rev_compiler::ir::{Block, Expr, ExprKind, Place, Range, Release, Stmt, StmtKind, Type, UpdateOp, VarId};
 use rev_compiler::ops::Instr;
 use rev_compiler::pass::inverse_block;
+use rev_compiler::plan::Alike;
 
 use super::super::body::{Around, Body, Repr};
 use super::super::expr::Reach;
@@ -13,7 +14,6 @@ use super::super::names::ident;
 use super::super::pair::SineCosine;
 use super::super::stmt::{stays_finite, End};
 use super::super::types::{rust_type, storage, Storage};
-use super::alike::Alike;
 use super::place::Spot;
 use super::Kind;
 
@@ -44,7 +44,7 @@ impl Body<'_> {
                 }
             }
             StmtKind::While { cond, post, body } => {
-                if self.varies(cond) || self.checked && self.varies(post) {
+                if self.varies(cond) || self.around.checked && self.varies(post) {
                     self.lane_while(cond, post, body, &alike)
                 } else {
                     self.plain_stmt(stmt)
@@ -151,7 +151,9 @@ impl Body<'_> {
     fn lane_product(&mut self, op: UpdateOp, place: &Place, a: &Expr, b: &Expr) -> Option<TokenStream> {
         let p = self.p;
         let spot = self.spot(place, Reach::Write);
-        if matches!(spot, Spot::Chosen(_)) && (self.atomic.contains(&place.var) || self.is_shared(place)) {
+        if matches!(spot, Spot::Chosen(_))
+            && (self.around.atomic.contains(&place.var) || self.is_shared(place))
+        {
             return None;
         }
         let (v, c) = (self.fresh("v"), self.fresh("c"));
@@ -353,7 +355,7 @@ impl Body<'_> {
         expected: &TokenStream,
         error: impl FnOnce(&TokenStream, TokenStream, TokenStream) -> TokenStream,
     ) -> TokenStream {
-        if !self.checked {
+        if !self.around.checked {
             return TokenStream::new();
         }
         let (p, mask, post) = (self.p, self.mask(), self.pack(post));

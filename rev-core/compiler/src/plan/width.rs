@@ -6,15 +6,25 @@
 //! each lane, and has to stay in registers meanwhile: a body with nothing else runs in half as many lanes,
 //! whose values take half as many registers.
 
-use rev_compiler::ir::{Access, ArgValue, Block, ExprKind, Function, Place, Stmt, StmtKind};
+use crate::ir::{Access, ArgValue, Block, ExprKind, Function, Place, Stmt, StmtKind};
 
-use super::vary::{is_whole_array, Varying};
+use super::lanes::is_whole_array;
+use super::Varying;
 
-/// The name of the number of lanes for the body of a loop.
-pub fn width(function: &Function, varying: &Varying, body: &Block) -> &'static str {
+/// A number of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// As many as packs have.
+    Wide,
+    /// Half as many.
+    Narrow,
+}
+
+/// The number of lanes for the body of a loop.
+pub fn width(function: &Function, varying: &Varying, body: &Block) -> Width {
     match body.iter().any(|s| shares(function, varying, s, false)) {
-        true => "WIDTH",
-        false => "NARROW",
+        true => Width::Wide,
+        false => Width::Narrow,
     }
 }
 
@@ -50,10 +60,10 @@ fn is_common_array(function: &Function, varying: &Varying, q: &Place) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rev_compiler::text::parse_function;
+    use crate::text::parse_function;
 
     /// The lanes of the first parallel loop.
-    fn of(text: &str) -> &'static str {
+    fn of(text: &str) -> Width {
         let function = parse_function(text).unwrap();
         let StmtKind::For { var, body, .. } = &function.body[0].kind else { panic!("{text}") };
         width(&function, &Varying::of_loop(*var, body), body)
@@ -67,7 +77,7 @@ mod tests {
             "fn f(y: &mut [f64], w: [f64]) { par for i in 0..len(y) { call g(&mut y[i], w) } }",
         ];
         for text in wide {
-            assert_eq!(of(text), "WIDTH", "{text}");
+            assert_eq!(of(text), Width::Wide, "{text}");
         }
     }
 
@@ -81,7 +91,7 @@ mod tests {
             "fn f(y: &mut [f64], x: [f64]) { par for i in 0..len(y) { call g(&mut y[i], x[i]) } }",
         ];
         for text in narrow {
-            assert_eq!(of(text), "NARROW", "{text}");
+            assert_eq!(of(text), Width::Narrow, "{text}");
         }
     }
 }

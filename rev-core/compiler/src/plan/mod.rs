@@ -1,0 +1,183 @@
+//! The plan: what is emitted of a function, as data. It is the last stage of the compiler; who prints programs decides
+//! nothing.
+//!
+//! [`plan`] says which programs a function has and in which variants: with checks and without, with the state that an
+//! adjoint restores and without, fused. What it gives is erased and shared, and is printed as it stands. What
+//! depends on where a statement stands is asked there:
+//!
+//! | file | question |
+//! | --- | --- |
+//! | `parallel` | how a parallel loop runs ([`Loop`]), by what stands around it ([`Around`]) |
+//! | `roles` | what each variable from outside is to its iterations |
+//! | `element` | which element all iterations add to; the GPU asks this too |
+//! | `lanes` | what runs in lanes, of loops and of functions that they call |
+//! | `vary`, `alike` | which values differ between lanes, and which don't although they could |
+//! | `width` | how many lanes |
+//! | `work` | how much work an iteration is |
+//! | `sides` | which programs take tangents side by side |
+//! | `products` | where products are rounded together with sums |
+//!
+//! Plans have a text form, for tests:
+//!
+//! ```
+//! let f = rev_compiler::text::parse_function("fn f(y: &mut [f64], x: [f64]) {
+//!     par for i in 0..len(x) { y[i] += x[i] }
+//! }")?;
+//! let plan = rev_compiler::plan::loops(&f);
+//! assert_eq!(plan, "par i: y own, x read; narrow, linear i; work 4\n");
+//! # Ok::<(), rev_compiler::text::ParseError>(())
+//! ```
+
+mod alike;
+mod arrays;
+mod element;
+mod lanes;
+mod parallel;
+mod products;
+mod roles;
+mod sides;
+#[cfg(test)]
+mod tests;
+mod vary;
+mod width;
+mod work;
+
+use std::fmt;
+
+use crate::check::Checked;
+use crate::ir::{Direction, Function, Type};
+use crate::pass::{adjoint, erase, fuse, fuse_proven, inverse, Adjoint, Erased, Forms, Fused, Wanted};
+
+pub use alike::{keeps, Alike};
+use arrays::handles;
+pub use element::{common_element, common_index};
+pub use lanes::{counts, is_own_part, Lanes};
+pub use parallel::{loops, Adds, Around, Loop};
+pub use products::has_fused_product_outside;
+pub use roles::Role;
+pub use sides::{computes_with_parts, sides, Sides};
+pub use vary::Varying;
+use width::width;
+pub use width::Width;
+pub use work::{Arithmetic, Count, Work};
+
+/// What is emitted of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The program, its inverse, their adjoints.
+    pub programs: [Program; 4],
+    /// Whether these are there for lanes too, which never call a function that takes functions.
+    pub laned: bool,
+    /// The function and its adjoint in one.
+    pub fused: Option<Fusion>,
+}
+
+/// A program of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Which one it is.
+    pub direction: Direction,
+    /// The program, all of it.
+    pub function: Checked,
+    /// What of it is emitted. `None`: all statements once, for runs of all kinds, and none for lanes, as nobody compiles
+    /// much for what is seldom called.
+    pub variants: Option<Variants>,
+}
+
+/// What of a program is emitted: what is read of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variants {
+    /// With all that it writes.
+    pub all: Forms,
+    /// With the shadows only, where that is less.
+    pub shadows: Option<Forms>,
+    /// Without checks, if all parameters are scalars: what a recursion by value runs.
+    pub by_value: Option<Erased>,
+}
+
+/// A function and its adjoint in one, where that calls no programs but those that every function has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fusion {
+    /// Whether it serves with checks too: the function claims nothing.
+    pub checked: bool,
+    /// The program.
+    pub function: Fused,
+}
+
+/// What is emitted of a function.
+pub fn plan(function: &Checked) -> Plan {
+    let backward = inverse(function);
+    let [forward_adjoint, backward_adjoint] = [function, &backward].map(|f| adjoint(f, Adjoint::LEAN));
+    let laned = !function.params.iter().any(|p| matches!(function.var(*p).ty, Type::Function(_)));
+    let last = Direction { adjoint: 1, ..Direction::INVERSE };
+    Plan {
+        programs: [
+            Program::erased(Direction::FORWARD, function.clone()),
+            Program::erased(Direction::INVERSE, backward),
+            Program::erased(Direction::ADJOINT, forward_adjoint),
+            // only calls of inverses need it, where cotangents go through them
+            Program { direction: last, function: backward_adjoint, variants: None },
+        ],
+        laned,
+        fused: laned.then(|| fusion(function)).flatten(),
+    }
+}
+
+fn fusion(function: &Function) -> Option<Fusion> {
+    let (checked, fused) = match fuse_proven(function) {
+        Some(fused) => (true, fused),
+        None => (false, fuse(function)?),
+    };
+    fused.is_plain().then(|| Fusion { checked, function: fused.shared() })
+}
+
+impl Program {
+    fn erased(direction: Direction, function: Checked) -> Program {
+        let all = Forms::of(&function, Wanted::All);
+        let shadows = (direction.adjoint > 0).then(|| Forms::of(&function, Wanted::Shadows));
+        let shadows = shadows.filter(|shadows| *shadows != all).map(Forms::shared);
+        let scalars = function.params.iter().all(|p| function.var(*p).ty.is_scalar());
+        let by_value = (scalars && direction.adjoint == 0).then(|| erase(&function, Wanted::All).shared());
+        let variants = Some(Variants { all: all.shared(), shadows, by_value });
+        Program { direction, function, variants }
+    }
+}
+
+/// Its programs by name, with the plans of their parallel loops.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for program in &self.programs {
+            let kind = if program.direction.adjoint > 0 { "adjoint" } else { "program" };
+            let name = format!("{}{kind}", if program.direction.inverse { "inverse's " } else { "" });
+            match &program.variants {
+                None => writeln!(f, "{name}: whole")?,
+                Some(Variants { all, shadows, .. }) => {
+                    write_forms(f, &name, all)?;
+                    if let Some(shadows) = shadows {
+                        write_forms(f, &format!("{name} for shadows"), shadows)?;
+                    }
+                }
+            }
+        }
+        match &self.fused {
+            Some(Fusion { checked: true, function }) => write_program(f, "fused", function),
+            Some(Fusion { checked: false, function }) => write_program(f, "fused without checks", function),
+            None => Ok(()),
+        }
+    }
+}
+
+fn write_forms(f: &mut fmt::Formatter<'_>, name: &str, forms: &Forms) -> fmt::Result {
+    match forms {
+        Forms::One(one) => write_program(f, name, one),
+        Forms::Two { checked, unchecked } => {
+            write_program(f, &format!("{name} with checks"), checked)?;
+            write_program(f, &format!("{name} without checks"), unchecked)
+        }
+    }
+}
+
+fn write_program(f: &mut fmt::Formatter<'_>, name: &str, function: &Function) -> fmt::Result {
+    writeln!(f, "{name}")?;
+    loops(function).lines().try_for_each(|line| writeln!(f, "    {line}"))
+}

@@ -1,0 +1,123 @@
+//! Decisions about parallel loops, in the plan's text form.
+
+use super::{loops, plan};
+use crate::check::check;
+use crate::text::parse_function;
+
+/// The plans of the loops of `fn f(params) { body }`.
+fn of(params: &str, body: &str) -> String {
+    let text = format!("fn f({params}) {{ {} }}", body.replace("; ", "\n"));
+    loops(&parse_function(&text).unwrap_or_else(|e| panic!("{text}: {e}")))
+}
+
+fn is(params: &str, body: &str, plan: &str) {
+    assert_eq!(of(params, body).trim_end(), plan, "{params}: {body}");
+}
+
+#[test]
+fn elements_are_read_or_each_an_iteration_s_own() {
+    let plan = "par i: y own, x read; narrow, linear i; work 4";
+    is("y: &mut [f64], x: [f64]", "par for i in 0..len(x) { y[i] += x[i] }", plan);
+}
+
+#[test]
+fn what_comes_from_the_iteration_varies() {
+    let body = "par for i in 0..len(x) { let s: f64 = x[i] { let c: f64 = x[0] { y[i] += s * c } } }";
+    is("y: &mut [f64], x: [f64]", body, "par i: y own, x read; narrow, linear i, packs s; work 11");
+    let body = "par for i in 0..len(x) { let j: usize = i + 1 { y[j] += x[i] } }";
+    is("y: &mut [f64], x: [f64]", body, "par i: y own, x read; narrow, linear i j; work 8");
+}
+
+#[test]
+fn what_is_written_where_only_some_lanes_are_active_varies() {
+    let body = "par for i in 0..len(x) { dropped anc k: i64 = 0 { if x[i] > 0.0 { k += 1 }; y[i] += 2.0 } }";
+    is("y: &mut [f64], x: [f64]", body, "par i: y own, x read; narrow, linear i, packs k; work 12");
+}
+
+#[test]
+fn loops_over_what_all_lanes_share_are_wide() {
+    let body = "par for i in 0..len(y) { for k in 0..3 { y[i] += w[k] } }";
+    is("y: &mut [f64], w: [f64]", body, "par i: y own, w read; wide, linear i; work 15");
+}
+
+#[test]
+fn sums_are_of_a_scalar_an_element_or_an_array() {
+    let x = "l: &mut [f64], x: [f64], n: usize, k: [usize]";
+    let one = "narrow, linear i; work 4";
+    let l = "loss: &mut f64, x: [f64]";
+    is(l, "par for i in 0..len(x) { loss += x[i] }", "par i: loss sum, x read; narrow, linear i; work 3");
+    let element = format!("par i: l[n] sum, x read, n read; {one}");
+    is(x, "par for i in 0..len(x) { l[n] += x[i] }", &element);
+    let array = "par i: l sum, x read; wide, linear i; work 15";
+    is(x, "par for i in 0..len(x) { for j in 0..3 { l[j] += x[i] } }", array);
+    let scattered = "par i: l sum scattered, x read, k read; narrow, linear i; work 5; atomic l";
+    is(x, "par for i in 0..len(x) { l[k[i]] += x[i] }", scattered);
+}
+
+/// Its index would be read before the loop.
+#[test]
+fn an_element_whose_index_the_loop_writes_is_not_one() {
+    let body = "par for i in 0..len(x) disjoint(k) { k[i] += 1; l[k[0]] += x[i] }";
+    let plan = of("l: &mut [f64], x: [f64], k: &mut [usize]", body);
+    assert!(plan.starts_with("par i: l sum scattered, x read, k own declared; one by one"), "{plan}");
+}
+
+#[test]
+fn what_is_compared_or_claimed_runs_one_by_one() {
+    let body = "par for i in 0..len(x) { anc a: f64 = 0.0 { a += x[i]; y[i] += a; a -= x[i] } }";
+    is("y: &mut [f64], x: [f64]", body, "par i: y own, x read; one by one; work 11");
+    let body = body.replace("par for", "unchecked { par for") + " }";
+    is("y: &mut [f64], x: [f64]", &body, "par i: y own, x read; narrow, linear i, packs a; work 11");
+    let body = "par for i in 0..len(x) disjoint(y) { y[k[i]] += x[i] }";
+    let params = "y: &mut [f64], x: [f64], k: [usize]";
+    is(params, body, "par i: y own declared, x read, k read; one by one; work 5");
+}
+
+#[test]
+fn a_loop_inside_adds_to_scattered_elements_as_the_one_around() {
+    let body = "par for i in 0..9 { par for j in 0..9 { l[k[i + j]] += x[i] } }";
+    let plan = of("l: &mut [f64], x: [f64], k: [usize]", body);
+    let [outer, inner] = plan.lines().collect::<Vec<_>>()[..] else { panic!("{plan}") };
+    assert!(outer.starts_with("par i: l sum scattered") && outer.ends_with("atomic l"), "{plan}");
+    assert!(inner.starts_with("    par j: l sum scattered") && inner.ends_with("as around"), "{plan}");
+}
+
+#[test]
+fn threads_share_no_struct() {
+    let body = "par for i in 0..9 { y += x.a }";
+    is("y: &mut Pair, x: Pair", body, "for i: in order");
+}
+
+/// The plan of `fn f(params) { body }`.
+fn plan_of(params: &str, body: &str) -> String {
+    let text = format!("fn f({params}) {{ {} }}", body.replace("; ", "\n"));
+    plan(&check(parse_function(&text).unwrap()).unwrap()).to_string()
+}
+
+#[test]
+fn programs_are_erased_and_those_of_inverses_adjoints_whole() {
+    let plan = plan_of("y: &mut f64, x: f64", "y += x * x");
+    assert_eq!(plan, "program\ninverse's program\nadjoint\nadjoint for shadows\ninverse's adjoint: whole\n");
+    let plan = plan_of("y: &mut f64, x: f64", "anc a: f64 = 0.0 { a += x; y += x; a -= x }");
+    assert!(
+        plan.starts_with("program with checks\nprogram without checks\ninverse's program with checks"),
+        "{plan}"
+    );
+}
+
+#[test]
+fn a_loop_and_its_adjoint_are_one_sweep() {
+    let body = "par for i in 0..len(x) { managed anc s: f64 = 0.0 { s += x[i] * x[i]; l += s * s } }";
+    let plan = plan_of("l: &mut f64, x: [f64]", body);
+    let (_, fused) = plan.split_once("fused\n").unwrap();
+    let line =
+        "    par i: l sum, x read, l_bar read, x_bar own; narrow, linear i, packs s s_bar t2 t3; work 33\n";
+    assert_eq!(fused, line, "{plan}");
+}
+
+#[test]
+fn functions_that_take_functions_have_no_programs_for_lanes() {
+    let text = "fn f<F: fn(&mut f64)>(g: F, y: &mut f64) { call g(&mut y) }";
+    let plan = plan(&check(parse_function(text).unwrap()).unwrap());
+    assert!(!plan.laned && plan.fused.is_none());
+}
