@@ -17,16 +17,38 @@ pub fn update(data: &mut Data, f: &mut dyn FnMut(f64) -> f64) {
     }
 }
 
-/// The same for a shadow of several cotangents or tangents side by side: `f` is also given which of them.
-pub fn update_sides(data: &mut Data, f: &mut dyn FnMut(usize, f64) -> f64) {
+/// The same for a shadow of several cotangents or tangents side by side: `f` is given each real coordinate's, to be
+/// changed.
+pub fn update_sides(data: &mut Data, f: &mut dyn FnMut(&mut [f64])) {
     match data {
-        Data::Lanes(lanes) => {
-            lanes.iter_mut().enumerate().for_each(|(side, v)| update_value(v, &mut |v| f(side, v)));
-        }
+        Data::Scalar(v) => update_lanes(std::slice::from_mut(v), f),
+        Data::Lanes(lanes) => update_lanes(lanes, f),
         Data::Array(a) => a.elements.iter_mut().for_each(|e| update_sides(e, f)),
         Data::Tuple(es) | Data::Stack(es) => es.iter_mut().for_each(|e| update_sides(e, f)),
         Data::Struct(r) => r.fields.iter_mut().for_each(|(_, e)| update_sides(e, f)),
-        Data::Scalar(_) | Data::Literal(_) | Data::Function(_) | Data::None => update(data, &mut |v| f(0, v)),
+        Data::Literal(_) | Data::Function(_) | Data::None => {}
+    }
+}
+
+fn update_lanes(lanes: &mut [Value], f: &mut dyn FnMut(&mut [f64])) {
+    // the coordinates of each side, one behind the other
+    let mut sides: Vec<Vec<f64>> = Vec::new();
+    for v in lanes.iter_mut() {
+        let mut own = Vec::new();
+        update_value(v, &mut |v| {
+            own.push(v);
+            v
+        });
+        sides.push(own);
+    }
+    for k in 0..sides.first().map_or(0, Vec::len) {
+        let mut row: Vec<f64> = sides.iter().filter_map(|own| own.get(k).copied()).collect();
+        f(&mut row);
+        sides.iter_mut().zip(row).for_each(|(own, v)| own[k] = v);
+    }
+    for (v, own) in lanes.iter_mut().zip(sides) {
+        let mut own = own.into_iter();
+        update_value(v, &mut |v| own.next().unwrap_or(v));
     }
 }
 

@@ -34,10 +34,7 @@ impl Names {
         for (name, value) in values {
             let start = names.last().map_or(0, |(_, range)| range.end);
             let mut count = 0;
-            coordinates::update_sides(&mut value.load(), &mut |side, v| {
-                count += usize::from(side == 0);
-                v
-            });
+            coordinates::update_sides(&mut value.load(), &mut |_| count += 1);
             names.push((name, start..start + count));
         }
         Names(names)
@@ -109,13 +106,16 @@ impl DerivativeMatrix {
     /// A value whose numbers can't be seen.
     #[doc(hidden)]
     pub fn put_columns(&mut self, first: usize, values: &mut [&mut dyn DynArg]) -> Result<(), Error> {
-        let mut at = [0; SIDES];
+        let mut row = 0;
         for value in values {
-            value.update_sides(&mut |side, v| {
-                let Some(row) = at.get_mut(side) else { return v };
-                self.matrix.get_mut([*row, first + side]).into_iter().for_each(|to| *to = v);
-                *row += 1;
-                v
+            value.update_sides(&mut |sides| {
+                let columns = self.matrix.ncols().saturating_sub(first).min(sides.len());
+                for (to, v) in
+                    self.matrix.slice_mut(ndarray::s![row, first..first + columns]).iter_mut().zip(sides)
+                {
+                    *to = *v;
+                }
+                row += 1;
             })?;
         }
         Ok(())
@@ -163,19 +163,17 @@ pub const SIDES: usize = 8;
 ///
 /// A value that doesn't take back what it gave.
 pub fn units_side_by_side(values: &mut [&mut dyn DynArg], numbers: &[&[usize]]) -> Result<(), Error> {
-    let (mut at, mut rest) = ([0; SIDES], [&[][..]; SIDES]);
-    rest.iter_mut().zip(numbers).for_each(|(rest, numbers)| *rest = numbers);
+    let (mut at, mut rest) = (0, numbers.to_vec());
     for value in values {
-        value.update_sides(&mut |side, _| {
-            let (Some(at), Some(rest)) = (at.get_mut(side), rest.get_mut(side)) else { return 0.0 };
-            *at += 1;
-            match rest.split_first() {
-                Some((first, others)) if *first + 1 == *at => {
+        value.update_sides(&mut |sides| {
+            sides.fill(0.0);
+            for (side, rest) in sides.iter_mut().zip(&mut rest) {
+                if let Some((_, others)) = rest.split_first().filter(|(first, _)| **first == at) {
                     *rest = others;
-                    1.0
+                    *side = 1.0;
                 }
-                _ => 0.0,
             }
+            at += 1;
         })?;
     }
     Ok(())
@@ -215,14 +213,13 @@ impl<'p> Compressed<'p> {
     ///
     /// A value whose numbers can't be seen.
     pub fn add_side_by_side(&mut self, count: usize, values: &mut [&mut dyn DynArg]) -> Result<(), Error> {
-        let mut each: [Vec<f64>; SIDES] = Default::default();
+        let mut each = vec![Vec::new(); count];
         for value in values {
-            value.update_sides(&mut |side, v| {
-                each.get_mut(side).into_iter().for_each(|own| own.push(v));
-                v
+            value.update_sides(&mut |sides| {
+                each.iter_mut().zip(sides).for_each(|(own, v)| own.push(*v));
             })?;
         }
-        each.iter().take(count).for_each(|own| self.products.extend(own));
+        each.iter().for_each(|own: &Vec<f64>| self.products.extend(own));
         Ok(())
     }
 

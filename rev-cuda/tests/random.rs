@@ -137,9 +137,12 @@ where
 fn tangent_agrees(program: &Program, module: &Module) -> Result<(), Failure> {
     let tangent = module.tangent().map_err(|e| Failure::new("it has a tangent", e.to_string()))?;
     let mut dice = Dice::new(program.seed + 1);
-    let mut direction = |d: &Data| replace(d, &mut |_| dice.real(-1.0, 1.0));
     let before = program.arguments::<f64>(1);
+    let mut direction = |d: &Data| replace(d, &mut |_| dice.real(-1.0, 1.0));
     let both: Vec<Data> = before.iter().flat_map(|d| [d.clone(), direction(d)]).collect();
+    let beside = before.iter().flat_map(|d| [d.clone(), cotangent(d, &mut dice)]).collect::<Vec<_>>();
+    let ended = compare(module, Direction::TANGENTS, &beside, true)?;
+    compare(module, Direction { inverse: true, ..Direction::TANGENTS }, &ended, true)?;
     let after = compare(&tangent, Direction::FORWARD, &both, true)?;
     compare(&tangent, Direction::INVERSE, &after, true)?;
     let mut dice = Dice::new(program.seed);

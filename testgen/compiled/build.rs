@@ -42,12 +42,12 @@ fn programs(seeds: impl Iterator<Item = u64>) -> Result<String, std::fmt::Error>
             out,
             "mod {name}_ {{\n#![allow(unused_imports, clippy::all)]\nuse rev_testgen_compiled::prelude::*;\n{}{}",
             program.rust(),
-            runner(&program, "run_on", &name, 1)?
+            runner(&program, "run_on", &name, (1, program.has_tangent()))?
         )?;
         let tangent = match program.has_tangent() {
             true => {
                 let path = format!("<{name} as HasTangent>::Tangent");
-                out.push_str(&runner(&program, "run_tangent_on", &path, 2)?);
+                out.push_str(&runner(&program, "run_tangent_on", &path, (2, false))?);
                 format!("Some({name}_::run_tangent_on)")
             }
             false => "None".into(),
@@ -59,8 +59,14 @@ fn programs(seeds: impl Iterator<Item = u64>) -> Result<String, std::fmt::Error>
     Ok(out)
 }
 
-/// One of the programs of the function at a path on arguments of its own, each of the program's `times` times.
-fn runner(program: &Program, runner: &str, path: &str, times: usize) -> Result<String, std::fmt::Error> {
+/// One of the programs of the function at a path on arguments of its own, each of the program's `times` times; that for
+/// tangents side by side, if it has one.
+fn runner(
+    program: &Program,
+    runner: &str,
+    path: &str,
+    (times, tangents): (usize, bool),
+) -> Result<String, std::fmt::Error> {
     let arguments = program.arguments::<f64>(0);
     let params = program.signature().params.iter().zip(&arguments);
     let params: Vec<_> = params.flat_map(|both| std::iter::repeat_n(both, times)).collect();
@@ -77,7 +83,7 @@ fn runner(program: &Program, runner: &str, path: &str, times: usize) -> Result<S
     let mut s = format!(
         "\npub fn {runner}(device: &dyn Device, run: Run, values: &mut [Data], shadows: &mut [Data]) -> Result<(), Error> {{\n",
     );
-    let (mut plain, mut both) = (Vec::new(), Vec::new());
+    let (mut plain, mut both, mut beside) = (Vec::new(), Vec::new(), Vec::new());
     let (mut load, mut store) = (String::new(), String::new());
     for (k, (param, data)) in params.iter().enumerate() {
         writeln!(s, "    let mut a{k} = {};\n    a{k}.store(&values[{k}])?;", start(&param.what, data))?;
@@ -89,9 +95,11 @@ fn runner(program: &Program, runner: &str, path: &str, times: usize) -> Result<S
         writeln!(store, "            shadows[{k}] = s{k}.load();")?;
         plain.push(passed(param, k));
         both.push(passed(param, k));
+        beside.push(lent(param, "a", k));
+        beside.push(lent(param, "s", k));
         both.push(if param.what == What::Matrix { format!("s{k}.view_mut()") } else { format!("&mut s{k}") });
     }
-    let (plain, both) = (plain.join(", "), both.join(", "));
+    let (plain, both, beside) = (plain.join(", "), both.join(", "), beside.join(", "));
     writeln!(s, "    match run {{")?;
     writeln!(s, "        Run::Forward => {path}::run::<{generics}>(device, {plain})?,")?;
     writeln!(s, "        Run::Inverse => {path}::run_inverse::<{generics}>(device, {plain})?,")?;
@@ -99,7 +107,18 @@ fn runner(program: &Program, runner: &str, path: &str, times: usize) -> Result<S
         s,
         "        Run::Adjoint => {{\n{load}            {path}::adjoint::<{generics}, 1>(device, {both})?;"
     )?;
-    writeln!(s, "{store}        }}\n    }}")?;
+    writeln!(s, "{store}        }}")?;
+    match tangents {
+        true => {
+            write!(s, "        Run::Tangents => {{\n{load}")?;
+            writeln!(
+                s,
+                "            {path}::tangents::<{generics}, 1>(device, {beside})?;\n{store}        }}"
+            )?;
+        }
+        false => writeln!(s, "        Run::Tangents => {{}}")?,
+    }
+    writeln!(s, "    }}")?;
     for k in 0..params.len() {
         writeln!(s, "    values[{k}] = a{k}.load();")?;
     }
@@ -150,6 +169,16 @@ fn passed(param: &Param, k: usize) -> String {
         What::Reals | What::Ints | What::Indices { .. } => format!("&a{k}"),
         _ if param.by_reference => format!("&a{k}"),
         _ => format!("a{k}.clone()"),
+    }
+}
+
+/// The argument, or its shadow, in place.
+fn lent(param: &Param, name: &str, k: usize) -> String {
+    match (&param.what, param.mode == Mode::Write) {
+        (What::Matrix, true) => format!("{name}{k}.view_mut()"),
+        (What::Matrix, false) => format!("{name}{k}.view()"),
+        (_, true) => format!("&mut {name}{k}"),
+        (_, false) => format!("&{name}{k}"),
     }
 }
 

@@ -66,7 +66,7 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
         let mut shadow = self.zero_shadow();
         let mut numbers = coordinates::of(&self.load()).into_iter();
-        shadow.update_sides(&mut |_, _| numbers.next().unwrap_or(f64::NAN))?;
+        shadow.update_sides(&mut |sides| sides.fill(numbers.next().unwrap_or(f64::NAN)))?;
         Ok(shadow)
     }
     /// The value with the numbers of a shadow of width 1, shaped like another.
@@ -76,12 +76,9 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     /// As [`Primal::as_tangent`].
     fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
         let (mut value, mut numbers) = (like.zero_like(), Vec::new());
-        coordinates::update_sides(&mut shadow.load(), &mut |_, v| {
-            numbers.push(v);
-            v
-        });
+        coordinates::update_sides(&mut shadow.load(), &mut |sides| numbers.extend_from_slice(sides));
         let mut numbers = numbers.into_iter();
-        value.update_sides(&mut |_, _| numbers.next().unwrap_or(f64::NAN))?;
+        value.update_sides(&mut |sides| sides.fill(numbers.next().unwrap_or(f64::NAN)))?;
         Ok(value)
     }
 

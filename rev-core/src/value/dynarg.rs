@@ -33,7 +33,7 @@ use crate::coordinates;
 use crate::error::{Cause, Error};
 use crate::ir::ScalarType;
 use crate::scalar::{
-    bf16, f16, Batch, Complex, ComplexShadow, Fixed43, Half, NoShadow, Num, Real, Scalar, WideBatch, Zero,
+    bf16, f16, Batch, Complex, ComplexShadow, Fixed43, Half, NoShadow, Real, Scalar, WideBatch, Zero,
 };
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
@@ -44,13 +44,14 @@ pub trait DynArg {
     /// Takes a value of the same type and shape. Behind a shared reference nothing changes.
     fn store(&mut self, data: &Data) -> Result<(), Error>;
 
-    /// Calls `f` on each real number of a shadow, with which of those side by side it is (0 in what isn't a shadow); what
-    /// it returns takes its place. For each side the order is that of [`coordinates`](crate::coordinates).
+    /// Calls `f` on the cotangents or tangents that a shadow has side by side for each real number (in what isn't a
+    /// shadow on the number alone); what it leaves takes their place. The order is that of
+    /// [`coordinates`].
     ///
     /// # Errors
     ///
     /// A value that doesn't take back what it gave.
-    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
         let mut data = self.load();
         coordinates::update_sides(&mut data, f);
         self.store(&data)
@@ -142,6 +143,9 @@ impl<T: DynArg + ?Sized> DynArg for &mut T {
     }
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         (**self).store(data)
+    }
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
+        (**self).update_sides(f)
     }
     fn outline(&self) -> Option<Outline> {
         (**self).outline()
@@ -318,10 +322,10 @@ impl<T: Real, const N: usize> DynArg for Batch<T, N> {
         }
         Ok(())
     }
-    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
-        for (side, v) in self.0.iter_mut().enumerate() {
-            *v = T::from_number(Num::Float(f(side, v.to_number().to_f64())));
-        }
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
+        let mut sides = self.0.map(T::to_f64);
+        f(&mut sides);
+        self.0 = sides.map(T::from_f64);
         Ok(())
     }
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
@@ -399,7 +403,7 @@ impl<S: DynArg> DynArg for ComplexShadow<S> {
         self.re.store(&from_lanes(parts.iter().map(|p| p.0).collect()))?;
         self.im.store(&from_lanes(parts.iter().map(|p| p.1).collect()))
     }
-    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
         self.re.update_sides(f)?;
         self.im.update_sides(f)
     }
@@ -440,7 +444,7 @@ impl<T: DynArg> DynArg for [T] {
         let elements = elements(data, &[self.len()])?;
         self.iter_mut().zip(elements).try_for_each(|(a, b)| a.store(b))
     }
-    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
         self.iter_mut().try_for_each(|e| e.update_sides(f))
     }
     fn outline(&self) -> Option<Outline> {
@@ -461,7 +465,7 @@ impl<T: DynArg, const K: usize> DynArg for [T; K] {
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
     }
-    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
         self.as_mut_slice().update_sides(f)
     }
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
@@ -484,7 +488,7 @@ impl<T: DynArg> DynArg for Vec<T> {
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
     }
-    fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
         self.as_mut_slice().update_sides(f)
     }
     fn outline(&self) -> Option<Outline> {
@@ -554,7 +558,7 @@ macro_rules! arrays {
             let elements = elements(data, self.shape())?;
             self.iter_mut().zip(elements).try_for_each(|(a, b)| a.store(b))
         }
-        fn update_sides(&mut self, f: &mut dyn FnMut(usize, f64) -> f64) -> Result<(), Error> {
+        fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
             self.iter_mut().try_for_each(|e| e.update_sides(f))
         }
         fn read_planes(&mut self, from: &mut PlaneReader<'_>) {

@@ -19,6 +19,8 @@ pub enum Run {
     Inverse,
     /// Its adjoint.
     Adjoint,
+    /// The function with tangents in shadows.
+    Tangents,
 }
 
 /// Runs an emitted program on arguments and, for the adjoint, their shadows: both are changed.
@@ -72,14 +74,16 @@ fn every_way(cases: &Cases, program: &Program, runs: &mut usize) -> Result<(), S
     for k in 0..ARGUMENTS {
         let before = program.arguments::<f64>(k);
         let mut found =
-            on_arguments(cases.function, program, &module, (k, &before), runs).map_err(|e| e.to_string())?;
+            on_arguments(cases.function, cases.tangent.is_some(), program, &module, (k, &before), runs)
+                .map_err(|e| e.to_string())?;
         if let Some(tangent) = cases.tangent {
             let module = module.tangent().map_err(|e| e.to_string())?;
             let mut dice = Dice::new(program.seed + k);
             let mut tangent_of = |d: &Data| replace(d, &mut |_| dice.real(-1.0, 1.0));
             let both: Vec<Data> = before.iter().flat_map(|d| [d.clone(), tangent_of(d)]).collect();
             found.extend(
-                on_arguments(tangent, program, &module, (k, &both), runs).map_err(|e| e.to_string())?,
+                on_arguments(tangent, false, program, &module, (k, &both), runs)
+                    .map_err(|e| e.to_string())?,
             );
         }
         if let Some(first) = found.into_iter().next() {
@@ -154,6 +158,7 @@ fn devices() -> Vec<Cpu> {
 
 fn on_arguments(
     case: Case,
+    has_tangents: bool,
     program: &Program,
     module: &Module,
     (k, before): (u64, &[Data]),
@@ -172,15 +177,21 @@ fn on_arguments(
     let (values, shadows): (Vec<_>, Vec<_>) =
         pulled.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).unzip();
     let back = reference(Direction::INVERSE, after.clone())?;
-    let expected = [
-        (Run::Forward, before.to_vec(), after.clone(), None),
-        (Run::Inverse, after.clone(), back, None),
-        (Run::Adjoint, after, values, Some(shadows)),
+    let mut expected = vec![
+        (Run::Forward, before.to_vec(), after.clone(), &seeds, None),
+        (Run::Inverse, after.clone(), back, &seeds, None),
+        (Run::Adjoint, after.clone(), values, &seeds, Some(shadows)),
     ];
+    let towards: Vec<Data> = before.iter().map(|d| cotangent(d, &mut dice)).collect();
+    if has_tangents {
+        let both = before.iter().zip(&towards).flat_map(|(v, s)| [v.clone(), s.clone()]).collect();
+        let pushed = reference(Direction::TANGENTS, both)?.into_iter().skip(1).step_by(2).collect();
+        expected.push((Run::Tangents, before.to_vec(), after, &towards, Some(pushed)));
+    }
     let mut failures = Vec::new();
     for device in devices() {
-        for (run, start, end, shadows) in &expected {
-            let (mut found, mut found_shadows) = (start.clone(), seeds.clone());
+        for (run, start, end, given, shadows) in &expected {
+            let (mut found, mut found_shadows) = (start.clone(), given.to_vec());
             let outcome = case(&device, *run, &mut found, &mut found_shadows);
             *runs += 1;
             let same = outcome.is_ok()

@@ -133,6 +133,100 @@ pub fn jvp_batch(pair: &Pair) -> TokenStream {
     }
 }
 
+/// `f::tangents(device, p, p_dot, ..)` and `f::adjoint_tangents(device, p, p_dot, p_bar, p_bar_dot, ..)`: in place.
+pub fn in_place(pair: &Pair) -> TokenStream {
+    let tangents = program_in_place(pair, "tangents", Direction::TANGENTS);
+    let of_adjoint = (!pair.takes_functions())
+        .then(|| program_in_place(pair, "adjoint_tangents", Direction::TANGENTS_OF_ADJOINT));
+    let of_adjoint = of_adjoint.map(|function| {
+        let p = pair.of.p;
+        quote! {
+            #[doc(hidden)]
+            pub fn __pullback_module() -> ::core::result::Result<&'static #p::ir::Module, #p::Error> {
+                static MODULE: #p::DerivedModule = #p::DerivedModule::new();
+                MODULE.get(|| Self::__module().pullback())
+            }
+
+            /// The tangents of the adjoint, in place: from the state after the function with its cotangents to those before
+            /// it, and beside each number its derivatives along `__N` directions. Each argument is followed by its
+            /// tangents, by its cotangent, of the same type, and by the tangents of that.
+            #function
+        }
+    });
+    quote! {
+        /// The function with the tangents of `__N` directions, in place: each argument is followed by them, side by side in
+        /// a shadow of this width.
+        #tangents
+        #of_adjoint
+    }
+}
+
+fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStream {
+    let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
+    let (declared, conditions) = (pair.of.signature.declared(), pair.of.signature.conditions());
+    let name = format_ident!("{name}");
+    let (mut inputs, mut slots, mut shapes) = (Vec::new(), Vec::new(), TokenStream::new());
+    let mut add = |name: &Ident, passed: &Passed, of: Option<&Ident>| {
+        let (input, reference) = (lent(p, name, passed), passed.shape.is_by_reference());
+        inputs.push(input);
+        shapes.extend(of.map(|of| same_shape(p, passed.shape, of, name)));
+        slots.push(Slot { name: name.clone(), passed: passed.clone(), reference });
+    };
+    for ((param, passed), (dot, _)) in pair.params() {
+        let value = &param.ident;
+        add(value, passed, None);
+        add(&dot.ident, &passed.tangent(p), Some(value));
+        if direction == Direction::TANGENTS_OF_ADJOINT {
+            let (bar, bar_dot) = (pair.of.bar(param), format_ident!("__{}_bar_dot", value));
+            let cotangent = Passed { mode: passed.mode.of_shadow(), ..passed.clone() };
+            add(&bar, &cotangent, Some(value));
+            add(&bar_dot, &cotangent.tangent(p), Some(value));
+        }
+    }
+    let rebound = pair.of.rebound(slots.iter());
+    let run = pair.of.dispatch(direction, &slots, Some(&quote!(__N)));
+    quote! {
+        #[allow(clippy::too_many_arguments)]
+        #vis fn #name<#declared const __N: usize>(
+            #device: &(impl #p::Device + ?Sized), #(#inputs),*
+        ) -> ::core::result::Result<(), #p::Error> #conditions {
+            #rebound
+            #shapes
+            #run;
+            __Ok(())
+        }
+    }
+}
+
+/// `name: &mut [T]`: an argument in place, by how a program takes it.
+fn lent(p: &TokenStream, name: &Ident, passed: &Passed) -> TokenStream {
+    let (ty, written) = (&passed.ty, passed.mode != Mode::Read);
+    match (passed.shape, written) {
+        (Shape::Value, true) => quote!(#name: &mut #ty),
+        (Shape::Value, false) => quote!(#name: &#ty),
+        (Shape::Slice, true) => quote!(#name: &mut [#ty]),
+        (Shape::Slice, false) => quote!(#name: &[#ty]),
+        (Shape::Array(rank), true) => {
+            let dimension = dimension(rank, p);
+            quote!(#name: #p::ndarray::ArrayViewMut<'_, #ty, #dimension>)
+        }
+        (Shape::Array(rank), false) => {
+            let dimension = dimension(rank, p);
+            quote!(#name: #p::ndarray::ArrayView<'_, #ty, #dimension>)
+        }
+        (Shape::Function, _) => quote!(#name: #ty),
+    }
+}
+
+fn same_shape(p: &TokenStream, shape: Shape, of: &Ident, name: &Ident) -> TokenStream {
+    let text = name.to_string();
+    match shape {
+        Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#name.len()])?;),
+        Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #name.shape())?;),
+        Shape::Value | Shape::Function => TokenStream::new(),
+    }
+}
+
 /// What the functions for several directions are given for one: a shadow of each tangent, then the arguments, but for
 /// the loss where it starts at zero.
 pub fn of_one(pair: &Pair, zeroed: Option<&ParamModel>) -> (TokenStream, Vec<TokenStream>) {
@@ -199,12 +293,6 @@ pub fn hvp_batch(pair: &Pair) -> TokenStream {
     let fields = others.iter().map(|(param, _)| field(param, &others));
     let (code, depth) = (sides.code, DEPTH);
     quote! {
-        #[doc(hidden)]
-        pub fn __pullback_module() -> ::core::result::Result<&'static #p::ir::Module, #p::Error> {
-            static MODULE: #p::DerivedModule = #p::DerivedModule::new();
-            MODULE.get(|| Self::__module().pullback())
-        }
-
         /// The products of the Hessian of the loss with `__N` directions in one sweep, side by side in shadows of this
         /// width.
         #[allow(clippy::too_many_arguments)]

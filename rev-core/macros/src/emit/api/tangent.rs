@@ -59,7 +59,7 @@ pub fn functions(pair: &Pair) -> (Api, TokenStream) {
     let (hvp, own_hvp) = hvp(pair);
     let tangent = in_place(pair);
     let items = [jvp.items, hvp.items];
-    let batches = [batch::jvp_batch(pair), batch::hvp_batch(pair)];
+    let batches = [batch::in_place(pair), batch::jvp_batch(pair), batch::hvp_batch(pair)];
     let functions = [tangent, jvp.functions, hvp.functions, dense::functions(pair), quote!(#(#batches)*)];
     (Api { items: quote!(#(#items)*), functions: quote!(#(#functions)*) }, quote!(#own_jvp #own_hvp))
 }
