@@ -368,12 +368,20 @@ fn gradients_and_adjoints_are_called_in_programs() {
 
 #[test]
 fn a_sparse_hessian_needs_as_many_products_as_it_has_colours() {
-    use rev_core::sparse::{Order, Pattern, Plan};
+    use rev_core::sparse::{Branches, Order, Pattern, Plan};
     let n = 200;
     let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.3).sin()).collect();
     let band = (0..n).flat_map(|i: usize| (i.saturating_sub(1)..(i + 2).min(n)).map(move |j| (i, j)));
     let pattern = std::sync::Arc::new(Pattern::new(n, n, band).unwrap());
+    for branches in [Branches::Taken, Branches::All] {
+        assert_eq!(rosenbrock::hessian_pattern(branches, &x).unwrap(), *pattern);
+    }
     let dense = rosenbrock::hessian(&Cpu::new(), &x).unwrap();
+    let pushed = rosenbrock::hessian_pushed(&x).unwrap();
+    assert_eq!(pushed.pattern(), &pattern);
+    for (i, j, value) in pushed.triplets() {
+        near(value, dense.matrix()[[i, j]]);
+    }
     for (plan, groups) in [
         (Plan::by_star(pattern.clone(), Order::Natural).unwrap(), 3),
         (Plan::by_acyclic(pattern.clone(), Order::Natural).unwrap(), 2),
@@ -403,7 +411,7 @@ fn stencil<T: Real>(y: &mut [T], x: &[T]) {
 
 #[test]
 fn a_sparse_jacobian_by_columns_and_by_rows() {
-    use rev_core::sparse::{Order, Pattern, Plan};
+    use rev_core::sparse::{Branches, Order, Pattern, Plan};
     let n = 50;
     let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.7).cos()).collect();
     let y = vec![0.0; n];
@@ -411,6 +419,7 @@ fn a_sparse_jacobian_by_columns_and_by_rows() {
     let own = (0..n).map(|i| (i, i));
     let band = (1..n - 1).flat_map(|i| [(i, n + i - 1), (i, n + i), (i, n + i + 1)]);
     let pattern = std::sync::Arc::new(Pattern::new(n, 2 * n, own.chain(band)).unwrap());
+    assert_eq!(stencil::jacobian_pattern(Branches::Taken, &y, &x).unwrap(), *pattern);
     let dense = stencil::jacobian(&Cpu::new(), &y, &x).unwrap();
     for plan in
         [Plan::by_columns(pattern.clone(), Order::SmallestLast), Plan::by_rows(pattern, Order::Natural)]

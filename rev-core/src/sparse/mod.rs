@@ -45,6 +45,7 @@ mod pattern;
 mod plan;
 mod substitution;
 
+pub use crate::interp::{Branches, Sparsity};
 pub use coloring::{color_acyclic, color_columns, color_rows, color_star, Coloring, Order};
 pub use matrix::{LengthError, SparseMatrix};
 pub use pattern::{Pattern, PatternError};

@@ -7,6 +7,7 @@
 mod collect;
 mod dense;
 mod gradient;
+mod pattern;
 mod ptx;
 mod run;
 mod tangent;
