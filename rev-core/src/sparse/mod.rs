@@ -40,6 +40,8 @@
 //! Walther, Evaluating Derivatives, chapter 8, for the setting.
 
 mod coloring;
+#[cfg(any(feature = "sprs", feature = "faer", feature = "nalgebra-sparse"))]
+mod convert;
 mod matrix;
 mod pattern;
 mod plan;

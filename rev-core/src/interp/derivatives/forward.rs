@@ -10,6 +10,7 @@ use super::walk::{untaken, Algebra, Found, Target, Walk};
 use crate::error::{Cause, Error};
 use crate::interp::code::OpKind;
 use crate::interp::eval::Watch;
+use crate::interp::frame::Frame;
 use crate::interp::machine::{Machine, Progress};
 use crate::interp::memory::{Key, Location};
 use crate::ir::{Arg, ArgValue, Expr, ExprKind, Place, UpdateOp, VarId};
@@ -278,14 +279,14 @@ impl<'m> Forward<'m> {
         let (value, tree) = decided.map_err(|cause| self.machine.error(cause))?;
         let mark = self.marks.any(tree);
         let Some(end) = self.end_of(*middle) else { return Ok(()) };
-        if !self.marks.varies(&mark) || self.recurses(begin, end) {
+        if !self.marks.varies(&mark) {
             return Ok(());
         }
         let other = match super::walk::truth(&value) {
             true => (*middle + 1, end),
             false => (begin + 1, *middle),
         };
-        let written = self.try_branch(other, begin)?;
+        let Some(written) = self.try_branch(other, begin)? else { return Ok(()) };
         self.marks.touched.push(HashMap::new());
         self.open.push(Open { frames: self.machine.frames.len(), begin, written });
         Ok(())
@@ -298,51 +299,77 @@ impl<'m> Forward<'m> {
         }
     }
 
-    /// Whether an `if` may be what ends a recursion: that goes as deep as the values say.
-    fn recurses(&self, begin: usize, end: usize) -> bool {
-        let calls = |op: &crate::interp::code::Op| matches!(op.kind, OpKind::Call { .. });
-        self.machine.frames.last().is_some_and(|f| {
-            f.program.recursive && f.program.ops.get(begin..end).is_some_and(|ops| ops.iter().any(calls))
-        })
+    /// Whether the next operation calls a function that is one of the outer ones, so many there are: a recursion.
+    fn recurses(&self, outer: usize) -> bool {
+        let next = |f: &Frame| match f.program.ops.get(f.pc).map(|op| &op.kind) {
+            Some(OpKind::Call { callee, .. }) => self.machine.callee(callee).ok().map(|(name, _)| name),
+            _ => None,
+        };
+        let called = self.machine.frames.last().and_then(next);
+        called.is_some_and(|name| self.machine.frames.iter().take(outer).any(|f| f.program.links == name))
     }
 
-    /// Runs a branch that isn't taken, and takes everything back but the marks of what it wrote.
-    fn try_branch(&mut self, (first, past): (usize, usize), begin: usize) -> Result<Vec<Write>, Error> {
+    /// Runs a branch that isn't taken, and takes everything back but the marks of what it wrote. None where it would be
+    /// a recursion, which goes as deep as the values say.
+    fn try_branch(
+        &mut self,
+        (first, past): (usize, usize),
+        begin: usize,
+    ) -> Result<Option<Vec<Write>>, Error> {
         let (changes, writes) = (self.machine.memory.remember(), self.marks.journal.len());
-        let (frames, dropped) = (self.machine.frames.len(), self.open.len());
+        let (frames, open) = (self.machine.frames.len(), self.open.len());
+        let slots = self.machine.frames.last().map_or_else(Vec::new, |f| f.slots.clone());
+        let loops = self.machine.frames.last().map_or(0, |f| f.loops.len());
         self.marks.astray += 1;
         self.machine.set_pc(first);
-        let mut steps = 0;
-        while !(self.machine.frames.len() == frames
-            && self.machine.frames.last().is_some_and(|f| f.pc == past))
-        {
-            steps += 1;
-            if steps > LONGEST {
-                let reason = format!("a branch that isn't taken doesn't end within {LONGEST} operations");
-                return Err(self.machine.error(Cause::Sparsity(reason)));
-            }
-            self.step().map_err(astray)?;
-        }
-        self.open.truncate(dropped);
+        let ended = self.run_to((frames, past))?;
         self.marks.astray -= 1;
-        let mut written: Vec<Write> = Vec::new();
-        let mut seen = HashSet::new();
-        for (at, _) in &self.marks.journal[writes..] {
-            // a part of an array is written by its elements
-            let known = at.path.iter().all(|key| !matches!(key, Key::Part(_) | Key::Re | Key::Im));
-            let at = if known { at.clone() } else { Location { cell: at.cell, path: Vec::new() } };
-            if self.machine.memory.has(at.cell) && seen.insert(at.clone()) {
-                written.push((at.clone(), self.marks.trees.get(&at)));
-            }
-        }
+        self.open.truncate(open);
+        self.marks.touched.truncate(open);
+        let written = if ended { Some(self.written_since(writes)) } else { None };
+        self.machine.frames.truncate(frames);
         self.machine.memory.take_back(changes);
         while self.marks.journal.len() > writes {
             if let Some((at, tree)) = self.marks.journal.pop() {
                 self.marks.trees.replace(&self.machine.memory, &at, tree);
             }
         }
-        self.machine.set_pc(begin);
+        if let Some(frame) = self.machine.frames.last_mut() {
+            (frame.pc, frame.slots) = (begin, slots);
+            frame.loops.truncate(loops);
+        }
         Ok(written)
+    }
+
+    /// Runs until there are so many functions and the innermost is at an operation; whether it comes there.
+    fn run_to(&mut self, (frames, past): (usize, usize)) -> Result<bool, Error> {
+        for _ in 0..LONGEST {
+            let here = self.machine.frames.len() == frames;
+            if here && self.machine.frames.last().is_some_and(|f| f.pc == past) {
+                return Ok(true);
+            }
+            if self.recurses(frames) {
+                return Ok(false);
+            }
+            self.step().map_err(astray)?;
+        }
+        let reason = format!("a branch that isn't taken doesn't end within {LONGEST} operations");
+        Err(self.machine.error(Cause::Sparsity(reason)))
+    }
+
+    /// What was written since a point of the journal, as it is now.
+    fn written_since(&self, writes: usize) -> Vec<Write> {
+        let mut seen = HashSet::new();
+        let mut written = Vec::new();
+        for (at, _) in &self.marks.journal[writes..] {
+            // parts of arrays and numbers lie across others
+            let plain = at.path.iter().all(|key| matches!(key, Key::Child(_)));
+            let at = if plain { at.clone() } else { Location { cell: at.cell, path: Vec::new() } };
+            if self.machine.memory.has(at.cell) && seen.insert(at.clone()) {
+                written.push((at.clone(), self.marks.trees.get(&at)));
+            }
+        }
+        written
     }
 }
 

@@ -40,8 +40,9 @@ pub enum Branches {
     #[default]
     Taken,
     /// Both branches of each `if`, and both arguments of each choice (`max`, `select`), that real numbers decide: the
-    /// pattern holds for all values of the real arguments, with the integers and sizes that are given. Loops and
-    /// recursions run as often as the given values say.
+    /// pattern holds for all values of the real arguments, with the integers and sizes that are given. Loops run as
+    /// often as the given values say, and recursions go as deep: a branch that isn't taken and calls a function that is
+    /// running isn't tried.
     All,
 }
 

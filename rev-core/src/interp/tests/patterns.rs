@@ -280,6 +280,27 @@ fn complex_numbers() {
     assert_eq!(places(&found), expected);
 }
 
+/// A recursion goes as deep as the values say; what calls a function that it is given is none.
+#[test]
+fn recursions() {
+    let text = "fn f(y: &mut f64, x: [f64], k: usize) {
+        if x[k] > 0.0 { call f(&mut y, x, k + 1) y += x[k] } else { y -= x[0] }
+    }";
+    for (deep, expected) in [(2, vec![0, 1, 2]), (0, vec![0, 1])] {
+        let x: Vec<f64> = (0..6).map(|k| if k < deep { 1.0 } else { -1.0 }).collect();
+        for branches in [Branches::Taken, Branches::All] {
+            let found = jacobian(text, &args([&0.0, &x, &0usize]), branches);
+            assert_eq!(found.row(0), expected, "{branches:?}");
+        }
+    }
+    let text = "fn square(y: &mut f64, a: f64) { y += a * a }
+        fn apply<F: fn(&mut f64, f64)>(g: F, y: &mut f64, a: f64) { call g(&mut y, a) }
+        fn f(y: &mut f64, x: [f64]) {
+            if x[0] > 100.0 { call apply(named square, &mut y, x[1]) } else { y += x[2] }
+        }";
+    assert_eq!(jacobian(text, &args([&0.0, &vec![1.0; 3]]), Branches::All).row(0), [0, 2, 3]);
+}
+
 #[test]
 fn errors_name_the_place() {
     let text = "fn f(y: &mut f64, x: [f64]) { if x[0] > 100.0 { y += x[7] } else { } }";
