@@ -617,3 +617,39 @@ fn gradients_in_programs_add_up_over_threads_and_lanes() {
         near(pushed.k_bar_dot, product.k);
     }
 }
+
+/// Patterns and edge pushing take what the function takes: matrices, structs, integers, functions.
+#[reversible(tangent)]
+fn bent<T: Real>(
+    y: &mut T,
+    bend: impl Reversible<(&mut T, T)>,
+    a: ArrayView2<T>,
+    layer: &Layer<T>,
+    k: usize,
+) {
+    let mut t = T::zero();
+    bend(&mut t, a[[0, k]] + layer.bias);
+    *y += t * a[[1, 0]];
+}
+
+#[reversible(tangent)]
+fn square<T: Real>(y: &mut T, x: T) {
+    *y += x * x;
+}
+
+#[test]
+fn patterns_of_a_function_of_many_things() {
+    use rev_core::sparse::Branches;
+    let a = ndarray::arr2(&[[0.5, 1.5], [2.0, -1.0]]);
+    let layer = Layer { weight: [0.25, 0.5], bias: 0.75, steps: 3 };
+    let pattern = bent::hessian_pattern(Branches::All, square {}, a.view(), &layer, 1).unwrap();
+    let pushed = bent::hessian_pushed(square {}, a.view(), &layer, 1).unwrap();
+    let dense = bent::hessian(&Cpu::new(), square::TANGENT, square {}, a.view(), &layer, 1).unwrap();
+    assert_eq!(pushed.pattern(), &std::sync::Arc::new(pattern));
+    for ((i, j), value) in dense.matrix().indexed_iter() {
+        near(pushed.get(i, j).unwrap(), *value);
+    }
+    let rows = bent::jacobian_pattern(Branches::Taken, &0.0, square {}, a.view(), &layer, 1).unwrap();
+    // y, the elements of a that are read, the bias
+    assert_eq!(rows.row(0), [0, 2, 3, 7]);
+}

@@ -212,7 +212,10 @@ impl<'m> Backward<'m> {
         let memory = &self.machine.memory;
         let mut inner = match self.tape.trees.get(&stack) {
             Tree::Node(inner) => inner,
-            Tree::Same(_) => return Ok(self.drop_at(&place)),
+            Tree::Same(_) => {
+                self.drop_at(&place);
+                return Ok(());
+            }
         };
         // the stack has one less already
         let top = if inner.len() > memory.read(&stack).children().count() { inner.pop() } else { None };
@@ -254,10 +257,9 @@ fn is_live(tree: &Tree<Parts>) -> bool {
 /// The live numbers of two values of one shape, side by side.
 fn both(data: &Data, a: &Tree<Parts>, b: &Tree<Parts>, f: &mut dyn FnMut(Id, Id)) {
     match (data, a, b) {
+        _ if !is_live(a) || !is_live(b) => {}
         (Data::Array(_) | Data::Tuple(_) | Data::Stack(_) | Data::Struct(_), _, _) => {
-            if is_live(a) && is_live(b) {
-                data.children().enumerate().for_each(|(k, d)| both(d, &a.child(k), &b.child(k), f));
-            }
+            data.children().enumerate().for_each(|(k, d)| both(d, &a.child(k), &b.child(k), f));
         }
         (_, Tree::Same(a), Tree::Same(b)) => {
             for (y, v) in a.0.into_iter().zip(b.0).filter(|(y, v)| *y != 0 && *v != 0) {

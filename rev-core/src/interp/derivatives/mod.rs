@@ -125,8 +125,7 @@ impl Sparsity for Module {
         }
         if self.functions.values().any(|f| !f.constants.is_empty()) {
             // what a callee's constant would lose is refused
-            let names = self.functions.keys();
-            names.map(|name| directed(self, name, ADJOINT).map(drop)).collect::<Result<(), _>>()?;
+            self.functions.keys().try_for_each(|name| directed(self, name, ADJOINT).map(drop))?;
         }
         let columns = Numbers::of(entry, &args, Some(loss));
         let mut machine = Machine::new(self, &self.entry, Direction::FORWARD, args)?;

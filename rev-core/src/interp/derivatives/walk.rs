@@ -17,8 +17,11 @@ use crate::value::{Data, Value};
 /// A value with its leaves.
 pub type Found<L> = (Data, Tree<L>);
 
+/// Values with their leaves.
+type Several<L> = (Vec<Data>, Vec<Tree<L>>);
+
 /// A number with its leaf.
-pub type Number1<L> = (Data, L);
+pub type Single<L> = (Data, L);
 
 /// What leaves mean, and how those of a result come from those of the arguments.
 pub trait Algebra {
@@ -33,7 +36,7 @@ pub trait Algebra {
         &mut self,
         local: &Local,
         eval: &Evaluator<'_>,
-        args: Vec<Number1<Self::Leaf>>,
+        args: Vec<Single<Self::Leaf>>,
         value: &Data,
     ) -> Result<Self::Leaf, Cause>;
 
@@ -127,12 +130,12 @@ impl<A: Algebra> Walk<'_, '_, A> {
         }
     }
 
-    fn all(&mut self, es: &[Expr]) -> Result<(Vec<Data>, Vec<Tree<A::Leaf>>), Cause> {
+    fn all(&mut self, es: &[Expr]) -> Result<Several<A::Leaf>, Cause> {
         es.iter().map(|e| self.walk(e)).collect::<Result<Vec<_>, _>>().map(|all| all.into_iter().unzip())
     }
 
     /// The value of an expression that is a number.
-    fn number(&mut self, e: &Expr) -> Result<Number1<A::Leaf>, Cause> {
+    fn number(&mut self, e: &Expr) -> Result<Single<A::Leaf>, Cause> {
         match self.walk(e)? {
             (value, Tree::Same(leaf)) => Ok((value, leaf)),
             (value, tree) => {
@@ -182,7 +185,7 @@ impl<A: Algebra> Walk<'_, '_, A> {
     }
 
     /// A function of the table on numbers.
-    pub fn apply(&mut self, func: Func, args: Vec<Number1<A::Leaf>>) -> Result<Number1<A::Leaf>, Cause> {
+    pub fn apply(&mut self, func: Func, args: Vec<Single<A::Leaf>>) -> Result<Single<A::Leaf>, Cause> {
         let (values, leaves): (Vec<Data>, Vec<A::Leaf>) = args.into_iter().unzip();
         let value = apply(func, &values)?;
         if leaves.iter().all(Leaf::is_nothing) {
@@ -293,9 +296,9 @@ impl<A: Algebra> Walk<'_, '_, A> {
     ) -> Result<Found<A::Leaf>, Cause> {
         let value = self.eval.contract(formula, target, factors)?;
         let (values, trees) = self.all(factors)?;
-        let mut sums: Vec<Option<Number1<A::Leaf>>> = vec![None; target.1.iter().product()];
+        let mut sums: Vec<Option<Single<A::Leaf>>> = vec![None; target.1.iter().product()];
         terms(formula, target, &values, &mut |Term { at, factors }| {
-            let mut product: Option<Number1<A::Leaf>> = None;
+            let mut product: Option<Single<A::Leaf>> = None;
             for (k, (at, conj)) in factors.iter().enumerate() {
                 let (value, leaf) = match &values[k] {
                     Data::Array(a) => (a.elements[*at].clone(), trees[k].child(*at)),
@@ -319,7 +322,7 @@ impl<A: Algebra> Walk<'_, '_, A> {
             Ok(())
         })?;
         let leaf =
-            |sum: Option<Number1<A::Leaf>>| sum.map_or_else(Tree::default, |(_, leaf)| Tree::Same(leaf));
+            |sum: Option<Single<A::Leaf>>| sum.map_or_else(Tree::default, |(_, leaf)| Tree::Same(leaf));
         let tree = match &value {
             Data::Array(_) => Tree::Node(sums.into_iter().map(leaf).collect()),
             _ => leaf(sums.pop().flatten()),

@@ -160,6 +160,36 @@ fn a_grid() {
     }
 }
 
+/// A graph that is to be drawn with edges of one length and other pairs of vertices farther apart, as in
+/// `examples/derivatives`: all ends of edges meet by the mean, and so do all of the other pairs; both kinds where the
+/// means are in the wrong order, which they aren't.
+#[test]
+fn a_graph_embedding() {
+    let text = "fn f(y: &mut f64, x: Array2<f64>, a: [usize], b: [usize], near: usize) {
+        managed anc length: [f64; 5] = [0.0; 5] {
+            for e in 0..5 { for k in 0..2 {
+                let apart: f64 = x[a[e], k] - x[b[e], k] { length[e] += apart * apart }
+            } }
+            managed anc mean: [f64; 2] = [0.0; 2] {
+                for e in 0..near { mean[0] += length[e] / (near as f64) }
+                for e in near..5 { mean[1] += length[e] / ((5 - near) as f64) }
+                for e in 0..near { let off: f64 = length[e] - mean[0] { y += off * off } }
+                for e in near..5 { let off: f64 = length[e] - mean[1] { y += off * off } }
+                y += exp(max(mean[0] - mean[1] + 0.1, 0.0)) - 1.0
+            }
+        }
+    }";
+    // edges among the vertices 0, 1, 2, the other pairs among 2, 3, 4
+    let (a, b): (Vec<usize>, Vec<usize>) = ([0, 1, 0, 2, 3].into(), [1, 2, 2, 3, 4].into());
+    let x = ndarray::arr2(&[[0.0, 0.1], [0.2, 0.0], [0.1, 0.3], [2.0, -1.0], [-1.5, 3.0]]);
+    let args = args([&0.0, &x, &a, &b, &3usize]);
+    let together = |i: usize, j: usize| (i.max(j) < 6) || (i.min(j) >= 4);
+    assert_eq!(hessian(text, &args, Branches::Taken), pattern(10, 10, together));
+    assert_eq!(hessian(text, &args, Branches::All), pattern(10, 10, |_, _| true));
+    let pushed = module(text).hessian_pushed(0, &args).unwrap();
+    assert!(pushed.pattern().iter().all(|(i, j)| together(i, j)));
+}
+
 #[test]
 fn jacobians_of_what_moves() {
     let cases: [(&str, &[(usize, usize)]); 9] = [

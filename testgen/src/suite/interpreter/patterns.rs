@@ -174,7 +174,7 @@ impl Dense<'_, '_, '_> {
         for (column, found) in self.products((args, seeds), loss)? {
             let scale = found.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
             let own: Vec<f64> = (0..found.len()).map(|i| pushed.get(i, column).unwrap_or(f64::NAN)).collect();
-            if own.iter().zip(&found).any(|(a, b)| !((a - b).abs() <= PRODUCTS * scale)) {
+            if !own.iter().zip(&found).all(|(a, b)| (a - b).abs() <= PRODUCTS * scale) {
                 let message =
                     format!("column {column}: {own:?}\nand {found:?}\n{}", self.program.program.text());
                 return Err(Failure::new("edge pushing gives the Hessian", message));
