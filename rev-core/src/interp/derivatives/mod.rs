@@ -71,7 +71,7 @@ pub trait Sparsity {
 
     /// The Hessian that [`hessian_pattern`](Sparsity::hessian_pattern) is about, at the arguments: the program is run
     /// forward and then back, and the second derivatives by the numbers that are live are changed as it goes. No pattern
-    /// and no direction is needed, and nothing is stored.
+    /// and no direction is needed, and nothing is stored. What is exactly zero at the arguments is left out.
     ///
     /// # Errors
     ///
