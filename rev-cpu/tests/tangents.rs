@@ -609,8 +609,8 @@ fn gradients_in_programs_add_up_over_threads_and_lanes() {
         let pushed = chain_slope::jvp(&cpu, &zeros, &0.0, &v, 0.0, &zeros, &0.0, &x, &index, 0.6).unwrap();
         let pulled = chain_slope::vjp(&cpu, &v, 0.0, &zeros, &0.0, &x, &index, 0.6).unwrap();
         let own = chain::hvp(&cpu, &v, 0.0, &x, &index, 0.6).unwrap();
-        for i in 0..n {
-            near(g[i], expected.x[i]);
+        for (i, slope) in g.iter().enumerate() {
+            near(*slope, expected.x[i]);
             near(pushed.g_dot[i], product.x[i]);
             near(pulled.x_bar[i], product.x[i]);
             near(own.x[i], product.x[i]);

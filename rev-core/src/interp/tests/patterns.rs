@@ -3,6 +3,10 @@
 use super::*;
 use crate::sparse::{Branches, Pattern, Sparsity};
 
+/// Places of a matrix, and whether it has one.
+type Places = &'static [(usize, usize)];
+type Has<'a> = &'a dyn Fn(usize, usize) -> bool;
+
 fn vector(n: usize) -> Data {
     (0..n).map(|k| 0.3 + 0.1 * k as f64).collect::<Vec<f64>>().load()
 }
@@ -26,7 +30,7 @@ fn places(pattern: &Pattern) -> Vec<(usize, usize)> {
 
 #[test]
 fn hessians_of_sums() {
-    let cases: [(&str, usize, &dyn Fn(usize, usize) -> bool); 6] = [
+    let cases: [(&str, usize, Has); 6] = [
         // a chain of springs
         ("for i in 1..len(x) { let d: f64 = x[i] - x[i - 1] { y += d * d } }", 7, &|i, j| i.abs_diff(j) < 2),
         // the same with an ancilla that is taken back
@@ -192,7 +196,7 @@ fn a_graph_embedding() {
 
 #[test]
 fn jacobians_of_what_moves() {
-    let cases: [(&str, &[(usize, usize)]); 9] = [
+    let cases: [(&str, Places); 9] = [
         ("x[0] += x[1] * x[2]", &[(0, 0), (0, 1), (0, 2), (1, 1), (2, 2)]),
         ("swap(x[0], x[2])", &[(0, 2), (1, 1), (2, 0)]),
         ("rot(x[0], x[1], 0.5)", &[(0, 0), (0, 1), (1, 0), (1, 1), (2, 2)]),
@@ -221,7 +225,7 @@ fn jacobians_of_what_moves() {
 /// An `if` on a real number counts with both its branches where all count, one on integers never does.
 #[test]
 fn branches() {
-    let cases: [(&str, &[(usize, usize)], &[(usize, usize)]); 8] = [
+    let cases: [(&str, Places, Places); 8] = [
         (
             "if x[0] > 0.0 { y += x[1] } else { y += x[2] * x[2] }",
             &[(0, 0), (0, 2)],
