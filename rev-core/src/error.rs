@@ -236,6 +236,9 @@ pub enum Cause {
     /// A program that isn't reversible as it is written.
     #[error("{0}")]
     Rejected(String),
+    /// Which derivatives are zero can't be found.
+    #[error("the sparsity of the derivatives can't be found: {0}")]
+    Sparsity(String),
     /// A recursion that goes deeper than the run allows ([`crate::tolerance::Options::depth`]).
     #[error("the recursion is more than {limit} calls deep: it has no end, or the device's `depth` must be higher")]
     Depth {

@@ -434,12 +434,21 @@ fn gradients_and_adjoints_are_called_in_programs() {
 
 #[test]
 fn a_sparse_hessian_needs_as_many_products_as_it_has_colours() {
-    use rev_core::sparse::{Order, Pattern, Plan};
+    use rev_core::sparse::{Branches, Order, Pattern, Plan};
     let n = 200;
     let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.3).sin()).collect();
     let band = (0..n).flat_map(|i: usize| (i.saturating_sub(1)..(i + 2).min(n)).map(move |j| (i, j)));
     let pattern = std::sync::Arc::new(Pattern::new(n, n, band).unwrap());
+    for branches in [Branches::Taken, Branches::All] {
+        assert_eq!(rosenbrock::hessian_pattern(branches, &x).unwrap(), *pattern);
+    }
     let dense = rosenbrock::hessian(&Cpu::new(), &x).unwrap();
+    let pushed = rosenbrock::hessian_pushed(&x).unwrap();
+    // x[0] is 0, and so is the derivative by it and x[1], which is left out
+    assert_eq!(pushed.nonzeros() + 2, pattern.nonzeros());
+    for (i, j) in pattern.iter() {
+        near(pushed.get(i, j).unwrap(), dense.matrix()[[i, j]]);
+    }
     for (plan, groups) in [
         (Plan::by_star(pattern.clone(), Order::Natural).unwrap(), 3),
         (Plan::by_acyclic(pattern.clone(), Order::Natural).unwrap(), 2),
@@ -469,7 +478,7 @@ fn stencil<T: Real>(y: &mut [T], x: &[T]) {
 
 #[test]
 fn a_sparse_jacobian_by_columns_and_by_rows() {
-    use rev_core::sparse::{Order, Pattern, Plan};
+    use rev_core::sparse::{Branches, Order, Pattern, Plan};
     let n = 50;
     let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.7).cos()).collect();
     let y = vec![0.0; n];
@@ -477,6 +486,7 @@ fn a_sparse_jacobian_by_columns_and_by_rows() {
     let own = (0..n).map(|i| (i, i));
     let band = (1..n - 1).flat_map(|i| [(i, n + i - 1), (i, n + i), (i, n + i + 1)]);
     let pattern = std::sync::Arc::new(Pattern::new(n, 2 * n, own.chain(band)).unwrap());
+    assert_eq!(stencil::jacobian_pattern(Branches::Taken, &y, &x).unwrap(), *pattern);
     let dense = stencil::jacobian(&Cpu::new(), &y, &x).unwrap();
     for plan in
         [Plan::by_columns(pattern.clone(), Order::SmallestLast), Plan::by_rows(pattern, Order::Natural)]
@@ -665,12 +675,48 @@ fn gradients_in_programs_add_up_over_threads_and_lanes() {
         let pushed = chain_slope::jvp(&cpu, &zeros, &0.0, &v, 0.0, &zeros, &0.0, &x, &index, 0.6).unwrap();
         let pulled = chain_slope::vjp(&cpu, &v, 0.0, &zeros, &0.0, &x, &index, 0.6).unwrap();
         let own = chain::hvp(&cpu, &v, 0.0, &x, &index, 0.6).unwrap();
-        for i in 0..n {
-            near(g[i], expected.x[i]);
+        for (i, slope) in g.iter().enumerate() {
+            near(*slope, expected.x[i]);
             near(pushed.g_dot[i], product.x[i]);
             near(pulled.x_bar[i], product.x[i]);
             near(own.x[i], product.x[i]);
         }
         near(pushed.k_bar_dot, product.k);
     }
+}
+
+/// Patterns and edge pushing take what the function takes: matrices, structs, integers, functions.
+#[reversible(tangent)]
+fn bent<T: Real>(
+    y: &mut T,
+    bend: impl Reversible<(&mut T, T)>,
+    a: ArrayView2<T>,
+    layer: &Layer<T>,
+    k: usize,
+) {
+    let mut t = T::zero();
+    bend(&mut t, a[[0, k]] + layer.bias);
+    *y += t * a[[1, 0]];
+}
+
+#[reversible(tangent)]
+fn square<T: Real>(y: &mut T, x: T) {
+    *y += x * x;
+}
+
+#[test]
+fn patterns_of_a_function_of_many_things() {
+    use rev_core::sparse::Branches;
+    let a = ndarray::arr2(&[[0.5, 1.5], [2.0, -1.0]]);
+    let layer = Layer { weight: [0.25, 0.5], bias: 0.75, steps: 3 };
+    let pattern = bent::hessian_pattern(Branches::All, square {}, a.view(), &layer, 1).unwrap();
+    let pushed = bent::hessian_pushed(square {}, a.view(), &layer, 1).unwrap();
+    let dense = bent::hessian(&Cpu::new(), square::TANGENT, square {}, a.view(), &layer, 1).unwrap();
+    assert_eq!(pushed.pattern(), &std::sync::Arc::new(pattern));
+    for ((i, j), value) in dense.matrix().indexed_iter() {
+        near(pushed.get(i, j).unwrap(), *value);
+    }
+    let rows = bent::jacobian_pattern(Branches::Taken, &0.0, square {}, a.view(), &layer, 1).unwrap();
+    // y, the elements of a that are read, the bias
+    assert_eq!(rows.row(0), [0, 2, 3, 7]);
 }

@@ -44,6 +44,42 @@ pub(super) fn contract(
     Ok(Data::Array(Array { shape, elements }))
 }
 
+/// A term of a product: the number of the element that it is added to, and for each factor the number of its
+/// element and whether it is conjugated.
+pub(super) struct Term<'a> {
+    pub at: usize,
+    pub factors: &'a [(usize, bool)],
+}
+
+/// Every term of a product for a target of this name and shape.
+pub(super) fn terms(
+    formula: &Contraction,
+    target: (&str, &[usize]),
+    factors: &[Data],
+    f: &mut dyn FnMut(Term<'_>) -> Result<(), Cause>,
+) -> Result<(), Cause> {
+    let shapes: Vec<&[usize]> = factors.iter().map(shape).collect();
+    let space = Space::new(formula, target.1, &shapes).map_err(|misfit| {
+        let names = shapes.iter().map(|shape| ("a factor", *shape));
+        Cause::misfit(&misfit, &std::iter::once(target).chain(names).collect::<Vec<_>>())
+    })?;
+    let product = Product { formula, space: &space, factors: &[], deterministic: false };
+    let mut index = vec![0; space.extents().len()];
+    let end = index.len();
+    let mut places = vec![(0, false); factors.len()];
+    product.each(&mut index, 0, end, &mut |index| {
+        let mut part = takes_part(&formula.target, &space, 0, index);
+        for (k, operand) in formula.factors().iter().enumerate() {
+            part &= takes_part(operand, &space, k + 1, index);
+            places[k] = (place(&space, k + 1, index, shapes[k]), operand.conj);
+        }
+        match part {
+            true => f(Term { at: place(&space, 0, index, target.1), factors: &places }),
+            false => Ok(()),
+        }
+    })
+}
+
 fn shape(data: &Data) -> &[usize] {
     match data {
         Data::Array(a) => &a.shape,

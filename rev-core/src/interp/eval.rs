@@ -92,7 +92,8 @@ pub(super) struct Evaluator<'a> {
     pub loops: &'a [Loop],
     /// The places read, as far as they are watched.
     pub reads: Vec<(Location, Place)>,
-    locals: Vec<(VarId, Data)>,
+    /// Local names of expressions, innermost last.
+    pub locals: Vec<(VarId, Data)>,
     /// How many calls of pure functions it is inside.
     pures: usize,
 }
@@ -236,7 +237,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of an expression that counts.
-    fn count(&mut self, e: &Expr) -> Result<usize, Cause> {
+    pub fn count(&mut self, e: &Expr) -> Result<usize, Cause> {
         let n = self.number(e)?;
         let count = Value::from_num(n, &Type::Scalar(crate::ir::ScalarType::I128)).and_then(|v| v.to_usize());
         count.ok_or_else(|| Cause::Shape {
@@ -269,7 +270,8 @@ impl<'a> Evaluator<'a> {
         Err(Cause::Missing { kind: "constant".into(), name: path.to_string() })
     }
 
-    fn local(&self, var: VarId) -> Option<&Data> {
+    /// The value of a local name.
+    pub fn local(&self, var: VarId) -> Option<&Data> {
         self.locals.iter().rev().find(|(v, _)| *v == var).map(|(_, d)| d)
     }
 
@@ -333,7 +335,8 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    fn indices(&mut self, step: &Step) -> Result<Vec<Num>, Cause> {
+    /// The numbers of a step's indices.
+    pub fn indices(&mut self, step: &Step) -> Result<Vec<Num>, Cause> {
         step.exprs().map(|e| self.number(e)).collect()
     }
 
@@ -375,13 +378,18 @@ impl<'a> Evaluator<'a> {
 
     /// A pure function, or its partial derivatives, at the arguments.
     fn pure(&mut self, path: &str, args: &[Expr], partials: bool) -> Result<Data, Cause> {
+        let args = self.all(args)?;
+        self.pure_of(path, args, usize::from(partials))
+    }
+
+    /// The same of values, with partial derivatives taken so many times more than the path says.
+    pub fn pure_of(&self, path: &str, args: Vec<Data>, more: usize) -> Result<Data, Cause> {
         let (path, taken) = pass::taken_partials(path);
-        let times = taken + usize::from(partials);
+        let times = taken + more;
         let (name, pure) = self.globals.pure(self.scope.links, path)?;
         if self.pures == self.globals.module.pures.len() {
             return Err(Cause::Rejected(format!("the pure function `{name}` calls itself")));
         }
-        let args = self.all(args)?;
         if args.len() != pure.params.len() {
             return Err(Cause::Arguments {
                 function: name.into(),
@@ -415,8 +423,7 @@ impl<'a> Evaluator<'a> {
         let mut run = || {
             for (var, e) in lets {
                 let data = self.eval(e)?;
-                let ty = &self.scope.vars[var.0 as usize].ty;
-                let data = self.scope.generics.settle(self.globals.module, ty, data);
+                let data = self.settled(*var, data);
                 self.locals.push((*var, data));
             }
             self.eval(value)
@@ -426,9 +433,15 @@ impl<'a> Evaluator<'a> {
         result
     }
 
+    /// A value in the type of a name, where that is known.
+    pub fn settled(&self, var: VarId, data: Data) -> Data {
+        let ty = &self.scope.vars[var.0 as usize].ty;
+        self.scope.generics.settle(self.globals.module, ty, data)
+    }
+
     /// A conversion. To a type that isn't known it gives a number that takes the type of what it
     /// meets.
-    fn cast(&self, data: Data, ty: &Type) -> Result<Data, Cause> {
+    pub fn cast(&self, data: Data, ty: &Type) -> Result<Data, Cause> {
         let scalar = match ty {
             Type::Shadow(of) => self.scope.generics.cotangent(of),
             _ => self.scope.generics.scalar(ty),

@@ -247,6 +247,16 @@ impl<'m> Machine<'m> {
         self.arguments.iter().map(|at| self.memory.read(at).into_owned()).collect()
     }
 
+    /// Where the program's arguments are.
+    pub(super) fn places(&self) -> &[Location] {
+        &self.arguments
+    }
+
+    /// An error at the next operation.
+    pub(super) fn error(&self, cause: Cause) -> Error {
+        self.frames.iter().rev().fold(Error::new(cause), |error, frame| error.at(frame.site(frame.pc)))
+    }
+
     /// The program of a function in a direction, made on first use.
     pub(super) fn program(&mut self, name: &str, direction: Direction) -> Result<Rc<Program>, Error> {
         let key = (name.to_string(), direction);

@@ -3,6 +3,7 @@
 //! A variable is a location, so that an argument passed by reference is the caller's own storage.
 //! Each cell remembers the largest magnitude it held, which is what a release is measured against.
 
+use super::journal::Change;
 use super::part::Part;
 use crate::error::Cause;
 use crate::ir::Step;
@@ -14,16 +15,16 @@ use std::borrow::Cow;
 pub(super) type CellId = usize;
 
 /// A place in memory: a cell and the way into its value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Location {
     pub cell: CellId,
-    path: Vec<Key>,
+    pub path: Vec<Key>,
 }
 
 /// One step into a value. A part of an array is only ever followed by nothing: an element of it is an
 /// element of the array.
-#[derive(Clone, Debug, PartialEq)]
-enum Key {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key {
     /// The k-th element, field or array element.
     Child(usize),
     /// A part of an array.
@@ -67,7 +68,7 @@ impl Location {
 
 /// A cell.
 #[derive(Clone, Debug)]
-struct Cell {
+pub(super) struct Cell {
     data: Data,
     held: f64,
 }
@@ -77,13 +78,15 @@ struct Cell {
 pub(super) struct Memory {
     cells: Vec<Option<Cell>>,
     free: Vec<CellId>,
+    /// The changes, where they are to be taken back.
+    pub journal: Option<Vec<Change>>,
 }
 
 impl Memory {
     /// A new cell.
     pub fn allocate(&mut self, data: Data) -> Location {
         let cell = Some(Cell { held: data.magnitude(), data });
-        Location::new(match self.free.pop() {
+        let id = match self.free.pop() {
             Some(id) => {
                 self.cells[id] = cell;
                 id
@@ -92,13 +95,27 @@ impl Memory {
                 self.cells.push(cell);
                 self.cells.len() - 1
             }
-        })
+        };
+        self.note(|_| Some(Change::Allocated(id)));
+        Location::new(id)
     }
 
     /// Gives a cell back, with what it held.
     pub fn release(&mut self, id: CellId) -> Data {
+        self.note(|memory| Some(Change::Released(id, memory.cells[id].clone()?)));
         self.free.push(id);
         self.cells[id].take().map_or(Data::None, |c| c.data)
+    }
+
+    /// A cell that was given back as the last one, with what it held.
+    pub fn restore(&mut self, id: CellId, cell: Cell) {
+        self.free.pop_if(|last| *last == id);
+        self.cells[id] = Some(cell);
+    }
+
+    /// Whether there is such a cell.
+    pub fn has(&self, id: CellId) -> bool {
+        self.cells.get(id).is_some_and(Option::is_some)
     }
 
     /// The largest magnitude that a cell held.
@@ -106,7 +123,8 @@ impl Memory {
         self.cells[id].as_ref().map_or(0.0, |c| c.held)
     }
 
-    fn root(&self, id: CellId) -> &Data {
+    /// All that a cell holds.
+    pub fn root(&self, id: CellId) -> &Data {
         self.cells[id].as_ref().map_or(&Data::None, |c| &c.data)
     }
 
@@ -136,6 +154,7 @@ impl Memory {
 
     /// Replaces the value at a location.
     pub fn write(&mut self, at: &Location, value: Data) {
+        self.note(|memory| Some(Change::Written(at.clone(), memory.read(at).into_owned())));
         let Some(Some(cell)) = self.cells.get_mut(at.cell) else { return };
         let magnitude = value.magnitude();
         if magnitude > cell.held {
@@ -156,6 +175,7 @@ impl Memory {
 
     /// Gives access to a stack.
     pub fn stack(&mut self, at: &Location) -> Option<&mut Vec<Data>> {
+        self.note(|memory| Some(Change::Written(at.clone(), memory.read(at).into_owned())));
         let cell = self.cells.get_mut(at.cell)?.as_mut()?;
         let mut node = &mut cell.data;
         for key in &at.path {
@@ -234,7 +254,8 @@ fn flat(index: &[i128], shape: &[usize]) -> Result<usize, StepError> {
     Ok(index.iter().zip(shape).fold(0, |k, (i, n)| k * n + *i as usize))
 }
 
-fn resolve(data: &Data, step: &Step, indices: &[Num]) -> Result<Option<Key>, StepError> {
+/// The way of a step into a value; none into what isn't there.
+pub(super) fn resolve(data: &Data, step: &Step, indices: &[Num]) -> Result<Option<Key>, StepError> {
     let wrong = |expected| Err(StepError::Kind(expected, data.kind()));
     match (step, data) {
         (_, Data::None) => Ok(None),
@@ -272,7 +293,8 @@ fn part_step(part: &Part, step: &Step, indices: &[Num]) -> Result<Key, StepError
     }
 }
 
-fn child(data: &Data, k: usize) -> &Data {
+/// The k-th element, field or value inside.
+pub(super) fn child(data: &Data, k: usize) -> &Data {
     match data {
         Data::Array(a) => a.elements.get(k),
         Data::Tuple(es) | Data::Stack(es) => es.get(k),

@@ -6,7 +6,7 @@ use crate::ir::Axis;
 use crate::scalar::Num;
 
 /// A part of an array of some shape.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Part {
     /// The whole array's.
     shape: Vec<usize>,
@@ -14,7 +14,7 @@ pub(super) struct Part {
 }
 
 /// What a part takes of an axis: the indices from the first to before the second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Cut {
     from: usize,
     to: usize,

@@ -313,7 +313,7 @@ impl Machine<'_> {
     }
 
     /// The unique name of a called function, and the path written.
-    fn callee(&self, callee: &Callee) -> Result<(String, String), Cause> {
+    pub(super) fn callee(&self, callee: &Callee) -> Result<(String, String), Cause> {
         let frame = self.frame()?;
         match callee {
             Callee::Path(path) => {

@@ -40,11 +40,14 @@
 //! Walther, Evaluating Derivatives, chapter 8, for the setting.
 
 mod coloring;
+#[cfg(any(feature = "sprs", feature = "faer", feature = "nalgebra-sparse"))]
+mod convert;
 mod matrix;
 mod pattern;
 mod plan;
 mod substitution;
 
+pub use crate::interp::{Branches, Sparsity};
 pub use coloring::{color_acyclic, color_columns, color_rows, color_star, Coloring, Order};
 pub use matrix::{LengthError, SparseMatrix};
 pub use pattern::{Pattern, PatternError};

@@ -139,6 +139,12 @@ impl Pattern {
         Pattern { columns, starts, indices }
     }
 
+    /// For each row where its columns start, the end of the last one too; and the columns.
+    #[cfg(any(feature = "sprs", feature = "nalgebra-sparse"))]
+    pub(super) fn parts(&self) -> (&[usize], &[usize]) {
+        (&self.starts, &self.indices)
+    }
+
     /// The position of a place.
     pub(super) fn position(&self, row: usize, column: usize) -> Option<usize> {
         let offset = self.row(row).binary_search(&column).ok()?;

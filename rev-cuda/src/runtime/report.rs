@@ -163,6 +163,7 @@ fn complete(cause: Cause, details: &[Detail], values: &[u64]) -> Cause {
         | Cause::Arguments { .. }
         | Cause::Missing { .. }
         | Cause::Rejected(_)
+        | Cause::Sparsity(_)
         | Cause::Depth { .. }
         | Cause::NotDifferentiable(_)
         | Cause::Device { .. }) => other,

@@ -3,6 +3,7 @@
 
 mod derivatives;
 mod passes;
+mod patterns;
 mod runs;
 mod tangents;
 
@@ -55,5 +56,10 @@ fn every_property(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
     derivatives::of_constants(&subject, &ends, tally)?;
     derivatives::transposed(&subject, &ends)?;
     derivatives::against_differences(&subject, &ends, tally)?;
-    tangents::of_the_program(&subject, &ends, tally)
+    tangents::of_the_program(&subject, &ends, tally)?;
+    // as long as all other properties together
+    match program.seed % 4 {
+        0 => patterns::of_the_program(&subject, &ends, tally),
+        _ => Ok(()),
+    }
 }

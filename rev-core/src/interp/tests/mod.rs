@@ -6,6 +6,7 @@ mod conformance;
 mod derivatives;
 mod forms;
 mod limits;
+mod patterns;
 mod stepping;
 
 use super::Machine;

@@ -15,8 +15,8 @@ type Both<'a> = (Param<'a>, Param<'a>);
 
 /// The functions.
 pub fn functions(pair: &Pair) -> TokenStream {
-    let (jacobian, hessian) = (jacobian(pair), hessian(pair));
-    quote!(#jacobian #hessian)
+    let (jacobian, hessian, pattern) = (jacobian(pair), hessian(pair), super::pattern::functions(pair));
+    quote!(#jacobian #hessian #pattern)
 }
 
 /// A variable that owns its value, for a parameter of an entry point that changes nothing.

@@ -8,6 +8,7 @@ mod batch;
 mod collect;
 mod dense;
 mod gradient;
+mod pattern;
 mod ptx;
 mod run;
 mod tangent;
