@@ -23,21 +23,27 @@ pub struct DerivativeMatrix {
 
 /// Values with the places of their numbers among those of all.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Names(Vec<(&'static str, Range<usize>)>);
+#[doc(hidden)]
+pub struct Names(Vec<(&'static str, Range<usize>)>);
 
 /// A value with its name.
-type Named<'a> = (&'static str, &'a dyn DynArg);
+type Named<'a> = (&'static str, &'a mut dyn DynArg);
 
 impl Names {
-    fn of(values: &[Named]) -> Names {
+    /// Of values, or of their shadows.
+    ///
+    /// # Errors
+    ///
+    /// A value whose numbers can't be seen.
+    pub fn of(values: &mut [Named]) -> Result<Names, Error> {
         let mut names: Vec<(&'static str, Range<usize>)> = Vec::new();
         for (name, value) in values {
             let start = names.last().map_or(0, |(_, range)| range.end);
-            let mut count = 0;
-            coordinates::update_sides(&mut value.load(), &mut |_| count += 1);
-            names.push((name, start..start + count));
+            let mut end = start;
+            value.update_sides(&mut |_| end += 1)?;
+            names.push((name, start..end));
         }
-        Names(names)
+        Ok(Names(names))
     }
 
     fn count(&self) -> usize {
@@ -55,8 +61,8 @@ impl DerivativeMatrix {
     /// # Errors
     ///
     /// When there is no memory for it.
-    pub fn zeros(rows: &[Named], columns: &[Named]) -> Result<DerivativeMatrix, Error> {
-        let (rows, columns) = (Names::of(rows), Names::of(columns));
+    pub fn zeros(rows: &Names, columns: &Names) -> Result<DerivativeMatrix, Error> {
+        let (rows, columns) = (rows.clone(), columns.clone());
         let shape = (rows.count(), columns.count());
         let count = shape.0.checked_mul(shape.1).ok_or_else(fail::no_copy)?;
         let mut elements: Vec<f64> = Vec::new();
@@ -106,16 +112,12 @@ impl DerivativeMatrix {
     /// A value whose numbers can't be seen.
     #[doc(hidden)]
     pub fn put_columns(&mut self, first: usize, values: &mut [&mut dyn DynArg]) -> Result<(), Error> {
-        let mut row = 0;
+        let mut rows = self.matrix.rows_mut().into_iter();
         for value in values {
             value.update_sides(&mut |sides| {
-                let columns = self.matrix.ncols().saturating_sub(first).min(sides.len());
-                for (to, v) in
-                    self.matrix.slice_mut(ndarray::s![row, first..first + columns]).iter_mut().zip(sides)
-                {
-                    *to = *v;
+                if let Some(mut row) = rows.next() {
+                    row.iter_mut().skip(first).zip(sides).for_each(|(to, v)| *to = *v);
                 }
-                row += 1;
             })?;
         }
         Ok(())
@@ -192,8 +194,8 @@ impl<'p> Compressed<'p> {
     /// # Errors
     ///
     /// A plan for a matrix of another size, or one by rows where products are columns.
-    pub fn new(plan: &'p Plan, rows: &[Named], columns: &[Named], by_rows: bool) -> Result<Self, Error> {
-        let (rows, columns) = (Names::of(rows).count(), Names::of(columns).count());
+    pub fn new(plan: &'p Plan, rows: &Names, columns: &Names, by_rows: bool) -> Result<Self, Error> {
+        let (rows, columns) = (rows.count(), columns.count());
         let pattern = plan.pattern();
         fail::same_shape("plan", &[rows, columns], &[pattern.rows(), pattern.columns()])?;
         if plan.is_by_rows() && !by_rows {

@@ -68,7 +68,7 @@ pub mod __private {
     pub use crate::collect::{Collector, DerivedModule, FunctionArg};
     pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
-    pub use crate::dense::{units, units_side_by_side, Compressed, DerivativeMatrix, SIDES};
+    pub use crate::dense::{units, units_side_by_side, Compressed, DerivativeMatrix, Names, SIDES};
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};
     pub use crate::function::{

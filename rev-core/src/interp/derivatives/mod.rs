@@ -157,7 +157,7 @@ impl Sparsity for Module {
     }
 }
 
-const ADJOINT: Direction = Direction { adjoint: 1, inverse: false };
+const ADJOINT: Direction = Direction::ADJOINT;
 
 /// The first number of each argument that has some, and how many there are.
 struct Numbers {

@@ -41,13 +41,13 @@ pub fn again((param, passed): &Param) -> TokenStream {
     }
 }
 
-/// `&[("x", &x_dot), ..]`: variables under the names of the parameters.
+/// `Names::of(&mut [("x", &mut x_dot), ..])`: variables under the names of the parameters.
 fn named(p: &TokenStream, params: &[Both]) -> TokenStream {
     let each = params.iter().map(|((param, _), (dot, _))| {
         let (text, dot) = (param.ident.to_string(), &dot.ident);
-        quote!((#text, &#dot as &dyn #p::DynArg))
+        quote!((#text, &mut #dot as &mut dyn #p::DynArg))
     });
-    quote!(&[#(#each),*])
+    quote!(&#p::Names::of(&mut [#(#each),*])?)
 }
 
 /// A loop over sums of unit directions of variables: each one, or the groups of a plan.
