@@ -59,6 +59,8 @@ struct Record {
     jvp_over_value: f64,
     gradient_over_value: f64,
     hvp_over_gradient: f64,
+    jvp_8_over_value: f64,
+    hvp_8_over_gradient: f64,
     hessian_column_over_gradient: f64,
 }
 
@@ -94,7 +96,7 @@ impl Graph {
         Array2::from_shape_fn((10, dimensions), |(i, k)| (1.3 * i as f64 + 2.1 * (k * k) as f64 + 0.4).sin())
     }
 
-    /// By products with unit directions: the adjoint of the tangent.
+    /// The tangents of the adjoint, eight at a time.
     fn hessian(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
         let whole = embedding::hessian(device, x, &self.a, &self.b, EDGES)?;
         Ok(whole.block("x", "x").map(|block| block.to_owned()).unwrap_or_default())
@@ -234,6 +236,8 @@ struct Times {
     gradient: Timing,
     jvp: Timing,
     hvp: Timing,
+    jvp_8: Timing,
+    hvp_8: Timing,
     hessian: Timing,
 }
 
@@ -253,11 +257,19 @@ fn times(device: &Cpu, graph: &Graph, repeat: usize) -> Result<Times, Error> {
     let jvp = watch
         .time("jvp", || many(&|| embedding::jvp(device, &0.0, along, &0.0, x, a, b, EDGES).map(drop)))?;
     let hvp = watch.time("hvp", || many(&|| embedding::hvp(device, along, x, a, b, EDGES).map(drop)))?;
+    let sides = direction.map(|v| Batch([1.0, -1.0, 0.5, 2.0, -0.5, 0.25, 3.0, -2.0].map(|by| by * v)));
+    let (sides, still) = (sides.view(), Batch::splat(0.0));
+    let jvp_8 = watch.time("jvp_8", || {
+        many(&|| embedding::jvp_batch::<f64, 8>(device, still, sides, &0.0, x, a, b, EDGES).map(drop))
+    })?;
+    let hvp_8 = watch.time("hvp_8", || {
+        many(&|| embedding::hvp_batch::<f64, 8>(device, sides, x, a, b, EDGES).map(drop))
+    })?;
     let hessian = watch.time("hessian", || embedding::hessian(device, x, a, b, EDGES).map(drop))?;
     let each =
         |(_, time): ((), Timing)| Timing { min: time.min / INNER as f64, median: time.median / INNER as f64 };
     let (value, gradient, jvp, hvp) = (each(value), each(gradient), each(jvp), each(hvp));
-    Ok(Times { value, gradient, jvp, hvp, hessian: hessian.1 })
+    Ok(Times { value, gradient, jvp, hvp, jvp_8: each(jvp_8), hvp_8: each(hvp_8), hessian: hessian.1 })
 }
 
 fn main() -> ExitCode {
@@ -288,6 +300,8 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         jvp_over_value: times.jvp.min / times.value.min,
         gradient_over_value: times.gradient.min / times.value.min,
         hvp_over_gradient: times.hvp.min / times.gradient.min,
+        jvp_8_over_value: times.jvp_8.min / times.value.min,
+        hvp_8_over_gradient: times.hvp_8.min / times.gradient.min,
         hessian_column_over_gradient: times.hessian.min / times.gradient.min / columns,
     };
     print(&record)?;
@@ -323,6 +337,8 @@ fn print(record: &Record) -> Result<(), Failure> {
         ("jvp / value", record.jvp_over_value),
         ("gradient / value", record.gradient_over_value),
         ("hvp / gradient", record.hvp_over_gradient),
+        ("jvp along 8 directions / value", record.jvp_8_over_value),
+        ("hvp along 8 directions / gradient", record.hvp_8_over_gradient),
         ("a column of the Hessian / gradient", record.hessian_column_over_gradient),
     ];
     for (name, ratio) in ratios {
