@@ -13,6 +13,7 @@ use rev_core::text::parse_module;
 use rev_core::value::{Data, DynArg, Value};
 
 /// A module that a pass makes of a function's, when it is first asked for.
+#[derive(Default)]
 pub struct DerivedModule(OnceLock<Result<Module, Undirected>>);
 
 impl DerivedModule {

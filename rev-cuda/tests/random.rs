@@ -138,11 +138,16 @@ fn tangent_agrees(program: &Program, module: &Module) -> Result<(), Failure> {
     let tangent = module.tangent().map_err(|e| Failure::new("it has a tangent", e.to_string()))?;
     let mut dice = Dice::new(program.seed + 1);
     let before = program.arguments::<f64>(1);
-    let mut direction = |d: &Data| replace(d, &mut |_| dice.real(-1.0, 1.0));
-    let both: Vec<Data> = before.iter().flat_map(|d| [d.clone(), direction(d)]).collect();
+    let direction = |d: &Data, dice: &mut Dice| replace(d, &mut |_| dice.real(-1.0, 1.0));
+    let both: Vec<Data> = before.iter().flat_map(|d| [d.clone(), direction(d, &mut dice)]).collect();
     let beside = before.iter().flat_map(|d| [d.clone(), cotangent(d, &mut dice)]).collect::<Vec<_>>();
     let ended = compare(module, Direction::TANGENTS, &beside, true)?;
     compare(module, Direction { inverse: true, ..Direction::TANGENTS }, &ended, true)?;
+    let adjoint = module.pullback().map_err(|e| Failure::new("its adjoint is a function", e.to_string()))?;
+    let pairs = ended.chunks(2).flat_map(|pair| [pair[0].clone(), direction(&pair[0], &mut dice)]);
+    let pairs: Vec<Data> = pairs.collect();
+    let beside = pairs.iter().flat_map(|d| [d.clone(), cotangent(d, &mut dice)]).collect::<Vec<_>>();
+    compare(&adjoint, Direction::TANGENTS, &beside, true)?;
     let after = compare(&tangent, Direction::FORWARD, &both, true)?;
     compare(&tangent, Direction::INVERSE, &after, true)?;
     let mut dice = Dice::new(program.seed);
