@@ -15,6 +15,7 @@ use crate::ir::{
     is_function_name, Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Function, Generic,
     GenericKind, Mode, Module, Place, Release, Stmt, StmtKind, Type, VarId, VarKind,
 };
+use crate::ops::Func;
 
 /// After the path of a function: its adjoint as a function.
 pub const ADJOINT: &str = "::adjoint";
@@ -235,6 +236,17 @@ impl Plain {
 fn plain_expr(e: &mut Expr) {
     match &mut e.kind {
         ExprKind::ZeroShadow(place) => e.kind = ExprKind::ZeroLike(place.clone()),
+        // a number of which only rustc knows whether it is an integer, which carries nothing
+        ExprKind::Cast(of, ty) if *ty == Type::Shadow(Box::new(Type::Unknown)) => {
+            let of = std::mem::replace(&mut **of, Expr::int(0));
+            let number = Expr::func(Func::Differentiable, vec![of]);
+            e.kind = ExprKind::Cast(Box::new(number), Type::Unknown);
+        }
+        // the first, of the second's type
+        ExprKind::Func(func @ Func::ShadowOf, args) => {
+            args.insert(0, Expr::bool(true));
+            *func = Func::Select;
+        }
         ExprKind::Cast(_, ty) | ExprKind::Zero(ty) | ExprKind::Literal(_, Some(ty)) => {
             *ty = without_shadows(std::mem::replace(ty, Type::Unknown));
         }

@@ -161,6 +161,11 @@ impl Transpose {
                 Some(_) => None,
                 None => Some((place.clone(), c)),
             },
+            // the same, and of the same type
+            ExprKind::Func(Func::ShadowOf, args) => {
+                let [of, value] = args.as_slice() else { return None };
+                self.through(of, Expr::func(Func::ShadowOf, vec![c, value.clone()]))
+            }
             ExprKind::Func(func, args) => {
                 let Derivative::Pullback(transpose, _) = func.row().derivative else { return None };
                 let c = self.typed(*func, args, c);
@@ -204,7 +209,7 @@ impl Transpose {
     fn typed(&self, func: Func, args: &[Expr], c: Expr) -> Expr {
         let is_part = matches!(c.kind, ExprKind::Func(Func::ShadowFromRe | Func::ShadowFromIm, _));
         let value = match (func, args) {
-            (Func::Scale | Func::Absorb | Func::ShadowOf, [_, value]) => value,
+            (Func::Scale | Func::Absorb, [_, value]) => value,
             _ => return c,
         };
         match is_part && !matches!(value.kind, ExprKind::Literal(..)) {
