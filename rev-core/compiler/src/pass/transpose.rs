@@ -66,6 +66,17 @@ fn reads(e: &Expr, of: &BTreeSet<VarId>) -> bool {
     found
 }
 
+/// Whether a shadow is a part of a complex number, or a multiple of one.
+fn is_part(shadow: &Expr) -> bool {
+    match &shadow.kind {
+        ExprKind::Func(Func::ShadowFromRe | Func::ShadowFromIm, _) => true,
+        ExprKind::Func(Func::Scale | Func::Absorb | Func::ShadowConj | Func::Fused, args) => {
+            args.first().is_some_and(is_part)
+        }
+        _ => false,
+    }
+}
+
 struct Transpose {
     out: Function,
     shadows: BTreeSet<VarId>,
@@ -207,12 +218,13 @@ impl Transpose {
 
     /// A part of a complex number doesn't say of what type it is: with a value that does, where there is one.
     fn typed(&self, func: Func, args: &[Expr], c: Expr) -> Expr {
-        let is_part = matches!(c.kind, ExprKind::Func(Func::ShadowFromRe | Func::ShadowFromIm, _));
         let value = match (func, args) {
-            (Func::Scale | Func::Absorb, [_, value]) => value,
+            (Func::Scale | Func::Absorb | Func::ScaleReal, [_, value]) if !reads(value, &self.shadows) => {
+                value
+            }
             _ => return c,
         };
-        match is_part && !matches!(value.kind, ExprKind::Literal(..)) {
+        match is_part(&c) && !matches!(value.kind, ExprKind::Literal(..)) {
             true => Expr::func(Func::ShadowOf, vec![c, value.clone()]),
             false => c,
         }
