@@ -115,6 +115,30 @@ fn matrices_eight_directions_at_a_time_are_products_one_by_one() {
     }
 }
 
+#[pure]
+fn polar<T: Real>(r: T, a: T) -> (T, T) {
+    (r * a.cos(), r * a.sin())
+}
+
+/// One of two results is used, in lanes.
+#[reversible(tangent)]
+fn heights<T: Real>(y: &mut [T], x: &[T]) {
+    for i in par(0..y.len()) {
+        let n = polar(T::from_f64(0.5), x[i].sigmoid());
+        y[i] -= n.1;
+    }
+}
+
+#[test]
+fn a_result_that_is_not_used_has_a_tangent_of_its_type() {
+    let (x, still) = (vec![0.25; 40], vec![0.0; 40]);
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let found = heights::jvp(device, &still, &[1.0; 40], &still, &x).unwrap();
+        let slope = |h: f64| -0.5 * (1.0 / (1.0 + (-(0.25 + h)).exp())).sin();
+        found.y_dot.iter().for_each(|v| near(*v, difference(slope)));
+    }
+}
+
 /// The derivative of `f` along a direction, by central differences.
 fn difference(f: impl Fn(f64) -> f64) -> f64 {
     let h = 1e-5;

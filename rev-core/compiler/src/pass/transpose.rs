@@ -52,7 +52,19 @@ fn add_shadows(block: &[Stmt], shadows: &mut BTreeSet<VarId>) {
             StmtKind::Ancilla { var, init, .. } => {
                 Some(*var).filter(|_| matches!(init.kind, ExprKind::ZeroShadow(_)))
             }
-            _ => None,
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => None,
         };
         shadows.extend(declared);
         stmt.blocks().into_iter().for_each(|b| add_shadows(b, shadows));
@@ -66,13 +78,24 @@ fn reads(e: &Expr, of: &BTreeSet<VarId>) -> bool {
     found
 }
 
-/// Whether a shadow is a part of a complex number, or a multiple of one.
-fn is_part(shadow: &Expr) -> bool {
+/// Whether a shadow doesn't say of what type it is: a part of a complex number, what is converted, or a multiple of one.
+fn is_untyped(shadow: &Expr) -> bool {
     match &shadow.kind {
         ExprKind::Func(Func::ShadowFromRe | Func::ShadowFromIm, _) => true,
         ExprKind::Func(Func::Scale | Func::Absorb | Func::ShadowConj | Func::Fused, args) => {
-            args.first().is_some_and(is_part)
+            args.first().is_some_and(is_untyped)
         }
+        ExprKind::Cast(_, ty) => *ty == Type::Shadow(Box::new(Type::Unknown)),
+        _ => false,
+    }
+}
+
+/// Whether a value takes the type that is asked of it: made of literals.
+fn is_of_literals(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Literal(..) => true,
+        ExprKind::Func(_, args) => args.iter().all(is_of_literals),
+        ExprKind::If(_, a, b) => is_of_literals(a) && is_of_literals(b),
         _ => false,
     }
 }
@@ -216,7 +239,7 @@ impl Transpose {
         })
     }
 
-    /// A part of a complex number doesn't say of what type it is: with a value that does, where there is one.
+    /// What doesn't say of what type it is, with a value that does, where there is one.
     fn typed(&self, func: Func, args: &[Expr], c: Expr) -> Expr {
         let value = match (func, args) {
             (Func::Scale | Func::Absorb | Func::ScaleReal, [_, value]) if !reads(value, &self.shadows) => {
@@ -224,7 +247,7 @@ impl Transpose {
             }
             _ => return c,
         };
-        match is_part(&c) && !matches!(value.kind, ExprKind::Literal(..)) {
+        match is_untyped(&c) && !is_of_literals(value) {
             true => Expr::func(Func::ShadowOf, vec![c, value.clone()]),
             false => c,
         }

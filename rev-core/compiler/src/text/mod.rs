@@ -41,7 +41,7 @@
 //! | scopes | `let n: T = e { … }`, `anc a: T = e { … }` (checked), `managed anc …`, `dropped anc …` |
 //! | functions | `unchecked fn f(y: &mut T, x: T, c: [T]) constant(c) { … }` |
 //! | control | `if c { … } else { … } post q`, `while c post q { … }`, `for i in (a..b).step_by(k).rev() { … }`, `par for i in a..b injective(idx) disjoint(y) { … }` |
-//! | calls | `call f(&mut y, &x, n + 1)`, `uncall f(…)`, `call adjoint f(…)`, `uncall adjoint^2 f(…)` |
+//! | calls | `call f(&mut y, &x, n + 1)`, `uncall f(…)`, `call adjoint f(…)`, `uncall adjoint^2 f(…)`, `call tangents f(…)` |
 //! | blocks | `compute { … } do { … }`, `inverse { … }`, `unchecked { … }`, `external "…"` |
 //! | stacks, release | `push(s, x)`, `pop(s, x)`, `release a = e` |
 //! | literals | `2.0`, `3usize`, `0_T`, `(true: bool)`; negative ones are literals too, `-(2)` is an operation |

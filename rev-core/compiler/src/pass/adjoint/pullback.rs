@@ -265,6 +265,9 @@ impl Builder {
             Derivative::Zero => Vec::new(),
             Derivative::Choice(cond, i, j) => {
                 let cond = cond(&values);
+                if matches!(cond.kind, ExprKind::Literal(Number::Bool(true), _)) {
+                    return self.pull_shared(&node.parts[i], c);
+                }
                 node.are_used_in(&cond);
                 self.pull_choice(cond, &node.parts[i], &node.parts[j], &[], c)
             }

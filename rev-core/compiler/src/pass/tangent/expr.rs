@@ -5,7 +5,7 @@
 
 use super::Builder;
 use crate::check::type_of;
-use crate::ir::{height, Block, Class, Expr, ExprKind, Place, Span, Step, Type};
+use crate::ir::{height, Block, Class, Expr, ExprKind, Place, Span, Step, Type, VarId};
 use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::adjoint::{inside, ElementsUsed};
@@ -27,11 +27,11 @@ impl Builder {
     /// The same for the expression of a binding, of which the scope uses some elements, in one term.
     pub(super) fn differentiated_bound(
         &mut self,
-        e: &Expr,
+        (var, e): (VarId, &Expr),
         used: &ElementsUsed,
         f: impl FnOnce(&mut Builder, Option<Expr>, Expr) -> Block,
     ) -> Block {
-        self.in_names(e, |b, node| b.tangent_of_bound(node, used), f)
+        self.in_names(e, |b, node| b.tangent_of_bound(var, node, used), f)
     }
 
     fn in_names<T>(
@@ -118,7 +118,7 @@ impl Builder {
                 let (value, values) = parts.split_last()?;
                 for ((var, _), part) in lets.iter().zip(values) {
                     let used = self.elements.get(var).cloned().unwrap_or_default();
-                    match self.tangent_of_bound(part, &used) {
+                    match self.tangent_of_bound(*var, part, &used) {
                         Some(tangent) => {
                             let dot = self.new_dot(*var, crate::ir::VarKind::Binding);
                             self.names.push((dot, tangent));
@@ -246,28 +246,30 @@ impl Builder {
 
     /// A binding's value: of a pure function with several results the elements that are used, with zeros in place of
     /// the others.
-    fn tangent_of_bound(&mut self, node: &Node, used: &ElementsUsed) -> Option<Expr> {
+    fn tangent_of_bound(&mut self, var: VarId, node: &Node, used: &ElementsUsed) -> Option<Expr> {
         match &node.expr.kind {
             ExprKind::Pure(..) | ExprKind::Partials(..) if !used.is_empty() && node.reads > 0 => {
-                Some(self.of_elements(node, used, &mut Vec::new()))
+                Some(self.of_elements(var, node, used, &mut Vec::new()))
             }
             _ => self.tangent(node, &[]),
         }
     }
 
-    /// The tuple of the tangents of the used elements of an element.
-    fn of_elements(&mut self, node: &Node, used: &ElementsUsed, element: &mut Vec<u32>) -> Expr {
+    /// The tuple of the tangents of the used elements of an element, with zeros of the types that the others have in the
+    /// bound value.
+    fn of_elements(&mut self, var: VarId, node: &Node, used: &ElementsUsed, element: &mut Vec<u32>) -> Expr {
         let inside = |e: &&Vec<u32>| e.starts_with(element);
         let Some(last) = used.iter().filter(inside).filter_map(|e| e.get(element.len())).max().copied()
         else {
-            return match used.contains(element) {
-                true => self.tangent(node, element).unwrap_or(Expr::int(0)),
-                false => Expr::int(0),
-            };
+            let tangent = used.contains(element).then(|| self.tangent(node, element)).flatten();
+            return tangent.unwrap_or_else(|| {
+                let value = element.iter().fold(Place::var(var), |of, k| of.with(Step::Element(*k)));
+                Expr::new(ExprKind::ZeroLike(value))
+            });
         };
         let parts = (0..=last).map(|k| {
             element.push(k);
-            let part = self.of_elements(node, used, element);
+            let part = self.of_elements(var, node, used, element);
             element.pop();
             part
         });

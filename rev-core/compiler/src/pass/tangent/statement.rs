@@ -209,7 +209,7 @@ impl Builder {
             return vec![Stmt::new(StmtKind::Let { var, expr: expr.clone(), body })];
         }
         let used = self.elements.get(&var).cloned().unwrap_or_default();
-        self.differentiated_bound(expr, &used, |b, tangent, value| {
+        self.differentiated_bound((var, expr), &used, |b, tangent, value| {
             let body = match tangent {
                 Some(tangent) => {
                     let dot = b.new_dot(var, VarKind::Binding);
