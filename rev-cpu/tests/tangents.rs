@@ -116,7 +116,7 @@ fn matrices_eight_directions_at_a_time_are_products_one_by_one() {
 }
 
 #[pure]
-fn polar<T: Real>(r: T, a: T) -> (T, T) {
+fn round_point<T: Real>(r: T, a: T) -> (T, T) {
     (r * a.cos(), r * a.sin())
 }
 
@@ -124,7 +124,7 @@ fn polar<T: Real>(r: T, a: T) -> (T, T) {
 #[reversible(tangent)]
 fn heights<T: Real>(y: &mut [T], x: &[T]) {
     for i in par(0..y.len()) {
-        let n = polar(T::from_f64(0.5), x[i].sigmoid());
+        let n = round_point(T::from_f64(0.5), x[i].sigmoid());
         y[i] -= n.1;
     }
 }

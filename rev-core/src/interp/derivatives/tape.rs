@@ -64,14 +64,19 @@ impl Tape {
         }
     }
 
-    /// New numbers for a scalar.
-    fn live(&mut self, scalar: &Data) -> Parts {
-        match scalar {
-            Data::Scalar(v) if v.is_inactive() => Parts::default(),
-            Data::Scalar(v) if v.parts().is_some() => Parts([self.curvature.add(), self.curvature.add()]),
-            Data::Scalar(_) => Parts([self.curvature.add(), 0]),
-            _ => Parts::default(),
+    /// The numbers of a scalar, new ones for those that aren't live.
+    fn live(&mut self, leaf: Parts, scalar: &Data) -> Parts {
+        let mut out = leaf;
+        let parts = match scalar {
+            Data::Scalar(v) if v.is_inactive() => 0,
+            Data::Scalar(v) if v.parts().is_some() => 2,
+            Data::Scalar(_) => 1,
+            _ => 0,
+        };
+        for id in out.0.iter_mut().take(parts).filter(|id| **id == 0) {
+            *id = self.curvature.add();
         }
+        out
     }
 
     /// A function with one result, of which it is a number or the two parts.
@@ -130,11 +135,13 @@ impl Algebra for Tape {
         let before = self.trees.get(at);
         let mut new = false;
         let found = before.map::<std::convert::Infallible>(&data, &mut |number, leaf| {
-            if !leaf.is_nothing() || is_inactive(number) {
+            if is_inactive(number) {
                 return Ok(leaf);
             }
-            new = true;
-            Ok(self.live(number))
+            // of a complex number one part alone may be live
+            let whole = self.live(leaf, number);
+            new |= whole != leaf;
+            Ok(whole)
         });
         let Ok(found) = found;
         if new {

@@ -346,3 +346,15 @@ fn errors_name_the_place() {
     let missing = module(text).jacobian_pattern(&[], Branches::Taken).unwrap_err();
     assert!(matches!(missing.cause(), Cause::Arguments { .. }), "{missing}");
 }
+
+/// One part of a complex number is live when all of it is read.
+#[test]
+fn a_complex_number_of_which_one_part_is_live() {
+    let text = "fn f(y: &mut f64, z: Complex<f64>) { y += norm(z)\n y += z.im }";
+    let z = num_complex::Complex::new(0.3, 0.4);
+    let pushed = module(text).hessian_pushed(0, &args([&0.0, &z])).unwrap();
+    // |z|'' = (I - z zᵀ/|z|²)/|z|
+    for (i, j, expected) in [(0, 0, 1.28), (0, 1, -0.96), (1, 1, 0.72)] {
+        assert!((pushed.get(i, j).unwrap() - expected).abs() < 1e-12, "{pushed:?}");
+    }
+}
