@@ -6,10 +6,10 @@
 //! wherever the loop runs on several threads, with checks off too, as an index is compared with its
 //! array's length; on one thread they are a check like the others.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 use crate::context::{Context, Mode};
-use crate::parallel::on_several_threads;
+use crate::parallel::{self, on_several_threads};
 use crate::steps::{Numbering, Visits};
 use crate::view::{Extents, Taken};
 
@@ -35,18 +35,23 @@ pub struct Claiming<'a> {
     alone: bool,
 }
 
+/// Whether the iterations of a loop that is about to run claim elements. `checked` says whether the program makes checks
+/// here.
+pub fn are_needed<V: Visits, C: Mode>(cx: Context<'_, C>, checked: bool, visits: V, weight: usize) -> bool {
+    checked && cx.checks() || on_several_threads(cx, visits, weight)
+}
+
 impl Claims {
-    /// No claims yet on `count` elements, in a loop that is about to run. `checked` says whether the
-    /// program makes checks here. `None` when there is no memory for them.
+    /// No claims yet on `count` elements, in a loop that is about to run; none ever unless they are `made`. `None` when
+    /// there is no memory for them.
     pub fn new<V: Visits, C: Mode>(
         cx: Context<'_, C>,
-        checked: bool,
+        made: bool,
         visits: V,
         weight: usize,
         count: usize,
     ) -> Option<Claims> {
         let (iterations, alone) = (visits.numbering(), !on_several_threads(cx, visits, weight));
-        let made = checked && cx.checks() || !alone;
         let mut owners = Vec::new();
         if made {
             owners.try_reserve_exact(count).ok()?;
@@ -100,18 +105,95 @@ impl Claiming<'_> {
         if !self.made {
             return true;
         }
-        let mut elements = vec![0];
-        for axis in 0..array.rank() {
-            let n = array.extent(axis);
-            let (from, to) = match taken.get(axis) {
-                Some(&Taken::At(i)) => (i, i.saturating_add(1)),
-                Some(&Taken::Range(i, j)) => (i, j),
-                Some(Taken::Whole) | None => (0, n),
-            };
-            elements = elements.iter().flat_map(|at| (from..to.min(n)).map(move |i| at * n + i)).collect();
-        }
-        elements.into_iter().all(|k| self.take(k, mark))
+        each_of_part(taken, array).all(|k| self.take(k, mark))
     }
+}
+
+/// The elements of some arrays that iterations use, before any of them runs.
+pub struct Used<'a, const A: usize> {
+    /// For each element, whether one uses it.
+    seen: [&'a [AtomicU8]; A],
+    /// How often one was noted.
+    notes: usize,
+}
+
+impl<const A: usize> Used<'_, A> {
+    /// Notes an element of an array, if there is one.
+    #[inline(always)]
+    pub fn take(&mut self, array: usize, element: usize) {
+        if let Some(seen) = self.seen[array].get(element) {
+            seen.store(1, Relaxed);
+            self.notes += 1;
+        }
+    }
+
+    /// Notes the elements of a part of an array, if there is one.
+    pub fn take_part(&mut self, number: usize, (taken, array): (&[Taken], &impl Extents)) {
+        each_of_part(taken, array).for_each(|k| self.take(number, k));
+    }
+}
+
+/// Whether no element is used twice by what iterations use of arrays of `counts` elements. `used_by` notes what one of
+/// them uses, and is `None` where that can't be computed. Where it isn't so, two of them may use an element, or one of them twice:
+/// as many elements have to be seen as were noted.
+#[inline]
+pub fn are_apart<V, C, F, const A: usize>(
+    cx: Context<'_, C>,
+    visits: V,
+    weight: usize,
+    counts: [usize; A],
+    used_by: F,
+) -> bool
+where
+    V: Visits,
+    C: Mode,
+    F: Fn(&mut Used<'_, A>, V::Item) -> Option<()> + Sync,
+{
+    let mut seen = counts.map(|_| Vec::new());
+    for (seen, count) in seen.iter_mut().zip(counts) {
+        if seen.try_reserve_exact(count).is_err() {
+            return false;
+        }
+        seen.resize_with(count, || AtomicU8::new(0));
+    }
+    let (notes, known) = (AtomicUsize::new(0), AtomicBool::new(true));
+    let each = |_: Context<'_, C>, visits: V, (): ()| {
+        let mut used = Used { seen: seen.each_ref().map(Vec::as_slice), notes: 0 };
+        if !visits.into_iter().all(|k| used_by(&mut used, k).is_some()) {
+            known.store(false, Relaxed);
+        }
+        notes.fetch_add(used.notes, Relaxed);
+        Ok(())
+    };
+    let done = parallel::run(cx, visits, [weight, 1], (), each).is_ok();
+    let found: usize = seen.iter_mut().map(|seen| number_seen(seen)).sum();
+    done && known.into_inner() && found == notes.into_inner()
+}
+
+/// How many elements of an array are used: bytes are added up in bytes, as many as these can count, which vectors do.
+fn number_seen(seen: &mut [AtomicU8]) -> usize {
+    let part = |part: &mut [AtomicU8]| part.iter_mut().fold(0u8, |sum, seen| sum + *seen.get_mut());
+    seen.chunks_mut(u8::MAX.into()).map(|seen| usize::from(part(seen))).sum()
+}
+
+/// Whether two arrays have the same shape.
+pub fn have_one_shape(a: &impl Extents, b: &impl Extents) -> bool {
+    a.rank() == b.rank() && (0..a.rank()).all(|axis| a.extent(axis) == b.extent(axis))
+}
+
+/// The numbers of the elements of a part of an array, in row-major order; none where there is no such part.
+fn each_of_part(taken: &[Taken], array: &impl Extents) -> impl Iterator<Item = usize> {
+    let mut elements = vec![0];
+    for axis in 0..array.rank() {
+        let n = array.extent(axis);
+        let (from, to) = match taken.get(axis) {
+            Some(&Taken::At(i)) => (i, i.saturating_add(1)),
+            Some(&Taken::Range(i, j)) => (i, j),
+            Some(Taken::Whole) | None => (0, n),
+        };
+        elements = elements.iter().flat_map(|at| (from..to.min(n)).map(move |i| at * n + i)).collect();
+    }
+    elements.into_iter()
 }
 
 /// The number of an element in row-major order; beyond every array where the index is out of range.
@@ -146,7 +228,8 @@ mod tests {
     fn claims_on(checks: bool, count: usize, threads: usize, visits: impl Visits) -> Option<Claims> {
         let options = Options { threads: Some(threads), parallel_from: 0, checks, ..Options::default() };
         let run = Run::new(&options);
-        Claims::new::<_, Restoring>(run.context(), true, visits, 1, count)
+        let cx = run.context::<Restoring>();
+        Claims::new(cx, are_needed(cx, true, visits, 1), visits, 1, count)
     }
 
     #[test]
@@ -218,6 +301,40 @@ mod tests {
         for count in [usize::MAX, isize::MAX as usize / 8, isize::MAX as usize / 16] {
             assert!(claims_on(false, count, 2, Up::new(0usize, 10)).is_none());
             assert!(claims_on(false, count, 1, Up::new(0usize, 10)).is_some(), "none are made");
+        }
+    }
+
+    /// Whether ten iterations that use elements of two arrays of 600 and 6 elements are apart.
+    fn apart(threads: usize, used_by: impl Fn(&mut Used<'_, 2>, usize) -> Option<()> + Sync) -> bool {
+        let options = Options { threads: Some(threads), parallel_from: 0, ..Options::default() };
+        let run = Run::new(&options);
+        are_apart(run.context::<Restoring>(), Up::new(0usize, 10), 1, [600, 6], used_by)
+    }
+
+    #[test]
+    fn iterations_are_apart_if_each_element_is_used_once() {
+        for threads in [1, 3] {
+            let takes = |elements: fn(usize) -> Vec<(usize, usize)>| {
+                apart(threads, move |used, k| {
+                    elements(k).into_iter().for_each(|(array, at)| used.take(array, at));
+                    Some(())
+                })
+            };
+            assert!(takes(|k| vec![(0, k)]) && takes(|_| vec![]));
+            assert!(takes(|k| vec![(0, 2 * k), (0, 2 * k + 1)]), "two of each");
+            assert!(takes(|k| (0..60).map(|j| (0, 60 * k + j)).collect()), "more than a byte counts");
+            assert!(!takes(|k| vec![(0, k / 2)]) && !takes(|k| vec![(0, k), (0, 9 - k)]));
+            assert!(!takes(|k| vec![(0, k), (0, k)]), "one of them twice: nobody says which");
+            assert!(takes(|k| vec![(0, k), (1, if k < 6 { k } else { usize::MAX })]), "no such element");
+            assert!(!takes(|k| vec![(0, k), (1, k % 6)]), "in the second array");
+            let part = |width| {
+                apart(threads, move |used, k| {
+                    used.take_part(0, (&[Taken::Range(10 * k, 10 * k + width)], &[0; 600]));
+                    Some(())
+                })
+            };
+            assert!(part(10) && !part(11));
+            assert!(!apart(threads, |used, k| (k < 9).then(|| used.take(0, k))), "not computed");
         }
     }
 

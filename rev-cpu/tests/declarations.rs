@@ -123,6 +123,41 @@ fn slices_that_are_declared_disjoint() {
     }
 }
 
+/// Before the loop it is known which elements its iterations use, but not by which branch.
+#[reversible]
+fn one_or_the_other(a: &mut [f64], x: &[f64], to: &[usize], or: &[usize]) {
+    #[disjoint(a)]
+    for i in par(0..x.len()) {
+        if x[i] > 0.0 {
+            a[to[i]] += x[i];
+        } else {
+            for j in 0..2 {
+                a[or[i] + j] += x[i];
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_branch_might_use_is_no_error() {
+    for (device, found) in devices() {
+        let (device, x) = (&*device, [1.0, -2.0, 3.0]);
+        let mut a = [0.0; 6];
+        one_or_the_other::run(device, &mut a, &x, &[4, 0, 0], &[0, 1, 2]).unwrap();
+        assert_eq!(a, [3.0, -2.0, -2.0, 0.0, 1.0, 0.0], "{}", device.name());
+        one_or_the_other::run_inverse(device, &mut a, &x, &[4, 0, 0], &[0, 1, 2]).unwrap();
+        assert_eq!(a, [0.0; 6], "{}", device.name());
+        let outcome = one_or_the_other::run(device, &mut a, &x, &[4, 0, 2], &[0, 1, 2]);
+        assert_eq!(outcome.is_err(), found, "{}", device.name());
+        // the elements of the branch that isn't taken needn't be there
+        let mut a = [0.0; 6];
+        one_or_the_other::run(device, &mut a, &x, &[4, 0, 0], &[9, 1, usize::MAX - 1]).unwrap();
+        let mut b = [0.0; 6];
+        let outcome = one_or_the_other::run(device, &mut b, &x, &[4, 0, 0], &[0, 5, 2]).unwrap_err();
+        assert!(matches!(outcome.cause(), Cause::IndexOutOfRange { .. }), "{outcome}");
+    }
+}
+
 /// What a branch claims isn't claimed after it; an index that changes is another element.
 #[reversible]
 fn by_branches(a: &mut [f64], x: &[f64], to: &[usize], also: &[usize]) {

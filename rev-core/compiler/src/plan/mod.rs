@@ -30,6 +30,7 @@
 
 mod alike;
 mod arrays;
+mod claims;
 mod element;
 mod lanes;
 mod parallel;
@@ -50,6 +51,7 @@ use crate::pass::{adjoint, erase, fuse, fuse_proven, inverse, Adjoint, Erased, F
 
 pub use alike::{keeps, Alike};
 use arrays::handles;
+pub use claims::{Claims, Take};
 pub use element::{common_element, common_index};
 pub use lanes::{counts, is_own_part, Lanes};
 pub use parallel::{loops, Adds, Around, Loop};

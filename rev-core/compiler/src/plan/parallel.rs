@@ -7,6 +7,7 @@ use crate::facts::{classify, classify_whole, Sum};
 use crate::ir::{Block, Function, Stmt, StmtKind, VarId};
 use crate::pass::compares;
 
+use super::claims::Claims;
 use super::lanes::{is_laned, passes, Lanes};
 use super::products::has_fused_product;
 use super::roles::{Role, Roles};
@@ -48,6 +49,8 @@ pub struct Loop {
     pub work: Work,
     /// Whether products in it are rounded together with sums.
     pub fuses: bool,
+    /// What an iteration uses of the arrays that are declared to be apart, where that is known before the loop.
+    pub claims: Option<Claims>,
 }
 
 /// How a loop adds to elements that are chosen by data.
@@ -76,6 +79,7 @@ impl Loop {
             lanes: lanes(function, values, around, (*var, body), &roles),
             work: Work::of_iteration(function, &around.arrays, *var, body),
             fuses: body.iter().any(has_fused_product),
+            claims: known_claims((*var, body), values, &roles),
             roles,
         })
     }
@@ -113,7 +117,12 @@ impl Loop {
             Adds::AsAround => "; atomic as around".into(),
         };
         let work = self.work.text(function);
-        format!("par {}: {}; {lanes}; work {work}{fuses}{adds}", name(&self.var), roles.join(", "))
+        let claims = self.claims.iter().flat_map(|claims| &claims.arrays).map(|(first, others)| {
+            let names: Vec<&str> = [first].into_iter().chain(others).map(name).collect();
+            format!("; known of {}", names.join(" = "))
+        });
+        let claims: String = claims.collect();
+        format!("par {}: {}; {lanes}; work {work}{fuses}{adds}{claims}", name(&self.var), roles.join(", "))
     }
 }
 
@@ -178,6 +187,16 @@ fn adds(roles: &[(VarId, Role)], around: &Around) -> Adds {
         true => Adds::InCopies,
         false => Adds::Atomically(scattered),
     }
+}
+
+/// What an iteration uses of the arrays that are declared to be apart, where there are some and it is known.
+fn known_claims(body: (VarId, &Block), values: &Values, roles: &[(VarId, Role)]) -> Option<Claims> {
+    let declared = |(var, role): &(VarId, Role)| (*role == Role::Owned { declared: true }).then_some(*var);
+    let arrays: BTreeSet<VarId> = roles.iter().filter_map(declared).collect();
+    if arrays.is_empty() {
+        return None;
+    }
+    Claims::of(body, &arrays, values)
 }
 
 /// What of a loop runs in lanes, where nothing in it is compared or claimed.

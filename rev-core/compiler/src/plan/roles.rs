@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::overlap::Values;
 use crate::facts::{named_outside, Accumulated, ParallelFacts, PlaceClass, Sum};
-use crate::ir::{Block, Callee, Expr, ExprKind, Function, Place, Step, Stmt, StmtKind, Type, VarId};
+use crate::ir::{Block, Callee, Expr, ExprKind, Function, Named, Place, Step, Stmt, StmtKind, Type, VarId};
 use crate::text::show;
 
 use super::element::common_element;
@@ -212,10 +212,17 @@ fn mentioned(stmt: &Stmt, found: &mut BTreeSet<VarId>) {
 }
 
 pub(super) fn mentioned_in(e: &Expr, found: &mut BTreeSet<VarId>) {
-    found.extend(e.named().map(|(q, _)| q.var));
-    e.each_child(&mut |c| mentioned_in(c, found));
+    let mut named = Vec::new();
+    named_in(e, &mut named);
+    found.extend(named.into_iter().map(|(var, _)| var));
+}
+
+/// The variables from outside that an expression names, and what of them.
+pub(super) fn named_in(e: &Expr, found: &mut Vec<(VarId, Named)>) {
+    found.extend(e.named().map(|(q, of)| (q.var, of)));
+    e.each_child(&mut |c| named_in(c, found));
     // names of its own are none that come from outside
     if let ExprKind::Block(lets, _) = &e.kind {
-        found.retain(|var| lets.iter().all(|(own, _)| own != var));
+        found.retain(|(var, _)| lets.iter().all(|(own, _)| own != var));
     }
 }

@@ -70,7 +70,43 @@ fn what_is_compared_or_claimed_runs_one_by_one() {
     is("y: &mut [f64], x: [f64]", &body, "par i: y own, x read; narrow, linear i, packs a; work 11");
     let body = "par for i in 0..len(x) disjoint(y) { y[k[i]] += x[i] }";
     let params = "y: &mut [f64], x: [f64], k: [usize]";
-    is(params, body, "par i: y own declared, x read, k read; one by one; work 5");
+    is(params, body, "par i: y own declared, x read, k read; one by one; work 5; known of y");
+}
+
+/// What the indices of declared elements are made of isn't changed by the loop.
+#[test]
+fn declared_elements_are_known_before_the_loop() {
+    let known = |params: &str, body: &str| {
+        let plan = of(params, &format!("par for i in 0..len(x) disjoint(y) {{ {body} }}"));
+        plan.trim_end().split_once("; known of ").map(|(_, arrays)| arrays.to_string())
+    };
+    let params = "y: &mut [f64], x: [f64], k: [usize]";
+    let is_known = |body: &str| assert_eq!(known(params, body).as_deref(), Some("y"), "{body}");
+    let is_unknown = |body: &str| assert_eq!(known(params, body), None, "{body}");
+    is_known("let j: usize = k[i] { y[j] += x[i] }");
+    is_known("for j in 0..k[i] { y[k[i] + j] += x[i] }");
+    is_known("if x[i] > 0.0 { y[k[i]] += x[i] } else { y[i] -= 1.0 }");
+    is_known("y[len(y) - k[i] - 1] += x[i]");
+    is_known("dropped anc a: f64 = 0.0 { a += y[k[i]]; y[k[i] + 1] += a }");
+    is_unknown("dropped anc j: usize = 0 { j += k[i]; y[j] += x[i] }");
+    is_unknown("y[i] += { let j: usize = k[i];y[j] }");
+    is_known("y[{ let j: usize = k[i];j }] += x[i]");
+    let several = "y: &mut [f64], x: [f64], k: &mut [usize]";
+    assert_eq!(known(several, "k[i] += 1; y[k[i]] += x[i]"), None);
+}
+
+/// A shadow's claims are those of its array.
+#[test]
+fn arrays_of_which_the_same_elements_are_used_are_claimed_once() {
+    let params = "y: &mut [f64], z: &mut [f64], x: [f64], k: [usize]";
+    let of = |body: &str| of(params, &format!("par for i in 0..len(x) disjoint(y, z) {{ {body} }}"));
+    let same = of("let j: usize = k[i] { y[j] += x[i]; z[j] += x[i] }");
+    assert!(same.trim_end().ends_with("; known of y = z"), "{same}");
+    let other = of("y[k[i]] += x[i]; z[k[i] + 1] += x[i]");
+    assert!(other.trim_end().ends_with("; known of y; known of z"), "{other}");
+    // one of fewer elements goes with one of more, not the other way round
+    let more = of("y[k[i]] += x[i]; z[k[i]] += x[i]; z[k[i] + 1] += x[i]");
+    assert!(more.trim_end().ends_with("; known of y; known of z"), "{more}");
 }
 
 #[test]

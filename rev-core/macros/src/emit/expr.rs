@@ -434,7 +434,7 @@ impl Body<'_> {
     }
 
     /// What a part takes of an axis.
-    fn taken(&mut self, axis: &Axis) -> TokenStream {
+    pub fn taken(&mut self, axis: &Axis) -> TokenStream {
         let p = self.p;
         match axis {
             Axis::At(e) => {

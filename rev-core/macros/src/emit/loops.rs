@@ -27,7 +27,7 @@ impl Body<'_> {
 
     /// An iterator over the values of a range: Rust's own where that is enough, so that the
     /// compiler knows it.
-    fn range(&mut self, var: VarId, range: &Range) -> TokenStream {
+    pub fn range(&mut self, var: VarId, range: &Range) -> TokenStream {
         if range.step.is_some() || !self.is_machine_integer(var) {
             return self.steps(var, range);
         }

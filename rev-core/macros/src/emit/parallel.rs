@@ -9,7 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_compiler::facts::Sum;
 use rev_compiler::ir::{Block, Parallel, Place, Range, Step, Stmt, VarId};
-use rev_compiler::plan::{Adds, Lanes, Loop, Role, Width};
+use rev_compiler::plan::{Adds, Claims, Lanes, Loop, Role, Take, Width};
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -99,7 +99,7 @@ impl Body<'_> {
         for (held, role) in roles {
             self.hold(*held, role, &mut frame);
             if let Role::Owned { declared: true } = role {
-                self.hold_claims(*held, var, &mut frame);
+                frame.claimed.push(*held);
             }
         }
         let outside_held = std::mem::take(&mut self.held);
@@ -107,6 +107,10 @@ impl Body<'_> {
         self.lent.append(&mut frame.lent);
         let claimed = std::mem::take(&mut frame.claimed);
         let names: Vec<[Ident; 2]> = claimed.iter().map(|array| self.claim_names(*array, var)).collect();
+        if !claimed.is_empty() {
+            let made = self.holding(&frame.reprs, |b| b.claim_all(plan, &claimed));
+            frame.before.extend(made);
+        }
         // what iterations of a loop around have claimed isn't claimed by this one's
         let taken_outside = if claimed.is_empty() { Vec::new() } else { std::mem::take(&mut self.taken) };
         let name = self.name(var);
@@ -303,21 +307,91 @@ impl Body<'_> {
         }
     }
 
-    /// The claims on an array's elements.
-    fn hold_claims(&mut self, var: VarId, index: VarId, frame: &mut Frame) {
-        let (p, checked) = (self.p, self.around.checked);
-        let (array, [claims, _]) = (self.name(var), self.claim_names(var, index));
-        let count = quote!(#p::Extents::count(&#array));
-        let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
-        frame.before.extend(quote! {
-            let __Some(#claims) =
-                #p::claims::Claims::new(__cx, #checked, __visits, __weight, #count)
-            else {
-                #no_memory
-            };
-            let #claims = #claims.claiming();
+    /// The claims on the elements of arrays: none where it is known before the loop that no two iterations meet.
+    fn claim_all(&mut self, plan: &Loop, arrays: &[VarId]) -> TokenStream {
+        let (p, checked, var) = (self.p, self.around.checked, plan.var);
+        let met = plan.claims.as_ref().map(|claims| {
+            let shapes =
+                claims.arrays.iter().flat_map(|(first, others)| others.iter().map(move |o| (first, o)));
+            let shapes: Vec<TokenStream> = shapes
+                .map(|(a, b)| {
+                    let [a, b] = [a, b].map(|v| self.name(*v));
+                    quote!(#p::claims::have_one_shape(&#a, &#b))
+                })
+                .collect();
+            let counts = claims.arrays.iter().map(|(first, _)| self.name(*first));
+            let counts = quote!([#(#p::Extents::count(&#counts)),*]);
+            let takes = self.takes(var, claims);
+            let name = self.name(var);
+            quote! {
+                && !(#(#shapes &&)* #p::claims::are_apart(__cx, __visits, __weight, #counts, |__used, #name| {
+                    #takes
+                    __Some(())
+                }))
+            }
         });
-        frame.claimed.push(var);
+        let made = quote!(let __made = #p::claims::are_needed(__cx, #checked, __visits, __weight) #met;);
+        let each = arrays.iter().map(|&array| {
+            let (name, [claims, _]) = (self.name(array), self.claim_names(array, var));
+            let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
+            quote! {
+                let __Some(#claims) =
+                    #p::claims::Claims::new(__cx, __made, __visits, __weight, #p::Extents::count(&#name))
+                else {
+                    #no_memory
+                };
+                let #claims = #claims.claiming();
+            }
+        });
+        quote!(#made #(#each)*)
+    }
+
+    /// What an iteration uses, told to `__used`; `None` where that can't be computed.
+    fn takes(&mut self, var: VarId, claims: &Claims) -> TokenStream {
+        self.set(var, Repr::Value);
+        let pure = std::mem::replace(&mut self.pure, true);
+        let takes = self.takes_of(&claims.takes, claims);
+        self.pure = pure;
+        takes
+    }
+
+    fn takes_of(&mut self, takes: &[Take], claims: &Claims) -> TokenStream {
+        takes.iter().map(|take| self.one_take(take, claims)).collect()
+    }
+
+    fn one_take(&mut self, take: &Take, claims: &Claims) -> TokenStream {
+        let p = self.p;
+        match take {
+            Take::Of(place) => {
+                let array = self.name(place.var);
+                let number = claims.arrays.iter().position(|(first, _)| *first == place.var);
+                match place.path.first() {
+                    Some(Step::Index(index)) => {
+                        let sizes = (0..index.len()).map(|k| quote!(#p::Extents::extent(&#array, #k)));
+                        let index = self.exprs(index);
+                        quote!(__used.take(#number, #p::claims::position([#(#index),*], [#(#sizes),*]));)
+                    }
+                    Some(Step::Part(axes)) => {
+                        let taken: Vec<TokenStream> = axes.iter().map(|axis| self.taken(axis)).collect();
+                        quote!(__used.take_part(#number, (&[#(#taken),*], &#array));)
+                    }
+                    _ => self.defect("a claim on what is neither an element nor a part"),
+                }
+            }
+            Take::Let(var, expr, takes) => {
+                let value = self.expr(expr);
+                let (name, ty) = (self.name(*var), self.annotation(*var));
+                self.set(*var, Repr::Value);
+                let takes = self.takes_of(takes, claims);
+                self.scope(quote!(let #name #ty = #value; #takes))
+            }
+            Take::For(var, range, takes) => {
+                let (values, name) = (self.range(*var, range), self.name(*var));
+                self.set(*var, Repr::Value);
+                let takes = self.takes_of(takes, claims);
+                quote!(for #name in #values { #takes })
+            }
+        }
     }
 
     /// How the closure takes one element of an array along.
