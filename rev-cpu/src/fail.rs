@@ -280,7 +280,7 @@ pub fn called(at: &At, error: Error) -> Error {
 
 /// The difference that would have passed, for messages. `T` is the type of the numbers.
 pub fn tolerance<T: 'static>(tolerances: &Tolerances, mismatch: &Mismatch, held: Option<f64>) -> f64 {
-    let number = |text: &str| text.parse::<f64>().unwrap_or(0.0);
+    let number = |text: &str| text.parse::<f64>().ok().filter(|n| n.is_finite()).unwrap_or(0.0);
     let (found, expected) = (number(&mismatch.found), number(&mismatch.expected));
     if TypeId::of::<T>() == TypeId::of::<f64>() {
         tolerances.f64.limit(found, expected, held)

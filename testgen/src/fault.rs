@@ -41,7 +41,7 @@ impl Program {
             function.params.push(fault);
             let param = Param { name, what: What::Index(NEVER), mode: Mode::Read, by_reference: false };
             program.signatures.last_mut()?.params.push(param);
-            let (at, kind) = (dice.below(places), dice.below(5));
+            let (at, kind) = (dice.below(places), *dice.pick(&Kind::ALL)?);
             let mut body = std::mem::take(&mut function.body);
             let mut seen = 0;
             let mut planted = false;
@@ -66,15 +66,18 @@ impl Program {
     }
 }
 
-/// Calls `f` on each place for a statement that belongs to one loop alone, with the loop's variable, and counts them. `f` may
+/// Calls `f` on each place for a statement in a loop, with the variable of the outermost one, and counts them. `f` may
 /// insert a statement there.
 fn each_place(block: &mut Block, index: Option<VarId>, f: &mut dyn FnMut(&mut Block, usize, VarId)) -> usize {
     let mut places = 0;
     for stmt in block.iter_mut() {
         let inner = match (&stmt.kind, index) {
             (StmtKind::For { var, .. }, None) => Some(*var),
-            (StmtKind::Let { .. } | StmtKind::Ancilla { .. } | StmtKind::If { .. }, index) => index,
-            // what runs more than once in an iteration, or backwards
+            (
+                StmtKind::For { .. } | StmtKind::Let { .. } | StmtKind::Ancilla { .. } | StmtKind::If { .. },
+                index,
+            ) => index,
+            // what may run backwards
             _ => continue,
         };
         places += stmt.blocks_mut().into_iter().map(|b| each_place(b, inner, f)).sum::<usize>();
@@ -101,23 +104,58 @@ fn update(op: UpdateOp, place: Place, expr: Expr) -> Stmt {
     Stmt::new(StmtKind::Update { op, place, expr })
 }
 
+/// What fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// An ancilla left with another value.
+    Release,
+    /// An ancilla that the compiler brings back, left with no number.
+    Number,
+    /// The same, left with an infinite one.
+    Infinity,
+    /// A division by zero.
+    Division,
+    /// An index out of range.
+    Index,
+    /// A postcondition that doesn't hold.
+    Postcondition,
+    /// One element where two are needed.
+    Alias,
+    /// Iterations declared disjoint that use one element.
+    Disjoint,
+}
+
+impl Kind {
+    const ALL: [Kind; 8] = [
+        Kind::Release,
+        Kind::Number,
+        Kind::Infinity,
+        Kind::Division,
+        Kind::Index,
+        Kind::Postcondition,
+        Kind::Alias,
+        Kind::Disjoint,
+    ];
+}
+
 /// A statement that fails where `now` holds, and otherwise changes nothing: it works on an ancilla of its own.
-fn statement(function: &mut Function, kind: usize, now: Expr) -> Option<Stmt> {
+fn statement(function: &mut Function, kind: Kind, now: Expr) -> Option<Stmt> {
     let choice = |then: i128, otherwise: i128| now.clone().choose(Expr::int(then), Expr::int(otherwise));
     let real = Type::Generic("T".into());
     let int = Type::Scalar(ScalarType::I64);
     let both = |place: Place, e: Expr| {
         vec![update(UpdateOp::Add, place.clone(), e.clone()), update(UpdateOp::Sub, place, e)]
     };
-    let array = function.params.iter().copied().find(|p| {
-        let var = function.var(*p);
-        matches!(&var.ty, Type::Array(t, Rank::Fixed(1)) if **t == real)
-            && var.kind == VarKind::Param(Mode::Read)
+    let param = |is: &dyn Fn(&Var) -> bool| function.params.iter().copied().find(|p| is(function.var(*p)));
+    let array = param(&|var| {
+        let row = matches!(&var.ty, Type::Array(t, Rank::Fixed(1)) if **t == real);
+        row && var.kind == VarKind::Param(Mode::Read)
     });
+    let sum = param(&|var| var.ty == real && var.kind == VarKind::Param(Mode::Write));
     let ty = match kind {
-        0 | 2 => real.clone(),
-        1 | 3 => int,
-        _ => Type::Fixed(Box::new(real.clone()), Length::Literal(3)),
+        Kind::Release | Kind::Number | Kind::Infinity | Kind::Index => real.clone(),
+        Kind::Division | Kind::Postcondition => int,
+        Kind::Alias | Kind::Disjoint => Type::Fixed(Box::new(real.clone()), Length::Literal(3)),
     };
     let zero = |of: &Type| Expr::new(ExprKind::Literal(Number::Int(0), Some(of.clone())));
     let init = match &ty {
@@ -126,33 +164,57 @@ fn statement(function: &mut Function, kind: usize, now: Expr) -> Option<Stmt> {
     };
     let var = function.add_var(Var { name: "planted".into(), ty, kind: VarKind::Ancilla, span: Span::NONE });
     let own = Place::var(var);
+    let element = |k: Expr| own.clone().with(Step::Index(vec![k]));
     let mut body = match kind {
-        // left with another value
-        0 => vec![update(UpdateOp::Add, own, choice(1, 0))],
-        // a division by zero
-        1 => both(own, Expr::func(Func::Quot, vec![Expr::int(7), choice(0, 2)])),
-        // an index out of range
-        2 => {
+        Kind::Release => vec![update(UpdateOp::Add, own, choice(1, 0))],
+        Kind::Number | Kind::Infinity => {
+            let less = if kind == Kind::Number { 2 } else { 1 };
+            let argument = Expr::func(Func::Sub, vec![Expr::int(1), choice(less, 0)]);
+            // what nobody reads isn't computed
+            let nothing = Expr::func(Func::Mul, vec![Expr::int(0), Expr::read(own.clone())]);
+            vec![
+                update(UpdateOp::Add, own, Expr::func(Func::Ln, vec![argument])),
+                update(UpdateOp::Add, Place::var(sum?), nothing),
+            ]
+        }
+        Kind::Division => both(own, Expr::func(Func::Quot, vec![Expr::int(7), choice(0, 2)])),
+        Kind::Index => {
             let element = Place::var(array?).with(Step::Index(vec![choice(NEVER as i128, 0)]));
             both(own, Expr::read(element))
         }
-        // a postcondition that doesn't hold
-        3 => {
+        Kind::Postcondition => {
             let post = Expr::func(Func::Eq, vec![Expr::read(own.clone()), Expr::int(5)]);
             let then = vec![update(UpdateOp::Add, own.clone(), Expr::int(1))];
             let branch = StmtKind::If { cond: now.clone(), post: Some(post), then, otherwise: Vec::new() };
             vec![Stmt::new(branch), update(UpdateOp::Sub, own, choice(1, 0))]
         }
-        // one element where two are needed
-        _ => {
-            let element = |k: Expr| own.clone().with(Step::Index(vec![k]));
+        Kind::Alias => {
             let places = vec![element(Expr::int(1)), element(choice(1, 0))];
             let turn = |instr| {
                 Stmt::new(StmtKind::Instr { instr, places: places.clone(), operands: vec![Expr::float(0.5)] })
             };
             vec![turn(Instr::Rot), turn(Instr::Irot)]
         }
+        Kind::Disjoint => {
+            let mut each = |op| {
+                let ty = Type::Scalar(ScalarType::Usize);
+                let index = Var { name: "apart".into(), ty, kind: VarKind::Index, span: Span::NONE };
+                let index = function.add_var(index);
+                let k = Expr::func(Func::Mul, vec![Expr::read(Place::var(index)), choice(0, 1)]);
+                let range = Range::new(Expr::index(0), Expr::index(3));
+                let parallel = Some(Parallel { injective: Vec::new(), disjoint: vec![var] });
+                let body = vec![update(op, element(k), Expr::int(1))];
+                Stmt::new(StmtKind::For { var: index, range, parallel, body })
+            };
+            vec![each(UpdateOp::Add), each(UpdateOp::Sub)]
+        }
     };
-    body.push(Stmt::new(StmtKind::Release { var, value: init.clone() }));
-    Some(Stmt::new(StmtKind::Ancilla { var, init, release: Release::Checked, body }))
+    let release = match kind {
+        Kind::Number | Kind::Infinity => Release::Managed,
+        _ => {
+            body.push(Stmt::new(StmtKind::Release { var, value: init.clone() }));
+            Release::Checked
+        }
+    };
+    Some(Stmt::new(StmtKind::Ancilla { var, init, release, body }))
 }

@@ -157,7 +157,8 @@ impl Memory {
         self.note(|memory| Some(Change::Written(at.clone(), memory.read(at).into_owned())));
         let Some(Some(cell)) = self.cells.get_mut(at.cell) else { return };
         let magnitude = value.magnitude();
-        if magnitude > cell.held {
+        // a NaN stays
+        if magnitude > cell.held || magnitude.is_nan() {
             cell.held = magnitude;
         }
         let mut node = &mut cell.data;
