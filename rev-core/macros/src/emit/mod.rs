@@ -174,12 +174,13 @@ struct Derived {
 /// What `#[reversible(tangent)]` and `#[reversible(adjoint)]` add.
 fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived {
     let (outside, p) = (&crate::runtime::path(), scope.p);
-    let api = Api { items: TokenStream::new(), functions: TokenStream::new() };
+    let api = Api::default();
     let mut made = Derived { functions: TokenStream::new(), implementations: TokenStream::new(), api };
     let tangent = (entry.model.tangents > 0).then_some(derived::Kind::Tangent);
+    let taylor = entry.model.taylor.map(derived::Kind::Taylor);
     let adjoints = [derived::Kind::Adjoint, derived::Kind::Gradient];
     let adjoints = adjoints.into_iter().filter(|_| entry.model.adjoints > 0);
-    for kind in tangent.into_iter().chain(adjoints) {
+    for kind in tangent.into_iter().chain(taylor).chain(adjoints) {
         let Some((model, function)) = derived::derived(outside, entry.model, program, kind) else { continue };
         if kind == derived::Kind::Adjoint && computes_with_parts(&function) {
             let what = "the adjoint of a program that computes with parts of complex numbers can't be called in programs";
@@ -189,12 +190,22 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
             return made;
         }
         let mut more = TokenStream::new();
-        if kind == derived::Kind::Tangent {
+        if matches!(kind, derived::Kind::Tangent | derived::Kind::Taylor(_)) {
             let signature = Signature::of(p, &model);
             let tangent = Entry { p, model: &model, signature: &signature, fused: Default::default() };
-            (made.api, more) = api::of_tangent(&api::Pair { of: entry, tangent: &tangent });
-            let scope = Scope { source: &model.source, ..*scope };
-            more.extend(side::programs(&scope, entry.signature, program));
+            let pair = api::Pair { of: entry, tangent: &tangent, kind };
+            let (api, functions) = match kind {
+                derived::Kind::Taylor(order) => api::of_taylor(&pair, order),
+                derived::Kind::Tangent | derived::Kind::Adjoint | derived::Kind::Gradient => {
+                    api::of_tangent(&pair)
+                }
+            };
+            made.api.extend(api);
+            more = functions;
+            if kind == derived::Kind::Tangent {
+                let scope = Scope { source: &model.source, ..*scope };
+                more.extend(side::programs(&scope, entry.signature, program));
+            }
         }
         made.implementations.extend(derived::implementation(p, entry.model, &model, kind));
         made.functions.extend(with_derived(&model, &function, &more));

@@ -13,6 +13,8 @@
 //! and a product, or what else is linear in each of two, has w_k = Σ_j a_j b_{k-j}. The coefficients of p are found by
 //! the same rule. So the rows of the table serve for every order.
 
+use std::collections::BTreeSet;
+
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{height, Block, Class, Expr, ExprKind, Place, Span, Step, Type, VarId};
@@ -31,7 +33,7 @@ impl Builder {
         e: &Expr,
         f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
     ) -> Block {
-        self.in_names(e, |b, node| b.orders().map(|k| b.terms(node, k)).collect(), f)
+        self.in_names(e, Builder::flat, |b, node| b.orders().map(|k| b.terms(node, k)).collect(), f)
     }
 
     /// The same for an expression that is read for several orders: with names for what is longer.
@@ -43,68 +45,73 @@ impl Builder {
         if self.order == 1 {
             return self.differentiated(e, f);
         }
-        let coefficients = |b: &mut Builder, node: &Node| {
-            let (value, orders) = (b.named(node.expr.clone()), b.orders());
-            let of_order = |k| b.coefficient(node, &[], k).map(|c| b.named(c)).into_iter().collect();
-            (orders.map(of_order).collect(), value)
-        };
-        self.in_names(e, coefficients, |b, (coefficients, value), _| f(b, coefficients, value))
+        let coefficient =
+            |b: &mut Builder, node: &Node, k| b.coefficient(node, &[], k).map(|c| b.named(c)).into_iter().collect();
+        self.in_names(e, Builder::atom, |b, node| b.orders().map(|k| coefficient(b, node, k)).collect(), f)
     }
 
-    /// The same for the coefficients below an order.
-    pub(super) fn differentiated_below(
+    /// The same for the coefficients up to an order, in one term each.
+    pub(super) fn differentiated_up_to(
         &mut self,
-        (e, order): (&Expr, usize),
-        f: impl FnOnce(&mut Builder, Vec<Option<Expr>>) -> Block,
+        order: usize,
+        e: &Expr,
+        f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
     ) -> Block {
-        let coefficients = |b: &mut Builder, node: &Node| (1..order).map(|k| b.coefficient(node, &[], k)).collect();
-        self.in_names(e, coefficients, |b, coefficients, _| f(b, coefficients))
+        self.in_names(e, Builder::flat, |b, node| b.coefficients(node, order), f)
     }
 
-    /// The same for the expression of a binding, of which the scope uses some elements, in one term.
+    /// The coefficients up to an order, each in one term.
+    pub(super) fn coefficients(&mut self, node: &Node, order: usize) -> Vec<Vec<Expr>> {
+        (1..=order).map(|k| self.coefficient(node, &[], k).into_iter().collect()).collect()
+    }
+
+    /// The same for the expression of a binding, of which the scope uses some elements, in one term each.
     pub(super) fn differentiated_bound(
         &mut self,
         (var, e): (VarId, &Expr),
         used: &ElementsUsed,
-        f: impl FnOnce(&mut Builder, Vec<Option<Expr>>, Expr) -> Block,
+        f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
     ) -> Block {
-        let coefficients =
-            |b: &mut Builder, node: &Node| b.orders().map(|k| b.of_bound(var, node, used, k)).collect();
-        self.in_names(e, coefficients, f)
+        let of_order = |b: &mut Builder, node: &Node, k| b.of_bound(var, node, used, k).into_iter().collect();
+        self.in_names(e, Builder::flat, |b, node| b.orders().map(|k| of_order(b, node, k)).collect(), f)
     }
 
-    fn in_names<T>(
+    fn in_names(
         &mut self,
         e: &Expr,
-        coefficients: impl FnOnce(&mut Builder, &Node) -> T,
-        f: impl FnOnce(&mut Builder, T, Expr) -> Block,
+        written: impl FnOnce(&mut Builder, &Expr) -> Expr,
+        make: impl FnOnce(&mut Builder, &Node) -> Vec<Vec<Expr>>,
+        f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
     ) -> Block {
-        let (names, (made, value)) = self.with_names(e, coefficients);
+        let (names, made, value) = self.with_names(e, written, make);
         let body = f(self, made, value);
         inside(names, body)
     }
 
-    /// What is made of an expression, and its value, with the names that both read.
-    pub(super) fn with_names<T>(
+    /// What is made of an expression, and its value, with the names that they read. Of orders above the first it is written flat
+    /// before.
+    pub(super) fn with_names(
         &mut self,
         e: &Expr,
-        make: impl FnOnce(&mut Builder, &Node) -> T,
-    ) -> (Vec<(VarId, Expr)>, (T, Expr)) {
+        written: impl FnOnce(&mut Builder, &Expr) -> Expr,
+        make: impl FnOnce(&mut Builder, &Node) -> Vec<Vec<Expr>>,
+    ) -> (Vec<(VarId, Expr)>, Vec<Vec<Expr>>, Expr) {
         let own = self.with_fresh_names(e);
         let e = own.as_ref().unwrap_or(e);
         let outer = std::mem::take(&mut self.names);
         if self.order > 1 {
-            let value = self.flat(e);
+            let value = written(self, e);
             let node = self.node(&value);
             let made = make(self, &node);
-            return (std::mem::replace(&mut self.names, outer).bound, (made, value));
+            let names = std::mem::replace(&mut self.names, outer).bound;
+            return (read_by(names, made.iter().flatten().chain([&value])), made, value);
         }
         let node = self.node(e);
         let made = make(self, &node);
         let tangents = std::mem::replace(&mut self.names, outer).bound;
         let (mut names, value) = node.finish();
         names.extend(tangents);
-        (names, (made, value))
+        (names, made, value)
     }
 
     /// The expression with new names in its blocks: they are bound around statements, where in an adjoint others of
@@ -240,7 +247,11 @@ impl Builder {
         };
         let inner = std::mem::replace(&mut self.names, outer);
         names.extend(inner.bound.into_iter().skip(self.names.bound.len()));
-        coefficient.map(|value| match names.is_empty() {
+        let value = coefficient?;
+        if self.order > 1 {
+            names = read_by(names, [&value].into_iter());
+        }
+        Some(match names.is_empty() {
             true => value,
             false => Expr::new(ExprKind::Block(names, Box::new(value))),
         })
@@ -249,7 +260,7 @@ impl Builder {
     /// The terms of a coefficient of a function's value.
     fn products(&mut self, node: &Node, k: usize) -> Vec<Expr> {
         let ExprKind::Func(func, _) = &node.expr.kind else { return Vec::new() };
-        let values: Vec<Expr> = node.parts.iter().map(|p| self.value(p)).collect();
+        let values: Vec<Expr> = node.parts.iter().map(|p| self.value_of(p)).collect();
         match (func, node.parts.as_slice()) {
             (Func::Mul | Func::Scale | Func::Absorb | Func::ScaleReal, [a, b]) if k > 1 => {
                 return self.bilinear(*func, [a, b], k);
@@ -321,7 +332,7 @@ impl Builder {
     fn of_pure(&mut self, path: &str, node: &Node, result: &[u32], k: usize) -> Option<Expr> {
         let args = node.parts.iter().map(|arg| {
             arg.is_used();
-            self.value(arg)
+            self.value_of(arg)
         });
         let partials = Expr::new(ExprKind::Partials(path.to_string(), args.collect()));
         let g = self.bound_name("g", partials);
@@ -415,7 +426,7 @@ impl Builder {
                 ExprKind::Read(_) => part.expr.clone(),
                 _ => {
                     part.is_used();
-                    self.value(part)
+                    self.value_of(part)
                 }
             };
             let factors = node.parts.iter().zip(&orders).map(factor).collect();
@@ -437,6 +448,24 @@ fn splits(k: usize, n: usize) -> Vec<Vec<usize>> {
             })
             .collect(),
     }
+}
+
+/// Those of the names that expressions read, and what these are computed from.
+fn read_by<'e>(mut names: Vec<(VarId, Expr)>, by: impl Iterator<Item = &'e Expr>) -> Vec<(VarId, Expr)> {
+    fn mention(e: &Expr, read: &mut BTreeSet<VarId>) {
+        read.extend(e.named().map(|(place, _)| place.var));
+        e.each_child(&mut |child| mention(child, read));
+    }
+    let (mut read, mut kept) = (BTreeSet::new(), Vec::new());
+    by.for_each(|e| mention(e, &mut read));
+    while let Some((var, e)) = names.pop() {
+        if read.contains(&var) {
+            mention(&e, &mut read);
+            kept.push((var, e));
+        }
+    }
+    kept.reverse();
+    kept
 }
 
 /// `j/k` times an expression.

@@ -35,6 +35,11 @@ impl Names {
     }
 }
 
+/// Whether an expression is made of literals, which have the types that are asked for where they stand, and so no names.
+fn is_literal(e: &Expr) -> bool {
+    e.reads().is_empty()
+}
+
 impl Builder {
     /// A name for what is read more than once.
     pub(super) fn named(&mut self, e: Expr) -> Expr {
@@ -62,9 +67,17 @@ impl Builder {
     /// An expression as a function reads it: a name or a number.
     pub(super) fn atom(&mut self, e: &Expr) -> Expr {
         let e = self.flat(e);
-        match is_trivial(&e) {
+        match is_trivial(&e) || is_literal(&e) {
             true => e,
             false => Expr::read(Place::var(self.bound_name("t", e))),
+        }
+    }
+
+    /// The value of a part as derivatives are written with.
+    pub(super) fn value_of(&mut self, part: &Node) -> Expr {
+        match self.order > 1 && is_literal(part.expr) {
+            true => part.expr.clone(),
+            false => self.value(part),
         }
     }
 
@@ -207,7 +220,7 @@ impl Builder {
 
     /// Of `w = a/b`: `(a_k - Σ b_j w_{k-j})/b`.
     pub(super) fn quotient(&mut self, node: &Node, [a, b]: [&Node; 2], k: usize) -> Vec<Expr> {
-        let (value, by) = (self.value(node), self.value(b));
+        let (value, by) = (self.value(node), self.value_of(b));
         let mut terms: Vec<Expr> = self.coefficient(a, &[], k).into_iter().collect();
         for j in 1..=k {
             let Some(of_divisor) = self.coefficient(b, &[], j) else { continue };
@@ -250,7 +263,7 @@ impl Builder {
 
     fn of_order(&mut self, node: &Node, k: usize) -> Option<Expr> {
         match k {
-            0 => Some(self.value(node)),
+            0 => Some(self.value_of(node)),
             _ => self.coefficient(node, &[], k),
         }
     }

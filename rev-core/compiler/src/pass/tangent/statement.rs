@@ -183,8 +183,8 @@ impl Builder {
         if k == 1 {
             return vec![scaled];
         }
-        let before = self.differentiated_below((&(Expr::int(1) / read(0)), k), |_, below| {
-            let terms = below.into_iter().enumerate().filter_map(|(j, r)| Some(r? * read(k - j - 1)));
+        let before = self.differentiated_up_to(k - 1, &(Expr::int(1) / read(0)), |_, below, _| {
+            let terms = below.into_iter().enumerate().filter_map(|(j, r)| Some(sum(r)? * read(k - j - 1)));
             let expr = sum(terms.collect()).map(|sum| sum * read(0));
             let update = |expr| StmtKind::Update { op: UpdateOp::Sub, place: places[k].clone(), expr };
             expr.map(|expr| Stmt::new(update(expr))).into_iter().collect()
@@ -251,12 +251,12 @@ impl Builder {
         }
         let used = self.elements.get(&var).cloned().unwrap_or_default();
         self.differentiated_bound((var, expr), &used, |b, coefficients, value| {
-            let body = match coefficients.iter().any(Option::is_some) {
+            let body = match coefficients.iter().any(|c| !c.is_empty()) {
                 true => {
                     let dots = b.new_dots(var, VarKind::Binding, b.order);
                     let body = b.block(body);
                     let zero = || Expr::new(ExprKind::ZeroLike(Place::var(var)));
-                    let values = coefficients.into_iter().map(|c| c.unwrap_or_else(zero));
+                    let values = coefficients.into_iter().map(|c| sum(c).unwrap_or_else(zero));
                     inside(dots.into_iter().zip(values).collect(), body)
                 }
                 false => {
@@ -314,20 +314,19 @@ impl Builder {
                 [arg.clone()].into_iter().chain(dots.into_iter().map(|dot| with(ArgValue::Place(dot)))).collect()
             }
             ArgValue::Expr(e) => {
-                let (names, (coefficients, value)) = self.with_names(e, |b, node| {
-                    b.orders().map(|k| b.coefficient(node, &[], k)).collect::<Vec<_>>()
-                });
+                let (names, coefficients, value) =
+                    self.with_names(e, Builder::flat, |b, node| b.coefficients(node, b.order));
                 scopes.extend(names.into_iter().map(|(var, e)| Scope::Name(var, e)));
                 if let ExprKind::Named(path) = &value.kind {
                     if let Some(tangent) = self.function_tangent(path) {
                         return vec![with(ArgValue::Expr(value)), with(ArgValue::Expr(tangent))];
                     }
                 }
-                let (value, zero) = match coefficients.iter().all(Option::is_some) {
+                let (value, zero) = match coefficients.iter().all(|c| !c.is_empty()) {
                     true => (value, Expr::int(0)),
                     false => self.without_tangent(value, scopes),
                 };
-                let values = coefficients.into_iter().map(|c| c.unwrap_or_else(|| zero.clone()));
+                let values = coefficients.into_iter().map(|c| sum(c).unwrap_or_else(|| zero.clone()));
                 [value.clone()].into_iter().chain(values).map(|e| with(ArgValue::Expr(e))).collect()
             }
         }
