@@ -47,7 +47,7 @@ use quote::quote;
 use rev_compiler::check::Checked;
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Direction, Module};
-use rev_compiler::plan::{computes_with_parts, plan, Program};
+use rev_compiler::plan::{computes_with_parts, partials_taken, plan, Program, PARTIALS};
 
 use crate::diagnostic::compile_errors;
 use crate::methods::beside;
@@ -189,6 +189,10 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
             made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
             return made;
         }
+        if let Some(d) = derivatives_of_pures(&function).filter(|_| matches!(kind, derived::Kind::Taylor(_))) {
+            made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
+            return made;
+        }
         let mut more = TokenStream::new();
         if matches!(kind, derived::Kind::Tangent | derived::Kind::Taylor(_)) {
             let signature = Signature::of(p, &model);
@@ -211,6 +215,20 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
         made.functions.extend(with_derived(&model, &function, &more));
     }
     made
+}
+
+/// An error where a program, or its adjoint, needs derivatives of `#[pure]` functions that aren't emitted.
+fn derivatives_of_pures(function: &Checked) -> Option<Diagnostic> {
+    let taken = partials_taken(function);
+    (taken > 0 && taken + 1 > PARTIALS).then(|| {
+        let what = format!(
+            "its Taylor coefficients, with their gradient, need derivatives of order {} of a `#[pure]` function, \
+             which has them up to order {PARTIALS}",
+            taken + 1
+        );
+        Diagnostic::new(Code::UnsupportedAttribute, function.span, what)
+            .help("write what the function computes into the expression, or make it a `#[reversible]` function")
+    })
 }
 
 /// A module with nothing but a function.
