@@ -28,7 +28,8 @@ fn wave<T: Real>(y: &mut T, z: &mut T, x: T, n: i64) {
 fn closed_forms() {
     let (cpu, x) = (Cpu::new(), 0.7_f64);
     let d = wave::directional(&cpu, &0.0, &0.0, 1.0, &0.0, &0.0, x, 1).unwrap();
-    let of_k = |k: i32| 2f64.sqrt().powi(k) * x.exp() * (x + f64::from(k) * std::f64::consts::FRAC_PI_4).sin();
+    let of_k =
+        |k: i32| 2f64.sqrt().powi(k) * x.exp() * (x + f64::from(k) * std::f64::consts::FRAC_PI_4).sin();
     close(&d.y, &(0..=6).map(of_k).collect::<Vec<_>>());
     let mut of_k = vec![1.0 / (1.0 + x)];
     (1..=6).for_each(|k| of_k.push(-of_k[k - 1] * k as f64 / (1.0 + x)));
@@ -43,8 +44,38 @@ fn closed_forms() {
     let mut z = [0.0; 7];
     let [z0, z1, z2, z3, z4, z5, z6] = &mut z;
     let curve = |t: f64| 0.7 + t - t * t;
-    wave::taylor(&cpu, y0, y1, y2, y3, y4, y5, y6, z0, z1, z2, z3, z4, z5, z6, curve(0.0), 1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 1, 0, 0, 0, 0, 0, 0)
-        .unwrap();
+    wave::taylor(
+        &cpu,
+        y0,
+        y1,
+        y2,
+        y3,
+        y4,
+        y5,
+        y6,
+        z0,
+        z1,
+        z2,
+        z3,
+        z4,
+        z5,
+        z6,
+        curve(0.0),
+        1.0,
+        -1.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        1,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
+    .unwrap();
     let t = 1e-2;
     let series: f64 = y.iter().rev().fold(0.0, |sum, c| sum * t + c);
     assert!((series - curve(t).exp() * curve(t).sin()).abs() < 1e-13);
@@ -141,7 +172,8 @@ fn derivatives_of_everything_are_differences_of_the_lower_order() {
     let dz = Complex::new(1.0, 0.5);
     let at = |device: &dyn Device, h: f64| {
         let (layer, z, x) = line(h);
-        everything::directional(device, &0.0, &0.0, &v, dz, &w, &1.0, &2.0, &layer, z, &x, &index, &data).unwrap()
+        everything::directional(device, &0.0, &0.0, &v, dz, &w, &1.0, &2.0, &layer, z, &x, &index, &data)
+            .unwrap()
     };
     let cpu = Cpu::new();
     let (found, h) = (at(&cpu, 0.0), 1e-4);
@@ -184,7 +216,20 @@ fn cubic<T: Real>(y: &mut T, x: T, a: T) {
 #[reversible]
 fn third<T: Real>(y: &mut T, x: T, a: T) {
     let (mut y0, mut y1, mut y2, mut y3) = (T::zero(), T::zero(), T::zero(), T::zero());
-    cubic::taylor3(&mut y0, &mut y1, &mut y2, &mut y3, x, T::one(), T::zero(), T::zero(), a, T::zero(), T::zero(), T::zero());
+    cubic::taylor3(
+        &mut y0,
+        &mut y1,
+        &mut y2,
+        &mut y3,
+        x,
+        T::one(),
+        T::zero(),
+        T::zero(),
+        a,
+        T::zero(),
+        T::zero(),
+        T::zero(),
+    );
     *y += T::from_f64(6.0) * y3;
 }
 
@@ -246,4 +291,48 @@ fn errors_say_what_there_is() {
     let wrong = quadratic::directional(&cpu, &[0.0], m.view(), &[1.0; 3], &[0.0], m.view(), &[1.0; 2]);
     let error = wrong.unwrap_err().to_string();
     assert!(error.contains("`x_1` must have the shape [2]"), "{error}");
+}
+
+/// `out += J_ν(z)` by its power series.
+#[reversible(taylor = 6)]
+fn bessel<T: Real>(out: &mut T, order: usize, z: T) {
+    let square = 0.25 * z * z;
+    let mut terms = [T::zero(); 12];
+    let mut factorial = T::one();
+    for n in 2..order + 1 {
+        scale_by(factorial, n as T);
+    }
+    terms[0] += (0.5 * z).powi(order as i32) / factorial;
+    for k in 1..12 {
+        let divisor = k * (k + order);
+        terms[k] -= terms[k - 1] * square / (divisor as T);
+    }
+    for k in 0..12 {
+        *out += terms[k];
+    }
+}
+
+/// `2^k J_ν^(k) = Σ_j (-1)^j (k over j) J_{ν-k+2j}`, with `J_{-n} = (-1)^n J_n`.
+#[test]
+fn derivatives_of_a_bessel_function() {
+    let of_order = |n: i32| {
+        let mut value = 0.0;
+        bessel(&mut value, n.unsigned_abs() as usize, 1.0).unwrap();
+        if n < 0 && n % 2 != 0 {
+            -value
+        } else {
+            value
+        }
+    };
+    let derivative = |k: i32| {
+        let mut binomial = 1.0;
+        let terms = (0..=k).map(|j| {
+            let term = f64::from(1 - 2 * (j % 2)) * binomial * of_order(2 - k + 2 * j);
+            binomial *= f64::from(k - j) / f64::from(j + 1);
+            term
+        });
+        terms.sum::<f64>() / 2f64.powi(k)
+    };
+    let d = bessel::directional(&Cpu::new(), &0.0, 1.0, &0.0, 2, 1.0).unwrap();
+    close(&d.out, &(0..=6).map(derivative).collect::<Vec<_>>());
 }

@@ -1,8 +1,8 @@
 //! Names that a program can't give: those of the generated code, and those that would mean something else.
 
-use rev_compiler::pass::derived_order;
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{ScalarType, Span};
+use rev_compiler::pass::derived_order;
 use syn::Ident;
 
 use crate::types::is_type_name;

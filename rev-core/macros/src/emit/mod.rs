@@ -189,7 +189,8 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
             made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
             return made;
         }
-        if let Some(d) = derivatives_of_pures(&function).filter(|_| matches!(kind, derived::Kind::Taylor(_))) {
+        if let Some(d) = derivatives_of_pures(&function).filter(|_| matches!(kind, derived::Kind::Taylor(_)))
+        {
             made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
             return made;
         }

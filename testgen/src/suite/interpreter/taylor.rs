@@ -62,7 +62,8 @@ fn as_nested_tangents(
     for _ in 0..order {
         nested = nested.tangent().map_err(|e| Failure::new("a tangent has a tangent", e.to_string()))?;
     }
-    let derivatives: Vec<Vec<Data>> = curve.iter().enumerate().map(|(k, of)| scaled(of, factorial(k))).collect();
+    let derivatives: Vec<Vec<Data>> =
+        curve.iter().enumerate().map(|(k, of)| scaled(of, factorial(k))).collect();
     let mut levels = derivatives;
     while levels.len() > 1 {
         levels = levels.windows(2).map(|pair| interleave(&pair[0], &pair[1])).collect();
@@ -94,7 +95,8 @@ fn of_the_adjoint(
     let (back, pulled) = apart(&taylor.must_run(ADJOINT, interleave(end, &shadows(end, seeds)))?);
     alike("the adjoint of Taylor coefficients restores the curve", &woven(curve), &back, ROUNDING)?;
 
-    let refused = |e: &dyn std::fmt::Display| Failure::new("an adjoint has Taylor coefficients", e.to_string());
+    let refused =
+        |e: &dyn std::fmt::Display| Failure::new("an adjoint has Taylor coefficients", e.to_string());
     let adjoint = s.module.pullback().map_err(|e| refused(&e))?;
     let module = adjoint.taylor(count - 1).map_err(|e| refused(&e))?;
     let (values, mut cotangents) = (unwoven(end, count), unwoven(seeds, count));

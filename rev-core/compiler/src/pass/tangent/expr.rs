@@ -45,8 +45,9 @@ impl Builder {
         if self.order == 1 {
             return self.differentiated(e, f);
         }
-        let coefficient =
-            |b: &mut Builder, node: &Node, k| b.coefficient(node, &[], k).map(|c| b.named(c)).into_iter().collect();
+        let coefficient = |b: &mut Builder, node: &Node, k| {
+            b.coefficient(node, &[], k).map(|c| b.named(c)).into_iter().collect()
+        };
         self.in_names(e, Builder::atom, |b, node| b.orders().map(|k| coefficient(b, node, k)).collect(), f)
     }
 
@@ -140,7 +141,9 @@ impl Builder {
                     _ => t,
                 };
                 match &product.expr.kind {
-                    ExprKind::Func(Func::Mul, _) => self.products(product, k).into_iter().map(fused).collect(),
+                    ExprKind::Func(Func::Mul, _) => {
+                        self.products(product, k).into_iter().map(fused).collect()
+                    }
                     _ => self.coefficient(product, &[], k).into_iter().collect(),
                 }
             }

@@ -155,7 +155,8 @@ impl Builder {
     fn new_dots(&mut self, of: VarId, kind: VarKind, order: usize) -> Vec<VarId> {
         let var = self.out.var(of).clone();
         let add = |k: usize| {
-            let name = if self.order == 1 { format!("{}_dot", var.name) } else { format!("{}_{k}", var.name) };
+            let name =
+                if self.order == 1 { format!("{}_dot", var.name) } else { format!("{}_{k}", var.name) };
             self.out.add_var(Var { name, kind, ..var.clone() })
         };
         let dots: Vec<VarId> = (1..=order).map(add).collect();

@@ -93,7 +93,9 @@ impl Builder {
             ExprKind::Func(func, args) => {
                 let func = *func;
                 let args = match func {
-                    Func::Add | Func::Sub | Func::Neg | Func::Fused => args.iter().map(|a| self.flat(a)).collect(),
+                    Func::Add | Func::Sub | Func::Neg | Func::Fused => {
+                        args.iter().map(|a| self.flat(a)).collect()
+                    }
                     _ => args.iter().map(|a| self.atom(a)).collect(),
                 };
                 let flat = Expr { kind: ExprKind::Func(func, args), span: e.span };
@@ -208,7 +210,9 @@ impl Builder {
         let is_square = func == Func::Mul && a.expr.same(b.expr);
         let mut out = Vec::new();
         for j in (0..=k).rev().filter(|j| !is_square || 2 * j >= k) {
-            let (Some(first), Some(second)) = (self.of_order(a, j), self.of_order(b, k - j)) else { continue };
+            let (Some(first), Some(second)) = (self.of_order(a, j), self.of_order(b, k - j)) else {
+                continue;
+            };
             out.push(match is_square && 2 * j > k {
                 true => first * (second.clone() + second),
                 false if func == Func::Mul => first * second,

@@ -117,7 +117,9 @@ impl Builder {
         // the other parts of a value that holds integers too
         let lost =
             |p: &&&Place| !self.active.contains(&p.var) && !out.var(p.var).ty.is_inactive(&out.generics);
-        if let Some(span) = places.iter().find(lost).map(|p| p.span).filter(|_| dots.iter().any(|dots| !dots.is_empty())) {
+        if let Some(span) =
+            places.iter().find(lost).map(|p| p.span).filter(|_| dots.iter().any(|dots| !dots.is_empty()))
+        {
             self.defect(span, "only some of the places between which values move have tangents");
         }
         Vec::new()
@@ -196,7 +198,8 @@ impl Builder {
     /// the coefficients c, s of the cosine and the sine of its change, `a_k -= Σ s_j b_{k-j} - c_j a_{k-j}` and
     /// `b_k += Σ s_j a_{k-j} + c_j b_{k-j}`, from the highest order down.
     fn turned(&mut self, [a, b]: [&[Place]; 2], angle: Vec<Vec<Expr>>, forward: bool, out: &mut Block) {
-        let (first, second) = if forward { (UpdateOp::Sub, UpdateOp::Add) } else { (UpdateOp::Add, UpdateOp::Sub) };
+        let (first, second) =
+            if forward { (UpdateOp::Sub, UpdateOp::Add) } else { (UpdateOp::Add, UpdateOp::Sub) };
         let add = |op, place: &Place, expr| Stmt::new(StmtKind::Update { op, place: place.clone(), expr });
         let read = |place: &Place| Expr::read(place.clone());
         let mut names = Vec::new();
@@ -207,7 +210,8 @@ impl Builder {
         };
         let change: Vec<Option<Expr>> =
             angle.into_iter().map(|terms| sum(terms).map(|t| name(self, t))).collect();
-        let (mut sines, mut cosines): (Vec<Option<Expr>>, Vec<Option<Expr>>) = (vec![None], vec![Some(Expr::int(1))]);
+        let (mut sines, mut cosines): (Vec<Option<Expr>>, Vec<Option<Expr>>) =
+            (vec![None], vec![Some(Expr::int(1))]);
         for k in self.orders() {
             // sin' = δ' cos, cos' = -δ' sin
             let along = |of: &[Option<Expr>]| {
@@ -244,7 +248,9 @@ impl Builder {
             let dots = tangent.map(|tangent| (self.new_dots(var, VarKind::Binding, 1), tangent));
             let body = self.block(body);
             let body = match dots {
-                Some((dots, tangent)) => inside(dots.into_iter().map(|dot| (dot, tangent.clone())).collect(), body),
+                Some((dots, tangent)) => {
+                    inside(dots.into_iter().map(|dot| (dot, tangent.clone())).collect(), body)
+                }
                 None => body,
             };
             return vec![Stmt::new(StmtKind::Let { var, expr: expr.clone(), body })];
@@ -311,7 +317,10 @@ impl Builder {
                     None => self.zeros(place, arg.mode, scopes),
                 });
                 let dots: Vec<Place> = dots.collect();
-                [arg.clone()].into_iter().chain(dots.into_iter().map(|dot| with(ArgValue::Place(dot)))).collect()
+                [arg.clone()]
+                    .into_iter()
+                    .chain(dots.into_iter().map(|dot| with(ArgValue::Place(dot))))
+                    .collect()
             }
             ArgValue::Expr(e) => {
                 let (names, coefficients, value) =

@@ -71,7 +71,14 @@ pub fn functions(pair: &Pair) -> (Api, TokenStream) {
     let derivative = scalar::derivative(pair);
     let items = [jvp.items, hvp.items, derivative.items];
     let batches = [batch::in_place(pair), batch::jvp_batch(pair), batch::hvp_batch(pair)];
-    let functions = [tangent, jvp.functions, hvp.functions, dense::functions(pair), derivative.functions, quote!(#(#batches)*)];
+    let functions = [
+        tangent,
+        jvp.functions,
+        hvp.functions,
+        dense::functions(pair),
+        derivative.functions,
+        quote!(#(#batches)*),
+    ];
     (Api { items: quote!(#(#items)*), functions: quote!(#(#functions)*) }, quote!(#own_jvp #own_hvp))
 }
 
