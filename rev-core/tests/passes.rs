@@ -12,3 +12,5 @@ mod expand;
 mod fuse;
 #[path = "passes/share.rs"]
 mod share;
+#[path = "passes/taylor.rs"]
+mod taylor;

@@ -155,6 +155,34 @@ pub fn units(values: &mut [&mut dyn DynArg], numbers: &[usize]) -> Result<(), Er
     Ok(())
 }
 
+/// Makes a value the number 1.
+///
+/// # Errors
+///
+/// A value that isn't one real number, with a derivative.
+pub fn one(value: &mut dyn DynArg, name: &str) -> Result<(), Error> {
+    let (mut data, mut numbers) = (value.load(), 0);
+    coordinates::update(&mut data, &mut |_| {
+        numbers += 1;
+        1.0
+    });
+    match numbers {
+        1 => value.store(&data),
+        _ => fail::no_derivative(&format!("there is no derivative by `{name}`, which isn't one real number")),
+    }
+}
+
+/// Multiplies the numbers of a value.
+///
+/// # Errors
+///
+/// A value that doesn't take back what it gave.
+pub fn scale(value: &mut dyn DynArg, by: f64) -> Result<(), Error> {
+    let mut data = value.load();
+    coordinates::update(&mut data, &mut |v| v * by);
+    value.store(&data)
+}
+
 /// How many directions matrices are computed for at once.
 pub const SIDES: usize = 8;
 

@@ -312,6 +312,16 @@ pub fn no_tangents(name: &'static str) -> Error {
     Cause::Missing { kind: "tangent".into(), name }.into()
 }
 
+/// A function that has no derivative by a single number.
+///
+/// # Errors
+///
+/// Always.
+#[cold]
+pub fn no_derivative<T>(why: &str) -> Result<T, Error> {
+    Err(Cause::Rejected(why.to_string()).into())
+}
+
 /// Checks that an argument has the shape of the one that it belongs to.
 ///
 /// # Errors

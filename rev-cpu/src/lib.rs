@@ -51,7 +51,7 @@ pub mod prelude {
     pub use crate::dense::DerivativeMatrix;
     pub use crate::device::Cpu;
     pub use crate::function::Reversible;
-    pub use crate::names::{HasAdjoint, HasGradient, HasTangent};
+    pub use crate::names::{HasAdjoint, HasGradient, HasTangent, HasTaylor};
     pub use rev_core::device::Device;
     pub use rev_core::error::Error;
     pub use rev_core::scalar::{
@@ -68,7 +68,9 @@ pub mod __private {
     pub use crate::collect::{Collector, DerivedModule, FunctionArg};
     pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
-    pub use crate::dense::{units, units_side_by_side, Compressed, DerivativeMatrix, Names, SIDES};
+    pub use crate::dense::{
+        one, scale, units, units_side_by_side, Compressed, DerivativeMatrix, Names, SIDES,
+    };
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};
     pub use crate::function::{
@@ -78,7 +80,8 @@ pub mod __private {
         seed, tangent_array, tangents, zero_array_like, zero_shadow_array, zero_shadows, zeros_like, Wrt,
     };
     pub use crate::names::{
-        HasAdjoint, HasGradient, HasPure, HasReversible, HasTangent, IsPure, IsReversible, Part, Unknown,
+        HasAdjoint, HasGradient, HasPure, HasReversible, HasTangent, HasTaylor, IsPure, IsReversible, Part,
+        Unknown,
     };
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};

@@ -37,6 +37,19 @@ pub trait HasTangent {
     const TANGENT: Self::Tangent;
 }
 
+/// A function under `#[reversible(taylor = 3)]`, of an order.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] this function has no Taylor coefficients up to order {ORDER}",
+    label = "they are asked for here",
+    note = "say `#[reversible(taylor = {ORDER})]` where it is declared, and at all that it calls"
+)]
+pub trait HasTaylor<const ORDER: usize> {
+    /// The reversible function that gives them.
+    type Taylor: IsReversible;
+    /// The value of it, to be passed where a function is an argument.
+    const TAYLOR: Self::Taylor;
+}
+
 /// A function under `#[reversible(adjoint)]`.
 #[diagnostic::on_unimplemented(
     message = "[R0607] this function has no adjoint that a program can call",

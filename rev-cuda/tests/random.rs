@@ -155,6 +155,23 @@ fn tangent_agrees(program: &Program, module: &Module) -> Result<(), Failure> {
     compare(&tangent, ADJOINT, &both, true).map(drop)
 }
 
+/// Its Taylor coefficients likewise, up to order 2 or 3.
+fn taylor_agrees(program: &Program, module: &Module) -> Result<(), Failure> {
+    let order = 2 + (program.seed / 6 % 2) as usize;
+    let taylor = module.taylor(order);
+    let taylor = taylor.map_err(|e| Failure::new("it has Taylor coefficients", e.to_string()))?;
+    let mut dice = Dice::new(program.seed + 2);
+    let mut curve = Vec::new();
+    for value in program.arguments::<f64>(1) {
+        let coefficients = (0..order).map(|_| replace(&value, &mut |_| dice.real(-1.0, 1.0)));
+        curve.extend([value.clone()].into_iter().chain(coefficients));
+    }
+    let after = compare(&taylor, Direction::FORWARD, &curve, true)?;
+    compare(&taylor, Direction::INVERSE, &after, true)?;
+    let both: Vec<Data> = after.iter().flat_map(|a| [a.clone(), cotangent(a, &mut dice)]).collect();
+    compare(&taylor, ADJOINT, &both, true).map(drop)
+}
+
 /// The program and its adjoint as one, as `f::vjp` runs it: the cotangents of what is only read begin
 /// as zeros.
 fn fused_agrees(program: &Program, module: &Module, fused: &Module) -> Result<(), Failure> {
@@ -191,6 +208,10 @@ fn check(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
         count("tangents");
         tangent_agrees(program, &module)?;
     }
+    if program.seed.is_multiple_of(6) {
+        count("Taylor coefficients");
+        taylor_agrees(program, &module)?;
+    }
     match program.seed % 12 {
         0 | 4 | 8 => count("Fixed43"),
         1 | 3 | 6 | 10 => count("f32"),
@@ -214,11 +235,12 @@ const SUITE: Suite =
 fn programs_have_the_interpreters_bits() {
     let tally = SUITE.run(generate, &check).unwrap_or_else(|report| panic!("{report}"));
     // one program in fifteen is one of the last two
-    let kinds = ["f64", "f32", "f16", "bf16", "Fixed43", "tangents", "any order", "fused"];
+    let kinds =
+        ["f64", "f32", "f16", "bf16", "Fixed43", "tangents", "Taylor coefficients", "any order", "fused"];
     let among = |kinds: &[&str], programs| {
         tally["programs"] < programs || kinds.iter().all(|kind| tally.contains_key(kind))
     };
-    assert!(among(&kinds[..6], 100) && among(&kinds, 300), "{tally:?}");
+    assert!(among(&kinds[..7], 100) && among(&kinds, 300), "{tally:?}");
 }
 
 /// Damaged PTX is refused with a message, or is PTX: reading it doesn't panic.

@@ -28,6 +28,8 @@ pub struct Model {
     pub source: Source,
     /// How often its tangent is to be taken.
     pub tangents: u8,
+    /// The order up to which its Taylor coefficients are wanted.
+    pub taylor: Option<usize>,
     /// How often its adjoint, to be called in programs.
     pub adjoints: u8,
     /// Whether it is derived of another, and reached through that one only.

@@ -2,6 +2,7 @@
 
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{ScalarType, Span};
+use rev_compiler::pass::derived_order;
 use syn::Ident;
 
 use crate::types::is_type_name;
@@ -40,7 +41,9 @@ pub fn refused(ident: &Ident, what: Named, span: Span) -> Option<Diagnostic> {
         Named::Function | Named::Method if name == "inverse" => {
             "`inverse` can't be told from the inverse of something: `m::inverse` is that of `m`".to_string()
         }
-        Named::Function | Named::Method if matches!(name.as_str(), "tangent" | "adjoint" | "gradient") => {
+        Named::Function | Named::Method
+            if matches!(name.as_str(), "adjoint" | "gradient") || derived_order(&name).is_some() =>
+        {
             format!("`{name}` can't be told from the {name} of something: `m::{name}` is that of `m`")
         }
         Named::Variable if matches!(name.as_str(), "Some" | "None" | "Ok" | "Err") => {

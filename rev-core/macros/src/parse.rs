@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
+use rev_compiler::pass::HIGHEST_ORDER;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::Token;
@@ -24,6 +25,19 @@ fn times(input: ParseStream<'_>) -> syn::Result<u8> {
     }
 }
 
+/// The order of `taylor = 3`.
+fn order(input: ParseStream<'_>) -> syn::Result<usize> {
+    input.parse::<Token![=]>()?;
+    let order: syn::LitInt = input.parse()?;
+    match order.base10_parse::<usize>() {
+        Ok(order) if (2..=HIGHEST_ORDER).contains(&order) => Ok(order),
+        Ok(_) | Err(_) => {
+            let text = format!("an order from 2 to {HIGHEST_ORDER}: of the first order is `tangent`");
+            Err(syn::Error::new(order.span(), text))
+        }
+    }
+}
+
 /// The arguments of `#[reversible(..)]`.
 #[derive(Default)]
 pub struct Options {
@@ -35,6 +49,8 @@ pub struct Options {
     pub constants: Vec<syn::Ident>,
     /// `tangent`, `tangent = 2`: how often the tangent is taken of the function.
     pub tangents: u8,
+    /// `taylor = 3`: the order up to which Taylor coefficients are wanted.
+    pub taylor: Option<usize>,
     /// `adjoint`, `adjoint = 2`: how often the adjoint, to be called in programs.
     pub adjoints: u8,
 }
@@ -45,6 +61,7 @@ enum Item {
     Loss(syn::Ident),
     Constant(Vec<syn::Ident>),
     Tangent(u8),
+    Taylor(usize),
     Adjoint(u8),
     Unknown(syn::Ident),
 }
@@ -65,6 +82,7 @@ impl Parse for Item {
                 Ok(Item::Constant(names.into_iter().collect()))
             }
             "tangent" => times(input).map(Item::Tangent),
+            "taylor" => order(input).map(Item::Taylor),
             "adjoint" => times(input).map(Item::Adjoint),
             _ => Ok(Item::Unknown(name)),
         }
@@ -86,6 +104,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
             Item::Unchecked => options.unchecked = true,
             Item::Loss(name) => options.loss = Some(name),
             Item::Tangent(times) => options.tangents = times,
+            Item::Taylor(order) => options.taylor = Some(order),
             Item::Adjoint(times) => options.adjoints = times,
             Item::Constant(names) => options.constants.extend(names),
             Item::Unknown(name) => diagnostics.push(unknown(spans.of(&name))),
@@ -96,7 +115,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
 
 fn unknown(span: rev_compiler::ir::Span) -> Diagnostic {
     Diagnostic::new(Code::UnsupportedAttribute, span, "this argument of `reversible` isn't known")
-        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]`, `#[reversible(tangent)]` and `#[reversible(adjoint)]` (or `tangent = 2`, up to 4) are")
+        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]`, `#[reversible(tangent)]` and `#[reversible(adjoint)]` (or `tangent = 2`, up to 4) and `#[reversible(taylor = 2)]` (up to 6) are")
 }
 
 /// A given derivative of a pure function: `d(x) = e`.

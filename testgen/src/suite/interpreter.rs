@@ -6,6 +6,7 @@ mod passes;
 mod patterns;
 mod runs;
 mod tangents;
+mod taylor;
 
 use super::{Failure, Suite, Tally};
 use crate::Program;
@@ -57,6 +58,7 @@ fn every_property(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
     derivatives::transposed(&subject, &ends)?;
     derivatives::against_differences(&subject, &ends, tally)?;
     tangents::of_the_program(&subject, &ends, tally)?;
+    taylor::of_the_program(&subject, &ends, tally)?;
     // as long as all other properties together
     match program.seed % 4 {
         0 => patterns::of_the_program(&subject, &ends, tally),

@@ -89,7 +89,11 @@ pub struct Function {
 }
 
 /// What passes add to a function's name.
-const DERIVED: [&str; 6] = ["inverse", "adjoint", "tangent", "gradient", "fused", "erased"];
+const DERIVED: [&str; 5] = ["inverse", "adjoint", "gradient", "fused", "erased"];
+
+fn is_derived(name: &str) -> bool {
+    DERIVED.contains(&name) || crate::pass::derived_order(name).is_some()
+}
 
 impl Function {
     /// The name without the modules that it is in: `f::inverse` of `m::f::inverse`, and of `m::__f_tangent`, as the type is
@@ -100,7 +104,7 @@ impl Function {
             let segment = &self.name[at + 2..end];
             // as in `f::plain::adjoint`, an adjoint that is a function
             let is_plain = segment == "plain" && self.name[end..].starts_with("::adjoint");
-            if !is_plain && !DERIVED.contains(&segment) {
+            if !is_plain && !is_derived(segment) {
                 return format!("{}{}", written_name(segment), self.name[end..].replace("::plain::", "::"));
             }
             end = at;
@@ -129,7 +133,7 @@ impl Function {
 /// The name of a function as programs write it, from that of its type: `f::tangent` of `__f_tangent`.
 fn written_name(name: &str) -> String {
     let derived = name.strip_prefix("__").and_then(|of| of.rsplit_once('_'));
-    match derived.filter(|(_, kind)| DERIVED.contains(kind)) {
+    match derived.filter(|(_, kind)| is_derived(kind)) {
         Some((of, kind)) => format!("{}::{kind}", written_name(of)),
         None => name.to_string(),
     }

@@ -33,8 +33,8 @@ pub(crate) use partials::row_type;
 pub use partials::{partials, taken_partials, NotDifferentiable};
 pub use pullback::{carries_derivative, gradient_function, pullback, pullback_to_run, ADJOINT, PULLBACK};
 pub use rename::{distinct_names, fresh_locals, fresh_names};
-use tangent::tangent_function;
-pub use tangent::{taken_tangents, TANGENT};
+use tangent::taylor_function;
+pub use tangent::{derived_name, derived_order, taken_tangents, HIGHEST_ORDER, TANGENT};
 pub use uncompute::uncompute;
 
 /// The inverse of a function.
@@ -51,7 +51,13 @@ pub fn adjoint(function: &Checked, form: Adjoint) -> Checked {
 /// The tangent of a function: each parameter `p` is followed by its tangent `p_dot`; it takes the state and a
 /// direction to the state after the function and the derivative of it along that direction.
 pub fn tangent(function: &Checked) -> Checked {
-    function.grown(|| Checked::made(tangent_function(function), "the tangent"))
+    taylor(function, 1)
+}
+
+/// What takes Taylor coefficients up to an order, from 1 to [`HIGHEST_ORDER`], to those of the function's image: each
+/// parameter `p` is followed by its coefficients `p_1`, `p_2`, …; of order 1 the tangent.
+pub fn taylor(function: &Checked, order: usize) -> Checked {
+    function.grown(|| Checked::made(taylor_function(function, order), "the tangent"))
 }
 
 /// The tangents of a function, several of them side by side: each parameter `p` is followed by its shadow `p_dot`; it takes

@@ -294,7 +294,7 @@ impl Module {
     /// the second.
     pub(super) fn with_derived(
         &self,
-        pass: fn(&Checked) -> Checked,
+        pass: impl Fn(&Checked) -> Checked,
         (suffix, of): (&str, &str),
     ) -> Result<Module, Undirected> {
         let mut module = self.clone();

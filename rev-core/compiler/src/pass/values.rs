@@ -121,6 +121,11 @@ impl Node<'_> {
         self.used.set(true);
     }
 
+    /// Says what name the value has.
+    pub fn is_called(&self, name: VarId) {
+        self.name.set(Some(name));
+    }
+
     /// Says so for the parts, and the expression itself, whose names an expression reads.
     pub fn are_used_in(&self, by: &Expr) {
         by.each_read(&mut |place| {

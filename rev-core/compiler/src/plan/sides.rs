@@ -8,7 +8,7 @@ use crate::ops::Func;
 use crate::pass::{inverse, pullback_to_run, taken_partials, tangents};
 
 /// How often the partial derivatives of `#[pure]` functions can be taken in emitted code.
-const PARTIALS: usize = 2;
+pub const PARTIALS: usize = 2;
 
 /// What is emitted of a function that has tangents.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ fn programs([forward, backward]: [&Checked; 2], direction: Direction) -> [Progra
 }
 
 /// How often the partial derivatives of a `#[pure]` function are taken by a program.
-fn partials_taken(function: &Function) -> usize {
+pub fn partials_taken(function: &Function) -> usize {
     fn taken(e: &Expr) -> usize {
         let mut most = match &e.kind {
             ExprKind::Partials(path, _) => 1 + taken_partials(path).1,

@@ -19,11 +19,11 @@ pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args:
     if levels > 0 && even {
         // of a tangent, the shadow of a value may be that of its tangent: the tangent of an adjoint has it so
         let apart = 1 << levels;
-        let tangents = match callee {
+        let together = match callee {
             Callee::Path(path) => taken_tangents(path).1,
-            Callee::Param(_) => 0,
+            Callee::Param(_) => 1,
         };
-        for block in args.chunks(apart << tangents) {
+        for block in args.chunks(apart * together) {
             for (k, pair) in block.chunks_exact(2).enumerate() {
                 let of: Vec<&Arg> = block.iter().skip(2 * k % apart).step_by(apart).collect();
                 shadow(walk, direction, (&pair[0], &pair[1]), &of);

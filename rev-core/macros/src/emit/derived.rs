@@ -24,6 +24,8 @@ use crate::types::type_arguments;
 pub enum Kind {
     /// `f::tangent`
     Tangent,
+    /// `f::taylor3`: the Taylor coefficients up to an order
+    Taylor(usize),
     /// `f::adjoint`
     Adjoint,
     /// `f::gradient`
@@ -33,32 +35,52 @@ pub enum Kind {
 impl Kind {
     /// The kind that a segment of a path names.
     pub fn of(segment: &Ident) -> Option<Kind> {
-        [Kind::Tangent, Kind::Adjoint, Kind::Gradient].into_iter().find(|kind| segment == kind.name())
+        let order = pass::derived_order(&segment.to_string()).filter(|order| *order > 1);
+        let named = [Kind::Tangent, Kind::Adjoint, Kind::Gradient].into_iter().chain(order.map(Kind::Taylor));
+        named.into_iter().find(|kind| *segment == kind.name())
     }
 
     /// Its name in paths.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Kind::Tangent => "tangent",
-            Kind::Adjoint => "adjoint",
-            Kind::Gradient => "gradient",
+            Kind::Tangent => "tangent".into(),
+            Kind::Taylor(order) => pass::derived_name(order),
+            Kind::Adjoint => "adjoint".into(),
+            Kind::Gradient => "gradient".into(),
         }
     }
 
     /// The trait by which a function has it, and the type in that.
-    pub fn found_by(self) -> (Ident, Ident) {
+    pub fn found_by(self) -> (TokenStream, Ident) {
         let (of, ty) = match self {
-            Kind::Tangent => ("HasTangent", "Tangent"),
-            Kind::Adjoint => ("HasAdjoint", "Adjoint"),
-            Kind::Gradient => ("HasGradient", "Gradient"),
+            Kind::Tangent => (quote!(HasTangent), "Tangent"),
+            Kind::Taylor(order) => (quote!(HasTaylor<#order>), "Taylor"),
+            Kind::Adjoint => (quote!(HasAdjoint), "Adjoint"),
+            Kind::Gradient => (quote!(HasGradient), "Gradient"),
         };
-        (ident(of), ident(ty))
+        (of, ident(ty))
+    }
+
+    /// How many arguments it has behind each of the function's.
+    pub fn companions(self, of: &ParamModel) -> usize {
+        match self {
+            Kind::Taylor(order) if of.form != Form::Function => order,
+            Kind::Tangent | Kind::Taylor(_) | Kind::Adjoint | Kind::Gradient => 1,
+        }
+    }
+
+    /// The name of companion `k` of an argument.
+    fn of_argument(self, name: &Ident, k: usize) -> Ident {
+        match self {
+            Kind::Taylor(_) => format_ident!("{name}_{k}"),
+            Kind::Tangent | Kind::Adjoint | Kind::Gradient => format_ident!("{name}_{}", self.suffix()),
+        }
     }
 
     /// What is behind the name of a variable's companion.
     fn suffix(self) -> &'static str {
         match self {
-            Kind::Tangent => "dot",
+            Kind::Tangent | Kind::Taylor(_) => "dot",
             Kind::Adjoint | Kind::Gradient => "bar",
         }
     }
@@ -66,7 +88,7 @@ impl Kind {
     /// How the companion of an argument is used.
     fn mode(self, mode: Mode) -> Mode {
         match (self, mode) {
-            (Kind::Tangent, mode) => mode,
+            (Kind::Tangent | Kind::Taylor(_), mode) => mode,
             (Kind::Adjoint | Kind::Gradient, mode) => mode.of_shadow(),
         }
     }
@@ -82,6 +104,7 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
     let name = &model.item.sig.ident;
     let made = match kind {
         Kind::Tangent => pass::tangent(program),
+        Kind::Taylor(order) => pass::taylor(program, order),
         Kind::Adjoint => pass::pullback(program),
         Kind::Gradient => pass::gradient_function(program, model.loss?, &name.to_string())?,
     };
@@ -93,8 +116,10 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         }
         params.push(ParamModel { var: *vars.next()?, ..param.clone() });
         if kind != Kind::Gradient || pass::carries_derivative(program, param.var) {
-            let var = *vars.next()?;
-            params.push(companion(p, model, param, kind, (var, &made.var(var).ty)));
+            for n in 1..=kind.companions(param) {
+                let var = *vars.next()?;
+                params.push(companion(p, model, param, (kind, n), (var, &made.var(var).ty)));
+            }
         }
     }
     let mut item = model.item.clone();
@@ -111,7 +136,13 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
     item.attrs = vec![parse_quote!(#[doc(hidden)]), parse_quote!(#[allow(non_snake_case)])];
     let source = match kind {
         Kind::Gradient => called_by_gradient(model),
-        Kind::Tangent | Kind::Adjoint => source(&model.source, kind),
+        Kind::Tangent | Kind::Taylor(_) | Kind::Adjoint => source(&model.source, kind),
+    };
+    // Taylor coefficients are the last that is derived
+    let (tangents, taylor, adjoints) = match kind {
+        Kind::Tangent => (model.tangents.saturating_sub(1), None, model.adjoints),
+        Kind::Taylor(_) => (0, None, 0),
+        Kind::Adjoint | Kind::Gradient => (model.tangents, model.taylor, model.adjoints.saturating_sub(1)),
     };
     let made_model = Model {
         item,
@@ -120,8 +151,9 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         declared: model.declared,
         function: (*made).clone(),
         source,
-        tangents: model.tangents.saturating_sub(u8::from(kind == Kind::Tangent)),
-        adjoints: model.adjoints.saturating_sub(u8::from(kind != Kind::Tangent)),
+        tangents,
+        taylor,
+        adjoints,
         derived: true,
         method: None,
     };
@@ -133,11 +165,11 @@ fn companion(
     p: &TokenStream,
     model: &Model,
     param: &ParamModel,
-    kind: Kind,
+    (kind, n): (Kind, usize),
     made: (VarId, &Type),
 ) -> ParamModel {
     let (var, ir) = made;
-    let mut ident = format_ident!("{}_{}", param.ident, kind.suffix());
+    let mut ident = kind.of_argument(&param.ident, n);
     while model.params.iter().any(|p| p.ident == ident) {
         ident = format_ident!("{ident}_");
     }
@@ -220,7 +252,7 @@ fn called_by_gradient(model: &Model) -> Source {
 
 /// The path of what is derived of a function.
 pub fn of_path(path: &syn::Path, kind: Kind) -> syn::Path {
-    let (mut path, name) = (path.clone(), ident(kind.name()));
+    let (mut path, name) = (path.clone(), ident(&kind.name()));
     path.segments.push(parse_quote!(#name));
     path
 }
@@ -291,8 +323,14 @@ fn bounds_of_companion(p: &TokenStream, bounds: &Bounds, kind: Kind) -> Bounds {
         let syn::PathArguments::AngleBracketed(arguments) = &mut last.arguments else { continue };
         for argument in &mut arguments.args {
             if let syn::GenericArgument::Type(syn::Type::Tuple(tuple)) = argument {
-                let both: Vec<syn::Type> =
-                    tuple.elems.iter().flat_map(|ty| [ty.clone(), of_argument(p, ty, kind)]).collect();
+                let both: Vec<syn::Type> = tuple
+                    .elems
+                    .iter()
+                    .flat_map(|ty| {
+                        let companions = if let Kind::Taylor(order) = kind { order } else { 1 };
+                        [vec![ty.clone()], vec![of_argument(p, ty, kind); companions]].concat()
+                    })
+                    .collect();
                 *tuple = parse_quote!((#(#both,)*));
             }
         }
@@ -302,7 +340,7 @@ fn bounds_of_companion(p: &TokenStream, bounds: &Bounds, kind: Kind) -> Bounds {
 
 /// The type of what follows an argument of a function that is an argument.
 fn of_argument(p: &TokenStream, ty: &syn::Type, kind: Kind) -> syn::Type {
-    if kind == Kind::Tangent {
+    if matches!(kind, Kind::Tangent | Kind::Taylor(_)) {
         return ty.clone();
     }
     if let syn::Type::Path(path) = ty {
@@ -321,7 +359,7 @@ fn of_argument(p: &TokenStream, ty: &syn::Type, kind: Kind) -> syn::Type {
 pub fn implementation(p: &TokenStream, model: &Model, derived: &Model, kind: Kind) -> TokenStream {
     let (of, name) = (&model.item.sig.ident, &derived.item.sig.ident);
     let (found_by, ty) = kind.found_by();
-    let constant = ident(&kind.name().to_uppercase());
+    let constant = ident(&ty.to_string().to_uppercase());
     quote! {
         #[diagnostic::do_not_recommend]
         impl #p::#found_by for #of {

@@ -47,7 +47,7 @@ use quote::quote;
 use rev_compiler::check::Checked;
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Direction, Module};
-use rev_compiler::plan::{computes_with_parts, plan, Program};
+use rev_compiler::plan::{computes_with_parts, partials_taken, plan, Program, PARTIALS};
 
 use crate::diagnostic::compile_errors;
 use crate::methods::beside;
@@ -174,12 +174,13 @@ struct Derived {
 /// What `#[reversible(tangent)]` and `#[reversible(adjoint)]` add.
 fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived {
     let (outside, p) = (&crate::runtime::path(), scope.p);
-    let api = Api { items: TokenStream::new(), functions: TokenStream::new() };
+    let api = Api::default();
     let mut made = Derived { functions: TokenStream::new(), implementations: TokenStream::new(), api };
     let tangent = (entry.model.tangents > 0).then_some(derived::Kind::Tangent);
+    let taylor = entry.model.taylor.map(derived::Kind::Taylor);
     let adjoints = [derived::Kind::Adjoint, derived::Kind::Gradient];
     let adjoints = adjoints.into_iter().filter(|_| entry.model.adjoints > 0);
-    for kind in tangent.into_iter().chain(adjoints) {
+    for kind in tangent.into_iter().chain(taylor).chain(adjoints) {
         let Some((model, function)) = derived::derived(outside, entry.model, program, kind) else { continue };
         if kind == derived::Kind::Adjoint && computes_with_parts(&function) {
             let what = "the adjoint of a program that computes with parts of complex numbers can't be called in programs";
@@ -188,18 +189,47 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
             made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
             return made;
         }
+        if let Some(d) = derivatives_of_pures(&function).filter(|_| matches!(kind, derived::Kind::Taylor(_)))
+        {
+            made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
+            return made;
+        }
         let mut more = TokenStream::new();
-        if kind == derived::Kind::Tangent {
+        if matches!(kind, derived::Kind::Tangent | derived::Kind::Taylor(_)) {
             let signature = Signature::of(p, &model);
             let tangent = Entry { p, model: &model, signature: &signature, fused: Default::default() };
-            (made.api, more) = api::of_tangent(&api::Pair { of: entry, tangent: &tangent });
-            let scope = Scope { source: &model.source, ..*scope };
-            more.extend(side::programs(&scope, entry.signature, program));
+            let pair = api::Pair { of: entry, tangent: &tangent, kind };
+            let (api, functions) = match kind {
+                derived::Kind::Taylor(order) => api::of_taylor(&pair, order),
+                derived::Kind::Tangent | derived::Kind::Adjoint | derived::Kind::Gradient => {
+                    api::of_tangent(&pair)
+                }
+            };
+            made.api.extend(api);
+            more = functions;
+            if kind == derived::Kind::Tangent {
+                let scope = Scope { source: &model.source, ..*scope };
+                more.extend(side::programs(&scope, entry.signature, program));
+            }
         }
         made.implementations.extend(derived::implementation(p, entry.model, &model, kind));
         made.functions.extend(with_derived(&model, &function, &more));
     }
     made
+}
+
+/// An error where a program, or its adjoint, needs derivatives of `#[pure]` functions that aren't emitted.
+fn derivatives_of_pures(function: &Checked) -> Option<Diagnostic> {
+    let taken = partials_taken(function);
+    (taken > 0 && taken + 1 > PARTIALS).then(|| {
+        let what = format!(
+            "its Taylor coefficients, with their gradient, need derivatives of order {} of a `#[pure]` function, \
+             which has them up to order {PARTIALS}",
+            taken + 1
+        );
+        Diagnostic::new(Code::UnsupportedAttribute, function.span, what)
+            .help("write what the function computes into the expression, or make it a `#[reversible]` function")
+    })
 }
 
 /// A module with nothing but a function.

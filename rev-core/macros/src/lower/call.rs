@@ -187,13 +187,12 @@ impl Lowerer {
     /// In a call of an adjoint or a gradient, or of the tangent of one, the cotangent of an argument that is read is only
     /// accumulated into. In a gradient an integer has none.
     fn accumulated(&self, path: &str, args: &mut [Arg]) {
-        let (path, tangents) = taken_tangents(path);
+        let (path, together) = taken_tangents(path);
         let is_gradient = match path.rsplit_once("::") {
             Some((_, "gradient")) => true,
             Some((_, "adjoint")) => false,
             _ => return,
         };
-        let together = 1 << tangents;
         let mut at = 0;
         while at + 2 * together <= args.len() {
             let (values, cotangents) = args[at..].split_at_mut(together);

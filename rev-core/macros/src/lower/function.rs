@@ -44,9 +44,21 @@ pub fn lower_function(
     let function =
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
     let function = function.in_steps();
-    let Options { tangents, adjoints, .. } = options;
+    let Options { tangents, taylor, adjoints, .. } = options;
     (
-        Model { item, params, loss, declared, function, source, tangents, adjoints, derived: false, method },
+        Model {
+            item,
+            params,
+            loss,
+            declared,
+            function,
+            source,
+            tangents,
+            taylor,
+            adjoints,
+            derived: false,
+            method,
+        },
         diagnostics,
     )
 }

@@ -13,9 +13,9 @@ fn points(func: Func) -> [f64; 3] {
     }
 }
 
-#[test]
-fn every_function_of_reals_against_finite_differences() {
-    let mut tested = 0;
+/// Programs that add a function of `a`, `b`, `c` to `y`, one for each function of real numbers.
+fn programs() -> Vec<(Func, String)> {
+    let mut out = Vec::new();
     for func in Func::ALL {
         let row = func.row();
         let args: Option<Vec<String>> = row
@@ -37,12 +37,47 @@ fn every_function_of_reals_against_finite_differences() {
             Func::Fused => "fused(a * b)".to_string(),
             _ => format!("2.0 * {}({})", func.name(), args.join(", ")),
         };
-        let text = format!("fn f(y: &mut f64, a: f64, b: f64, c: f64) {{ y += {value} }}");
-        let [a, b, c] = points(*func);
-        check_program(&text, &super::args([&0.5, &a, &b, &c]));
-        tested += 1;
+        out.push((*func, format!("fn f(y: &mut f64, a: f64, b: f64, c: f64) {{ y += {value} }}")));
     }
-    assert!(tested > 40, "{tested}");
+    assert!(out.len() > 40, "{}", out.len());
+    out
+}
+
+#[test]
+fn every_function_of_reals_against_finite_differences() {
+    for (func, text) in programs() {
+        let [a, b, c] = points(func);
+        check_program(&text, &super::args([&0.5, &a, &b, &c]));
+    }
+}
+
+/// Each Taylor coefficient along a curve is the derivative of the one below it by the curve's parameter, divided by the
+/// order; the first of all is the value.
+#[test]
+fn every_function_has_taylor_coefficients() {
+    const ORDER: usize = 6;
+    let (h, rates) = (1e-3, [0.4, -0.3, 0.25]);
+    for (func, text) in programs() {
+        let taylor = module(&text).taylor(ORDER).unwrap();
+        // a + rt + rt²/2 from `t` on
+        let along = |t: f64| {
+            let mut args = vec![0.0; ORDER + 1];
+            for (x, r) in points(func).into_iter().zip(rates) {
+                args.extend([x + r * t + r * t * t / 2.0, r + r * t, r / 2.0, 0.0, 0.0, 0.0, 0.0]);
+            }
+            let args: Vec<Data> = args.iter().map(DynArg::load).collect();
+            let mut machine = Machine::new(&taylor, &taylor.entry, Direction::FORWARD, args).unwrap();
+            machine.run().unwrap();
+            machine.arguments()[..=ORDER].iter().flat_map(crate::coordinates::of).collect::<Vec<_>>()
+        };
+        let (found, [near, far]) = (along(0.0), [h, 2.0 * h].map(|h| (along(h), along(-h))));
+        for k in 0..ORDER {
+            let apart = |(up, down): &(Vec<f64>, Vec<f64>)| up[k] - down[k];
+            let expected = (8.0 * apart(&near) - apart(&far)) / (12.0 * h) / (k + 1) as f64;
+            let apart = (found[k + 1] - expected).abs() / found[k + 1].abs().max(1.0);
+            assert!(apart < 1e-7, "{func:?}, order {}: {} and {expected}", k + 1, found[k + 1]);
+        }
+    }
 }
 
 /// Blocks of one expression may declare the same name, of the same value or of another one.

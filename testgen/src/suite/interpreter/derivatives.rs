@@ -25,7 +25,7 @@ pub(super) fn against_differences(s: &Subject, ends: &Ends, tally: &mut Tally) -
 }
 
 /// Compares the adjoint of the program that `direction` names with differences of it.
-fn along(
+pub(super) fn along(
     s: &Subject,
     direction: Direction,
     args: &[Data],

@@ -74,7 +74,7 @@ fn side_by_side(s: &Subject, before: [&[Data]; 2], after: [&[Data]; 2]) -> Resul
 }
 
 /// Numbers as shadows of values.
-fn shadows(of: &[Data], numbers: &[Data]) -> Vec<Data> {
+pub(super) fn shadows(of: &[Data], numbers: &[Data]) -> Vec<Data> {
     let shadow = |(d, of): (&Data, &Data)| {
         let mut numbers = reals(of).into_iter();
         replace(&d.zero_shadow(), &mut |_| numbers.next().unwrap_or(f64::NAN))

@@ -1,53 +1,118 @@
-//! The tangent of an expression: an expression in the tangents of what it reads.
+//! The Taylor coefficients of an expression: expressions in the coefficients of what it reads. The first is the tangent.
 //!
-//! A tangent travels up the expression. The values that partial derivatives read have names, which are bound around
+//! A coefficient travels up the expression. The values that partial derivatives read have names, which are bound around
 //! all that is made of the expression, as in the adjoint ([`crate::pass::values`]).
+//!
+//! With the partial derivatives p of w = g(a, b) by a, and q by b, which are expressions too,
+//! w′ = p a′ + q b′ says for the coefficients
+//!
+//! ```text
+//! w_k = Σ_j j/k (a_j p_{k-j} + b_j q_{k-j}),   j = 1 … k
+//! ```
+//!
+//! and a product, or what else is linear in each of two, has w_k = Σ_j a_j b_{k-j}. The coefficients of p are found by
+//! the same rule. So the rows of the table serve for every order.
+
+use std::collections::BTreeSet;
 
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{height, Block, Class, Expr, ExprKind, Place, Span, Step, Type, VarId};
 use crate::limits::{deeper, STEP};
-use crate::ops::{Contraction, Derivative, Func};
+use crate::ops::{Contraction, Derivative, Func, Push};
 use crate::pass::adjoint::{inside, ElementsUsed};
 use crate::pass::fresh_locals;
 use crate::pass::partials::partials_of;
-use crate::pass::values::{is_guarding, is_trivial, Naming, Node};
+use crate::pass::values::{is_guarding, Naming, Node};
 
 impl Builder {
-    /// What `f` makes of the tangent of an expression, as terms to be added up, and of the expression, in the scope
-    /// of the names that both read.
+    /// What `f` makes of the coefficients of an expression, each as terms to be added up, and of the expression, in the
+    /// scope of the names that they read.
     pub(super) fn differentiated(
         &mut self,
         e: &Expr,
-        f: impl FnOnce(&mut Builder, Vec<Expr>, Expr) -> Block,
+        f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
     ) -> Block {
-        self.in_names(e, |b, node| b.terms(node), f)
+        self.in_names(e, Builder::flat, |b, node| b.orders().map(|k| b.terms(node, k)).collect(), f)
     }
 
-    /// The same for the expression of a binding, of which the scope uses some elements, in one term.
+    /// The same for an expression that is read for several orders: with names for what is longer.
+    pub(super) fn differentiated_once(
+        &mut self,
+        e: &Expr,
+        f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
+    ) -> Block {
+        if self.order == 1 {
+            return self.differentiated(e, f);
+        }
+        let coefficient = |b: &mut Builder, node: &Node, k| {
+            b.coefficient(node, &[], k).map(|c| b.named(c)).into_iter().collect()
+        };
+        self.in_names(e, Builder::atom, |b, node| b.orders().map(|k| coefficient(b, node, k)).collect(), f)
+    }
+
+    /// The same for the coefficients up to an order, in one term each.
+    pub(super) fn differentiated_up_to(
+        &mut self,
+        order: usize,
+        e: &Expr,
+        f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
+    ) -> Block {
+        self.in_names(e, Builder::flat, |b, node| b.coefficients(node, order), f)
+    }
+
+    /// The coefficients up to an order, each in one term.
+    pub(super) fn coefficients(&mut self, node: &Node, order: usize) -> Vec<Vec<Expr>> {
+        (1..=order).map(|k| self.coefficient(node, &[], k).into_iter().collect()).collect()
+    }
+
+    /// The same for the expression of a binding, of which the scope uses some elements, in one term each.
     pub(super) fn differentiated_bound(
         &mut self,
         (var, e): (VarId, &Expr),
         used: &ElementsUsed,
-        f: impl FnOnce(&mut Builder, Option<Expr>, Expr) -> Block,
+        f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
     ) -> Block {
-        self.in_names(e, |b, node| b.tangent_of_bound(var, node, used), f)
+        let of_order = |b: &mut Builder, node: &Node, k| b.of_bound(var, node, used, k).into_iter().collect();
+        self.in_names(e, Builder::flat, |b, node| b.orders().map(|k| of_order(b, node, k)).collect(), f)
     }
 
-    fn in_names<T>(
+    fn in_names(
         &mut self,
         e: &Expr,
-        tangent: impl FnOnce(&mut Builder, &Node) -> T,
-        f: impl FnOnce(&mut Builder, T, Expr) -> Block,
+        written: impl FnOnce(&mut Builder, &Expr) -> Expr,
+        make: impl FnOnce(&mut Builder, &Node) -> Vec<Vec<Expr>>,
+        f: impl FnOnce(&mut Builder, Vec<Vec<Expr>>, Expr) -> Block,
     ) -> Block {
+        let (names, made, value) = self.with_names(e, written, make);
+        let body = f(self, made, value);
+        inside(names, body)
+    }
+
+    /// What is made of an expression, and its value, with the names that they read. Of orders above the first it is written flat
+    /// before.
+    pub(super) fn with_names(
+        &mut self,
+        e: &Expr,
+        written: impl FnOnce(&mut Builder, &Expr) -> Expr,
+        make: impl FnOnce(&mut Builder, &Node) -> Vec<Vec<Expr>>,
+    ) -> (Vec<(VarId, Expr)>, Vec<Vec<Expr>>, Expr) {
         let own = self.with_fresh_names(e);
-        let node = self.node(own.as_ref().unwrap_or(e));
+        let e = own.as_ref().unwrap_or(e);
         let outer = std::mem::take(&mut self.names);
-        let tangent = tangent(self, &node);
-        let tangents = std::mem::replace(&mut self.names, outer);
-        let (names, value) = node.finish();
-        let body = f(self, tangent, value);
-        inside(names, inside(tangents, body))
+        if self.order > 1 {
+            let value = written(self, e);
+            let node = self.node(&value);
+            let made = make(self, &node);
+            let names = std::mem::replace(&mut self.names, outer).bound;
+            return (read_by(names, made.iter().flatten().chain([&value])), made, value);
+        }
+        let node = self.node(e);
+        let made = make(self, &node);
+        let tangents = std::mem::replace(&mut self.names, outer).bound;
+        let (mut names, value) = node.finish();
+        names.extend(tangents);
+        (names, made, value)
     }
 
     /// The expression with new names in its blocks: they are bound around statements, where in an adjoint others of
@@ -65,9 +130,9 @@ impl Builder {
         Some(own)
     }
 
-    /// The tangent of an update's right side: of a product that is rounded with the sum, one product for each
+    /// A coefficient of an update's right side: of a product that is rounded with the sum, one product for each
     /// factor, which are too; of a product of arrays likewise, since it stands alone.
-    fn terms(&mut self, node: &Node) -> Vec<Expr> {
+    fn terms(&mut self, node: &Node, k: usize) -> Vec<Expr> {
         match (&node.expr.kind, node.parts.as_slice()) {
             _ if node.reads == 0 => Vec::new(),
             (ExprKind::Func(Func::Fused, _), [product]) => {
@@ -76,83 +141,86 @@ impl Builder {
                     _ => t,
                 };
                 match &product.expr.kind {
-                    ExprKind::Func(Func::Mul, _) => self.products(product).into_iter().map(fused).collect(),
-                    _ => self.tangent(product, &[]).into_iter().collect(),
+                    ExprKind::Func(Func::Mul, _) => {
+                        self.products(product, k).into_iter().map(fused).collect()
+                    }
+                    _ => self.coefficient(product, &[], k).into_iter().collect(),
                 }
             }
-            (ExprKind::Contract(formula, _), _) => self.contractions(node, formula),
-            _ => self.tangent(node, &[]).into_iter().collect(),
+            (ExprKind::Contract(formula, _), _) => self.contractions(node, formula, k),
+            _ => self.coefficient(node, &[], k).into_iter().collect(),
         }
     }
 
-    /// The tangent of a value; `None` where it is zero. Of an element of it, where it is a tuple, of tuples if there
+    /// Coefficient `k` of a value; `None` where it is zero. Of an element of it, where it is a tuple, of tuples if there
     /// are several.
-    pub(super) fn tangent(&mut self, node: &Node, element: &[u32]) -> Option<Expr> {
+    pub(super) fn coefficient(&mut self, node: &Node, element: &[u32], k: usize) -> Option<Expr> {
         if node.reads == 0 {
             return None;
         }
-        let tangent = deeper(|| self.by_kind(node, element))?;
-        match height(&tangent) > STEP {
-            true => Some(self.named(tangent)),
-            false => Some(tangent),
+        let coefficient = deeper(|| self.by_kind(node, element, k))?;
+        match height(&coefficient) > STEP {
+            true => Some(self.named(coefficient)),
+            false => Some(coefficient),
         }
     }
 
-    fn by_kind(&mut self, node: &Node, element: &[u32]) -> Option<Expr> {
+    fn by_kind(&mut self, node: &Node, element: &[u32], k: usize) -> Option<Expr> {
         match (&node.expr.kind, node.parts.as_slice()) {
             (ExprKind::Read(place), _) => {
-                let dot = self.dot(place)?;
-                Some(Expr::read(element.iter().fold(dot, |dot, k| dot.with(Step::Element(*k)))))
+                let place = element.iter().fold(place.clone(), |of, k| of.with(Step::Element(*k)));
+                self.of_place(&place, k)
             }
             (ExprKind::If(cond, then, otherwise), [a, b]) => {
                 let apart = node.may_fail && is_guarding(cond, [then, otherwise]);
                 node.closed.set(apart);
                 let [a, b] = [a, b].map(|part| match apart {
-                    true => self.branch(part, element),
-                    false => self.tangent(part, element),
+                    true => self.branch(part, element, k),
+                    false => self.coefficient(part, element, k),
                 });
                 choice(cond.as_ref().clone(), a, b)
             }
+            // of orders above the first, blocks have been opened
             (ExprKind::Block(lets, _), parts) => {
                 node.opened.set(true);
                 let (value, values) = parts.split_last()?;
                 for ((var, _), part) in lets.iter().zip(values) {
                     let used = self.elements.get(var).cloned().unwrap_or_default();
-                    match self.tangent_of_bound(*var, part, &used) {
+                    match self.of_bound(*var, part, &used, k) {
                         Some(tangent) => {
-                            let dot = self.new_dot(*var, crate::ir::VarKind::Binding);
-                            self.names.push((dot, tangent));
+                            let dots = self.new_dots(*var, crate::ir::VarKind::Binding, self.order);
+                            self.names.bound.extend(dots.into_iter().map(|dot| (dot, tangent.clone())));
                         }
                         None => {
                             self.active.remove(var);
                         }
                     }
                 }
-                self.tangent(value, element)
+                self.coefficient(value, element, k)
             }
-            (ExprKind::Pure(path, _), _) => self.of_pure(path, node, element),
-            (ExprKind::Element(_, k), [inner]) => self.tangent(inner, &[&[*k], element].concat()),
+            (ExprKind::Pure(path, _), _) => self.of_pure(path, node, element, k),
+            (ExprKind::Element(_, n), [inner]) => self.coefficient(inner, &[&[*n], element].concat(), k),
             (ExprKind::Tuple(_), parts) if !element.is_empty() => match parts.get(element[0] as usize) {
-                Some(part) => self.tangent(part, &element[1..]),
+                Some(part) => self.coefficient(part, &element[1..], k),
                 None => self.no_tangent(node.expr.span, "an element that a tuple hasn't"),
             },
             (ExprKind::Partials(path, _), _) if !element.is_empty() => {
-                self.of_pure(&partials_of(path), node, element)
+                self.of_pure(&partials_of(path), node, element, k)
             }
             _ if !element.is_empty() => self.no_tangent(node.expr.span, "an element of what isn't a tuple"),
-            (ExprKind::Func(..), _) => sum(self.products(node)),
-            (ExprKind::Cast(_, ty), [inner]) => self.of_cast(inner, ty),
-            (ExprKind::Tuple(_), parts) => Some(Expr::new(ExprKind::Tuple(self.of_each(parts)))),
-            (ExprKind::Array(_), parts) => Some(Expr::new(ExprKind::Array(self.of_each(parts)))),
+            (ExprKind::Func(..), _) => sum(self.products(node, k)),
+            (ExprKind::Cast(_, ty), [inner]) => self.of_cast(inner, ty, k),
+            (ExprKind::Tuple(_), parts) => Some(Expr::new(ExprKind::Tuple(self.of_each(parts, k)))),
+            (ExprKind::Array(_), parts) => Some(Expr::new(ExprKind::Array(self.of_each(parts, k)))),
             (ExprKind::Repeat(_, n), [inner]) => {
-                let tangent = self.tangent(inner, &[])?;
+                let tangent = self.coefficient(inner, &[], k)?;
                 Some(Expr::new(ExprKind::Repeat(Box::new(tangent), n.clone())))
             }
             (ExprKind::Fill(_, shape), [inner]) => {
-                let tangent = self.tangent(inner, &[])?;
+                let tangent = self.coefficient(inner, &[], k)?;
                 Some(Expr::new(ExprKind::Fill(Box::new(tangent), shape.clone())))
             }
-            (ExprKind::Contract(formula, _), _) => sum(self.contractions(node, formula)),
+            (ExprKind::Contract(formula, _), _) => sum(self.contractions(node, formula, k)),
             (ExprKind::If(..) | ExprKind::Element(..) | ExprKind::Cast(..), _)
             | (ExprKind::Repeat(..) | ExprKind::Fill(..), _)
             | (ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) | ExprKind::Len(..), _)
@@ -168,45 +236,71 @@ impl Builder {
         None
     }
 
-    /// The tangent of a branch that may only be computed where it is taken: with its own names.
-    fn branch(&mut self, part: &Node, element: &[u32]) -> Option<Expr> {
-        let outer = std::mem::take(&mut self.names);
-        let tangent = self.tangent(part, element);
-        let tangents = std::mem::replace(&mut self.names, outer);
-        let mut names = part.names();
-        names.extend(tangents);
-        tangent.map(|value| match names.is_empty() {
+    /// A coefficient of a branch that may only be computed where it is taken: with its own names.
+    fn branch(&mut self, part: &Node, element: &[u32], k: usize) -> Option<Expr> {
+        let outer = self.names.clone();
+        let (coefficient, mut names) = match self.order > 1 {
+            true => {
+                let own = self.with_fresh_names(part.expr);
+                let value = self.flat(own.as_ref().unwrap_or(part.expr));
+                let node = self.node(&value);
+                (self.coefficient(&node, element, k), Vec::new())
+            }
+            false => (self.coefficient(part, element, k), part.names()),
+        };
+        let inner = std::mem::replace(&mut self.names, outer);
+        names.extend(inner.bound.into_iter().skip(self.names.bound.len()));
+        let value = coefficient?;
+        if self.order > 1 {
+            names = read_by(names, [&value].into_iter());
+        }
+        Some(match names.is_empty() {
             true => value,
             false => Expr::new(ExprKind::Block(names, Box::new(value))),
         })
     }
 
-    /// The terms of the tangent of a function's value.
-    fn products(&mut self, node: &Node) -> Vec<Expr> {
+    /// The terms of a coefficient of a function's value.
+    fn products(&mut self, node: &Node, k: usize) -> Vec<Expr> {
         let ExprKind::Func(func, _) = &node.expr.kind else { return Vec::new() };
-        let values: Vec<Expr> = node.parts.iter().map(|p| self.value(p)).collect();
+        let values: Vec<Expr> = node.parts.iter().map(|p| self.value_of(p)).collect();
+        match (func, node.parts.as_slice()) {
+            (Func::Mul | Func::Scale | Func::Absorb | Func::ScaleReal, [a, b]) if k > 1 => {
+                return self.bilinear(*func, [a, b], k);
+            }
+            (Func::MulAdd, [a, b, c]) if k > 1 => {
+                let mut terms = self.bilinear(Func::Mul, [a, b], k);
+                terms.extend(self.coefficient(c, &[], k));
+                return terms;
+            }
+            (Func::Div, [a, b]) if k > 1 => return self.quotient(node, [a, b], k),
+            _ => {}
+        }
         match func.row().derivative {
             Derivative::Zero => Vec::new(),
             Derivative::Choice(cond, i, j) => {
                 let cond = cond(&values);
                 node.are_used_in(&cond);
-                let [a, b] = [i, j].map(|k| self.tangent(&node.parts[k], &[]));
+                let [a, b] = [i, j].map(|n| self.coefficient(&node.parts[n], &[], k));
                 choice(cond, a, b).into_iter().collect()
             }
             Derivative::Partials(partials) => {
                 let value = self.value(node);
-                self.times(node, partials(&values, &value), |t, p| t * p)
+                self.times(node, partials(&values, &value), k, |t, p| t * p)
             }
             // where a partial derivative can be infinite, a zero tangent stays zero
             Derivative::Singular(partials) => {
                 let value = self.value(node);
-                self.times(node, partials(&values, &value), |t, p| Expr::func(Func::Absorb, vec![t, p]))
+                self.times(node, partials(&values, &value), k, |t, p| Expr::func(Func::Absorb, vec![t, p]))
             }
             Derivative::Pullback(_, push) => {
                 let value = self.value(node);
+                if k > 1 && !is_linear(push, &values, &value) {
+                    return self.pushed(node, push, (&values, &value), k);
+                }
                 let mut tangents = Vec::new();
                 for part in &node.parts {
-                    let tangent = self.tangent(part, &[]);
+                    let tangent = self.coefficient(part, &[], k);
                     tangents.push(tangent.map(|t| self.named(t)));
                 }
                 let pushed = push(&values, &value, &tangents);
@@ -216,60 +310,83 @@ impl Builder {
         }
     }
 
-    /// The tangents of the arguments times the partial derivatives, those by equal arguments put together.
-    fn times(&mut self, node: &Node, partials: Vec<Expr>, product: impl Fn(Expr, Expr) -> Expr) -> Vec<Expr> {
+    /// The coefficients of the arguments times those of the partial derivatives, these by equal arguments put together.
+    fn times(
+        &mut self,
+        node: &Node,
+        partials: Vec<Expr>,
+        k: usize,
+        product: impl Fn(Expr, Expr) -> Expr,
+    ) -> Vec<Expr> {
         let pulled = crate::pass::adjoint::merge_equal(node, partials);
         let mut out = Vec::new();
         for (arg, partial) in pulled.into_iter().filter(|(_, partial)| !partial.is_number(0)) {
-            out.extend(self.tangent(arg, &[]).map(|t| product(t, partial)));
+            let partial = if self.order > 1 { self.atom(&partial) } else { partial };
+            for j in (1..=k).rev() {
+                let p = if j == k { Some(partial.clone()) } else { self.of_atom(&partial, k - j) };
+                let Some(p) = p else { continue };
+                out.extend(self.coefficient(arg, &[], j).map(|t| weighted(j, k, product(t, p))));
+            }
         }
         out
     }
 
     /// A `#[pure]` function, of whose result an element is meant.
-    fn of_pure(&mut self, path: &str, node: &Node, result: &[u32]) -> Option<Expr> {
+    fn of_pure(&mut self, path: &str, node: &Node, result: &[u32], k: usize) -> Option<Expr> {
         let args = node.parts.iter().map(|arg| {
             arg.is_used();
-            self.value(arg)
+            self.value_of(arg)
         });
         let partials = Expr::new(ExprKind::Partials(path.to_string(), args.collect()));
-        let g = self.new_binding("g", Type::Unknown);
-        self.names.push((g, partials));
+        let g = self.bound_name("g", partials);
         let of = result.iter().fold(Place::var(g), |place, k| place.with(Step::Element(*k)));
         let mut terms = Vec::new();
-        for (k, arg) in node.parts.iter().enumerate() {
-            let partial = Expr::read(of.clone().with(Step::Element(k as u32)));
-            terms.extend(self.tangent(arg, &[]).map(|t| t * partial));
+        for (n, arg) in node.parts.iter().enumerate() {
+            let partial = Expr::read(of.clone().with(Step::Element(n as u32)));
+            for j in (1..=k).rev() {
+                let p = if j == k { Some(partial.clone()) } else { self.of_atom(&partial, k - j) };
+                let Some(p) = p else { continue };
+                terms.extend(self.coefficient(arg, &[], j).map(|t| weighted(j, k, t * p)));
+            }
         }
         sum(terms)
     }
 
     /// A binding's value: of a pure function with several results the elements that are used, with zeros in place of
     /// the others.
-    fn tangent_of_bound(&mut self, var: VarId, node: &Node, used: &ElementsUsed) -> Option<Expr> {
-        match &node.expr.kind {
-            ExprKind::Pure(..) | ExprKind::Partials(..) if !used.is_empty() && node.reads > 0 => {
-                Some(self.of_elements(var, node, used, &mut Vec::new()))
-            }
-            _ => self.tangent(node, &[]),
+    fn of_bound(&mut self, var: VarId, node: &Node, used: &ElementsUsed, k: usize) -> Option<Expr> {
+        let is_call = match &node.expr.kind {
+            ExprKind::Pure(..) | ExprKind::Partials(..) => true,
+            ExprKind::Read(place) => self.names.is_call(place.var),
+            _ => false,
+        };
+        match is_call && !used.is_empty() && node.reads > 0 {
+            true => Some(self.of_elements((var, k), node, used, &mut Vec::new())),
+            false => self.coefficient(node, &[], k),
         }
     }
 
     /// The tuple of the tangents of the used elements of an element, with zeros of the types that the others have in the
     /// bound value.
-    fn of_elements(&mut self, var: VarId, node: &Node, used: &ElementsUsed, element: &mut Vec<u32>) -> Expr {
+    fn of_elements(
+        &mut self,
+        (var, k): (VarId, usize),
+        node: &Node,
+        used: &ElementsUsed,
+        element: &mut Vec<u32>,
+    ) -> Expr {
         let inside = |e: &&Vec<u32>| e.starts_with(element);
         let Some(last) = used.iter().filter(inside).filter_map(|e| e.get(element.len())).max().copied()
         else {
-            let tangent = used.contains(element).then(|| self.tangent(node, element)).flatten();
+            let tangent = used.contains(element).then(|| self.coefficient(node, element, k)).flatten();
             return tangent.unwrap_or_else(|| {
                 let value = element.iter().fold(Place::var(var), |of, k| of.with(Step::Element(*k)));
                 Expr::new(ExprKind::ZeroLike(value))
             });
         };
-        let parts = (0..=last).map(|k| {
-            element.push(k);
-            let part = self.of_elements(var, node, used, element);
+        let parts = (0..=last).map(|n| {
+            element.push(n);
+            let part = self.of_elements((var, k), node, used, element);
             element.pop();
             part
         });
@@ -277,12 +394,12 @@ impl Builder {
     }
 
     /// A conversion carries a derivative between numbers that have one.
-    fn of_cast(&mut self, inner: &Node, to: &Type) -> Option<Expr> {
+    fn of_cast(&mut self, inner: &Node, to: &Type, k: usize) -> Option<Expr> {
         if to.is_inactive(&self.out.generics) {
             return None;
         }
         let from = type_of(&self.out, inner.expr);
-        let tangent = self.tangent(inner, &[])?;
+        let tangent = self.coefficient(inner, &[], k)?;
         let tangent = match from.class(&self.out.generics) {
             Some(Class::Ring | Class::Field | Class::Real) => tangent,
             Some(Class::Integer | Class::Scalar) | None => Expr::func(Func::Differentiable, vec![tangent]),
@@ -290,39 +407,82 @@ impl Builder {
         Some(Expr::new(ExprKind::Cast(Box::new(tangent), to.clone())))
     }
 
-    fn of_each(&mut self, parts: &[Node]) -> Vec<Expr> {
-        parts.iter().map(|part| self.tangent(part, &[]).unwrap_or(Expr::int(0))).collect()
+    fn of_each(&mut self, parts: &[Node], k: usize) -> Vec<Expr> {
+        parts.iter().map(|part| self.coefficient(part, &[], k).unwrap_or(Expr::int(0))).collect()
     }
 
-    /// A product of arrays: for each factor the product with its tangent in its place.
-    fn contractions(&mut self, node: &Node, formula: &Contraction) -> Vec<Expr> {
+    /// A product of arrays: the products of coefficients of the factors, of orders that add up to `k`.
+    fn contractions(&mut self, node: &Node, formula: &Contraction, k: usize) -> Vec<Expr> {
         let mut out = Vec::new();
-        for (k, part) in node.parts.iter().enumerate() {
-            let Some(tangent) = self.tangent(part, &[]) else { continue };
-            let tangent = self.named(tangent);
-            let factor = |(j, part): (usize, &Node)| match &part.expr.kind {
-                _ if j == k => tangent.clone(),
+        for orders in splits(k, node.parts.len()) {
+            let mut coefficients = Vec::new();
+            for (part, &j) in node.parts.iter().zip(&orders).filter(|(_, &j)| j > 0) {
+                let Some(c) = self.coefficient(part, &[], j) else { break };
+                coefficients.push(self.named(c));
+            }
+            if coefficients.len() < orders.iter().filter(|&&j| j > 0).count() {
+                continue;
+            }
+            let mut coefficients = coefficients.into_iter();
+            let factor = |(part, &j): (&Node, &usize)| match &part.expr.kind {
+                _ if j > 0 => coefficients.next().unwrap_or(Expr::int(0)),
                 ExprKind::Read(_) => part.expr.clone(),
                 _ => {
                     part.is_used();
-                    self.value(part)
+                    self.value_of(part)
                 }
             };
-            let factors = node.parts.iter().enumerate().map(factor).collect();
+            let factors = node.parts.iter().zip(&orders).map(factor).collect();
             out.push(Expr::new(ExprKind::Contract(*formula, factors)));
         }
         out
     }
+}
 
-    /// A name for a tangent that is read more than once.
-    fn named(&mut self, tangent: Expr) -> Expr {
-        if is_trivial(&tangent) || matches!(tangent.kind, ExprKind::Read(_)) {
-            return tangent;
-        }
-        let var = self.new_binding("d", Type::Unknown);
-        self.names.push((var, tangent));
-        Expr::read(Place::var(var))
+/// The ways to write `k` as a sum of `n` orders, those with high orders first before others.
+fn splits(k: usize, n: usize) -> Vec<Vec<usize>> {
+    match n {
+        0 => Vec::new(),
+        1 => vec![vec![k]],
+        _ => (0..=k)
+            .rev()
+            .flat_map(|first| {
+                splits(k - first, n - 1).into_iter().map(move |rest| [vec![first], rest].concat())
+            })
+            .collect(),
     }
+}
+
+/// Those of the names that expressions read, and what these are computed from.
+fn read_by<'e>(mut names: Vec<(VarId, Expr)>, by: impl Iterator<Item = &'e Expr>) -> Vec<(VarId, Expr)> {
+    fn mention(e: &Expr, read: &mut BTreeSet<VarId>) {
+        read.extend(e.named().map(|(place, _)| place.var));
+        e.each_child(&mut |child| mention(child, read));
+    }
+    let (mut read, mut kept) = (BTreeSet::new(), Vec::new());
+    by.for_each(|e| mention(e, &mut read));
+    while let Some((var, e)) = names.pop() {
+        if read.contains(&var) {
+            mention(&e, &mut read);
+            kept.push((var, e));
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+/// `j/k` times an expression.
+pub(super) fn weighted(j: usize, k: usize, e: Expr) -> Expr {
+    match j == k {
+        true => e,
+        false => Expr::float(j as f64 / k as f64) * e,
+    }
+}
+
+/// Whether what a function makes of tangents is the same function of them wherever it is taken: it reads no values.
+fn is_linear(push: Push, values: &[Expr], value: &Expr) -> bool {
+    let ones: Vec<Option<Expr>> = values.iter().map(|_| Some(Expr::int(1))).collect();
+    push(values, value, &ones).is_some_and(|pushed| pushed.reads().is_empty())
 }
 
 fn has_blocks(e: &Expr) -> bool {
@@ -338,7 +498,7 @@ fn choice(cond: Expr, a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     }
 }
 
-fn sum(terms: Vec<Expr>) -> Option<Expr> {
+pub(super) fn sum(terms: Vec<Expr>) -> Option<Expr> {
     terms.into_iter().reduce(|sum, term| match term.kind {
         ExprKind::Func(Func::Neg, mut args) if args.len() == 1 => sum - args.remove(0),
         kind => sum + Expr { kind, span: term.span },

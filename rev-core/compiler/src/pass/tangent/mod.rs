@@ -1,25 +1,32 @@
 //! The tangent of a program: the map (x, ẋ) → (y, ẏ), which computes beside each value its derivative along a
-//! direction (forward mode).
+//! direction (forward mode); and, of an order `K`, what takes the Taylor coefficients of a curve to those of its image:
+//! of `x(t) = x + x_1 t + … + x_K t^K` to `y, y_1, …, y_K`, in which `k! y_k` is the derivative of order `k`. The tangent is
+//! that of order 1.
 //!
-//! Every statement is followed, in the same order, by what it does to tangents, so the result is a
-//! reversible program like the one it is made of: its inverse is the tangent of the inverse, it has an adjoint, and a
-//! tangent again. The rules stand in the table at the head of [`crate::ir`]; expressions are handled by `expr`.
+//! Every statement is followed, in the same order, by what it does to the coefficients, so the result is a
+//! reversible program like the one it is made of: its inverse is that of the inverse, it has an adjoint, and a
+//! tangent again. The rules stand in the table at the head of [`crate::ir`]; expressions are handled by `expr`. Coefficients are
+//! divided by the factorials so that products of arrays have no factors of their own, and that the adjoint is its own
+//! (below).
 //!
 //! # Parameters
 //!
-//! Each parameter `p` is followed by its tangent `p_dot`, of the same type and mode. That of an integer, or of
-//! what else carries no derivative, is there as well, so that a call needs to know no types, and means nothing; that of a
-//! reversible function is the function's tangent.
+//! Each parameter `p` is followed by its tangent `p_dot`, of the same type and mode; of a higher order by `p_1`, `p_2`, ….
+//! That of an integer, or of what else carries no derivative, is there as well, so that a call needs to know no types, and
+//! means nothing; a reversible function is followed once by the function's tangent.
 //!
 //! # Calls
 //!
-//! A call names the tangent of its callee by a suffix of the path ([`TANGENT`]): in the module it is a function like
+//! A call names the tangent of its callee by a suffix of the path ([`derived_suffix`]): in the module it is a function like
 //! others. A call of an adjoint becomes one of the adjoint of the callee's tangent: the tangent of an adjoint is
 //! that program too, with the arguments in another order, since the cotangent of a tangent is the cotangent of the
-//! value, and the cotangent of the value then is the tangent of the cotangent.
+//! value, and the cotangent of the value then is the tangent of the cotangent. Of order `K` the cotangent of the coefficient `k`
+//! is the coefficient `K - k` of the cotangent: both are sums of transposed derivatives times coefficients whose
+//! orders have the same sum.
 
 mod expr;
 mod module;
+mod names;
 mod statement;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,50 +36,81 @@ use crate::ir::{
 };
 use crate::pass::adjoint::{each_element_used, ElementsUsed};
 use crate::pass::values::{Known, Naming};
+use names::Names;
 
 /// After the path of a function: its tangent.
 pub const TANGENT: &str = "::tangent";
 
-/// Splits a path into that of a function and how often its tangent was taken.
-pub fn taken_tangents(mut path: &str) -> (&str, usize) {
-    let mut times = 0;
-    while let Some(of) = path.strip_suffix(TANGENT) {
-        path = of;
-        times += 1;
+/// The highest order of Taylor coefficients.
+pub const HIGHEST_ORDER: usize = 6;
+
+/// What a function that gives Taylor coefficients up to an order is called behind the function's path.
+pub fn derived_name(order: usize) -> String {
+    match order {
+        1 => "tangent".into(),
+        _ => format!("taylor{order}"),
     }
-    (path, times)
 }
 
-/// The tangent of a function that has been through the uncompute pass.
-pub(super) fn tangent_function(function: &Function) -> Function {
+/// After the path of a function: what gives its Taylor coefficients up to an order; of the first order its tangent.
+pub fn derived_suffix(order: usize) -> String {
+    format!("::{}", derived_name(order))
+}
+
+/// The order of Taylor coefficients that a name behind a path says; 1 for a tangent.
+pub fn derived_order(name: &str) -> Option<usize> {
+    (1..=HIGHEST_ORDER).find(|&order| name == derived_name(order))
+}
+
+/// Splits a path into that of a function and how many arguments the derived function has for each of the function's: 2 for its
+/// tangent, 4 for the tangent's.
+pub fn taken_tangents(mut path: &str) -> (&str, usize) {
+    let mut together = 1;
+    while let Some((of, last)) = path.rsplit_once("::") {
+        let Some(order) = derived_order(last) else { break };
+        path = of;
+        together *= order + 1;
+    }
+    (path, together)
+}
+
+/// The function of Taylor coefficients up to an order of a function that has been through the uncompute pass.
+pub(super) fn taylor_function(function: &Function, order: usize) -> Function {
+    let suffix = derived_suffix(order);
     let mut builder = Builder {
+        order,
+        suffix,
         out: Function { body: Vec::new(), ..function.clone() },
         dots: BTreeMap::new(),
         active: crate::facts::active_vars(function),
         elements: each_element_used(&function.body),
         spares: BTreeMap::new(),
-        names: Vec::new(),
+        names: Names::default(),
     };
-    let params = function.params.iter().flat_map(|&p| [p, builder.param_dot(p)]).collect();
+    let params = function.params.iter().flat_map(|&p| [vec![p], builder.param_dots(p)].concat()).collect();
     let body = builder.block(&function.body);
     let body = builder.with_spares(body);
-    Function { name: format!("{}{TANGENT}", function.name), params, body, ..builder.out }
+    Function { name: format!("{}{}", function.name, builder.suffix), params, body, ..builder.out }
 }
 
 /// The tangent while it is being made.
 struct Builder {
+    /// The order of the highest coefficient.
+    order: usize,
+    /// What stands behind the names of the functions made.
+    suffix: String,
     /// The function made: its variables are the source's with the same ids, then the new ones.
     out: Function,
-    /// The tangent of each source variable that has one in scope.
-    dots: BTreeMap<VarId, VarId>,
+    /// The coefficients of each source variable that has them in scope, from order 1.
+    dots: BTreeMap<VarId, Vec<VarId>>,
     /// Source variables that carry a derivative.
     active: BTreeSet<VarId>,
     elements: BTreeMap<VarId, ElementsUsed>,
     /// Zeros in the shape of arrays that carry no derivative, for calls: one for all of them, as they may be made
     /// in a loop.
     spares: BTreeMap<VarId, VarId>,
-    /// Names for tangents in the expression that is being differentiated.
-    names: Vec<(VarId, Expr)>,
+    /// Names for coefficients in the expression that is being differentiated.
+    names: Names,
 }
 
 impl Naming for Builder {
@@ -82,16 +120,24 @@ impl Naming for Builder {
 }
 
 impl Builder {
-    fn param_dot(&mut self, p: VarId) -> VarId {
-        let kind = self.out.var(p).kind;
-        let dot = self.new_dot(p, kind);
-        if self.out.constants.contains(&p) {
-            self.out.constants.insert(dot);
-        }
-        if let Type::Function(name) = self.out.var(p).ty.clone() {
-            self.out.vars[dot.0 as usize].ty = self.function_dot(&name);
-        }
-        dot
+    /// The orders of coefficients.
+    fn orders(&self) -> std::ops::RangeInclusive<usize> {
+        1..=self.order
+    }
+
+    fn param_dots(&mut self, p: VarId) -> Vec<VarId> {
+        let Var { kind, ty, .. } = self.out.var(p).clone();
+        let Type::Function(name) = ty else {
+            let dots = self.new_dots(p, kind, self.order);
+            if self.out.constants.contains(&p) {
+                self.out.constants.extend(dots.iter().copied());
+            }
+            return dots;
+        };
+        let dots = self.new_dots(p, kind, 1);
+        let ty = self.function_dot(&name);
+        dots.iter().for_each(|dot| self.out.vars[dot.0 as usize].ty = ty.clone());
+        dots
     }
 
     /// The type of the tangent of a function that is an argument: each of its arguments is followed by a tangent.
@@ -99,26 +145,31 @@ impl Builder {
         let own = format!("{name}_dot");
         let of = self.out.generics.iter().find(|g| g.name == name).map(|g| g.kind.clone());
         if let Some(GenericKind::Function(params)) = of {
-            let both = params.into_iter().flat_map(|p| [p.clone(), p]).collect();
-            self.out.generics.push(Generic { name: own.clone(), kind: GenericKind::Function(both) });
+            let all = params.into_iter().flat_map(|p| vec![p; self.order + 1]).collect();
+            self.out.generics.push(Generic { name: own.clone(), kind: GenericKind::Function(all) });
         }
         Type::Function(own)
     }
 
-    fn new_dot(&mut self, of: VarId, kind: VarKind) -> VarId {
-        let var = self.out.var(of);
-        let dot = Var { name: format!("{}_dot", var.name), ty: var.ty.clone(), kind, span: var.span };
-        let id = self.out.add_var(dot);
-        self.dots.insert(of, id);
-        id
+    /// Variables for coefficients up to an order: a function has one for all of them.
+    fn new_dots(&mut self, of: VarId, kind: VarKind, order: usize) -> Vec<VarId> {
+        let var = self.out.var(of).clone();
+        let add = |k: usize| {
+            let name =
+                if self.order == 1 { format!("{}_dot", var.name) } else { format!("{}_{k}", var.name) };
+            self.out.add_var(Var { name, kind, ..var.clone() })
+        };
+        let dots: Vec<VarId> = (1..=order).map(add).collect();
+        self.dots.insert(of, dots.clone());
+        dots
     }
 
-    /// The tangent of a place, if its variable carries a derivative.
-    fn dot(&mut self, place: &Place) -> Option<Place> {
+    /// A coefficient of a place, if its variable carries a derivative.
+    fn dot(&mut self, place: &Place, k: usize) -> Option<Place> {
         if !self.active.contains(&place.var) {
             return None;
         }
-        let dot = self.dots.get(&place.var).map(|&d| place.rooted_at(d));
+        let dot = self.dots.get(&place.var).and_then(|d| d.get(k - 1)).map(|&d| place.rooted_at(d));
         if dot.is_none() {
             self.defect(place.span, "a variable that carries a derivative has no tangent");
         }

@@ -1,6 +1,6 @@
 //! A whole module about a tangent.
 
-use super::TANGENT;
+use super::derived_suffix;
 use crate::ir::Module;
 use crate::pass::Undirected;
 
@@ -12,6 +12,17 @@ impl Module {
     /// A function that can't be uncomputed, or that passes what carries a derivative for a parameter that
     /// another declares constant.
     pub fn tangent(&self) -> Result<Module, Undirected> {
-        self.with_derived(crate::pass::tangent, (TANGENT, TANGENT))
+        self.taylor(1)
+    }
+
+    /// The same about the Taylor coefficients up to an order, 1 to [`HIGHEST_ORDER`](crate::pass::HIGHEST_ORDER):
+    /// each argument `p` is followed by `p_1`, `p_2`, …, with `p(t) = p + p_1 t + p_2 t² + …`, so the derivative of order `k` is `k! p_k`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Module::tangent`].
+    pub fn taylor(&self, order: usize) -> Result<Module, Undirected> {
+        let suffix = derived_suffix(order);
+        self.with_derived(|function| crate::pass::taylor(function, order), (&suffix, &suffix))
     }
 }

@@ -11,7 +11,7 @@ use crate::emit::signature::Shape;
 use crate::model::{Form, ParamModel, Passing};
 
 /// A parameter of the function, and that of its tangent.
-type Both<'a> = (Param<'a>, Param<'a>);
+pub type Both<'a> = (Param<'a>, Param<'a>);
 
 /// The functions.
 pub fn functions(pair: &Pair) -> TokenStream {
@@ -125,14 +125,14 @@ enum Over {
 }
 
 /// Those of the parameters that carry a derivative.
-fn active<'a>(pair: &Pair<'a>) -> Vec<Both<'a>> {
+pub fn active<'a>(pair: &Pair<'a>) -> Vec<Both<'a>> {
     pair.params()
         .filter(|((param, passed), _)| passed.shape != Shape::Function && !pair.of.is_inactive(param))
         .collect()
 }
 
 /// The functions that are arguments have tangents that the caller gives first; then the arguments, without `but`.
-fn inputs(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
+pub fn inputs(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
     let functions =
         pair.params().filter(|((_, passed), _)| passed.shape == Shape::Function).map(|(_, dot)| dot);
     let arguments =
@@ -141,7 +141,7 @@ fn inputs(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
 }
 
 /// What `jvp` and `hvp` are given for the tangents, and the arguments.
-fn arguments(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
+pub fn arguments(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
     let wanted = |(param, _): &Param| but.is_none_or(|b| b.var != param.var);
     let params: Vec<_> = pair.params().filter(|(of, _)| wanted(of)).collect();
     let dots = params.iter().filter(|(of, _)| pair.is_given(of)).map(|(_, dot)| lent(dot, &dot.0.ident));

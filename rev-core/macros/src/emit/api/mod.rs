@@ -11,7 +11,9 @@ mod gradient;
 mod pattern;
 mod ptx;
 mod run;
+mod scalar;
 mod tangent;
+mod taylor;
 mod verify;
 mod vjp;
 
@@ -30,6 +32,7 @@ use crate::names::plain;
 pub use collect::{aliases, collected};
 pub use run::{method, plain_function};
 pub use tangent::{functions as of_tangent, Pair};
+pub use taylor::functions as of_taylor;
 
 /// How deep calls are looked into for what they do to the loss.
 const DEPTH: u32 = 6;
@@ -70,11 +73,20 @@ impl Fusion {
 }
 
 /// The items beside the struct `f {}`, and the associated functions of it.
+#[derive(Default)]
 pub struct Api {
     /// The structs of results.
     pub items: TokenStream,
     /// The associated functions.
     pub functions: TokenStream,
+}
+
+impl Api {
+    /// Adds others.
+    pub fn extend(&mut self, other: Api) {
+        self.items.extend(other.items);
+        self.functions.extend(other.functions);
+    }
 }
 
 /// All entry points but the plain function. Of a derived function those that others of it need.

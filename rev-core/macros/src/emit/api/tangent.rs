@@ -6,7 +6,8 @@ use rev_compiler::ir::{Direction, Mode};
 
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{batch, dense, Api, Entry, Slot, DEPTH};
+use super::{batch, dense, scalar, Api, Entry, Slot, DEPTH};
+use crate::emit::derived;
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
 
@@ -14,19 +15,26 @@ use crate::model::{ParamModel, Passing};
 pub struct Pair<'a> {
     /// The function.
     pub of: &'a Entry<'a>,
-    /// Its tangent.
+    /// Its tangent, or what gives its Taylor coefficients.
     pub tangent: &'a Entry<'a>,
+    /// Which of these.
+    pub kind: derived::Kind,
 }
 
 impl<'a> Pair<'a> {
     /// The parameters of the function, each with that of its tangent.
     pub fn params(&self) -> impl Iterator<Item = (Param<'a>, Param<'a>)> {
-        self.of
-            .model
-            .params
-            .iter()
-            .zip(&self.of.signature.params)
-            .zip(self.tangent.model.params.iter().zip(&self.tangent.signature.params).skip(1).step_by(2))
+        self.with_companions().into_iter().filter_map(|(of, companions)| Some((of, *companions.first()?)))
+    }
+
+    /// The parameters of the function, each with those that stand behind it: of a function one, of what else there is as many
+    /// as there are orders.
+    pub fn with_companions(&self) -> Vec<(Param<'a>, Vec<Param<'a>>)> {
+        let (of, tangent) = (self.of, self.tangent);
+        let mut all = tangent.model.params.iter().zip(&tangent.signature.params);
+        let values = of.model.params.iter().zip(&of.signature.params);
+        let companions = |of: &ParamModel| self.kind.companions(of);
+        values.map(|value| (value, all.by_ref().skip(1).take(companions(value.0)).collect())).collect()
     }
 
     /// Whether a parameter is a function.
@@ -57,44 +65,54 @@ impl<'a> Pair<'a> {
 pub fn functions(pair: &Pair) -> (Api, TokenStream) {
     let (jvp, own_jvp) = jvp(pair);
     let (hvp, own_hvp) = hvp(pair);
-    let tangent = in_place(pair);
-    let items = [jvp.items, hvp.items];
+    let doc = "The tangent, in place: the function, and beside each value its derivative along a direction. Each argument is \
+               followed by its tangent, which for an integer means nothing.";
+    let tangent = in_place(pair, "tangent", doc);
+    let derivative = scalar::derivative(pair);
+    let items = [jvp.items, hvp.items, derivative.items];
     let batches = [batch::in_place(pair), batch::jvp_batch(pair), batch::hvp_batch(pair)];
-    let functions = [tangent, jvp.functions, hvp.functions, dense::functions(pair), quote!(#(#batches)*)];
+    let functions = [
+        tangent,
+        jvp.functions,
+        hvp.functions,
+        dense::functions(pair),
+        derivative.functions,
+        quote!(#(#batches)*),
+    ];
     (Api { items: quote!(#(#items)*), functions: quote!(#(#functions)*) }, quote!(#own_jvp #own_hvp))
 }
 
 /// `f::tangent(device, p, p_dot, …)`
-fn in_place(pair: &Pair) -> TokenStream {
+pub fn in_place(pair: &Pair, of: &str, doc: &str) -> TokenStream {
+    let of = format_ident!("{of}");
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let name = &pair.tangent.model.item.sig.ident;
-    let head = head(pair.tangent, quote!(fn tangent), Some(quote!(#device: &(impl #p::Device + ?Sized),)));
+    let head = head(pair.tangent, quote!(fn #of), Some(quote!(#device: &(impl #p::Device + ?Sized),)));
     let args = pair.tangent.model.params.iter().map(|param| &param.ident);
     quote! {
-        /// The tangent, in place: the function, and beside each value its derivative along a direction. Each argument
-        /// is followed by its tangent, which for an integer means nothing.
+        #[doc = #doc]
         #[allow(clippy::too_many_arguments)]
         #vis #head { #name::run(#device, #(#args),*) }
     }
 }
 
 /// Variables for the arguments of the tangent: copies of what is written, zeros for the tangents of what has none.
-struct Start {
-    code: TokenStream,
-    slots: Vec<Slot>,
+pub struct Start {
+    pub code: TokenStream,
+    pub slots: Vec<Slot>,
 }
 
 /// `zeroed`: the parameter of the function that isn't given, and starts at zero with its tangent.
-fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
+pub fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
     let p = pair.of.p;
     let (mut code, mut slots) = (TokenStream::new(), Vec::new());
-    for (value, dot) in pair.params() {
+    for (value, companions) in pair.with_companions() {
         let is_zeroed = zeroed.is_some_and(|z| z.var == value.0.var);
-        for (k, (param, passed)) in [value, dot].into_iter().enumerate() {
+        for (k, (param, passed)) in [value].into_iter().chain(companions.iter().copied()).enumerate() {
             let name = &param.ident;
             let own = Slot::own(name.clone(), passed.clone());
             let lent = Slot::of(param, passed);
-            let given = k == 0 || pair.is_given(&value);
+            let given = k == 0 || k == 1 && pair.is_given(&value);
             let slot = match (is_zeroed, given, param.mode) {
                 (true, ..) => {
                     let ty = &passed.ty;
@@ -117,7 +135,7 @@ fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
             slots.push(slot);
         }
         if pair.is_given(&value) && !is_zeroed {
-            code.extend(same_shape(p, &value, &dot));
+            companions.first().into_iter().for_each(|dot| code.extend(same_shape(p, &value, dot)));
         }
     }
     Start { code, slots }
@@ -148,13 +166,13 @@ fn same_shape(p: &TokenStream, (of, passed): &Param, (dot, _): &Param) -> TokenS
 }
 
 /// A function of the tangent, and the one of the function that hands its arguments on to it.
-struct Both {
-    of: TokenStream,
-    tangent: TokenStream,
+pub struct Both {
+    pub of: TokenStream,
+    pub tangent: TokenStream,
 }
 
 /// `inputs`: declarations with their names.
-fn both(
+pub fn both(
     pair: &Pair,
     name: &str,
     inputs: &[(TokenStream, Ident)],
@@ -188,7 +206,7 @@ fn both(
 }
 
 /// The tangents that the caller gives, then the arguments, but for the loss where it starts at zero.
-fn inputs(pair: &Pair, zeroed: Option<&ParamModel>) -> Vec<(TokenStream, Ident)> {
+pub fn inputs(pair: &Pair, zeroed: Option<&ParamModel>) -> Vec<(TokenStream, Ident)> {
     let wanted = |param: &ParamModel| zeroed.is_none_or(|z| z.var != param.var);
     let input = |(param, passed): Param| (pair.tangent.shared_input(param, passed), param.ident.clone());
     let all: Vec<_> = pair.params().filter(|((param, _), _)| wanted(param)).collect();
