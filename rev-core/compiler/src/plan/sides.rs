@@ -5,10 +5,7 @@ use super::Program;
 use crate::check::Checked;
 use crate::ir::{is_function_name, Direction, Expr, ExprKind, Function, Stmt, Type};
 use crate::ops::Func;
-use crate::pass::{inverse, pullback_to_run, taken_partials, tangents};
-
-/// How often the partial derivatives of `#[pure]` functions can be taken in emitted code.
-const PARTIALS: usize = 2;
+use crate::pass::{inverse, pullback_to_run, tangents};
 
 /// What is emitted of a function that has tangents.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +27,6 @@ pub fn sides(function: &Checked) -> Sides {
     let adjoints = (!takes_functions).then(|| [function, &backward].map(pullback_to_run));
     let whole = adjoints.as_ref().is_some_and(|[adjoint, _]| !computes_with_parts(adjoint));
     let of_adjoint = adjoints.map(|adjoints| programs(adjoints.each_ref(), Direction::TANGENTS_OF_ADJOINT));
-    let whole =
-        whole && of_adjoint.iter().flatten().all(|program| partials_taken(&program.function) <= PARTIALS);
     Sides {
         of_function: programs([function, &backward], Direction::TANGENTS),
         of_adjoint,
@@ -47,24 +42,6 @@ fn programs([forward, backward]: [&Checked; 2], direction: Direction) -> [Progra
         Program::erased(direction, tangents(forward)),
         Program { direction: inverse, function: tangents(backward), variants: None },
     ]
-}
-
-/// How often the partial derivatives of a `#[pure]` function are taken by a program.
-fn partials_taken(function: &Function) -> usize {
-    fn taken(e: &Expr) -> usize {
-        let mut most = match &e.kind {
-            ExprKind::Partials(path, _) => 1 + taken_partials(path).1,
-            _ => 0,
-        };
-        e.each_child(&mut |e| most = most.max(taken(e)));
-        most
-    }
-    fn in_stmt(stmt: &Stmt) -> usize {
-        let mut most = stmt.blocks().into_iter().flatten().map(in_stmt).max().unwrap_or(0);
-        stmt.each_expr(&mut |e| most = most.max(taken(e)));
-        most
-    }
-    function.body.iter().map(in_stmt).max().unwrap_or(0)
 }
 
 /// Whether an adjoint as a function has products of real and complex numbers and parts of complex ones, which only shadows

@@ -22,8 +22,8 @@ use rev_compiler::ir::is_function_name;
 pub enum Kind {
     /// `#[reversible]`
     Reversible,
-    /// `#[pure]`
-    Pure,
+    /// `#[pure]`: its value, or its partial derivatives of an order
+    Pure(usize),
 }
 
 /// Attributes of the compiler, whose names can't be imported.
@@ -105,14 +105,18 @@ pub fn imports(p: &TokenStream, source: &Source) -> TokenStream {
 pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> TokenStream {
     let (path, derived) = split_derived(path);
     let bare = bare(&path);
+    let found_by = |found_by: TokenStream| match kind {
+        Kind::Pure(order @ 1..) => quote!(<<#found_by>::Programs as #p::HasPartials<#order>>::PROGRAMS),
+        Kind::Pure(0) | Kind::Reversible => quote!(<#found_by>::PROGRAMS),
+    };
     if let Some((of, name)) = of_type(&bare) {
         let hash = hash(&name);
         return match kind {
             Kind::Reversible if !derived.is_empty() => {
                 programs_of(p, &quote!(<#of as #p::HasReversible<#hash>>::Programs), &derived)
             }
-            Kind::Reversible => quote!(<#of as #p::HasReversible<#hash>>::PROGRAMS),
-            Kind::Pure => quote!(<#of as #p::HasPure<#hash>>::PROGRAMS),
+            Kind::Reversible => found_by(quote!(#of as #p::HasReversible<#hash>)),
+            Kind::Pure(_) => found_by(quote!(#of as #p::HasPure<#hash>)),
         };
     }
     let text = path_text(&bare);
@@ -126,8 +130,8 @@ pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> To
     };
     match kind {
         Kind::Reversible if !derived.is_empty() => programs_of(p, &named, &derived),
-        Kind::Reversible => quote!(<#named as #p::IsReversible>::PROGRAMS),
-        Kind::Pure => quote!(<#named as #p::IsPure>::PROGRAMS),
+        Kind::Reversible => found_by(quote!(#named as #p::IsReversible)),
+        Kind::Pure(_) => found_by(quote!(#named as #p::IsPure)),
     }
 }
 
