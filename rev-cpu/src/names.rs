@@ -83,9 +83,11 @@ pub trait IsPure {
     note = "say `#[pure(order = {ORDER})]` where it is declared, and at all that it calls; where nothing is said they are there up to order 2",
     note = "what isn't holomorphic has none, of any order"
 )]
-pub trait HasPartials<const ORDER: usize>: Sized {
-    /// The value of the type whose associated functions are its programs.
-    const PROGRAMS: Self;
+pub trait HasPartials<const ORDER: usize> {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
 }
 
 /// A type that has a reversible function of its own, by the hash of the function's name.

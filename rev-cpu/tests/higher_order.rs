@@ -116,3 +116,146 @@ fn programs_about_gradients_of_pure_functions_have_hessians() {
         near(product.k, difference(|h| slope(h).k));
     }
 }
+
+#[reversible(tangent)]
+fn bowed<T: Real>(y: &mut T, a: T, x: &[T]) {
+    *y += a * a * x[0].sin() * x[1];
+}
+
+/// Calls what it is given, on a written argument of its own, backwards too, and passes it on.
+#[reversible(tangent)]
+fn twice<T: Real>(y: &mut T, f: impl Reversible<(&mut T, T, &[T])>, a: T, x: &[T]) {
+    let mut inner = T::zero();
+    f(&mut inner, a, x);
+    f(&mut y, inner, x);
+    f::inverse(&mut y, inner * a, x);
+    relayed(&mut y, f, inner + a, x);
+}
+
+#[reversible(tangent)]
+fn relayed<T: Real>(y: &mut T, f: impl Reversible<(&mut T, T, &[T])>, a: T, x: &[T]) {
+    for i in par(0..2) {
+        let mut own = T::zero();
+        f(&mut own, a * x[i], x);
+        *y += own;
+    }
+}
+
+/// Names a function.
+#[reversible(tangent)]
+fn through<T: Real>(y: &mut T, a: T, x: &[T]) {
+    let mut sum = T::zero();
+    twice(&mut sum, bowed, a, x);
+    *y += sum * sum;
+}
+
+#[test]
+fn functions_that_take_functions_have_hessians_side_by_side() {
+    let (a, x, v) = (0.7, [0.4, -1.1], [0.3, 0.9]);
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let slope = |h: f64| {
+            twice::gradient(device, bowed {}, a + 0.5 * h, &[x[0] + h * v[0], x[1] + h * v[1]]).unwrap()
+        };
+        let found =
+            twice::hvp_batch::<_, _, 1>(device, Batch([0.5]), &v.map(|v| Batch([v])), bowed {}, a, &x)
+                .unwrap();
+        near(found.a.0[0], difference(|h| slope(h).a));
+        near(found.x[1].0[0], difference(|h| slope(h).x[1]));
+        let hessian = twice::hessian(device, bowed::TANGENT, bowed {}, a, &x).unwrap();
+        near(hessian.matrix().row(2).dot(&ndarray::arr1(&[0.5, v[0], v[1]])), found.x[1].0[0]);
+        let slope =
+            |h: f64| through::gradient(device, a + 0.5 * h, &[x[0] + h * v[0], x[1] + h * v[1]]).unwrap();
+        let found = through::hvp(device, 0.5, &v, a, &x).unwrap();
+        near(found.a, difference(|h| slope(h).a));
+        near(found.x[0], difference(|h| slope(h).x[0]));
+        let (_, other) = through::gradient_and_hvp(device, 0.5, &v, a, &x).unwrap();
+        near(found.x[0], other.x[0]);
+    }
+}
+#[reversible(tangent)]
+fn parts(y: &mut f64, z: &mut Complex<f64>, w: &[Complex<f64>]) {
+    for i in par(0..w.len()) {
+        let n = w[i].norm();
+        *y += w[i].norm_sqr() * n + w[i].arg() * w[i].re;
+    }
+    z.re += w[0].im * w[1].re;
+    z.im -= w[1].norm_sqr() * z.re;
+    *y += z.im * z.re;
+}
+
+#[reversible(tangent)]
+fn modulus<R: Real>(y: &mut R, z: &Complex<R>, s: R) {
+    let mut t = Complex::new(R::zero(), R::zero());
+    t += *z * s;
+    *y += (t * *z).norm_sqr() + t.re * z.conj().im + (t / 2.0).norm();
+}
+
+#[test]
+fn parts_of_complex_numbers_have_hessians_side_by_side() {
+    let w: Vec<Complex<f64>> =
+        (0..37).map(|k| Complex::new(0.3 + 0.02 * k as f64, 0.9 - 0.05 * k as f64)).collect();
+    let v: Vec<Complex<f64>> = (0..37).map(|k| Complex::new((k as f64).sin(), (k as f64).cos())).collect();
+    let z = Complex::new(0.5, -0.25);
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let slope = |h: f64| {
+            let moved: Vec<_> = w.iter().zip(&v).map(|(w, v)| w + v * h).collect();
+            parts::gradient(device, &(z + Complex::new(0.5, 1.5) * h), &moved).unwrap()
+        };
+        let found = parts::hvp(device, &Complex::new(0.5, 1.5), &v, &z, &w).unwrap();
+        let (_, other) = parts::gradient_and_hvp(device, &Complex::new(0.5, 1.5), &v, &z, &w).unwrap();
+        near(found.z.re, difference(|h| slope(h).z.re));
+        near(found.z.im, difference(|h| slope(h).z.im));
+        for k in [0, 1, 5, 36] {
+            near(found.w[k].re, difference(|h| slope(h).w[k].re));
+            near(found.w[k].im, difference(|h| slope(h).w[k].im));
+            near(found.w[k].im, other.w[k].im);
+        }
+        let slope = |h: f64| modulus::gradient(device, &(z + h), 0.4 - h).unwrap();
+        let found = modulus::hvp(device, &Complex::new(1.0, 0.0), -1.0, &z, 0.4).unwrap();
+        near(found.z.im, difference(|h| slope(h).z.im));
+        near(found.s, difference(|h| slope(h).s));
+    }
+}
+
+#[reversible(adjoint)]
+fn turned<R: Real>(y: &mut R, z: &[Complex<R>; 2], s: R) {
+    let mut t = Complex::new(R::zero(), R::zero());
+    t += z[0] * s;
+    t.im += z[1].re * z[0].im;
+    *y += (t * z[1]).norm_sqr() + t.re * z[0].conj().im + (t / 2.0).norm() * z[1].arg();
+}
+
+/// A program about the gradient of one that computes with parts of complex numbers.
+#[reversible]
+fn steepness_of_turned<R: Real>(y: &mut R, z: &[Complex<R>; 2], s: R) {
+    let mut g = [Complex::new(R::zero(), R::zero()); 2];
+    let mut s_bar = R::zero();
+    turned::gradient(z, &mut g, s, &mut s_bar);
+    *y += g[0].norm_sqr() + g[1].re * s_bar;
+}
+
+#[test]
+fn adjoints_of_programs_with_parts_of_complex_numbers_are_called_in_programs() {
+    let (z, s) = ([Complex::new(0.5, -0.25), Complex::new(0.75, 1.5)], 0.4);
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let value = |z: &[Complex<f64>; 2]| {
+            let mut y = 0.0;
+            steepness_of_turned::run(device, &mut y, z, s).unwrap();
+            y
+        };
+        let g = turned::gradient(device, &z, s).unwrap();
+        near(value(&z), g.z[0].norm_sqr() + g.z[1].re * g.s);
+        let found = steepness_of_turned::gradient(device, &z, s).unwrap();
+        let along = |k: usize, d: Complex<f64>| {
+            difference(|h| {
+                let mut z = z;
+                z[k] += d * h;
+                value(&z)
+            })
+        };
+        for k in 0..2 {
+            near(found.z[k].re, along(k, Complex::new(1.0, 0.0)));
+            near(found.z[k].im, along(k, Complex::new(0.0, 1.0)));
+        }
+    }
+}

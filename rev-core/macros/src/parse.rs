@@ -158,8 +158,10 @@ pub fn pure_options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Di
             PureItem::Order(order) => options.order = order,
         }),
         Err(_) => {
-            let (span, message) = (spans.of(&tokens), "the arguments of `pure` are derivatives and their order");
-            let help = format!("`#[pure(d(x) = ..., d(y) = ...)]`, `#[pure(order = 3)]` (up to {MOST_ORDER})");
+            let (span, message) =
+                (spans.of(&tokens), "the arguments of `pure` are derivatives and their order");
+            let help =
+                format!("`#[pure(d(x) = ..., d(y) = ...)]`, `#[pure(order = 3)]` (up to {MOST_ORDER})");
             diagnostics.push(Diagnostic::new(Code::UnsupportedAttribute, span, message).help(help));
         }
     }

@@ -14,6 +14,7 @@ use rev_compiler::pass::{taken_partials, Erased};
 use rev_compiler::plan;
 
 use super::by_value::Recursion;
+use super::call::bare_callee;
 use super::callee::{programs, Kind};
 use super::lanes::Lane;
 use super::names::{ident, ident_at};
@@ -314,9 +315,10 @@ impl<'a> Body<'a> {
         path_tokens(self.source.constants.get(path), path)
     }
 
-    /// The value of a named reversible function, `None` where the name is a constant: constants
-    /// are in capitals, functions aren't.
+    /// The value of a named reversible function, also where its adjoint is meant; `None` where the name is a constant:
+    /// constants are in capitals, functions aren't.
     pub fn function_value(&self, path: &str) -> Option<TokenStream> {
+        let path = bare_callee(path);
         let written = self.source.constants.get(path).filter(|_| is_function_name(path))?;
         Some(programs(self.p, self.source, written, Kind::Reversible))
     }

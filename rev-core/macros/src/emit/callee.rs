@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{Path, PathArguments};
 
 use super::derived::Kind as Derived;
@@ -105,8 +105,13 @@ pub fn imports(p: &TokenStream, source: &Source) -> TokenStream {
 pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> TokenStream {
     let (path, derived) = split_derived(path);
     let bare = bare(&path);
+    let span = bare.segments.last().map_or_else(Span::call_site, |s| s.ident.span());
     let found_by = |found_by: TokenStream| match kind {
-        Kind::Pure(order @ 1..) => quote!(<<#found_by>::Programs as #p::HasPartials<#order>>::PROGRAMS),
+        // rustc's message stands at the call
+        Kind::Pure(order @ 1..) => {
+            let at = span.resolved_at(Span::call_site());
+            quote_spanned!(at=> <<#found_by>::Programs as #p::HasPartials<#order>>::PROGRAMS)
+        }
         Kind::Pure(0) | Kind::Reversible => quote!(<#found_by>::PROGRAMS),
     };
     if let Some((of, name)) = of_type(&bare) {
@@ -122,7 +127,6 @@ pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> To
     let text = path_text(&bare);
     let named = match imported(source).keys().position(|t| *t == text) {
         Some(k) => {
-            let span = bare.segments.last().map_or_else(Span::call_site, |s| s.ident.span());
             let alias = alias(k, span);
             quote!(#alias)
         }

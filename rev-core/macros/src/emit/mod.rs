@@ -45,11 +45,9 @@ mod weight;
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::check::Checked;
-use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Direction, Module};
-use rev_compiler::plan::{computes_with_parts, plan, Program};
+use rev_compiler::plan::{plan, Program};
 
-use crate::diagnostic::compile_errors;
 use crate::methods::beside;
 use crate::model::Model;
 use api::{Api, Entry, Fusion};
@@ -181,13 +179,6 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
     let adjoints = adjoints.into_iter().filter(|_| entry.model.adjoints > 0);
     for kind in tangent.into_iter().chain(adjoints) {
         let Some((model, function)) = derived::derived(outside, entry.model, program, kind) else { continue };
-        if kind == derived::Kind::Adjoint && computes_with_parts(&function) {
-            let what = "the adjoint of a program that computes with parts of complex numbers can't be called in programs";
-            let d = Diagnostic::new(Code::UnsupportedAttribute, entry.model.function.span, what)
-                .help("leave out `adjoint`: gradients, `vjp` and tangents of it are there");
-            made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
-            return made;
-        }
         let mut more = TokenStream::new();
         if kind == derived::Kind::Tangent {
             let signature = Signature::of(p, &model);

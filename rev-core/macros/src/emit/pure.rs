@@ -40,6 +40,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
         quote! {
             #[diagnostic::do_not_recommend]
             impl #p::HasPartials<#order> for #name {
+                type Programs = Self;
                 const PROGRAMS: Self = Self {};
             }
         }

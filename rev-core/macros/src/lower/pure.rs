@@ -42,7 +42,10 @@ pub fn lower_pure(
         file: function.file,
         span: function.span,
     };
-    (PureModel { item, params, function: function.in_steps(), order: options.order, source, method }, diagnostics)
+    (
+        PureModel { item, params, function: function.in_steps(), order: options.order, source, method },
+        diagnostics,
+    )
 }
 
 impl Lowerer {

@@ -290,6 +290,13 @@ impl Builder {
                 return (value, tangent);
             }
         }
+        let function = match &value.kind {
+            ExprKind::Read(place) => self.dot_of_function(place),
+            _ => None,
+        };
+        if let Some(dot) = function {
+            return (value, Expr::read(dot));
+        }
         let tangent = match &value.kind {
             ExprKind::Literal(Number::Int(_), ty) => ExprKind::Literal(Number::Int(0), ty.clone()),
             ExprKind::Literal(Number::Float(_), ty) => ExprKind::Literal(Number::Float(0.0), ty.clone()),
@@ -306,14 +313,18 @@ impl Builder {
         (value, tangent)
     }
 
+    /// The tangent of a function, or of a name for one: it has one although it isn't active.
+    fn dot_of_function(&self, place: &Place) -> Option<Place> {
+        let of = self.out.var(place.var);
+        let is_function = matches!(of.ty, Type::Function(_)) || of.kind == VarKind::Binding;
+        self.dots.get(&place.var).filter(|_| is_function).map(|dot| place.rooted_at(*dot))
+    }
+
     /// What is passed for the tangent of a place that carries no derivative: the place itself where its type says so,
     /// else zeros.
     fn zeros(&mut self, place: &Place, mode: Mode, scopes: &mut Vec<Scope>) -> Place {
-        let of = self.out.var(place.var);
-        // a function, or a name for one, has a tangent although it isn't active
-        let is_function = matches!(of.ty, Type::Function(_)) || of.kind == VarKind::Binding;
-        if let Some(dot) = self.dots.get(&place.var).filter(|_| is_function) {
-            return place.rooted_at(*dot);
+        if let Some(dot) = self.dot_of_function(place) {
+            return dot;
         }
         if mode == Mode::Read && self.is_inactive(&Expr::read(place.clone())) {
             return place.clone();
