@@ -116,11 +116,23 @@ impl Collector {
 
 /// A reversible function as an argument of a device that runs the IR.
 #[derive(Clone, Debug)]
-pub struct FunctionArg(pub &'static str);
+pub struct FunctionArg(String);
+
+impl FunctionArg {
+    /// The function of a name.
+    pub fn of(name: &str) -> FunctionArg {
+        FunctionArg(name.into())
+    }
+
+    /// Its adjoint on numbers.
+    pub fn adjoint_of(name: &str) -> FunctionArg {
+        FunctionArg(rev_core::pass::adjoint_name(name))
+    }
+}
 
 impl DynArg for FunctionArg {
     fn load(&self) -> Data {
-        Data::Function(self.0.into())
+        Data::Function(self.0.as_str().into())
     }
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())

@@ -301,11 +301,6 @@ pub fn no_fused_program(name: &'static str) -> Result<(), Error> {
     Err(Cause::Missing { kind: "fused program".into(), name: name.into() }.into())
 }
 
-/// A function whose adjoint has no tangents side by side.
-pub fn no_tangents_of_adjoint(name: &'static str) -> Error {
-    Cause::Missing { kind: "program for several tangents of the adjoint".into(), name: name.into() }.into()
-}
-
 /// A function whose tangents aren't compiled.
 pub fn no_tangents(name: &'static str) -> Error {
     let name = format!("{name}, without `#[reversible(tangent)]`");

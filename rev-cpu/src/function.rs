@@ -28,6 +28,14 @@ pub trait Param {
     type Tangent<'a, const N: usize>
     where
         Self: 'a;
+    /// Its cotangent as a number of its own type; of a function the function itself.
+    type Cotangent<'a>
+    where
+        Self: 'a;
+    /// The tangents of that.
+    type CotangentTangent<'a, const N: usize>
+    where
+        Self: 'a;
 }
 
 /// A parameter that is read.
@@ -60,16 +68,22 @@ macro_rules! param {
             type Arg<'a> = $read where Self: 'a;
             type Shadow<'a, const N: usize> = $shadow where Self: 'a;
             type Tangent<'a, const N: usize> = $shared where Self: 'a;
+            type Cotangent<'a> = $write where Self: 'a;
+            type CotangentTangent<'a, const N: usize> = $shadow where Self: 'a;
         }
         impl<$($generics)*> Param for Write<$kind> {
             type Arg<'a> = $write where Self: 'a;
             type Shadow<'a, const N: usize> = $shadow where Self: 'a;
             type Tangent<'a, const N: usize> = $shadow where Self: 'a;
+            type Cotangent<'a> = $write where Self: 'a;
+            type CotangentTangent<'a, const N: usize> = $shadow where Self: 'a;
         }
         impl<$($generics)*> Param for Accumulate<$kind> {
             type Arg<'a> = $write where Self: 'a;
             type Shadow<'a, const N: usize> = $shared where Self: 'a;
             type Tangent<'a, const N: usize> = $shadow where Self: 'a;
+            type Cotangent<'a> = $read where Self: 'a;
+            type CotangentTangent<'a, const N: usize> = $shared where Self: 'a;
         }
     };
 }
@@ -91,6 +105,14 @@ impl<F> Param for Read<Function<F>> {
         = &'a NoShadow<()>
     where
         Self: 'a;
+    type Cotangent<'a>
+        = F
+    where
+        Self: 'a;
+    type CotangentTangent<'a, const N: usize>
+        = &'a NoShadow<()>
+    where
+        Self: 'a;
 }
 
 /// A list of parameters.
@@ -107,6 +129,14 @@ pub trait Params {
     type Tangents<'a, const N: usize>
     where
         Self: 'a;
+    /// Their cotangents as numbers, as a tuple.
+    type Cotangents<'a>
+    where
+        Self: 'a;
+    /// The tangents of these, as a tuple.
+    type CotangentTangents<'a, const N: usize>
+    where
+        Self: 'a;
 }
 
 macro_rules! params {
@@ -115,6 +145,8 @@ macro_rules! params {
             type Args<'a> = ($($name::Arg<'a>,)*) where Self: 'a;
             type Shadows<'a, const N: usize> = ($($name::Shadow<'a, N>,)*) where Self: 'a;
             type Tangents<'a, const N: usize> = ($($name::Tangent<'a, N>,)*) where Self: 'a;
+            type Cotangents<'a> = ($($name::Cotangent<'a>,)*) where Self: 'a;
+            type CotangentTangents<'a, const N: usize> = ($($name::CotangentTangent<'a, N>,)*) where Self: 'a;
         }
     )*};
 }
@@ -229,6 +261,42 @@ pub trait Reversible<P: Params>: Copy + Send + Sync + 'static {
         tangents: P::Tangents<'_, N>,
     ) -> Result<(), Error> {
         let _ = (cx, width, args, tangents);
+        Err(crate::fail::no_tangents(self.name()))
+    }
+
+    /// Runs its adjoint on numbers with tangents side by side.
+    ///
+    /// # Errors
+    ///
+    /// As [`tangents`](Reversible::tangents).
+    fn adjoint_tangents<C: Mode, const N: usize>(
+        self,
+        cx: Context<'_, C>,
+        width: Width<N>,
+        args: P::Args<'_>,
+        tangents: P::Tangents<'_, N>,
+        cotangents: P::Cotangents<'_>,
+        cotangent_tangents: P::CotangentTangents<'_, N>,
+    ) -> Result<(), Error> {
+        let _ = (cx, width, args, tangents, cotangents, cotangent_tangents);
+        Err(crate::fail::no_tangents(self.name()))
+    }
+
+    /// Runs the adjoint of its inverse with tangents side by side.
+    ///
+    /// # Errors
+    ///
+    /// As [`tangents`](Reversible::tangents).
+    fn adjoint_tangents_inverse<C: Mode, const N: usize>(
+        self,
+        cx: Context<'_, C>,
+        width: Width<N>,
+        args: P::Args<'_>,
+        tangents: P::Tangents<'_, N>,
+        cotangents: P::Cotangents<'_>,
+        cotangent_tangents: P::CotangentTangents<'_, N>,
+    ) -> Result<(), Error> {
+        let _ = (cx, width, args, tangents, cotangents, cotangent_tangents);
         Err(crate::fail::no_tangents(self.name()))
     }
 }

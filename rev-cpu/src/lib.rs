@@ -80,8 +80,8 @@ pub mod __private {
         seed, tangent_array, tangents, zero_array_like, zero_shadow_array, zero_shadows, zeros_like, Wrt,
     };
     pub use crate::names::{
-        HasAdjoint, HasGradient, HasPure, HasReversible, HasTangent, HasTaylor, IsPure, IsReversible, Part,
-        Unknown,
+        HasAdjoint, HasGradient, HasPartials, HasPure, HasReversible, HasTangent, HasTaylor, IsPure,
+        IsReversible, Part, Unknown,
     };
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};

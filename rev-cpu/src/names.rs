@@ -89,6 +89,20 @@ pub trait IsPure {
     const PROGRAMS: Self::Programs;
 }
 
+/// A pure function of which the partial derivatives of an order are compiled.
+#[diagnostic::on_unimplemented(
+    message = "[R0607] this pure function has no partial derivatives of order {ORDER}",
+    label = "they are asked for here",
+    note = "say `#[pure(order = {ORDER})]` where it is declared, and at all that it calls; where nothing is said they are there up to order 2",
+    note = "what isn't holomorphic has none, of any order"
+)]
+pub trait HasPartials<const ORDER: usize> {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
+}
+
 /// A type that has a reversible function of its own, by the hash of the function's name.
 #[diagnostic::on_unimplemented(
     message = "[R0607] `{Self}` has no reversible function of this name",

@@ -60,6 +60,8 @@ pub struct PureModel {
     pub params: Vec<ParamModel>,
     /// The lowered function.
     pub function: ir::Pure,
+    /// Up to what order its partial derivatives are emitted.
+    pub order: u8,
     /// What the paths of the function look like in the source.
     pub source: Source,
     /// For a function of a type, what the type and its own name are.

@@ -12,16 +12,27 @@ use crate::spans::Spans;
 /// How often the tangent or the adjoint of a function can be taken: each makes its programs twice as large.
 const MOST_TIMES: u8 = 4;
 
+/// Up to what order the partial derivatives of a pure function are there if nothing is said.
+const ORDER: u8 = 2;
+
+/// The most that can be said: what the adjoint of a function with so many tangents and adjoints takes.
+const MOST_ORDER: u8 = 1 + 2 * MOST_TIMES;
+
 /// How often: `= 2`, or nothing for once.
 fn times(input: ParseStream<'_>) -> syn::Result<u8> {
-    if !input.peek(Token![=]) {
-        return Ok(1);
+    match input.peek(Token![=]) {
+        true => up_to(MOST_TIMES, input),
+        false => Ok(1),
     }
+}
+
+/// `= 2`
+fn up_to(most: u8, input: ParseStream<'_>) -> syn::Result<u8> {
     input.parse::<Token![=]>()?;
-    let times: syn::LitInt = input.parse()?;
-    match times.base10_parse() {
-        Ok(times @ 1..=MOST_TIMES) => Ok(times),
-        Ok(_) | Err(_) => Err(syn::Error::new(times.span(), format!("1 to {MOST_TIMES} times"))),
+    let number: syn::LitInt = input.parse()?;
+    match number.base10_parse() {
+        Ok(n) if (1..=most).contains(&n) => Ok(n),
+        Ok(_) | Err(_) => Err(syn::Error::new(number.span(), format!("1 to {most}"))),
     }
 }
 
@@ -126,31 +137,52 @@ pub struct Partial {
     pub value: syn::Expr,
 }
 
-impl Parse for Partial {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Partial> {
-        let d: syn::Ident = input.parse()?;
-        if d != "d" {
-            return Err(syn::Error::new(d.span(), "expected `d(x) = ..`"));
+/// The arguments of `#[pure(..)]`.
+pub struct PureOptions {
+    /// The given derivatives.
+    pub partials: Vec<Partial>,
+    /// `order = 3`: up to what order partial derivatives are emitted.
+    pub order: u8,
+}
+
+/// One of them.
+enum PureItem {
+    Partial(Partial),
+    Order(u8),
+}
+
+impl Parse for PureItem {
+    fn parse(input: ParseStream<'_>) -> syn::Result<PureItem> {
+        let name: syn::Ident = input.parse()?;
+        match name.to_string().as_str() {
+            "d" => {
+                let inner;
+                syn::parenthesized!(inner in input);
+                let name = inner.parse()?;
+                input.parse::<Token![=]>()?;
+                Ok(PureItem::Partial(Partial { name, value: input.parse()? }))
+            }
+            "order" => up_to(MOST_ORDER, input).map(PureItem::Order),
+            _ => Err(syn::Error::new(name.span(), "expected `d(x) = ..` or `order = ..`")),
         }
-        let inner;
-        syn::parenthesized!(inner in input);
-        let name = inner.parse()?;
-        input.parse::<Token![=]>()?;
-        Ok(Partial { name, value: input.parse()? })
     }
 }
 
 /// Reads the arguments of `#[pure(..)]`.
-pub fn partials(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnostics) -> Vec<Partial> {
-    match Punctuated::<Partial, Token![,]>::parse_terminated.parse2(tokens.clone()) {
-        Ok(list) => list.into_iter().collect(),
+pub fn pure_options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnostics) -> PureOptions {
+    let mut options = PureOptions { partials: Vec::new(), order: ORDER };
+    match Punctuated::<PureItem, Token![,]>::parse_terminated.parse2(tokens.clone()) {
+        Ok(items) => items.into_iter().for_each(|item| match item {
+            PureItem::Partial(partial) => options.partials.push(partial),
+            PureItem::Order(order) => options.order = order,
+        }),
         Err(_) => {
-            let span = spans.of(&tokens);
-            diagnostics.push(
-                Diagnostic::new(Code::UnsupportedAttribute, span, "the arguments of `pure` are derivatives")
-                    .help("`#[pure(d(x) = ..., d(y) = ...)]`"),
-            );
-            Vec::new()
+            let (span, message) =
+                (spans.of(&tokens), "the arguments of `pure` are derivatives and their order");
+            let help =
+                format!("`#[pure(d(x) = ..., d(y) = ...)]`, `#[pure(order = 3)]` (up to {MOST_ORDER})");
+            diagnostics.push(Diagnostic::new(Code::UnsupportedAttribute, span, message).help(help));
         }
     }
+    options
 }

@@ -31,7 +31,9 @@ pub use inverse::inverse_block;
 use inverse::inverse_function;
 pub(crate) use partials::row_type;
 pub use partials::{partials, taken_partials, NotDifferentiable};
-pub use pullback::{carries_derivative, gradient_function, pullback, pullback_to_run, ADJOINT, PULLBACK};
+pub use pullback::{
+    adjoint_name, carries_derivative, gradient_function, pullback, pullback_to_run, ADJOINT, PULLBACK,
+};
 pub use rename::{distinct_names, fresh_locals, fresh_names};
 use tangent::taylor_function;
 pub use tangent::{derived_name, derived_order, taken_tangents, HIGHEST_ORDER, TANGENT};

@@ -26,6 +26,11 @@ pub const PULLBACK: &str = "::pullback";
 /// What its name has in a module in place of that, where the adjoint with shadows may be too.
 const NAME: &str = "::plain::adjoint";
 
+/// What the adjoint of a function of a module is called in the module about adjoints.
+pub fn adjoint_name(function: &str) -> String {
+    format!("{function}{NAME}")
+}
+
 /// The adjoint of a function, as a function: each parameter `p` is followed by its cotangent `p_bar`, a number or
 /// array of the same type. What `p` is read for is added to it.
 pub fn pullback(function: &Checked) -> Checked {
@@ -154,7 +159,10 @@ impl Plain {
 
     /// The type of the adjoint of a function that is an argument.
     fn function_bar(&mut self, name: &str) -> Type {
-        let own = format!("{name}_bar");
+        let own = match self.suffix {
+            PULLBACK => format!("{name}{PULLBACK}"),
+            _ => format!("{name}_bar"),
+        };
         let of = self.out.generics.iter().find(|g| g.name == name).map(|g| g.kind.clone());
         if let Some(GenericKind::Function(params)) = of {
             let both = params.into_iter().flat_map(|(mode, ty)| [(mode, ty.clone()), (mode.of_shadow(), ty)]);
@@ -217,17 +225,24 @@ impl Plain {
     /// The scope of the shadow of a function's name, which becomes one of a name for the function's adjoint.
     fn function_scope(&mut self, kind: &StmtKind) -> Option<StmtKind> {
         let StmtKind::Let { var: name, expr, body } = kind else { return None };
-        let adjoint = match &expr.kind {
+        let (adjoint, ty) = match &expr.kind {
             ExprKind::Named(path) if is_function_name(path) => {
-                ExprKind::Named(format!("{path}{}", self.suffix))
+                let path = format!("{path}{}", self.suffix);
+                (ExprKind::Named(path.clone()), Type::Function(path))
             }
-            ExprKind::Read(place) => ExprKind::Read(Place::var(*self.functions.get(&place.var)?)),
+            ExprKind::Read(place) => {
+                let bar = *self.functions.get(&place.var)?;
+                (ExprKind::Read(Place::var(bar)), self.out.var(bar).ty.clone())
+            }
             _ => return None,
         };
         let [Stmt { kind: StmtKind::Ancilla { var: bar, body, .. }, .. }] = &body[..] else { return None };
         self.functions.insert(*name, *bar);
         self.out.vars[bar.0 as usize].kind = VarKind::Binding;
-        self.out.vars[bar.0 as usize].ty = Type::Unknown;
+        self.out.vars[bar.0 as usize].ty = match self.suffix {
+            PULLBACK => ty,
+            _ => Type::Unknown,
+        };
         let inner = StmtKind::Let { var: *bar, expr: Expr::new(adjoint), body: body.clone() };
         Some(StmtKind::Let { var: *name, expr: expr.clone(), body: vec![Stmt::new(inner)] })
     }
@@ -241,6 +256,12 @@ fn plain_expr(e: &mut Expr) {
             let of = std::mem::replace(&mut **of, Expr::int(0));
             let number = Expr::func(Func::Differentiable, vec![of]);
             e.kind = ExprKind::Cast(Box::new(number), Type::Unknown);
+        }
+        // a real number times one that may be complex
+        ExprKind::Func(func @ Func::ScaleReal, args) if args.len() == 2 => {
+            args[0] = Expr::func(Func::ShadowFromRe, vec![std::mem::replace(&mut args[0], Expr::int(0))]);
+            args.swap(0, 1);
+            *func = Func::Scale;
         }
         // the first, of the second's type
         ExprKind::Func(func @ Func::ShadowOf, args) => {

@@ -57,7 +57,7 @@ pub use lanes::{counts, is_own_part, Lanes};
 pub use parallel::{loops, Adds, Around, Loop};
 pub use products::has_fused_product_outside;
 pub use roles::Role;
-pub use sides::{computes_with_parts, partials_taken, sides, Sides, PARTIALS};
+pub use sides::{sides, Sides};
 pub use vary::Varying;
 use width::width;
 pub use width::Width;

@@ -3,22 +3,16 @@
 
 use super::Program;
 use crate::check::Checked;
-use crate::ir::{is_function_name, Direction, Expr, ExprKind, Function, Stmt, Type};
-use crate::ops::Func;
-use crate::pass::{inverse, pullback_to_run, taken_partials, tangents};
-
-/// How often the partial derivatives of `#[pure]` functions can be taken in emitted code.
-pub const PARTIALS: usize = 2;
+use crate::ir::{Direction, Type};
+use crate::pass::{inverse, pullback_to_run, tangents};
 
 /// What is emitted of a function that has tangents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
     /// The function with tangents, and its inverse.
     pub of_function: [Program; 2],
-    /// The adjoint on numbers with tangents, and that of the inverse; none of a function that takes functions.
-    pub of_adjoint: Option<[Program; 2]>,
-    /// Whether these can be printed. If not, they are there, and an error when they are run.
-    pub whole: bool,
+    /// The adjoint on numbers with tangents, and that of the inverse.
+    pub of_adjoint: [Program; 2],
     /// Whether all are there for lanes too.
     pub laned: bool,
 }
@@ -27,15 +21,10 @@ pub struct Sides {
 pub fn sides(function: &Checked) -> Sides {
     let takes_functions = function.params.iter().any(|p| matches!(function.var(*p).ty, Type::Function(_)));
     let backward = inverse(function);
-    let adjoints = (!takes_functions).then(|| [function, &backward].map(pullback_to_run));
-    let whole = adjoints.as_ref().is_some_and(|[adjoint, _]| !computes_with_parts(adjoint));
-    let of_adjoint = adjoints.map(|adjoints| programs(adjoints.each_ref(), Direction::TANGENTS_OF_ADJOINT));
-    let whole =
-        whole && of_adjoint.iter().flatten().all(|program| partials_taken(&program.function) <= PARTIALS);
+    let adjoints = [function, &backward].map(pullback_to_run);
     Sides {
         of_function: programs([function, &backward], Direction::TANGENTS),
-        of_adjoint,
-        whole: whole && !function.body.iter().any(names_functions),
+        of_adjoint: programs(adjoints.each_ref(), Direction::TANGENTS_OF_ADJOINT),
         laned: !takes_functions,
     }
 }
@@ -47,50 +36,4 @@ fn programs([forward, backward]: [&Checked; 2], direction: Direction) -> [Progra
         Program::erased(direction, tangents(forward)),
         Program { direction: inverse, function: tangents(backward), variants: None },
     ]
-}
-
-/// How often the partial derivatives of a `#[pure]` function are taken by a program.
-pub fn partials_taken(function: &Function) -> usize {
-    fn taken(e: &Expr) -> usize {
-        let mut most = match &e.kind {
-            ExprKind::Partials(path, _) => 1 + taken_partials(path).1,
-            _ => 0,
-        };
-        e.each_child(&mut |e| most = most.max(taken(e)));
-        most
-    }
-    fn in_stmt(stmt: &Stmt) -> usize {
-        let mut most = stmt.blocks().into_iter().flatten().map(in_stmt).max().unwrap_or(0);
-        stmt.each_expr(&mut |e| most = most.max(taken(e)));
-        most
-    }
-    function.body.iter().map(in_stmt).max().unwrap_or(0)
-}
-
-/// Whether an adjoint as a function has products of real and complex numbers and parts of complex ones, which only shadows
-/// have in emitted code.
-pub fn computes_with_parts(function: &Function) -> bool {
-    fn in_expr(e: &Expr) -> bool {
-        let own = [Func::ScaleReal, Func::ShadowRe, Func::ShadowIm, Func::ShadowFromRe, Func::ShadowFromIm];
-        let mut found = matches!(&e.kind, ExprKind::Func(func, _) if own.contains(func));
-        e.each_child(&mut |child| found |= in_expr(child));
-        found
-    }
-    function.body.iter().any(|stmt| says(stmt, in_expr))
-}
-
-/// Whether a statement passes functions to others.
-fn names_functions(stmt: &Stmt) -> bool {
-    fn names(e: &Expr) -> bool {
-        let mut found = matches!(&e.kind, ExprKind::Named(path) if is_function_name(path));
-        e.each_child(&mut |e| found |= names(e));
-        found
-    }
-    says(stmt, names)
-}
-
-fn says(stmt: &Stmt, of: fn(&Expr) -> bool) -> bool {
-    let mut found = stmt.blocks().into_iter().flatten().any(|s| says(s, of));
-    stmt.each_expr(&mut |e| found |= of(e));
-    found
 }

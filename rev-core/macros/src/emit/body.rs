@@ -10,13 +10,15 @@ use rev_compiler::diag::defect;
 use rev_compiler::ir::{
     is_function_name, Block, Direction, Expr, Function, Place, Span, Step, Stmt, StmtKind, Type, VarId,
 };
-use rev_compiler::pass::Erased;
+use rev_compiler::pass::{taken_partials, Erased};
 use rev_compiler::plan;
 
 use super::by_value::Recursion;
+use super::call::bare_callee;
 use super::callee::{programs, Kind};
 use super::lanes::Lane;
 use super::names::{ident, ident_at};
+use super::pure::pure_program;
 use super::sites::{Quotes, Sites};
 use super::types::rust_type;
 use crate::diagnostic::compile_errors;
@@ -282,8 +284,12 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The programs of a pure function, and the generic arguments given.
-    pub fn pure_path(&self, path: &str) -> (TokenStream, TokenStream) {
+    /// The program of the pure function at a path, of which so many partial derivatives more are meant, to be called with
+    /// arguments.
+    pub fn pure_program(&self, path: &str, partials: usize) -> TokenStream {
+        let (path, taken) = taken_partials(path);
+        let order = taken + partials;
+        let name = pure_program(order);
         match self.source.pures.get(path) {
             Some(written) => {
                 let given = written.segments.last().map(|s| &s.arguments);
@@ -294,9 +300,13 @@ impl<'a> Body<'a> {
                     }
                     _ => TokenStream::new(),
                 };
-                (programs(self.p, self.source, written, Kind::Pure), given)
+                let path = programs(self.p, self.source, written, Kind::Pure(order));
+                quote!(#path.#name #given)
             }
-            None => (parsed(path), TokenStream::new()),
+            None => {
+                let path = parsed(path);
+                quote!(#path.#name)
+            }
         }
     }
 
@@ -305,9 +315,10 @@ impl<'a> Body<'a> {
         path_tokens(self.source.constants.get(path), path)
     }
 
-    /// The value of a named reversible function, `None` where the name is a constant: constants
-    /// are in capitals, functions aren't.
+    /// The value of a named reversible function, also where its adjoint is meant; `None` where the name is a constant:
+    /// constants are in capitals, functions aren't.
     pub fn function_value(&self, path: &str) -> Option<TokenStream> {
+        let path = bare_callee(path);
         let written = self.source.constants.get(path).filter(|_| is_function_name(path))?;
         Some(programs(self.p, self.source, written, Kind::Reversible))
     }

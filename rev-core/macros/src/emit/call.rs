@@ -6,7 +6,7 @@ use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
 use rev_compiler::pass::PULLBACK;
 
-use super::body::{parsed, Body, Repr, Scope};
+use super::body::{parsed, Body, Repr};
 use super::callee::{programs, split_derived, Kind};
 use super::derived::{of_path, Kind as Derived};
 use super::expr::Reach;
@@ -204,18 +204,28 @@ impl Body<'_> {
                     let method = ident(if direction.inverse { "inverse" } else { "forward" });
                     return quote!(#p::Reversible::#method(#name, #cx, (#(#args,)*)));
                 }
-                let method = ident(match (direction.transposed, direction.inverse) {
-                    (false, false) => "adjoint",
-                    (false, true) => "adjoint_inverse",
-                    (true, false) => "tangents",
-                    (true, true) => "tangents_inverse",
+                let of_adjoint = self.is_pullback(*var);
+                let method = ident(match (of_adjoint, direction.transposed, direction.inverse) {
+                    (true, _, false) => "adjoint_tangents",
+                    (true, _, true) => "adjoint_tangents_inverse",
+                    (false, false, false) => "adjoint",
+                    (false, false, true) => "adjoint_inverse",
+                    (false, true, false) => "tangents",
+                    (false, true, true) => "tangents_inverse",
                 });
-                let (values, shadows) = (args.iter().step_by(2), args.iter().skip(1).step_by(2));
-                quote!(#p::Reversible::#method(
-                    #name, #cx, #p::Width::<__N>, (#(#values,)*), (#(#shadows,)*)
-                ))
+                let each = if of_adjoint { 4 } else { 2 };
+                let lists = (0..each).map(|k| {
+                    let args = args.iter().skip(k).step_by(each);
+                    quote!((#(#args,)*))
+                });
+                quote!(#p::Reversible::#method(#name, #cx, #p::Width::<__N>, #(#lists),*))
             }
         }
+    }
+
+    /// Whether a variable that is a function stands for the function's adjoint: it is the function itself.
+    fn is_pullback(&self, var: VarId) -> bool {
+        matches!(&self.function.var(var).ty, Type::Function(name) if bare_callee(name) != name)
     }
 
     /// The programs of a function, and the generic arguments that the call gives.
@@ -277,14 +287,6 @@ pub fn program_name(direction: Direction) -> proc_macro2::Ident {
 /// The path of a called function, without what says that its adjoint is meant.
 pub fn bare_callee(text: &str) -> &str {
     text.strip_suffix(PULLBACK).unwrap_or(text)
-}
-
-/// The programs of the tangent of a called function.
-pub fn callee_tangent(scope: &Scope, text: &str) -> TokenStream {
-    match scope.source.callees.get(bare_callee(text)) {
-        Some(path) => programs(scope.p, scope.source, &of_path(path, Derived::Tangent), Kind::Reversible),
-        None => parsed(text),
-    }
 }
 
 /// Which program of the function at the bare path a call means.

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{Path, PathArguments};
 
 use super::derived::Kind as Derived;
@@ -22,8 +22,8 @@ use rev_compiler::ir::is_function_name;
 pub enum Kind {
     /// `#[reversible]`
     Reversible,
-    /// `#[pure]`
-    Pure,
+    /// `#[pure]`: its value, or its partial derivatives of an order
+    Pure(usize),
 }
 
 /// Attributes of the compiler, whose names can't be imported.
@@ -105,20 +105,28 @@ pub fn imports(p: &TokenStream, source: &Source) -> TokenStream {
 pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> TokenStream {
     let (path, derived) = split_derived(path);
     let bare = bare(&path);
+    let span = bare.segments.last().map_or_else(Span::call_site, |s| s.ident.span());
+    let found_by = |found_by: TokenStream| match kind {
+        // rustc's message stands at the call
+        Kind::Pure(order @ 1..) => {
+            let at = span.resolved_at(Span::call_site());
+            quote_spanned!(at=> <<#found_by>::Programs as #p::HasPartials<#order>>::PROGRAMS)
+        }
+        Kind::Pure(0) | Kind::Reversible => quote!(<#found_by>::PROGRAMS),
+    };
     if let Some((of, name)) = of_type(&bare) {
         let hash = hash(&name);
         return match kind {
             Kind::Reversible if !derived.is_empty() => {
                 programs_of(p, &quote!(<#of as #p::HasReversible<#hash>>::Programs), &derived)
             }
-            Kind::Reversible => quote!(<#of as #p::HasReversible<#hash>>::PROGRAMS),
-            Kind::Pure => quote!(<#of as #p::HasPure<#hash>>::PROGRAMS),
+            Kind::Reversible => found_by(quote!(#of as #p::HasReversible<#hash>)),
+            Kind::Pure(_) => found_by(quote!(#of as #p::HasPure<#hash>)),
         };
     }
     let text = path_text(&bare);
     let named = match imported(source).keys().position(|t| *t == text) {
         Some(k) => {
-            let span = bare.segments.last().map_or_else(Span::call_site, |s| s.ident.span());
             let alias = alias(k, span);
             quote!(#alias)
         }
@@ -126,8 +134,8 @@ pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> To
     };
     match kind {
         Kind::Reversible if !derived.is_empty() => programs_of(p, &named, &derived),
-        Kind::Reversible => quote!(<#named as #p::IsReversible>::PROGRAMS),
-        Kind::Pure => quote!(<#named as #p::IsPure>::PROGRAMS),
+        Kind::Reversible => found_by(quote!(#named as #p::IsReversible)),
+        Kind::Pure(_) => found_by(quote!(#named as #p::IsPure)),
     }
 }
 

@@ -5,11 +5,9 @@ use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::ir::{Axis, Class, Expr, ExprKind, Number, Place, Rank, ScalarType, Step, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
-use rev_compiler::pass::taken_partials;
 
 use super::body::{parsed, Body, Repr};
 use super::names::ident;
-use super::pure::pure_program;
 use super::types::rust_type;
 
 /// Whether a place is reached for reading or for writing.
@@ -82,16 +80,14 @@ impl Body<'_> {
         es.iter().map(|e| self.expr(e)).collect()
     }
 
-    /// The value or the partial derivatives of a pure function, which fails where it divides an
+    /// A call of a pure function at a path, of which so many partial derivatives are meant; it fails where it divides an
     /// integer by zero.
-    /// A call of a pure function at a path, of which so many partial derivatives are meant.
     fn pure_call(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
-        let (p, (path, taken)) = (self.p, taken_partials(path));
-        let name = pure_program(taken + partials);
-        let (path, generics) = self.pure_path(path);
+        let p = self.p;
+        let program = self.pure_program(path, partials);
         let args = self.exprs(args);
         let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
-        quote!(match #path.#name #generics (#(#args),*) {
+        quote!(match #program(#(#args),*) {
             __Some(__r) => __r,
             __None => #failure,
         })

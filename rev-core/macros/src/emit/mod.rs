@@ -45,11 +45,9 @@ mod weight;
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::check::Checked;
-use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Direction, Module};
-use rev_compiler::plan::{computes_with_parts, partials_taken, plan, Program, PARTIALS};
+use rev_compiler::plan::{plan, Program};
 
-use crate::diagnostic::compile_errors;
 use crate::methods::beside;
 use crate::model::Model;
 use api::{Api, Entry, Fusion};
@@ -182,18 +180,6 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
     let adjoints = adjoints.into_iter().filter(|_| entry.model.adjoints > 0);
     for kind in tangent.into_iter().chain(taylor).chain(adjoints) {
         let Some((model, function)) = derived::derived(outside, entry.model, program, kind) else { continue };
-        if kind == derived::Kind::Adjoint && computes_with_parts(&function) {
-            let what = "the adjoint of a program that computes with parts of complex numbers can't be called in programs";
-            let d = Diagnostic::new(Code::UnsupportedAttribute, entry.model.function.span, what)
-                .help("leave out `adjoint`: gradients, `vjp` and tangents of it are there");
-            made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
-            return made;
-        }
-        if let Some(d) = derivatives_of_pures(&function).filter(|_| matches!(kind, derived::Kind::Taylor(_)))
-        {
-            made.functions.extend(compile_errors(d.into(), &entry.model.source.spans));
-            return made;
-        }
         let mut more = TokenStream::new();
         if matches!(kind, derived::Kind::Tangent | derived::Kind::Taylor(_)) {
             let signature = Signature::of(p, &model);
@@ -216,20 +202,6 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
         made.functions.extend(with_derived(&model, &function, &more));
     }
     made
-}
-
-/// An error where a program, or its adjoint, needs derivatives of `#[pure]` functions that aren't emitted.
-fn derivatives_of_pures(function: &Checked) -> Option<Diagnostic> {
-    let taken = partials_taken(function);
-    (taken > 0 && taken + 1 > PARTIALS).then(|| {
-        let what = format!(
-            "its Taylor coefficients, with their gradient, need derivatives of order {} of a `#[pure]` function, \
-             which has them up to order {PARTIALS}",
-            taken + 1
-        );
-        Diagnostic::new(Code::UnsupportedAttribute, function.span, what)
-            .help("write what the function computes into the expression, or make it a `#[reversible]` function")
-    })
 }
 
 /// A module with nothing but a function.

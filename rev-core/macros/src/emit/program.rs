@@ -40,13 +40,6 @@ pub fn program(scope: &Scope, signature: &Signature, plan: &Program, by_value: &
     around(scope, signature, function, &name, direction, &statements)
 }
 
-/// A program that is an error whenever it is called.
-pub fn missing(scope: &Scope, signature: &Signature, plan: &Program, error: &TokenStream) -> TokenStream {
-    let (function, direction) = (&plan.function, plan.direction);
-    let name = program_name(direction);
-    around(scope, signature, function, &name, direction, &quote!(__Err::<(), _>(#error)?;))
-}
-
 /// `__fused`: the function and its adjoint in one ([`rev_compiler::pass::fuse`]).
 pub fn fused(scope: &Scope, signature: &Signature, fused: &plan::Fusion) -> TokenStream {
     let (function, name, direction) = (&fused.function, ident("__fused"), Direction::ADJOINT);
@@ -177,7 +170,7 @@ fn statements(scope: &Scope, function: &Function, passed: &[Passed], erased: Opt
 /// How the parameters of a program are passed: each, or each with its shadow, which holds cotangents or tangents.
 pub fn passed_params(signature: &Signature, direction: Direction, p: &TokenStream) -> Vec<Passed> {
     let each = |x: &Passed| {
-        let cotangent = Passed { mode: x.mode.of_shadow(), ..x.clone() };
+        let cotangent = x.cotangent();
         match direction {
             Direction { adjoint: 0, .. } => vec![x.clone()],
             Direction { transposed: false, .. } => vec![x.clone(), x.shadow(p)],
@@ -320,10 +313,33 @@ pub fn reversible_impl(
         adjoint(name, "adjoint", "__adjoint", "Shadows"),
         adjoint(name, "adjoint_inverse", "__adjoint_inverse", "Shadows"),
     ];
+    let of_adjoint = |of: &proc_macro2::Ident, method: &str, program: &str| {
+        let (method, program) = (ident(method), ident(program));
+        let [dots, own, own_dots] = ["d", "b", "e"]
+            .map(|x| (0..descriptors.len()).map(|k| ident(&format!("__{x}{k}"))).collect::<Vec<_>>());
+        quote! {
+            #[inline]
+            fn #method<__C: #p::Mode, const __N: usize>(
+                self,
+                __cx: #p::Context<'_, __C>,
+                __width: #p::Width<__N>,
+                (#(#args,)*): <#list as #p::Params>::Args<'_>,
+                (#(#dots,)*): <#list as #p::Params>::Tangents<'_, __N>,
+                (#(#own,)*): <#list as #p::Params>::Cotangents<'_>,
+                (#(#own_dots,)*): <#list as #p::Params>::CotangentTangents<'_, __N>,
+            ) -> ::core::result::Result<(), #p::Error> {
+                #of::#program::<#given _, __N>(#of {}, __cx, __width, #(#args, #dots, #own, #own_dots),*)
+            }
+        }
+    };
     let tangents = tangent.map(|of| {
-        let forward = adjoint(of, "tangents", "__tangents", "Tangents");
-        let inverse = adjoint(of, "tangents_inverse", "__tangents_inverse", "Tangents");
-        quote!(#forward #inverse)
+        let methods = [
+            adjoint(of, "tangents", "__tangents", "Tangents"),
+            adjoint(of, "tangents_inverse", "__tangents_inverse", "Tangents"),
+            of_adjoint(of, "adjoint_tangents", "__adjoint_tangents"),
+            of_adjoint(of, "adjoint_tangents_inverse", "__adjoint_tangents_inverse"),
+        ];
+        quote!(#(#methods)*)
     });
     quote! {
         #[automatically_derived]

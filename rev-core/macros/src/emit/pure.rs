@@ -14,9 +14,6 @@ use crate::methods::beside;
 use crate::model::{Method, ParamModel, Passing, PureModel};
 use crate::names::RECEIVER;
 
-/// Up to what order the derivatives of a pure function are emitted.
-const DERIVATIVES: usize = 2;
-
 /// The name of the partial derivatives of an order; that of the value for 0.
 pub fn pure_program(order: usize) -> proc_macro2::Ident {
     match order {
@@ -36,8 +33,18 @@ pub fn pure(model: &PureModel) -> TokenStream {
     let about = format!("The pure function [`{name}`]({name}()), as programs call it.");
     let module = module_of(&model.function);
     let derivatives = std::iter::successors(Some(model.function.clone()), |pure| partials(pure).ok());
-    let programs = derivatives.take(DERIVATIVES + 1).enumerate();
-    let programs: TokenStream = programs.map(|(k, pure)| program(&scope, model, &pure, k)).collect();
+    let derivatives: Vec<Pure> = derivatives.take(usize::from(model.order) + 1).collect();
+    let programs: TokenStream =
+        derivatives.iter().enumerate().map(|(k, pure)| program(&scope, model, pure, k)).collect();
+    let orders = (1..derivatives.len()).map(|order| {
+        quote! {
+            #[diagnostic::do_not_recommend]
+            impl #p::HasPartials<#order> for #name {
+                type Programs = Self;
+                const PROGRAMS: Self = Self {};
+            }
+        }
+    });
     let collected = collected(p, &module, &model.function.generics, &model.source);
     let names = super::names::in_programs(p);
     let imports = super::callee::imports(p, &model.source);
@@ -81,6 +88,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
                 type Programs = Self;
                 const PROGRAMS: Self = Self {};
             }
+            #(#orders)*
         };
     }
 }

@@ -86,11 +86,15 @@ impl Passed {
     /// Its shadow where that holds tangents: used as it is.
     pub fn tangent(&self, p: &TokenStream) -> Passed {
         let ty = &self.ty;
-        let (shape, ty) = match self.shape {
-            Shape::Function => (Shape::Value, quote!(#p::NoShadow<()>)),
-            shape => (shape, quote!(<#ty as #p::Primal>::Shadow<__N>)),
-        };
-        Passed { mode: self.mode, shape, ty }
+        match self.shape {
+            Shape::Function => Passed { mode: Mode::Read, shape: Shape::Value, ty: quote!(#p::NoShadow<()>) },
+            shape => Passed { mode: self.mode, shape, ty: quote!(<#ty as #p::Primal>::Shadow<__N>) },
+        }
+    }
+
+    /// Its cotangent as a number of its own type. That of a function is the function, of which the adjoint is meant.
+    pub fn cotangent(&self) -> Passed {
+        Passed { mode: self.mode.of_shadow(), ..self.clone() }
     }
 
     /// How the programs hold it.

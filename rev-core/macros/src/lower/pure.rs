@@ -20,12 +20,12 @@ pub fn lower_pure(
     if method.is_none() {
         lowerer.is_of_the_language(&item.sig.ident, is_function, "a function");
     }
-    let given = parse::partials(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
+    let options = parse::pure_options(attribute, &mut lowerer.source.spans, &mut lowerer.diagnostics);
     lowerer.signature(&item.sig);
     let params = lowerer.parameters(&item.sig);
     params.iter().filter(|p| p.mode == Mode::Write).for_each(|p| lowerer.only_read(p));
     let result_type = lowerer.result_type(&item.sig);
-    let partials = lowerer.partials(given, &params);
+    let partials = lowerer.partials(options.partials, &params);
     let result = match lowerer.block_expr(&item.block) {
         Some(result) => result,
         None => lowerer.unreadable(),
@@ -42,7 +42,10 @@ pub fn lower_pure(
         file: function.file,
         span: function.span,
     };
-    (PureModel { item, params, function: function.in_steps(), source, method }, diagnostics)
+    (
+        PureModel { item, params, function: function.in_steps(), order: options.order, source, method },
+        diagnostics,
+    )
 }
 
 impl Lowerer {

@@ -308,8 +308,7 @@ impl Builder {
         let with = |value| Arg { mode: arg.mode, value };
         match &arg.value {
             ArgValue::Place(place) => {
-                if self.is_function(place) {
-                    let dot = self.zeros(place, arg.mode, scopes);
+                if let Some(dot) = self.dot_of_function(place) {
                     return vec![arg.clone(), with(ArgValue::Place(dot))];
                 }
                 let dots = self.orders().map(|k| match self.dot(place, k) {
@@ -326,10 +325,13 @@ impl Builder {
                 let (names, coefficients, value) =
                     self.with_names(e, Builder::flat, |b, node| b.coefficients(node, b.order));
                 scopes.extend(names.into_iter().map(|(var, e)| Scope::Name(var, e)));
-                if let ExprKind::Named(path) = &value.kind {
-                    if let Some(tangent) = self.function_tangent(path) {
-                        return vec![with(ArgValue::Expr(value)), with(ArgValue::Expr(tangent))];
-                    }
+                let function = match &value.kind {
+                    ExprKind::Named(path) => self.function_tangent(path),
+                    ExprKind::Read(place) => self.dot_of_function(place).map(Expr::read),
+                    _ => None,
+                };
+                if let Some(tangent) = function {
+                    return vec![with(ArgValue::Expr(value)), with(ArgValue::Expr(tangent))];
                 }
                 let (value, zero) = match coefficients.iter().all(|c| !c.is_empty()) {
                     true => (value, Expr::int(0)),
@@ -359,13 +361,17 @@ impl Builder {
         (value, tangent)
     }
 
+    /// The tangent of a function, or of a name for one: it has one although it isn't active.
+    fn dot_of_function(&self, place: &Place) -> Option<Place> {
+        let of = self.out.var(place.var);
+        let may_be = matches!(of.ty, Type::Function(_)) || of.kind == VarKind::Binding;
+        let dots = self.dots.get(&place.var).filter(|_| may_be && !self.active.contains(&place.var));
+        dots.map(|dots| place.rooted_at(dots[0]))
+    }
+
     /// What is passed for the tangent of a place that carries no derivative: the place itself where its type says so,
     /// else zeros.
     fn zeros(&mut self, place: &Place, mode: Mode, scopes: &mut Vec<Scope>) -> Place {
-        // a function, or a name for one, has a tangent although it isn't active
-        if let Some(dots) = self.dots.get(&place.var).filter(|_| self.is_function(place)) {
-            return place.rooted_at(dots[0]);
-        }
         if mode == Mode::Read && self.is_inactive(&Expr::read(place.clone())) {
             return place.clone();
         }
@@ -400,13 +406,6 @@ impl Builder {
             let init = Expr::new(ExprKind::ZeroLike(Place::var(of)));
             vec![Stmt::new(StmtKind::Ancilla { var, init, release: Release::Dropped, body })]
         })
-    }
-
-    /// Whether a place is a function, or a name for one, with a tangent.
-    fn is_function(&self, place: &Place) -> bool {
-        let of = self.out.var(place.var);
-        let may_be = matches!(of.ty, Type::Function(_)) || of.kind == VarKind::Binding;
-        may_be && !self.active.contains(&place.var) && self.dots.contains_key(&place.var)
     }
 
     /// What is passed for the tangent of a reversible function that is an argument.

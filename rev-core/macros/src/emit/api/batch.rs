@@ -136,9 +136,8 @@ pub fn jvp_batch(pair: &Pair) -> TokenStream {
 /// `f::tangents(device, p, p_dot, ..)` and `f::adjoint_tangents(device, p, p_dot, p_bar, p_bar_dot, ..)`: in place.
 pub fn in_place(pair: &Pair) -> TokenStream {
     let tangents = program_in_place(pair, "tangents", Direction::TANGENTS);
-    let of_adjoint = (!pair.takes_functions())
-        .then(|| program_in_place(pair, "adjoint_tangents", Direction::TANGENTS_OF_ADJOINT));
-    let of_adjoint = of_adjoint.map(|function| {
+    let of_adjoint = program_in_place(pair, "adjoint_tangents", Direction::TANGENTS_OF_ADJOINT);
+    let module = (!pair.of.takes_functions()).then(|| {
         let p = pair.of.p;
         quote! {
             #[doc(hidden)]
@@ -146,17 +145,18 @@ pub fn in_place(pair: &Pair) -> TokenStream {
                 static MODULE: #p::DerivedModule = #p::DerivedModule::new();
                 MODULE.get(|| Self::__module().pullback())
             }
-
-            /// The tangents of the adjoint, in place: from the state after the function with its cotangents to those before
-            /// it, and beside each number its derivatives along `__N` directions. Each argument is followed by its
-            /// tangents, by its cotangent, of the same type, and by the tangents of that.
-            #function
         }
     });
     quote! {
         /// The function with the tangents of `__N` directions, in place: each argument is followed by them, side by side in
         /// a shadow of this width.
         #tangents
+
+        #module
+
+        /// The tangents of the adjoint, in place: from the state after the function with its cotangents to those before
+        /// it, and beside each number its derivatives along `__N` directions. Each argument is followed by its
+        /// tangents, by its cotangent, of the same type, and by the tangents of that; a function by nothing.
         #of_adjoint
     }
 }
@@ -165,22 +165,28 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let (declared, conditions) = (pair.of.signature.declared(), pair.of.signature.conditions());
     let name = format_ident!("{name}");
+    let of_adjoint = direction == Direction::TANGENTS_OF_ADJOINT;
     let (mut inputs, mut slots, mut shapes) = (Vec::new(), Vec::new(), TokenStream::new());
-    let mut add = |name: &Ident, passed: &Passed, of: Option<&Ident>| {
-        let (input, reference) = (lent(p, name, passed), passed.shape.is_by_reference());
-        inputs.push(input);
-        shapes.extend(of.map(|of| same_shape(p, passed.shape, of, name)));
-        slots.push(Slot { name: name.clone(), passed: passed.clone(), reference });
-    };
-    for ((param, passed), (dot, _)) in pair.params() {
-        let value = &param.ident;
-        add(value, passed, None);
-        add(&dot.ident, &passed.tangent(p), Some(value));
-        if direction == Direction::TANGENTS_OF_ADJOINT {
-            let (bar, bar_dot) = (pair.of.bar(param), format_ident!("__{}_bar_dot", value));
-            let cotangent = Passed { mode: passed.mode.of_shadow(), ..passed.clone() };
-            add(&bar, &cotangent, Some(value));
-            add(&bar_dot, &cotangent.tangent(p), Some(value));
+    let mut functions = TokenStream::new();
+    for (of, (dot, _)) in pair.params() {
+        let (value, passed) = (&of.0.ident, of.1);
+        let mut all = vec![(value.clone(), passed.clone()), (dot.ident.clone(), passed.tangent(p))];
+        if of_adjoint {
+            let (bar, cotangent) = (pair.of.bar(of.0), passed.cotangent());
+            all.extend([(bar, cotangent.clone()), (bar_dot(of.0), cotangent.tangent(p))]);
+        }
+        let alone = of_adjoint && passed.shape == Shape::Function;
+        for (k, (name, beside)) in all.into_iter().enumerate() {
+            let reference = beside.shape.is_by_reference();
+            match (alone && k > 0, beside.shape) {
+                (true, Shape::Function) => functions.extend(quote!(let #name = #value;)),
+                (true, _) => functions.extend(quote!(let #name = &#p::NoShadow::<()>::NEW;)),
+                (false, _) => inputs.push(lent(p, &name, &beside)),
+            }
+            if k > 0 {
+                shapes.extend(same_shape(p, passed.shape, value, &name));
+            }
+            slots.push(Slot { name, passed: beside, reference });
         }
     }
     let rebound = pair.of.rebound(slots.iter());
@@ -190,6 +196,7 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
         #vis fn #name<#declared const __N: usize>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
         ) -> ::core::result::Result<(), #p::Error> #conditions {
+            #functions
             #rebound
             #shapes
             #run;
@@ -253,7 +260,7 @@ pub fn of_one(pair: &Pair, zeroed: Option<&ParamModel>) -> (TokenStream, Vec<Tok
 
 /// `f::hvp_batch(device, directions.., arguments..)`: the tangents of the adjoint.
 pub fn hvp_batch(pair: &Pair) -> TokenStream {
-    let loss = pair.of.model.loss.and_then(|k| pair.params().nth(k)).filter(|_| !pair.takes_functions());
+    let loss = pair.of.model.loss.and_then(|k| pair.params().nth(k));
     let Some(((loss, _), _)) = loss else { return TokenStream::new() };
     let (p, vis, device, n) = (pair.of.p, &pair.of.model.item.vis, pair.of.device(), quote!(__N));
     let (declared, conditions) = (pair.of.signature.declared(), pair.of.signature.conditions());
@@ -264,12 +271,16 @@ pub fn hvp_batch(pair: &Pair) -> TokenStream {
     let (mut bars, mut slots, mut zeroed) = (TokenStream::new(), Vec::new(), Vec::new());
     for ((of, _), value_and_dot) in pair.params().zip(sides.slots.chunks(2)) {
         let (bar, bar_dot) = (bar(of.0), bar_dot(of.0));
-        let passed = Passed { mode: of.1.mode.of_shadow(), ..of.1.clone() };
+        let passed = of.1.cotangent();
         let zero = pair.of.zero_shadow(&value_and_dot[0], &n);
-        bars.extend(zeros(p, &bar, &of, of.0.mode != Mode::Read));
+        let (value, is_function) = (&of.0.ident, of.1.shape == Shape::Function);
+        bars.extend(match is_function {
+            true => quote!(let #bar = #value;),
+            false => zeros(p, &bar, &of, of.0.mode != Mode::Read),
+        });
         bars.extend(quote!(let mut #bar_dot = #zero;));
         slots.extend_from_slice(value_and_dot);
-        if of.0.mode == Mode::Read {
+        if of.0.mode == Mode::Read && !is_function {
             zeroed.extend([slots.len(), slots.len() + 1]);
         }
         let own = Slot::own(bar_dot, passed.tangent(p));

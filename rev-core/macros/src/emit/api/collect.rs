@@ -68,7 +68,7 @@ pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source:
             .collect()
     };
     let links = of(source.callees.iter().chain(functions).collect(), Kind::Reversible);
-    let pures = of(source.pures.iter().collect(), Kind::Pure);
+    let pures = of(source.pures.iter().collect(), Kind::Pure(0));
     quote! {
         // the type's path, which for a function inside another names that one too
         #[doc(hidden)]

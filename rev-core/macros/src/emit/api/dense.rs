@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use rev_compiler::ir::Mode;
 
 use super::gradient::{field, Param};
-use super::tangent::{zeros, Pair};
+use super::tangent::Pair;
 use super::Slot;
 use crate::emit::signature::Shape;
 use crate::model::{Form, ParamModel, Passing};
@@ -17,16 +17,6 @@ pub type Both<'a> = (Param<'a>, Param<'a>);
 pub fn functions(pair: &Pair) -> TokenStream {
     let (jacobian, hessian, pattern) = (jacobian(pair), hessian(pair), super::pattern::functions(pair));
     quote!(#jacobian #hessian #pattern)
-}
-
-/// A variable that owns its value, for a parameter of an entry point that changes nothing.
-fn lent((param, passed): &Param, name: &Ident) -> TokenStream {
-    match (passed.shape, param.form, param.passing) {
-        (Shape::Function, ..) => quote!(#name),
-        (Shape::Value, _, Passing::Value) => quote!(::core::clone::Clone::clone(&#name)),
-        (Shape::Array(_), form, _) if form != Form::Array => quote!(#name.view()),
-        (Shape::Value | Shape::Slice | Shape::Array(_), ..) => quote!(&#name),
-    }
 }
 
 /// An argument as it was given, to be given again.
@@ -138,14 +128,6 @@ pub fn inputs(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
     let arguments =
         pair.params().map(|(of, _)| of).filter(|(param, _)| but.is_none_or(|b| b.var != param.var));
     functions.chain(arguments).map(|(param, passed)| pair.tangent.shared_input(param, passed)).collect()
-}
-
-/// What `jvp` and `hvp` are given for the tangents, and the arguments.
-pub fn arguments(pair: &Pair, but: Option<&ParamModel>) -> Vec<TokenStream> {
-    let wanted = |(param, _): &Param| but.is_none_or(|b| b.var != param.var);
-    let params: Vec<_> = pair.params().filter(|(of, _)| wanted(of)).collect();
-    let dots = params.iter().filter(|(of, _)| pair.is_given(of)).map(|(_, dot)| lent(dot, &dot.0.ident));
-    dots.chain(params.iter().map(|(of, _)| again(of))).collect()
 }
 
 /// `f::jacobian(device, arguments..)`
@@ -271,9 +253,8 @@ fn hessian(pair: &Pair) -> TokenStream {
         active(pair).into_iter().filter(|((param, _), _)| param.var != loss.var).collect();
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
-    let (inputs, names) = (inputs(pair, Some(loss)), named(p, &active));
+    let inputs = inputs(pair, Some(loss));
     let (sparse, dense) = side_by_side(pair, &active, loss);
-    let (zeros, columns, groups) = one_by_one(pair, &active, loss);
     quote! {
         /// The same for a Hessian whose nonzeros are known: a product for each group of a plan, which is prepared once.
         #[allow(clippy::too_many_arguments)]
@@ -281,10 +262,6 @@ fn hessian(pair: &Pair) -> TokenStream {
             #device: &(impl #p::Device + ?Sized), __plan: &#p::sparse::Plan, #(#inputs),*
         ) -> ::core::result::Result<#p::sparse::SparseMatrix, #p::Error> #conditions {
             #sparse
-            #zeros
-            let mut __products = #p::Compressed::new(__plan, #names, #names, false)?;
-            #groups
-            __products.finish()
         }
 
         /// The Hessian of the loss, which starts at zero, by all other arguments that carry a derivative: products with
@@ -294,18 +271,12 @@ fn hessian(pair: &Pair) -> TokenStream {
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
         ) -> ::core::result::Result<#p::DerivativeMatrix, #p::Error> #conditions {
             #dense
-            #zeros
-            let mut __matrix = #p::DerivativeMatrix::zeros(#names, #names)?;
-            let __columns = __matrix.matrix().ncols();
-            #columns
-            __Ok(__matrix)
         }
     }
 }
 
-/// What returns the sparse and the dense Hessian by products side by side, where there are these.
+/// The sparse and the dense Hessian by products side by side.
 fn side_by_side(pair: &Pair, active: &[Both], loss: &ParamModel) -> (TokenStream, TokenStream) {
-    let Some(whole) = pair.is_whole() else { return (TokenStream::new(), TokenStream::new()) };
     let (p, device, given) = (pair.of.p, pair.of.device(), pair.of.signature.given());
     let arguments = side_arguments(pair, Some(loss));
     let own: Vec<Param> =
@@ -321,47 +292,17 @@ fn side_by_side(pair: &Pair, active: &[Both], loss: &ParamModel) -> (TokenStream
     let groups = sweeps_side_by_side(p, &dots, &Over::Groups, &add);
     let (shadows, names) = (shadows(pair, active), named(p, active));
     let sparse = quote! {
-        if #whole {
-            #shadows
-            let mut __products = #p::Compressed::new(__plan, #names, #names, false)?;
-            #groups
-            return __products.finish();
-        }
+        #shadows
+        let mut __products = #p::Compressed::new(__plan, #names, #names, false)?;
+        #groups
+        __products.finish()
     };
     let dense = quote! {
-        if #whole {
-            #shadows
-            let mut __matrix = #p::DerivativeMatrix::zeros(#names, #names)?;
-            let __columns = __matrix.matrix().ncols();
-            #columns
-            return __Ok(__matrix);
-        }
+        #shadows
+        let mut __matrix = #p::DerivativeMatrix::zeros(#names, #names)?;
+        let __columns = __matrix.matrix().ncols();
+        #columns
+        __Ok(__matrix)
     };
     (sparse, dense)
-}
-
-/// Variables for one direction after the other, a loop over all unit directions and one over a plan's groups: by the
-/// adjoint of the tangent.
-fn one_by_one(pair: &Pair, active: &[Both], loss: &ParamModel) -> (TokenStream, TokenStream, TokenStream) {
-    let (p, device, arguments) = (pair.of.p, pair.of.device(), arguments(pair, Some(loss)));
-    let own: Vec<Param> =
-        pair.params().map(|(of, _)| of).filter(|(param, _)| param.var != loss.var).collect();
-    let start = active.iter().map(|(of, (dot, _))| zeros(p, &dot.ident, of, false)).collect();
-    let dots: Vec<_> = active.iter().map(|(_, (dot, _))| &dot.ident).collect();
-    let (mut products, mut variables) = (TokenStream::new(), Vec::new());
-    for (of, _) in active {
-        let (name, field, ty) =
-            (format_ident!("__{}_product", of.0.ident), field(of.0, &own), pair.of.owned_type(of.1));
-        products.extend(quote!(let #name = <#ty as #p::Primal>::cotangent(__found.#field);));
-        variables.push(name);
-    }
-    let product = quote! {
-        let __found = Self::gradient_and_hvp(#device, #(#arguments),*)?.1;
-        #products
-    };
-    let values = quote!(&[#(&#variables as &dyn #p::DynArg),*]);
-    let put = quote!(#product __matrix.put_column(__k, #values););
-    let columns = sweeps(p, &dots, &Over::Each(format_ident!("__columns")), &put);
-    let groups = sweeps(p, &dots, &Over::Groups, &quote!(#product __products.add(#values);));
-    (start, columns, groups)
 }

@@ -157,7 +157,11 @@ impl Slot {
     fn dynamic(&self, p: &TokenStream) -> TokenStream {
         let name = &self.name;
         match self.passed.shape {
-            Shape::Function => quote!(&mut #p::FunctionArg(#p::Reversible::name(#name))),
+            // the cotangent of a function is its adjoint
+            Shape::Function if self.passed.mode != Mode::Read => {
+                quote!(&mut #p::FunctionArg::adjoint_of(#p::Reversible::name(#name)))
+            }
+            Shape::Function => quote!(&mut #p::FunctionArg::of(#p::Reversible::name(#name))),
             Shape::Value | Shape::Slice | Shape::Array(_) => quote!(&mut #name as &mut dyn #p::DynArg),
         }
     }
@@ -390,7 +394,7 @@ impl Entry<'_> {
         let width_generic = width.map(|n| quote!(, #n));
         let Direction { adjoint, inverse, transposed } = direction;
         let (module, adjoint) = match direction == Direction::TANGENTS_OF_ADJOINT {
-            true => (quote!(Self::__pullback_module()?), 1),
+            true => (self.pullback_module(), 1),
             false => (self.module(), adjoint),
         };
         let mode = ident(mode);
@@ -411,6 +415,20 @@ impl Entry<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a parameter is a function.
+    pub fn takes_functions(&self) -> bool {
+        self.params().any(|(_, passed)| passed.shape == Shape::Function)
+    }
+
+    /// The module about the adjoint on numbers, likewise.
+    fn pullback_module(&self) -> TokenStream {
+        if !self.takes_functions() {
+            return quote!(Self::__pullback_module()?);
+        }
+        let (p, module) = (self.p, self.module());
+        quote!(#module.pullback().map_err(#p::Error::from)?)
     }
 
     /// The module of the function as an expression; with the functions that its arguments are.

@@ -30,7 +30,7 @@ fn loaded(of: &Entry) -> TokenStream {
     let each = of.params().map(|(param, passed)| {
         let name = &param.ident;
         match passed.shape {
-            Shape::Function => quote!(#p::DynArg::load(&#p::FunctionArg(#p::Reversible::name(#name)))),
+            Shape::Function => quote!(#p::DynArg::load(&#p::FunctionArg::of(#p::Reversible::name(#name)))),
             Shape::Value | Shape::Slice | Shape::Array(_) => quote!(#p::DynArg::load(&#name)),
         }
     });

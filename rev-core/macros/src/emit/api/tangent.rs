@@ -6,7 +6,7 @@ use rev_compiler::ir::{Direction, Mode};
 
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{batch, dense, scalar, Api, Entry, Slot, DEPTH};
+use super::{batch, dense, scalar, Api, Entry, Slot};
 use crate::emit::derived;
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
@@ -35,24 +35,6 @@ impl<'a> Pair<'a> {
         let values = of.model.params.iter().zip(&of.signature.params);
         let companions = |of: &ParamModel| self.kind.companions(of);
         values.map(|value| (value, all.by_ref().skip(1).take(companions(value.0)).collect())).collect()
-    }
-
-    /// Whether a parameter is a function.
-    pub fn takes_functions(&self) -> bool {
-        self.params().any(|((_, passed), _)| passed.shape == Shape::Function)
-    }
-
-    /// Whether there are products of the Hessian side by side, as an expression; `None` where there surely are none.
-    pub fn is_whole(&self) -> Option<TokenStream> {
-        let (p, device, depth) = (self.of.p, self.of.device(), DEPTH);
-        if self.takes_functions() {
-            return None;
-        }
-        let tangent = &self.tangent.model.item.sig.ident;
-        Some(quote! {
-            (const { (#tangent {}).__is_whole(#depth) }
-                || ::core::matches!(#p::Device::backend(#device), #p::Backend::Dynamic(_)))
-        })
     }
 
     /// Whether the caller says the tangent of a parameter: of what carries a derivative, and of functions.
@@ -239,7 +221,7 @@ fn jvp(pair: &Pair) -> (Api, TokenStream) {
         }
     }
     let (inputs, result) = (inputs(pair, None), quote!(#name<#(#types),*>));
-    let both = match pair.takes_functions() {
+    let both = match pair.of.takes_functions() {
         // whose tangents are given
         true => {
             let start = start(pair, None);
@@ -324,22 +306,13 @@ fn hvp(pair: &Pair) -> (Api, TokenStream) {
     let of = both.of;
     let (p, device, declared, conditions) =
         (pair.of.p, pair.of.device(), pair.tangent.signature.declared(), pair.tangent.signature.conditions());
-    let (inputs, names): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
-    let of_one = pair.is_whole().map(|whole| {
-        let (code, arguments) = batch::of_one(pair, Some(loss.0));
-        let given = pair.of.signature.given();
-        let values = own.iter().zip(&fields).map(|((param, passed), field)| {
-            let product = format_ident!("__{}_product", param.ident);
-            let value = pair.of.gradient_of(param, passed, &product);
-            quote!(#field: { let #product = __found.#field; #value })
-        });
-        quote! {
-            if #whole {
-                #code
-                let __found = Self::hvp_batch::<#given 1>(#device, #(#arguments),*)?;
-                return __Ok(#name { #(#values),* });
-            }
-        }
+    let inputs = inputs.iter().map(|(input, _)| input);
+    let (code, arguments) = batch::of_one(pair, Some(loss.0));
+    let given = pair.of.signature.given();
+    let values = own.iter().zip(&fields).map(|((param, passed), field)| {
+        let product = format_ident!("__{}_product", param.ident);
+        let value = pair.of.gradient_of(param, passed, &product);
+        quote!(#field: { let #product = __found.#field; #value })
     });
     let functions = quote! {
         /// The product of the Hessian of the loss, which starts at zero, with a direction: a tangent for each other
@@ -349,8 +322,9 @@ fn hvp(pair: &Pair) -> (Api, TokenStream) {
         #vis fn hvp<#declared>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
         ) -> ::core::result::Result<#name<#(#types),*>, #p::Error> #conditions {
-            #of_one
-            __Ok(Self::gradient_and_hvp(#device, #(#names),*)?.1)
+            #code
+            let __found = Self::hvp_batch::<#given 1>(#device, #(#arguments),*)?;
+            __Ok(#name { #(#values),* })
         }
 
         /// The value of the loss and its gradient, and the product of the Hessian with a direction, in one sweep.

@@ -4,11 +4,9 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_compiler::ir::{Expr, ExprKind, Place, Step, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
-use rev_compiler::pass::taken_partials;
 
 use super::super::body::{Body, Repr};
 use super::super::names::ident;
-use super::super::pure::pure_program;
 use super::super::types::rust_type;
 use super::Kind;
 
@@ -233,9 +231,8 @@ impl Body<'_> {
 
     /// A pure function, lane by lane.
     fn lane_pure(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
-        let (p, mask, (path, taken)) = (self.p, self.mask(), taken_partials(path));
-        let name = pure_program(taken + partials);
-        let (path, generics) = self.pure_path(path);
+        let (p, mask) = (self.p, self.mask());
+        let program = self.pure_program(path, partials);
         let mut before = TokenStream::new();
         let mut given = Vec::new();
         for e in args {
@@ -251,7 +248,7 @@ impl Body<'_> {
         let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
         quote!({
             #before
-            match #p::lanes::each(__s, #mask, |__k| #path.#name #generics (#(#given),*)) {
+            match #p::lanes::each(__s, #mask, |__k| #program(#(#given),*)) {
                 __Some(__r) => __r,
                 __None => #failure,
             }
