@@ -1,4 +1,5 @@
-//! `f::jvp_batch` and `f::hvp_batch`: several tangents side by side, in one sweep.
+//! Several tangents side by side, in one sweep: `f::jvp_batch` and `f::hvp_batch`, and in place `f::tangents` and
+//! `f::adjoint_tangents`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -7,37 +8,29 @@ use rev_compiler::ir::{Direction, Mode};
 use super::dense::again;
 use super::gradient::{bar, field, Param};
 use super::tangent::{zeros, Pair};
-use super::{dimension, Slot, DEPTH};
+use super::{input_like, lent, same_shape, Slot, DEPTH};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::{ParamModel, Passing};
 
 /// Variables for the arguments of a program, each followed by its tangents.
-pub struct Sides {
-    pub code: TokenStream,
-    pub slots: Vec<Slot>,
+struct Sides {
+    code: TokenStream,
+    slots: Vec<Slot>,
 }
 
 /// The tangents of an argument as a parameter: shaped like it, with shadows as elements.
-pub fn input(pair: &Pair, (of, dot): (&Param, &Param)) -> TokenStream {
-    let (p, name, ty) = (pair.of.p, &dot.0.ident, &of.1.ty);
-    let element = quote!(<#ty as #p::Primal>::Shadow<__N>);
-    match of.1.shape {
-        Shape::Slice => quote!(#name: &[#element]),
-        Shape::Array(rank) => {
-            let dimension = dimension(rank, p);
-            quote!(#name: #p::ndarray::ArrayView<'_, #element, #dimension>)
-        }
-        Shape::Value | Shape::Function => quote!(#name: #element),
-    }
+fn input(pair: &Pair, (of, dot): (&Param, &Param)) -> TokenStream {
+    let (p, ty) = (pair.of.p, &of.1.ty);
+    input_like(p, &dot.0.ident, of.1.shape, &quote!(<#ty as #p::Primal>::Shadow<__N>))
 }
 
 /// Whether the caller gives tangents of a parameter.
-pub fn is_given(pair: &Pair, of: &Param) -> bool {
+fn is_given(pair: &Pair, of: &Param) -> bool {
     of.1.shape != Shape::Function && pair.is_given(of)
 }
 
 /// `zeroed`: the parameter that isn't given, and starts at zero.
-pub fn sides(pair: &Pair, zeroed: Option<&ParamModel>) -> Sides {
+fn sides(pair: &Pair, zeroed: Option<&ParamModel>) -> Sides {
     let (p, n) = (pair.of.p, quote!(__N));
     let (mut code, mut slots) = (TokenStream::new(), Vec::new());
     for (of, dot) in pair.params() {
@@ -71,28 +64,17 @@ pub fn sides(pair: &Pair, zeroed: Option<&ParamModel>) -> Sides {
 
 /// A variable for tangents that the caller gave: a copy where they are written.
 fn given(p: &TokenStream, (of, passed): &Param, name: &Ident) -> TokenStream {
-    let (value, text, written) = (&of.ident, name.to_string(), of.mode != Mode::Read);
-    match (passed.shape, written) {
-        (Shape::Value | Shape::Function, _) => quote!(let mut #name = #name;),
-        (Shape::Slice, _) => {
-            let own = written.then(|| quote!(.to_vec()));
-            quote! {
-                #p::fail::same_shape(#text, &[#value.len()], &[#name.len()])?;
-                let mut #name = #name #own;
-            }
-        }
-        (Shape::Array(_), _) => {
-            let own = written.then(|| quote!(.to_owned()));
-            quote! {
-                #p::fail::same_shape(#text, #value.shape(), #name.shape())?;
-                let mut #name = #name #own;
-            }
-        }
-    }
+    let check = same_shape(p, passed.shape, &of.ident, name);
+    let own = match (passed.shape, of.mode != Mode::Read) {
+        (Shape::Slice, true) => quote!(.to_vec()),
+        (Shape::Array(_), true) => quote!(.to_owned()),
+        (Shape::Value | Shape::Slice | Shape::Array(_) | Shape::Function, _) => TokenStream::new(),
+    };
+    quote!(#check let mut #name = #name #own;)
 }
 
 /// The tangents that the caller gives, then the arguments, but for the loss where it starts at zero.
-pub fn inputs(pair: &Pair, zeroed: Option<&ParamModel>) -> Vec<TokenStream> {
+fn inputs(pair: &Pair, zeroed: Option<&ParamModel>) -> Vec<TokenStream> {
     let wanted = |param: &ParamModel| zeroed.is_none_or(|z| z.var != param.var);
     let all: Vec<_> = pair.params().filter(|((param, _), _)| wanted(param)).collect();
     let dots = all.iter().filter(|(of, _)| is_given(pair, of)).map(|(of, dot)| input(pair, (of, dot)));
@@ -167,8 +149,11 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
     let name = format_ident!("{name}");
     let (mut inputs, mut slots, mut shapes) = (Vec::new(), Vec::new(), TokenStream::new());
     let mut add = |name: &Ident, passed: &Passed, of: Option<&Ident>| {
-        let (input, reference) = (lent(p, name, passed), passed.shape.is_by_reference());
-        inputs.push(input);
+        let reference = passed.shape.is_by_reference();
+        inputs.push(match passed.shape {
+            Shape::Function => input_like(p, name, passed.shape, &passed.ty),
+            shape => lent(p, name, shape, &passed.ty, passed.mode != Mode::Read),
+        });
         shapes.extend(of.map(|of| same_shape(p, passed.shape, of, name)));
         slots.push(Slot { name: name.clone(), passed: passed.clone(), reference });
     };
@@ -177,7 +162,7 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
         add(value, passed, None);
         add(&dot.ident, &passed.tangent(p), Some(value));
         if direction == Direction::TANGENTS_OF_ADJOINT {
-            let (bar, bar_dot) = (pair.of.bar(param), format_ident!("__{}_bar_dot", value));
+            let (bar, bar_dot) = (pair.of.bar(param), bar_dot(param));
             let cotangent = Passed { mode: passed.mode.of_shadow(), ..passed.clone() };
             add(&bar, &cotangent, Some(value));
             add(&bar_dot, &cotangent.tangent(p), Some(value));
@@ -195,35 +180,6 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
             #run;
             __Ok(())
         }
-    }
-}
-
-/// `name: &mut [T]`: an argument in place, by how a program takes it.
-fn lent(p: &TokenStream, name: &Ident, passed: &Passed) -> TokenStream {
-    let (ty, written) = (&passed.ty, passed.mode != Mode::Read);
-    match (passed.shape, written) {
-        (Shape::Value, true) => quote!(#name: &mut #ty),
-        (Shape::Value, false) => quote!(#name: &#ty),
-        (Shape::Slice, true) => quote!(#name: &mut [#ty]),
-        (Shape::Slice, false) => quote!(#name: &[#ty]),
-        (Shape::Array(rank), true) => {
-            let dimension = dimension(rank, p);
-            quote!(#name: #p::ndarray::ArrayViewMut<'_, #ty, #dimension>)
-        }
-        (Shape::Array(rank), false) => {
-            let dimension = dimension(rank, p);
-            quote!(#name: #p::ndarray::ArrayView<'_, #ty, #dimension>)
-        }
-        (Shape::Function, _) => quote!(#name: #ty),
-    }
-}
-
-fn same_shape(p: &TokenStream, shape: Shape, of: &Ident, name: &Ident) -> TokenStream {
-    let text = name.to_string();
-    match shape {
-        Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#name.len()])?;),
-        Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #name.shape())?;),
-        Shape::Value | Shape::Function => TokenStream::new(),
     }
 }
 

@@ -199,16 +199,13 @@ impl Entry<'_> {
         }
         let (p, name, ty) = (self.p, &param.ident, &passed.ty);
         match (passed.shape, param.form, &param.ty) {
-            (Shape::Slice, ..) => quote!(#name: &[#ty]),
             (Shape::Array(_), Form::Array, syn::Type::Reference(r)) => {
                 let array = &r.elem;
                 quote!(#name: &#array)
             }
-            (Shape::Array(rank), ..) => {
-                let dimension = dimension(rank, p);
-                quote!(#name: #p::ndarray::ArrayView<'_, #ty, #dimension>)
+            (Shape::Value | Shape::Slice | Shape::Array(_) | Shape::Function, ..) => {
+                lent(p, name, passed.shape, &quote!(#ty), false)
             }
-            (Shape::Value | Shape::Function, ..) => quote!(#name: &#ty),
         }
     }
 
@@ -456,6 +453,39 @@ fn owned(shape: Shape, element: &TokenStream, p: &TokenStream) -> TokenStream {
             quote!(#p::ndarray::Array<#element, #dimension>)
         }
         Shape::Function => quote!(()),
+    }
+}
+
+/// `name: T`: values as a parameter that is only read, single ones as they are.
+fn input_like(p: &TokenStream, name: &Ident, shape: Shape, element: &TokenStream) -> TokenStream {
+    match shape {
+        Shape::Value | Shape::Function => quote!(#name: #element),
+        Shape::Slice | Shape::Array(_) => lent(p, name, shape, element, false),
+    }
+}
+
+/// `name: &mut [T]`: values as a parameter that is lent.
+fn lent(p: &TokenStream, name: &Ident, shape: Shape, element: &TokenStream, is_written: bool) -> TokenStream {
+    match (shape, is_written) {
+        (Shape::Value | Shape::Function, true) => quote!(#name: &mut #element),
+        (Shape::Value | Shape::Function, false) => quote!(#name: &#element),
+        (Shape::Slice, true) => quote!(#name: &mut [#element]),
+        (Shape::Slice, false) => quote!(#name: &[#element]),
+        (Shape::Array(rank), _) => {
+            let (dimension, view) =
+                (dimension(rank, p), ident(if is_written { "ArrayViewMut" } else { "ArrayView" }));
+            quote!(#name: #p::ndarray::#view<'_, #element, #dimension>)
+        }
+    }
+}
+
+/// A check that one variable has the shape of another.
+fn same_shape(p: &TokenStream, shape: Shape, of: &Ident, name: &Ident) -> TokenStream {
+    let text = name.to_string();
+    match shape {
+        Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#name.len()])?;),
+        Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #name.shape())?;),
+        Shape::Value | Shape::Function => TokenStream::new(),
     }
 }
 

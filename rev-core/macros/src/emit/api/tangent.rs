@@ -6,7 +6,7 @@ use rev_compiler::ir::{Direction, Mode};
 
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{batch, dense, Api, Entry, Slot, DEPTH};
+use super::{batch, dense, same_shape, Api, Entry, Slot, DEPTH};
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
 
@@ -117,7 +117,7 @@ fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
             slots.push(slot);
         }
         if pair.is_given(&value) && !is_zeroed {
-            code.extend(same_shape(p, &value, &dot));
+            code.extend(same_shape(p, value.1.shape, &value.0.ident, &dot.0.ident));
         }
     }
     Start { code, slots }
@@ -134,16 +134,6 @@ pub fn zeros(p: &TokenStream, name: &Ident, (of, passed): &Param, is_owned: bool
         Shape::Value => quote!(let mut #name = #p::Primal::zero_like(&*#of_name);),
         Shape::Slice => quote!(let mut #name = #p::zeros_like(&#of_name[..])?;),
         Shape::Array(_) => quote!(let mut #name = #p::zero_array_like(#of_name.view())?;),
-    }
-}
-
-fn same_shape(p: &TokenStream, (of, passed): &Param, (dot, _): &Param) -> TokenStream {
-    let (of, dot) = (&of.ident, &dot.ident);
-    let text = dot.to_string();
-    match passed.shape {
-        Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#dot.len()])?;),
-        Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #dot.shape())?;),
-        Shape::Value | Shape::Function => TokenStream::new(),
     }
 }
 
