@@ -5,10 +5,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
+use super::along::along;
 use super::dense::again;
-use super::gradient::{bar, field, Param};
+use super::gradient::{accumulates, bar, field, Param};
 use super::tangent::{zeros, Pair};
-use super::{input_like, lent, same_shape, Slot, DEPTH};
+use super::{input_like, lent, same_shape, Slot};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::{ParamModel, Passing};
 
@@ -101,13 +102,17 @@ pub fn jvp_batch(pair: &Pair) -> TokenStream {
     }
     let run = pair.of.dispatch(Direction::TANGENTS, &sides.slots, Some(&n));
     let code = sides.code;
+    let found = quote!(#result<#(#types),*>);
+    let along = along(pair, "jvp_batch", None, &found, Some(&n));
     quote! {
+        #along
+
         /// The same along `__N` directions in one sweep, side by side in shadows of this width. Functions among the
         /// arguments have no tangent here: their own are taken.
         #[allow(clippy::too_many_arguments)]
         #vis fn jvp_batch<#declared const __N: usize>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
-        ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
+        ) -> ::core::result::Result<#found, #p::Error> #conditions {
             #code
             #run;
             __Ok(#result { #(#values),* })
@@ -217,25 +222,14 @@ pub fn hvp_batch(pair: &Pair) -> TokenStream {
     let sides = sides(pair, Some(loss));
     let others: Vec<Param> =
         pair.params().map(|(of, _)| of).filter(|(param, _)| param.var != loss.var).collect();
-    let (mut bars, mut slots, mut zeroed) = (TokenStream::new(), Vec::new(), Vec::new());
+    let mut bars = TokenStream::new();
     for ((of, _), value_and_dot) in pair.params().zip(sides.slots.chunks(2)) {
         let (bar, bar_dot) = (bar(of.0), bar_dot(of.0));
-        let passed = Passed { mode: of.1.mode.of_shadow(), ..of.1.clone() };
         let zero = pair.of.zero_shadow(&value_and_dot[0], &n);
         bars.extend(zeros(p, &bar, &of, of.0.mode != Mode::Read));
         bars.extend(quote!(let mut #bar_dot = #zero;));
-        slots.extend_from_slice(value_and_dot);
-        if of.0.mode == Mode::Read {
-            zeroed.extend([slots.len(), slots.len() + 1]);
-        }
-        let own = Slot::own(bar_dot, passed.tangent(p));
-        slots.extend([Slot::own(bar, passed), own]);
     }
-    let seed = bar(loss);
-    let written = pair.params().enumerate().filter(|(_, ((param, _), _))| param.mode != Mode::Read);
-    let written = written.map(|(k, _)| k);
-    let forward = pair.of.dispatch(Direction::TANGENTS, &sides.slots, Some(&n));
-    let backward = pair.of.dispatch_forgetful(Direction::TANGENTS_OF_ADJOINT, &slots, &zeroed, &n);
+    let (seed, sweep) = (bar(loss), of_adjoint(pair, &sides.slots, false, &n));
     let (types, values): (Vec<_>, Vec<_>) = others
         .iter()
         .map(|(param, passed)| match pair.of.is_inactive(param) {
@@ -247,28 +241,54 @@ pub fn hvp_batch(pair: &Pair) -> TokenStream {
         })
         .unzip();
     let fields = others.iter().map(|(param, _)| field(param, &others));
-    let (code, depth) = (sides.code, DEPTH);
+    let code = sides.code;
+    let found = quote!(#result<#(#types),*>);
+    let along = along(pair, "hvp_batch", Some(loss), &found, Some(&n));
     quote! {
+        #along
+
         /// The products of the Hessian of the loss with `__N` directions in one sweep, side by side in shadows of this
         /// width.
         #[allow(clippy::too_many_arguments)]
         #vis fn hvp_batch<#declared const __N: usize>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
-        ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
+        ) -> ::core::result::Result<#found, #p::Error> #conditions {
             #code
             #bars
             #p::seed(&mut #seed, 0);
-            // where nothing reads what is written, the adjoint needs no state to start from
-            if !const { true #(&& Self {}.__accumulates(#written, #depth))* } {
-                #forward;
-            }
-            #backward;
+            #sweep
             __Ok(#result { #(#fields: #values),* })
         }
     }
 }
 
+/// A run of the function with its tangents, and of its adjoint with its: on arguments with their tangents, and variables of
+/// their cotangents with their tangents, which are references or hold these.
+pub fn of_adjoint(pair: &Pair, sides: &[Slot], reference: bool, n: &TokenStream) -> TokenStream {
+    let (mut slots, mut zeroed) = (Vec::new(), Vec::new());
+    for (((param, passed), _), value_and_dot) in pair.params().zip(sides.chunks(2)) {
+        let passed = Passed { mode: passed.mode.of_shadow(), ..passed.clone() };
+        slots.extend_from_slice(value_and_dot);
+        if param.mode == Mode::Read {
+            zeroed.extend([slots.len(), slots.len() + 1]);
+        }
+        let tangent = passed.tangent(pair.of.p);
+        slots.push(Slot { name: bar(param), passed, reference });
+        slots.push(Slot { name: bar_dot(param), passed: tangent, reference });
+    }
+    let accumulates = accumulates(pair.of);
+    let forward = pair.of.dispatch(Direction::TANGENTS, sides, Some(n));
+    let backward = pair.of.dispatch_forgetful(Direction::TANGENTS_OF_ADJOINT, &slots, &zeroed, n);
+    quote! {
+        // where nothing reads what is written, the adjoint needs no state to start from
+        if !#accumulates {
+            #forward;
+        }
+        #backward;
+    }
+}
+
 /// The variable of the tangents of an argument's cotangent.
-fn bar_dot(param: &ParamModel) -> Ident {
+pub fn bar_dot(param: &ParamModel) -> Ident {
     format_ident!("__{}_bar_dot", param.ident)
 }

@@ -4,6 +4,7 @@
 //! one of two ways: to the emitted code as handles and references, or to a device that runs the IR
 //! as dynamic arguments.
 
+mod along;
 mod batch;
 mod collect;
 mod dense;
@@ -83,7 +84,7 @@ pub fn entry_points(entry: &Entry) -> Api {
         let (run, collect) = (run::functions(entry), collect::functions(entry));
         return Api { items: TokenStream::new(), functions: quote!(#run #collect) };
     }
-    let gradient = gradient::gradient(entry);
+    let (gradient, constants) = (gradient::gradient(entry), gradient::constants(entry));
     let vjp = vjp::vjp(entry);
     let (run, collect) = (run::functions(entry), collect::functions(entry));
     let (verify, ptx) = (verify::functions(entry), ptx::function(entry));
@@ -91,7 +92,7 @@ pub fn entry_points(entry: &Entry) -> Api {
     let (vjp_items, vjp_functions) = (vjp.items, vjp.functions);
     Api {
         items: quote!(#gradient_items #vjp_items),
-        functions: quote!(#run #gradient_functions #vjp_functions #verify #ptx #collect),
+        functions: quote!(#run #constants #gradient_functions #vjp_functions #verify #ptx #collect),
     }
 }
 

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
+use super::along::along;
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
 use super::{batch, dense, same_shape, Api, Entry, Slot, DEPTH};
@@ -221,8 +222,10 @@ fn jvp(pair: &Pair) -> (Api, TokenStream) {
         }
         false => Both { of: jvp_of_one(pair, &inputs, &result), tangent: TokenStream::new() },
     };
-    let of = both.of;
+    let (of, along) = (both.of, along(pair, "jvp", None, &result, None));
     let functions = quote! {
+        #along
+
         /// The outputs of the function, and their derivatives along a direction: a tangent for each argument that
         /// carries a derivative, shaped like it. The tangents come first, then all arguments, which stay as they are.
         #of
@@ -293,6 +296,8 @@ fn hvp(pair: &Pair) -> (Api, TokenStream) {
     };
     let inputs = inputs(pair, Some(loss.0));
     let both = both(pair, "gradient_and_hvp", &inputs, &result, &body);
+    let along = [("hvp", quote!(#name<#(#types),*>)), ("gradient_and_hvp", result)]
+        .map(|(own, result)| along(pair, own, Some(loss.0), &result, None));
     let of = both.of;
     let (p, device, declared, conditions) =
         (pair.of.p, pair.of.device(), pair.tangent.signature.declared(), pair.tangent.signature.conditions());
@@ -327,6 +332,8 @@ fn hvp(pair: &Pair) -> (Api, TokenStream) {
 
         /// The value of the loss and its gradient, and the product of the Hessian with a direction, in one sweep.
         #of
+
+        #(#along)*
     };
     let items = quote! {
         #[doc = #doc]
