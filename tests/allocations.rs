@@ -9,6 +9,7 @@ use allocation_counter::measure;
 use rev::cuda::driver::{Driver, ModuleHandle, Target};
 use rev::cuda::Gpu;
 use rev::prelude::*;
+use rev::sparse::{Branches, Order, Plan};
 use rev_kernels::gmm::{objective, Instance};
 
 /// The buffers of a mixture's gradient.
@@ -106,6 +107,195 @@ fn a_gradient_holds_less_than_the_formula_of_the_paper() {
         let most = 32.0 * own;
         assert!((in_lanes.bytes_max as f64) < 8.0 * most, "d = {d}, k = {k}: {in_lanes:?}");
     }
+}
+
+/// Outputs that are turned, so that the way back needs them, structs, a matrix and integers.
+#[reversible(tangent)]
+fn bent<T: Real>(out: &mut [T], e: &mut T, hinges: &[Hinge<T>], x: ArrayView2<T>, k: T, of: &[usize]) {
+    for i in par(0..of.len()) {
+        let turn = hinges[of[i]].angle * x[[i, 0]] + hinges[of[i]].at[1] * k;
+        out[i] += turn.sin() * x[[i, 1]];
+        *e += turn * turn * hinges[of[i]].at[0] * k;
+    }
+    rot(out[0], out[1], k * x[[0, 0]]);
+}
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Hinge<T> {
+    angle: T,
+    at: [T; 2],
+    kind: i64,
+}
+
+#[test]
+fn derivatives_into_buffers_allocate_nothing_after_the_first_call() {
+    let n = 20;
+    let hinge = |k: usize| Hinge { angle: 0.1 * k as f64, at: [0.5, k as f64], kind: 3 };
+    let hinges: Vec<_> = (0..3).map(hinge).collect();
+    let x = Array2::from_shape_fn((n, 2), |(i, j)| (i as f64 + 0.5 * j as f64).sin());
+    let of: Vec<usize> = (0..n).map(|i| i % 3).collect();
+    let (x, out) = (x.view(), vec![0.25; n]);
+    for checks in [false, true] {
+        let cpu = &Cpu::with_threads(1).checks(checks);
+        let nothing = |what: &str, mut call: Box<dyn FnMut() + '_>| {
+            call();
+            let memory = measure(|| (0..3).for_each(|_| call()));
+            assert_eq!((memory.count_total, memory.bytes_total), (0, 0), "{what}, checks: {checks}");
+        };
+        for (what, by) in [
+            ("forward", bent::ALL.forward()),
+            ("reverse", bent::ALL.reverse()),
+            ("some", (bent::K | bent::X).into()),
+        ] {
+            let mut matrix = bent::jacobian_wrt(cpu, by, &out, &0.0, &hinges, x, 0.5, &of).unwrap();
+            let mut space = Workspace::new();
+            let call = || {
+                bent::jacobian_into(cpu, &mut matrix, &mut space, &out, &0.0, &hinges, x, 0.5, &of).unwrap();
+            };
+            nothing(what, Box::new(call));
+        }
+        let mut matrix = bent::hessian(cpu, &out, &hinges, x, 0.5, &of).unwrap();
+        let mut space = Workspace::new();
+        let call = || bent::hessian_into(cpu, &mut matrix, &mut space, &out, &hinges, x, 0.5, &of).unwrap();
+        nothing("Hessian", Box::new(call));
+        let pattern = bent::jacobian_pattern(Branches::Taken, &out, &0.0, &hinges, x, 0.5, &of).unwrap();
+        for plan in
+            [Plan::by_columns(pattern.clone(), Order::Natural), Plan::by_rows(pattern, Order::Natural)]
+        {
+            let (mut values, mut space) = (vec![0.0; plan.pattern().nonzeros()], Workspace::new());
+            let call = || {
+                let (values, space) = (&mut values, &mut space);
+                bent::jacobian_sparse_into(cpu, &plan, values, space, &out, &0.0, &hinges, x, 0.5, &of)
+                    .unwrap();
+            };
+            nothing("sparse Jacobian", Box::new(call));
+        }
+        let pattern = bent::hessian_pattern(Branches::Taken, &out, &hinges, x, 0.5, &of).unwrap();
+        let plan = Plan::by_star(pattern, Order::Natural).unwrap();
+        let mut values = vec![0.0; plan.pattern().nonzeros()];
+        let call = || {
+            bent::hessian_sparse_into(cpu, &plan, &mut values, &mut space, &out, &hinges, x, 0.5, &of)
+                .unwrap();
+        };
+        nothing("sparse Hessian", Box::new(call));
+    }
+}
+
+/// One direction and several, of the function and of its gradient, all on the caller's.
+#[test]
+fn products_into_buffers_allocate_nothing() {
+    let n = 20;
+    let hinges = vec![Hinge { angle: 0.3, at: [0.5, 2.0], kind: 3 }];
+    let still = vec![Hinge { angle: 0.0, at: [1.0, 0.0], kind: 0 }];
+    let x = Array2::from_shape_fn((n, 2), |(i, j)| (i as f64 + 0.5 * j as f64).sin());
+    let of = vec![0; n];
+    let cpu = &Cpu::with_threads(1);
+    let (start, mut y, mut e) = (vec![0.25; n], vec![0.25; n], 0.0);
+    // f::tangent: along one direction, in numbers
+    let (mut y_dot, mut e_dot) = (vec![0.0; n], 0.0);
+    let mut tangent = || {
+        y.copy_from_slice(&start);
+        y_dot.fill(0.0);
+        (e, e_dot) = (0.0, 0.0);
+        bent::tangent(
+            cpu,
+            &mut y,
+            &mut y_dot,
+            &mut e,
+            &mut e_dot,
+            &hinges,
+            &still,
+            x.view(),
+            x.view(),
+            0.5,
+            1.0,
+            &of,
+            &of,
+        )
+        .unwrap();
+        e_dot
+    };
+    let expected = tangent();
+    assert_eq!(measure(|| drop(tangent())).count_total, 0);
+    // f::tangents and f::adjoint_tangents: from the state before the function to that after it, and back
+    let (mut y_dots, mut y_bar, mut y_bar_dots) = (y.zero_shadow::<2>(), vec![0.0; n], y.zero_shadow::<2>());
+    let (mut h_dots, mut h_bar, mut h_bar_dots) =
+        (hinges.zero_shadow::<2>(), hinges.zero_like(), hinges.zero_shadow::<2>());
+    let zero = x.map(Primal::zero_shadow::<2>);
+    let (mut x_dots, mut x_bar, mut x_bar_dots) = (zero.clone(), Array2::zeros(x.dim()), zero);
+    for (dots, v) in x_dots.iter_mut().zip(&x) {
+        dots.0[0] = *v;
+    }
+    h_dots[0].at[0].0[0] = 1.0;
+    let k_dots = Batch([1.0, 0.0]);
+    let (of_dots, mut of_bar, mut of_bar_dots) =
+        (of.zero_shadow::<2>(), of.zero_like(), of.zero_shadow::<2>());
+    let mut both = || {
+        y.copy_from_slice(&start);
+        y_dots.fill(Batch([0.0; 2]));
+        y_bar.fill(0.0);
+        y_bar_dots.fill(Batch([0.0; 2]));
+        h_bar.fill(hinges[0].zero_like());
+        h_bar_dots.iter_mut().for_each(|h| *h = hinges[0].zero_shadow());
+        x_bar.fill(0.0);
+        x_bar_dots.fill(Batch([0.0; 2]));
+        let (mut e, mut e_dots, mut e_bar, mut e_bar_dots) = (0.0, Batch([0.0; 2]), 1.0, Batch([0.0; 2]));
+        let (mut k_bar, mut k_bar_dots) = (0.0, Batch([0.0; 2]));
+        bent::tangents::<f64, 2>(
+            cpu,
+            &mut y,
+            &mut y_dots,
+            &mut e,
+            &mut e_dots,
+            &hinges,
+            &h_dots,
+            x.view(),
+            x_dots.view(),
+            &0.5,
+            &k_dots,
+            &of,
+            &of_dots,
+        )
+        .unwrap();
+        let along = e_dots.0[0];
+        bent::adjoint_tangents::<f64, 2>(
+            cpu,
+            &mut y,
+            &mut y_dots,
+            &mut y_bar,
+            &mut y_bar_dots,
+            &mut e,
+            &mut e_dots,
+            &mut e_bar,
+            &mut e_bar_dots,
+            &hinges,
+            &h_dots,
+            &mut h_bar,
+            &mut h_bar_dots,
+            x.view(),
+            x_dots.view(),
+            x_bar.view_mut(),
+            x_bar_dots.view_mut(),
+            &0.5,
+            &k_dots,
+            &mut k_bar,
+            &mut k_bar_dots,
+            &of,
+            &of_dots,
+            &mut of_bar,
+            &mut of_bar_dots,
+        )
+        .unwrap();
+        (along, k_bar, k_bar_dots.0[0])
+    };
+    let (along, gradient, product) = both();
+    assert_eq!(measure(|| drop(both())).count_total, 0);
+    assert!((along - expected).abs() < 1e-12 * expected.abs(), "{along} and {expected}");
+    let (g, h) =
+        bent::gradient_and_hvp(cpu, &[0.0; 20], &still, x.view(), 1.0, &start, &hinges, x.view(), 0.5, &of)
+            .unwrap();
+    assert!((g.k - gradient).abs() < 1e-9 * gradient.abs(), "{} and {gradient}", g.k);
+    assert!((h.k - product).abs() < 1e-9 * product.abs(), "{} and {product}", h.k);
 }
 
 /// A GPU that does nothing, and counts what is allocated on it: what is left is the host's part of a call.

@@ -52,7 +52,8 @@ fn update_lanes(lanes: &mut [Value], f: &mut dyn FnMut(&mut [f64])) {
     }
 }
 
-fn update_value(v: &mut Value, f: &mut dyn FnMut(f64) -> f64) {
+/// The same for one scalar.
+pub fn update_value(v: &mut Value, f: &mut dyn FnMut(f64) -> f64) {
     if v.is_inactive() {
         return;
     }

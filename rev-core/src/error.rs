@@ -248,6 +248,14 @@ pub enum Cause {
     /// A derivative that doesn't exist.
     #[error(transparent)]
     NotDifferentiable(#[from] crate::pass::NotDifferentiable),
+    /// A derivative by an argument that has none.
+    #[error("there is no derivative by `{argument}`: {reason}")]
+    NoDerivative {
+        /// The argument.
+        argument: Text,
+        /// Why.
+        reason: Text,
+    },
     /// A device that isn't there, or can't run the program.
     #[error("{device}: {reason}")]
     Device {

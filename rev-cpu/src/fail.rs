@@ -228,6 +228,17 @@ pub fn no_copy() -> Error {
     Error::new(memory())
 }
 
+/// A derivative by an argument that has none.
+pub fn no_derivative(argument: &'static str, reason: &'static str) -> Error {
+    Error::new(Cause::NoDerivative { argument: argument.into(), reason: reason.into() })
+}
+
+/// Directions that don't say what each argument's is.
+pub fn directions(name: &'static str, expected: &'static str, found: &'static str) -> Error {
+    let operation = format!("the direction `{name}`");
+    Error::new(Cause::Type { operation: operation.into(), expected: expected.into(), found: found.into() })
+}
+
 /// A plan that has products of rows where a function gives those of columns.
 pub fn plan_by_rows() -> Error {
     let expected = "a plan by columns, or of a symmetric matrix";
@@ -236,6 +247,12 @@ pub fn plan_by_rows() -> Error {
         expected: expected.into(),
         found: "a plan by rows".into(),
     })
+}
+
+/// A matrix to be filled that is of other arguments.
+pub fn other_matrix(found: &dyn Debug, expected: &dyn Debug) -> Error {
+    let expected = format!("{expected:?}, with the same names");
+    Error::new(Cause::Shape { place: "matrix".into(), expected, found: format!("{found:?}") })
 }
 
 /// Products that a plan can't make a matrix of.

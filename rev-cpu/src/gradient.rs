@@ -6,24 +6,75 @@ use std::ops::BitOr;
 use ndarray::{Array, ArrayView, Dimension};
 use rev_core::error::Error;
 use rev_core::scalar::{Linear, Num, Primal};
+use rev_core::value::DynArg;
 
 use crate::fail;
 
-/// Some of the arguments of a function `F`: `f::W | f::X`.
+/// Some of the arguments of a function `F`: `f::W | f::X`, or all of them: `f::ALL`.
 pub struct Wrt<F> {
-    bits: u64,
+    chosen: Chosen,
     function: PhantomData<fn() -> F>,
 }
 
+/// The numbers of arguments, each a bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen(u64);
+
+impl Chosen {
+    /// All arguments, those without a bit too.
+    pub const ALL: Chosen = Chosen(u64::MAX);
+
+    /// Whether an argument is among them.
+    pub fn has(self, number: u32) -> bool {
+        self == Chosen::ALL || 1u64.checked_shl(number).is_some_and(|bit| self.0 & bit != 0)
+    }
+}
+
+/// What an argument is called, and why there is no derivative by it.
+pub type Underivable = (u32, &'static str, &'static str);
+
 impl<F> Wrt<F> {
-    /// The argument with a number.
+    /// All arguments by which there is a derivative.
+    pub const ALL: Self = Wrt { chosen: Chosen::ALL, function: PhantomData };
+
+    /// The argument with a number below 63.
     pub const fn argument(number: u32) -> Self {
-        Wrt { bits: 1 << (number % u64::BITS), function: PhantomData }
+        Wrt { chosen: Chosen(1 << number), function: PhantomData }
     }
 
     /// Whether an argument is among them.
-    pub fn has(&self, number: u32) -> bool {
-        self.bits & Self::argument(number).bits != 0
+    pub fn has(self, number: u32) -> bool {
+        self.chosen.has(number)
+    }
+
+    /// Which they are.
+    pub fn chosen(self) -> Chosen {
+        self.chosen
+    }
+
+    /// These columns of a Jacobian in forward mode, whatever its sizes: each sweep gives columns.
+    pub fn forward(self) -> Columns<F> {
+        Columns { wrt: self, mode: Mode::Forward }
+    }
+
+    /// These columns of a Jacobian in reverse mode, whatever its sizes: each sweep gives rows.
+    pub fn reverse(self) -> Columns<F> {
+        Columns { wrt: self, mode: Mode::Reverse }
+    }
+
+    /// A direction along one argument, shaped like it: `f::X.along(&v)`.
+    pub fn along<V: DynArg>(self, direction: &V) -> Along<'_, F> {
+        Along { wrt: self, direction }
+    }
+
+    /// That none of these arguments is among the chosen ones.
+    ///
+    /// # Errors
+    ///
+    /// Names the first that is, and says why there is no derivative by it.
+    pub fn refuse(self, arguments: &[Underivable]) -> Result<(), Error> {
+        let wrong = arguments.iter().find(|(k, ..)| self.chosen != Chosen::ALL && self.has(*k));
+        wrong.map_or(Ok(()), |(_, name, why)| Err(fail::no_derivative(name, why)))
     }
 }
 
@@ -37,7 +88,87 @@ impl<F> Copy for Wrt<F> {}
 impl<F> BitOr for Wrt<F> {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
-        Wrt { bits: self.bits | other.bits, function: PhantomData }
+        Wrt { chosen: Chosen(self.chosen.0 | other.chosen.0), function: PhantomData }
+    }
+}
+
+/// How a Jacobian is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// In forward mode, or in reverse mode where it has fewer rows than columns.
+    #[default]
+    Shorter,
+    /// In forward mode: each sweep gives columns.
+    Forward,
+    /// In reverse mode: each sweep gives rows.
+    Reverse,
+}
+
+/// Columns of a Jacobian of a function `F`, and how they are computed: `f::X`, `f::X.forward()`, `f::ALL.reverse()`.
+pub struct Columns<F> {
+    pub(crate) wrt: Wrt<F>,
+    pub(crate) mode: Mode,
+}
+
+impl<F> From<Wrt<F>> for Columns<F> {
+    fn from(wrt: Wrt<F>) -> Self {
+        Columns { wrt, mode: Mode::Shorter }
+    }
+}
+
+/// A direction along one argument of a function `F`: [`Wrt::along`].
+pub struct Along<'a, F> {
+    wrt: Wrt<F>,
+    direction: &'a dyn DynArg,
+}
+
+/// An argument: its number, the name of its tangents, and zeros for these; or why it has no derivative.
+pub type Tangent<'a> = (u32, &'static str, Result<&'a mut dyn DynArg, &'static str>);
+
+/// Puts directions along some arguments into their tangents, which are zero.
+///
+/// # Errors
+///
+/// A direction by an argument without a derivative, of another shape than the argument, by several arguments at once, or
+/// a second one by the same; each with the name of the tangent.
+pub fn directions<F>(given: &[Along<'_, F>], tangents: &mut [Tangent]) -> Result<(), Error> {
+    let mut all = Chosen(0);
+    for along in given {
+        let bits = along.wrt.chosen.0;
+        for (k, name, tangent) in tangents.iter_mut().filter(|(k, ..)| along.wrt.has(*k)) {
+            let tangent = tangent.as_mut().map_err(|why| fail::no_derivative(name, why))?;
+            if bits.count_ones() != 1 {
+                return Err(fail::directions(name, "one argument for each direction", "several"));
+            }
+            if all.has(*k) {
+                return Err(fail::directions(name, "one direction", "two"));
+            }
+            put_direction(name, along.direction, &mut **tangent)?;
+        }
+        all.0 |= bits;
+    }
+    Ok(())
+}
+
+fn put_direction(name: &'static str, direction: &dyn DynArg, tangent: &mut dyn DynArg) -> Result<(), Error> {
+    if let (Some(found), Some(expected)) = (direction.outline(), tangent.outline()) {
+        fail::same_shape(name, &expected.shape, &found.shape)?;
+    }
+    let (mut numbers, mut width) = (Vec::new(), 0);
+    direction.sides(&mut |sides| {
+        width = sides.len();
+        numbers.extend_from_slice(sides);
+    });
+    let (mut left, mut expected) = (numbers.chunks(width.max(1)), [0; 2]);
+    tangent.update_sides(&mut |sides| {
+        expected = [expected[0] + 1, sides.len()];
+        if let Some(own) = left.next().filter(|own| own.len() == sides.len()) {
+            sides.copy_from_slice(own);
+        }
+    })?;
+    match (expected, numbers.len()) {
+        ([0, _], 0) => Ok(()),
+        _ => fail::same_shape(name, &expected, &[numbers.len() / width.max(1), width]),
     }
 }
 
@@ -118,7 +249,7 @@ pub fn tangent_array<E: Primal, D: Dimension>(
     failed.map_or(Ok(shadows), Err)
 }
 
-fn room<T>(count: usize) -> Result<Vec<T>, Error> {
+pub(crate) fn room<T>(count: usize) -> Result<Vec<T>, Error> {
     let mut room = Vec::new();
     room.try_reserve_exact(count).map_err(|_| fail::no_copy())?;
     Ok(room)

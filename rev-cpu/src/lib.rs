@@ -18,6 +18,7 @@
 //! | [`names`] | what the names in a program have to stand for |
 //! | [`gradient`] | what gradient functions share |
 //! | [`dense`] | Jacobians and Hessians |
+//! | [`workspace`] | memory that is kept from call to call |
 //! | [`collect`] | the IR of a function with all that it calls |
 
 extern crate self as rev_cpu;
@@ -45,6 +46,7 @@ mod schedule;
 pub mod scratch;
 pub mod steps;
 pub mod view;
+pub mod workspace;
 
 /// What a program's source needs in scope.
 pub mod prelude {
@@ -52,6 +54,7 @@ pub mod prelude {
     pub use crate::device::Cpu;
     pub use crate::function::Reversible;
     pub use crate::names::{HasAdjoint, HasGradient, HasTangent, HasTaylor};
+    pub use crate::workspace::Workspace;
     pub use rev_core::device::Device;
     pub use rev_core::error::Error;
     pub use rev_core::scalar::{
@@ -69,7 +72,7 @@ pub mod __private {
     pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
     pub use crate::dense::{
-        one, scale, units, units_side_by_side, Compressed, DerivativeMatrix, Names, SIDES,
+        columns_of, one, scale, sparse_matrix, Argument, DerivativeMatrix, PatternOf, PlanOf, Sweeps, SIDES,
     };
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};
@@ -77,7 +80,8 @@ pub mod __private {
         Accumulate, Elements1, ElementsD, ElementsN, Function, Param, Params, Read, Reversible, Value, Write,
     };
     pub use crate::gradient::{
-        seed, tangent_array, tangents, zero_array_like, zero_shadow_array, zero_shadows, zeros_like, Wrt,
+        directions, seed, tangent_array, tangents, zero_array_like, zero_shadow_array, zero_shadows,
+        zeros_like, Along, Columns, Wrt,
     };
     pub use crate::names::{
         HasAdjoint, HasGradient, HasPartials, HasPure, HasReversible, HasTangent, HasTaylor, IsPure,
@@ -86,6 +90,7 @@ pub mod __private {
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};
     pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided, Taken};
+    pub use crate::workspace::{Source, Workspace};
     pub use crate::{arrays, checks, claims, fail, lanes, parallel, recursion};
     pub use ndarray;
     pub use rev_core::device::{Backend, Device, Generator, Texts};

@@ -6,7 +6,7 @@ use super::CAMERA;
 use crate::rotation::rotate;
 
 /// `e += w (project(camera, point) - feature)`.
-#[reversible(constant(feature))]
+#[reversible(tangent, constant(feature))]
 pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], weight: T, feature: &[T; 2]) {
     let r = [camera[0], camera[1], camera[2]];
     let centred = [point[0] - camera[3], point[1] - camera[4], point[2] - camera[5]];

@@ -1,7 +1,6 @@
 //! Values of any type: their shadows, their zeros, and whether one may stand for another.
 
 use super::{bf16, f16, Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
-use crate::coordinates;
 use crate::error::Error;
 use crate::lanes::{InParts, LaneByLane, Laned, Pack, WIDTH};
 use crate::tolerance::Tolerances;
@@ -65,7 +64,9 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     /// A type whose shadow doesn't take the numbers that its values have.
     fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
         let mut shadow = self.zero_shadow();
-        let mut numbers = coordinates::of(&self.load()).into_iter();
+        let mut numbers = Vec::new();
+        self.sides(&mut |sides| numbers.extend_from_slice(sides));
+        let mut numbers = numbers.into_iter();
         shadow.update_sides(&mut |sides| sides.fill(numbers.next().unwrap_or(f64::NAN)))?;
         Ok(shadow)
     }
@@ -76,7 +77,7 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     /// As [`Primal::as_tangent`].
     fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
         let (mut value, mut numbers) = (like.zero_like(), Vec::new());
-        coordinates::update_sides(&mut shadow.load(), &mut |sides| numbers.extend_from_slice(sides));
+        shadow.sides(&mut |sides| numbers.extend_from_slice(sides));
         let mut numbers = numbers.into_iter();
         value.update_sides(&mut |sides| sides.fill(numbers.next().unwrap_or(f64::NAN)))?;
         Ok(value)

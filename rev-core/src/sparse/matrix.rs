@@ -11,6 +11,17 @@ pub struct SparseMatrix {
     values: Vec<f64>,
 }
 
+/// Rows of a matrix that have the same columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Block<'a> {
+    /// The first row.
+    pub row: usize,
+    /// The columns, ascending.
+    pub columns: &'a [usize],
+    /// The values, row by row: as many for each as there are columns.
+    pub values: &'a [f64],
+}
+
 /// A slice whose length isn't what the pattern or the plan says.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LengthError {
@@ -113,6 +124,72 @@ impl SparseMatrix {
         let mut dense = vec![vec![0.0; self.columns()]; self.rows()];
         self.triplets().for_each(|(i, j, value)| dense[i][j] = value);
         dense
+    }
+
+    /// The transposed matrix. Takes time linear in rows, columns and nonzeros.
+    pub fn transposed(&self) -> SparseMatrix {
+        self.mirrored_by(self.pattern.transposed())
+    }
+
+    /// The values at the places of the transposed pattern.
+    fn mirrored_by(&self, transposed: Pattern) -> SparseMatrix {
+        let mut next: Vec<usize> = (0..transposed.rows()).map(|j| transposed.start(j)).collect();
+        let mut values = vec![0.0; self.values.len()];
+        for ((_, j), value) in self.pattern.iter().zip(&self.values) {
+            values[next[j]] = *value;
+            next[j] += 1;
+        }
+        SparseMatrix { pattern: Arc::new(transposed), values }
+    }
+
+    /// The product `AᵀA` of the transposed matrix with this one: of a Jacobian the Gauss-Newton matrix. Symmetric; an
+    /// entry stays also where its terms cancel.
+    ///
+    /// Takes time and memory linear in rows, columns and the products of two nonzeros of one row, of which there are as
+    /// many as the squares of the rows' nonzeros add up to (Gustavson, "Two fast algorithms for sparse matrices", ACM
+    /// Transactions on Mathematical Software 4 (1978), 250–269).
+    pub fn gram(&self) -> SparseMatrix {
+        let (n, by_columns) = (self.columns(), self.transposed());
+        let (mut sums, mut last) = (vec![0.0; n], vec![usize::MAX; n]);
+        let (mut entries, mut values) = (Vec::new(), Vec::new());
+        for i in 0..n {
+            let first = entries.len();
+            for (at, row) in by_columns.pattern.positions(i) {
+                for (other, j) in self.pattern.positions(row) {
+                    if last[j] != i {
+                        (last[j], sums[j]) = (i, 0.0);
+                        entries.push((i, j));
+                    }
+                    sums[j] += by_columns.values[at] * self.values[other];
+                }
+            }
+            values.extend(entries[first..].iter().map(|(_, j)| sums[*j]));
+        }
+        // rows whose columns are in any order; those of the transposed matrix ascend, and it is the same matrix
+        let unsorted = Pattern::compressed(n, n, entries.iter().copied());
+        let transposed = unsorted.transposed();
+        SparseMatrix { pattern: Arc::new(unsorted), values }.mirrored_by(transposed)
+    }
+
+    /// Dense blocks of `height` rows each, the last one of what is left: for each its columns and its values. So a
+    /// loop whose iterations write `height` numbers each has a block of every iteration.
+    ///
+    /// # Errors
+    ///
+    /// Rows of a block that have other columns than its first one. [`Pattern::joined`] makes a pattern without such.
+    pub fn blocks(&self, height: usize) -> Result<impl Iterator<Item = Block<'_>>, PatternError> {
+        let height = height.max(1);
+        let first = |row: usize| row - row % height;
+        let odd = (0..self.rows()).find(|row| self.pattern.row(*row) != self.pattern.row(first(*row)));
+        if let Some(row) = odd {
+            return Err(PatternError::NotJoined { row, first: first(row) });
+        }
+        let block = move |row: usize| {
+            let end = self.rows().min(row + height);
+            let values = &self.values[self.pattern.start(row)..self.pattern.start(end)];
+            Block { row, columns: self.pattern.row(row), values }
+        };
+        Ok((0..self.rows()).step_by(height).map(block))
     }
 
     /// The product of the matrix with a vector.

@@ -49,7 +49,7 @@ mod substitution;
 
 pub use crate::interp::{Branches, Sparsity};
 pub use coloring::{color_acyclic, color_columns, color_rows, color_star, Coloring, Order};
-pub use matrix::{LengthError, SparseMatrix};
+pub use matrix::{Block, LengthError, SparseMatrix};
 pub use pattern::{Pattern, PatternError};
 pub use plan::Plan;
 

@@ -55,6 +55,16 @@ pub enum PatternError {
         /// The column of the entry that is there.
         column: usize,
     },
+    /// Rows should have the same columns, and don't.
+    #[error(
+        "the rows {first} and {row} of a block have other columns: `joined` makes a pattern whose rows don't"
+    )]
+    NotJoined {
+        /// The row.
+        row: usize,
+        /// The first row of its block.
+        first: usize,
+    },
 }
 
 impl Pattern {
@@ -116,6 +126,43 @@ impl Pattern {
         Pattern::compressed(self.columns, self.rows(), self.iter().map(|(i, j)| (j, i)))
     }
 
+    /// The pattern of the part of the matrix that has these rows and columns, each given once and ascending. Others than
+    /// the matrix has are left out.
+    pub fn part(
+        &self,
+        rows: impl IntoIterator<Item = usize>,
+        columns: impl IntoIterator<Item = usize>,
+    ) -> Pattern {
+        let mut place = vec![None; self.columns];
+        let mut count = 0;
+        for column in columns.into_iter().filter(|column| *column < self.columns) {
+            place[column] = Some(count);
+            count += 1;
+        }
+        let rows: Vec<usize> = rows.into_iter().filter(|row| *row < self.rows()).collect();
+        let of_row = |(at, row): (usize, &usize)| {
+            self.row(*row)
+                .iter()
+                .filter_map(|column| place[*column])
+                .map(move |j| (at, j))
+                .collect::<Vec<_>>()
+        };
+        let entries: Vec<_> = rows.iter().enumerate().flat_map(of_row).collect();
+        Pattern::compressed(rows.len(), count, entries.iter().copied())
+    }
+
+    /// The pattern in which all rows of a block have the places of each of them, for blocks of `height` rows: the first
+    /// ones, the next ones, and so on. A height of zero is one of one. See [`SparseMatrix::blocks`](super::SparseMatrix::blocks).
+    pub fn joined(&self, height: usize) -> Pattern {
+        let (height, rows) = (height.max(1), self.rows());
+        let blocks = rows.div_ceil(height);
+        let mut union = Pattern::compressed(self.columns, blocks, self.iter().map(|(i, j)| (j, i / height)));
+        union = union.transposed();
+        union.remove_repeats();
+        let entries = (0..rows).flat_map(|i| union.row(i / height).iter().map(move |j| (i, *j)));
+        Pattern::compressed(rows, self.columns, entries)
+    }
+
     /// Whether the matrix is square, and with each place has the one across the diagonal.
     pub fn is_symmetric(&self) -> bool {
         self.mirrored().is_ok()
@@ -149,6 +196,11 @@ impl Pattern {
     pub(super) fn position(&self, row: usize, column: usize) -> Option<usize> {
         let offset = self.row(row).binary_search(&column).ok()?;
         Some(self.starts[row] + offset)
+    }
+
+    /// The first position of an existing row, or behind the last row the number of all.
+    pub(super) fn start(&self, row: usize) -> usize {
+        self.starts[row]
     }
 
     /// The positions of an existing row with their columns.

@@ -17,6 +17,8 @@ pub struct Plan {
     by_rows: bool,
     /// For each group its members.
     seeds: Pattern,
+    /// For each column (row) its group.
+    groups: Vec<usize>,
     /// For each position where it is read in the products.
     sources: Vec<usize>,
     /// What follows the reading.
@@ -40,6 +42,18 @@ impl Plan {
         let products = Products { colors: coloring.colors(), length: pattern.columns() };
         let sources = pattern.iter().map(|(i, j)| products.place(j, i)).collect();
         Plan::direct(pattern, true, &coloring, sources)
+    }
+
+    /// The one of [`Plan::by_columns`] and [`Plan::by_rows`] with fewer groups; by columns where they have as many.
+    pub fn by_fewer(pattern: impl Into<Arc<Pattern>>, order: Order) -> Plan {
+        let pattern = pattern.into();
+        let columns = Plan::by_columns(Arc::clone(&pattern), order);
+        let rows = Plan::by_rows(pattern, order);
+        if rows.groups() < columns.groups() {
+            rows
+        } else {
+            columns
+        }
     }
 
     /// Groups of columns of a symmetric matrix by a star colouring: [`color_star`].
@@ -74,7 +88,8 @@ impl Plan {
             0 => Pattern::compressed(0, colors.len(), std::iter::empty()),
             _ => Pattern::compressed(coloring.count(), colors.len(), members),
         };
-        Plan { pattern, by_rows, seeds, sources, substitution: Substitution::default() }
+        let groups = colors.to_vec();
+        Plan { pattern, by_rows, seeds, groups, sources, substitution: Substitution::default() }
     }
 
     /// The pattern of the matrices that the plan is for.
@@ -93,6 +108,11 @@ impl Plan {
     /// Each column is in one group, unless there are no groups.
     pub fn seed(&self, group: usize) -> &[usize] {
         self.seeds.row(group)
+    }
+
+    /// The group of a column (of a row, if the plan goes by rows); `None` if there is no such column.
+    pub fn group(&self, member: usize) -> Option<usize> {
+        self.groups.get(member).copied()
     }
 
     /// Whether the groups are of rows, so that the products are those of the transposed matrix.

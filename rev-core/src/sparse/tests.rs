@@ -296,3 +296,85 @@ fn a_matrix_is_read_by_place_by_triplet_and_by_product() {
     assert_eq!(matrix.values(), [7.0, 3.0, 4.0]);
     assert!(SparseMatrix::from_triplets(1, 1, [(0, 1, 1.0)]).is_err());
 }
+
+/// A random matrix of small whole numbers, so that sums are exact.
+fn whole_numbers(random: &mut Random, (rows, columns, percent): (usize, usize, usize)) -> SparseMatrix {
+    let entries = random.entries(rows, columns, percent);
+    let triplets: Vec<_> = entries.into_iter().map(|(i, j)| (i, j, random.below(19) as f64 - 9.0)).collect();
+    SparseMatrix::from_triplets(rows, columns, triplets).unwrap()
+}
+
+#[test]
+fn a_matrix_is_transposed_and_multiplied_with_itself() {
+    let mut random = Random(11);
+    for shape in shapes(&mut random) {
+        let matrix = whole_numbers(&mut random, shape);
+        let (dense, transposed, gram) = (matrix.to_dense(), matrix.transposed(), matrix.gram());
+        let (rows, columns) = (matrix.rows(), matrix.columns());
+        assert_eq!((transposed.rows(), transposed.columns()), (columns, rows));
+        assert!(transposed.triplets().all(|(i, j, value)| dense[j][i] == value));
+        assert_eq!(transposed.transposed(), matrix);
+        assert_eq!(transposed.pattern().as_ref(), &matrix.pattern().transposed());
+        // the definition, and no place but those of two nonzeros in one row
+        for i in 0..columns {
+            for j in 0..columns {
+                let meet =
+                    (0..rows).any(|k| matrix.pattern().contains(k, i) && matrix.pattern().contains(k, j));
+                assert_eq!(gram.pattern().contains(i, j), meet);
+                assert_eq!(gram.get(i, j), Some((0..rows).map(|k| dense[k][i] * dense[k][j]).sum()));
+            }
+        }
+        assert!(gram.pattern().is_symmetric());
+        assert!((0..columns).all(|i| gram.pattern().row(i).is_sorted()));
+    }
+}
+
+#[test]
+fn parts_and_blocks_have_the_entries_of_the_whole() {
+    let mut random = Random(12);
+    for shape in shapes(&mut random) {
+        let matrix = whole_numbers(&mut random, shape);
+        let pattern = matrix.pattern();
+        let mut some = |n: usize| (0..n).filter(|_| random.below(3) > 0).collect::<Vec<_>>();
+        let (rows, columns) = (some(pattern.rows()), some(pattern.columns()));
+        let part = pattern.part(rows.iter().copied().chain([1000]), columns.iter().copied());
+        assert_eq!((part.rows(), part.columns()), (rows.len(), columns.len()));
+        for (i, row) in rows.iter().enumerate() {
+            let expected = (0..columns.len()).filter(|j| pattern.contains(*row, columns[*j]));
+            assert!(expected.eq(part.row(i).iter().copied()));
+        }
+        for height in [0, 1, 2, 3, 50] {
+            let joined = Arc::new(pattern.joined(height));
+            let size = height.max(1);
+            let joined_in = |i: usize, j| {
+                let block = i - i % size..pattern.rows().min(i - i % size + size);
+                block.into_iter().any(|k| pattern.contains(k, j))
+            };
+            for i in 0..pattern.rows() {
+                let expected = (0..pattern.columns()).filter(|j| joined_in(i, *j));
+                assert!(expected.eq(joined.row(i).iter().copied()));
+            }
+            let values = joined.iter().map(|(i, j)| matrix.get(i, j).unwrap()).collect();
+            let filled = SparseMatrix::new(joined, values).unwrap();
+            let mut found = Vec::new();
+            for (k, block) in filled.blocks(height).unwrap().enumerate() {
+                assert_eq!(block.row, k * size);
+                let width = block.columns.len();
+                let rows = (pattern.rows() - block.row).min(size);
+                assert_eq!(block.values.len(), rows * width);
+                for (at, value) in block.values.iter().enumerate() {
+                    found.push((block.row + at / width, block.columns[at % width], *value));
+                }
+            }
+            assert!(found.into_iter().eq(filled.triplets()));
+            let same = |i: usize| pattern.row(i) == pattern.row(i - i % size);
+            let odd = (0..pattern.rows()).find(|i| !same(*i));
+            let expected = odd.map(|row| PatternError::NotJoined { row, first: row - row % size });
+            assert_eq!(matrix.blocks(height).err(), expected);
+        }
+        let fewer = Plan::by_fewer(Arc::clone(pattern), Order::Natural);
+        check_recovery(&fewer, &matrix.to_dense());
+        assert!(fewer.groups() <= Plan::by_columns(Arc::clone(pattern), Order::Natural).groups());
+        assert!(fewer.groups() <= Plan::by_rows(Arc::clone(pattern), Order::Natural).groups());
+    }
+}

@@ -56,6 +56,10 @@ pub trait DynArg {
         coordinates::update_sides(&mut data, f);
         self.store(&data)
     }
+    /// Calls `f` on the same numbers, to be read.
+    fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+        coordinates::update_sides(&mut self.load(), &mut |sides| f(sides));
+    }
 
     /// What can be said before the value is copied to planes; none for what is copied as a tree:
     /// single values, and types whose values aren't made of the same scalars each.
@@ -129,6 +133,9 @@ impl<T: DynArg + ?Sized> DynArg for &T {
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())
     }
+    fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+        (**self).sides(f);
+    }
     fn outline(&self) -> Option<Outline> {
         (**self).outline()
     }
@@ -146,6 +153,9 @@ impl<T: DynArg + ?Sized> DynArg for &mut T {
     }
     fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
         (**self).update_sides(f)
+    }
+    fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+        (**self).sides(f);
     }
     fn outline(&self) -> Option<Outline> {
         (**self).outline()
@@ -176,6 +186,43 @@ macro_rules! tree {
         fn store(&mut self, data: &Data) -> Result<(), Error> {
             *self = scalar_from(data)?;
             Ok(())
+        }
+        fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
+            let mut value = self.to_value();
+            coordinates::update_value(&mut value, &mut |v| {
+                let mut side = [v];
+                f(&mut side);
+                side[0]
+            });
+            self.store(&Data::Scalar(value))
+        }
+        fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+            coordinates::update_value(&mut self.to_value(), &mut |v| {
+                f(&[v]);
+                v
+            });
+        }
+    };
+}
+
+/// What has no numbers.
+macro_rules! no_sides {
+    () => {
+        fn update_sides(&mut self, _: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
+            Ok(())
+        }
+        fn sides(&self, _: &mut dyn FnMut(&[f64])) {}
+    };
+}
+
+/// The numbers of elements, one after the other.
+macro_rules! sides_of_elements {
+    (|$self:ident| $elements:expr, $elements_mut:expr) => {
+        fn update_sides(&mut $self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
+            $elements_mut.try_for_each(|e| e.update_sides(f))
+        }
+        fn sides(&$self, f: &mut dyn FnMut(&[f64])) {
+            $elements.for_each(|e| e.sides(f));
         }
     };
 }
@@ -284,6 +331,7 @@ impl DynArg for () {
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())
     }
+    no_sides!();
     fn scalars(_: &mut Vec<ScalarType>) -> bool {
         true
     }
@@ -296,6 +344,7 @@ impl<T> DynArg for NoShadow<T> {
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())
     }
+    no_sides!();
     fn scalars(_: &mut Vec<ScalarType>) -> bool {
         true
     }
@@ -328,6 +377,9 @@ impl<T: Real, const N: usize> DynArg for Batch<T, N> {
         self.0 = sides.map(T::from_f64);
         Ok(())
     }
+    fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+        f(&self.0.map(T::to_f64));
+    }
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
         (0..N).all(|_| T::scalars(list))
     }
@@ -350,6 +402,15 @@ impl<T: Half, const N: usize> DynArg for WideBatch<T, N> {
         lanes.store(data)?;
         *self = WideBatch::new(lanes.0);
         Ok(())
+    }
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
+        let mut lanes = Batch(self.0);
+        lanes.update_sides(f)?;
+        *self = WideBatch::new(lanes.0);
+        Ok(())
+    }
+    fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+        Batch(self.0).sides(f);
     }
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
         Batch::<f32, N>::scalars(list)
@@ -407,6 +468,10 @@ impl<S: DynArg> DynArg for ComplexShadow<S> {
         self.re.update_sides(f)?;
         self.im.update_sides(f)
     }
+    fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+        self.re.sides(f);
+        self.im.sides(f);
+    }
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
         S::scalars(list) && S::scalars(list)
     }
@@ -444,9 +509,7 @@ impl<T: DynArg> DynArg for [T] {
         let elements = elements(data, &[self.len()])?;
         self.iter_mut().zip(elements).try_for_each(|(a, b)| a.store(b))
     }
-    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
-        self.iter_mut().try_for_each(|e| e.update_sides(f))
-    }
+    sides_of_elements!(|self| self.iter(), self.iter_mut());
     fn outline(&self) -> Option<Outline> {
         outline(&[self.len()], self.first())
     }
@@ -465,9 +528,7 @@ impl<T: DynArg, const K: usize> DynArg for [T; K] {
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
     }
-    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
-        self.as_mut_slice().update_sides(f)
-    }
+    sides_of_elements!(|self| self.iter(), self.iter_mut());
     fn scalars(list: &mut Vec<ScalarType>) -> bool {
         (0..K).all(|_| T::scalars(list))
     }
@@ -488,9 +549,7 @@ impl<T: DynArg> DynArg for Vec<T> {
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
     }
-    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
-        self.as_mut_slice().update_sides(f)
-    }
+    sides_of_elements!(|self| self.iter(), self.iter_mut());
     fn outline(&self) -> Option<Outline> {
         self.as_slice().outline()
     }
@@ -519,6 +578,7 @@ impl<T: DynArg + Zero> DynArg for Stack<T> {
         *self = Stack::from(stack);
         Ok(())
     }
+    sides_of_elements!(|self| self.as_slice().iter(), self.values_mut().iter_mut());
     fn outline(&self) -> Option<Outline> {
         let array = outline(&[self.len()], self.as_slice().first())?;
         let sample = Data::Stack(array.sample.children().cloned().collect());
@@ -542,6 +602,9 @@ macro_rules! arrays {
                 shape: self.shape().to_vec(),
                 elements: self.iter().map(T::load).collect(),
             })
+        }
+        fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+            self.iter().for_each(|e| e.sides(f));
         }
         fn outline(&self) -> Option<Outline> {
             outline(self.shape(), self.first())
@@ -602,6 +665,13 @@ macro_rules! tuples {
                     }
                     _ => Err(data.type_error("storing a tuple", format!("a tuple of {}", [$($k),*].len()))),
                 }
+            }
+            fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
+                $(self.$k.update_sides(f)?;)*
+                Ok(())
+            }
+            fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+                $(self.$k.sides(f);)*
             }
             fn scalars(list: &mut Vec<ScalarType>) -> bool {
                 true $(&& $name::scalars(list))*

@@ -166,6 +166,7 @@ fn complete(cause: Cause, details: &[Detail], values: &[u64]) -> Cause {
         | Cause::Sparsity(_)
         | Cause::Depth { .. }
         | Cause::NotDifferentiable(_)
+        | Cause::NoDerivative { .. }
         | Cause::Device { .. }) => other,
     }
 }

@@ -265,6 +265,15 @@ impl Names<'_> {
                 #(#p::DynArg::store(&mut self.#fields, data.field(#labels)?)?;)*
                 ::core::result::Result::Ok(())
             }
+            fn update_sides(
+                &mut self, f: &mut dyn ::core::ops::FnMut(&mut [f64]),
+            ) -> ::core::result::Result<(), #p::Error> {
+                #(#p::DynArg::update_sides(&mut self.#fields, f)?;)*
+                ::core::result::Result::Ok(())
+            }
+            fn sides(&self, f: &mut dyn ::core::ops::FnMut(&[f64])) {
+                #(#p::DynArg::sides(&self.#fields, f);)*
+            }
             fn scalars(list: &mut ::std::vec::Vec<#p::ir::ScalarType>) -> bool {
                 true #(&& <#types as #p::DynArg>::scalars(list))*
             }

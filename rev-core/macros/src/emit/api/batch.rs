@@ -1,43 +1,37 @@
-//! `f::jvp_batch` and `f::hvp_batch`: several tangents side by side, in one sweep.
+//! Several tangents side by side, in one sweep: `f::jvp_batch` and `f::hvp_batch`, and in place `f::tangents` and
+//! `f::adjoint_tangents`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
+use super::along::along;
 use super::dense::again;
-use super::gradient::{bar, field, Param};
+use super::gradient::{accumulates, bar, field, Param};
 use super::tangent::{zeros, Pair};
-use super::{dimension, Slot, DEPTH};
-use crate::emit::signature::{Passed, Shape};
+use super::{input_like, lent, same_shape, Slot};
+use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
 
 /// Variables for the arguments of a program, each followed by its tangents.
-pub struct Sides {
-    pub code: TokenStream,
-    pub slots: Vec<Slot>,
+struct Sides {
+    code: TokenStream,
+    slots: Vec<Slot>,
 }
 
 /// The tangents of an argument as a parameter: shaped like it, with shadows as elements.
-pub fn input(pair: &Pair, (of, dot): (&Param, &Param)) -> TokenStream {
-    let (p, name, ty) = (pair.of.p, &dot.0.ident, &of.1.ty);
-    let element = quote!(<#ty as #p::Primal>::Shadow<__N>);
-    match of.1.shape {
-        Shape::Slice => quote!(#name: &[#element]),
-        Shape::Array(rank) => {
-            let dimension = dimension(rank, p);
-            quote!(#name: #p::ndarray::ArrayView<'_, #element, #dimension>)
-        }
-        Shape::Value | Shape::Function => quote!(#name: #element),
-    }
+fn input(pair: &Pair, (of, dot): (&Param, &Param)) -> TokenStream {
+    let (p, ty) = (pair.of.p, &of.1.ty);
+    input_like(p, &dot.0.ident, of.1.shape, &quote!(<#ty as #p::Primal>::Shadow<__N>))
 }
 
 /// Whether the caller gives tangents of a parameter.
-pub fn is_given(pair: &Pair, of: &Param) -> bool {
+fn is_given(pair: &Pair, of: &Param) -> bool {
     of.1.shape != Shape::Function && pair.is_given(of)
 }
 
 /// `zeroed`: the parameter that isn't given, and starts at zero.
-pub fn sides(pair: &Pair, zeroed: Option<&ParamModel>) -> Sides {
+fn sides(pair: &Pair, zeroed: Option<&ParamModel>) -> Sides {
     let (p, n) = (pair.of.p, quote!(__N));
     let (mut code, mut slots) = (TokenStream::new(), Vec::new());
     for (of, dot) in pair.params() {
@@ -71,28 +65,17 @@ pub fn sides(pair: &Pair, zeroed: Option<&ParamModel>) -> Sides {
 
 /// A variable for tangents that the caller gave: a copy where they are written.
 fn given(p: &TokenStream, (of, passed): &Param, name: &Ident) -> TokenStream {
-    let (value, text, written) = (&of.ident, name.to_string(), of.mode != Mode::Read);
-    match (passed.shape, written) {
-        (Shape::Value | Shape::Function, _) => quote!(let mut #name = #name;),
-        (Shape::Slice, _) => {
-            let own = written.then(|| quote!(.to_vec()));
-            quote! {
-                #p::fail::same_shape(#text, &[#value.len()], &[#name.len()])?;
-                let mut #name = #name #own;
-            }
-        }
-        (Shape::Array(_), _) => {
-            let own = written.then(|| quote!(.to_owned()));
-            quote! {
-                #p::fail::same_shape(#text, #value.shape(), #name.shape())?;
-                let mut #name = #name #own;
-            }
-        }
-    }
+    let check = same_shape(p, passed.shape, &of.ident, name);
+    let own = match (passed.shape, of.mode != Mode::Read) {
+        (Shape::Slice, true) => quote!(.to_vec()),
+        (Shape::Array(_), true) => quote!(.to_owned()),
+        (Shape::Value | Shape::Slice | Shape::Array(_) | Shape::Function, _) => TokenStream::new(),
+    };
+    quote!(#check let mut #name = #name #own;)
 }
 
 /// The tangents that the caller gives, then the arguments, but for the loss where it starts at zero.
-pub fn inputs(pair: &Pair, zeroed: Option<&ParamModel>) -> Vec<TokenStream> {
+fn inputs(pair: &Pair, zeroed: Option<&ParamModel>) -> Vec<TokenStream> {
     let wanted = |param: &ParamModel| zeroed.is_none_or(|z| z.var != param.var);
     let all: Vec<_> = pair.params().filter(|((param, _), _)| wanted(param)).collect();
     let dots = all.iter().filter(|(of, _)| is_given(pair, of)).map(|(of, dot)| input(pair, (of, dot)));
@@ -119,13 +102,17 @@ pub fn jvp_batch(pair: &Pair) -> TokenStream {
     }
     let run = pair.of.dispatch(Direction::TANGENTS, &sides.slots, Some(&n));
     let code = sides.code;
+    let found = quote!(#result<#(#types),*>);
+    let along = along(pair, "jvp_batch", None, &found, Some(&n));
     quote! {
+        #along
+
         /// The same along `__N` directions in one sweep, side by side in shadows of this width. Functions among the
         /// arguments have no tangent here: their own are taken.
         #[allow(clippy::too_many_arguments)]
         #vis fn jvp_batch<#declared const __N: usize>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
-        ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
+        ) -> ::core::result::Result<#found, #p::Error> #conditions {
             #code
             #run;
             __Ok(#result { #(#values),* })
@@ -181,7 +168,8 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
             match (alone && k > 0, beside.shape) {
                 (true, Shape::Function) => functions.extend(quote!(let #name = #value;)),
                 (true, _) => functions.extend(quote!(let #name = &#p::NoShadow::<()>::NEW;)),
-                (false, _) => inputs.push(lent(p, &name, &beside)),
+                (false, Shape::Function) => inputs.push(input_like(p, &name, beside.shape, &beside.ty)),
+                (false, shape) => inputs.push(lent(p, &name, shape, &beside.ty, beside.mode != Mode::Read)),
             }
             if k > 0 {
                 shapes.extend(same_shape(p, passed.shape, value, &name));
@@ -202,35 +190,6 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
             #run;
             __Ok(())
         }
-    }
-}
-
-/// `name: &mut [T]`: an argument in place, by how a program takes it.
-fn lent(p: &TokenStream, name: &Ident, passed: &Passed) -> TokenStream {
-    let (ty, written) = (&passed.ty, passed.mode != Mode::Read);
-    match (passed.shape, written) {
-        (Shape::Value, true) => quote!(#name: &mut #ty),
-        (Shape::Value, false) => quote!(#name: &#ty),
-        (Shape::Slice, true) => quote!(#name: &mut [#ty]),
-        (Shape::Slice, false) => quote!(#name: &[#ty]),
-        (Shape::Array(rank), true) => {
-            let dimension = dimension(rank, p);
-            quote!(#name: #p::ndarray::ArrayViewMut<'_, #ty, #dimension>)
-        }
-        (Shape::Array(rank), false) => {
-            let dimension = dimension(rank, p);
-            quote!(#name: #p::ndarray::ArrayView<'_, #ty, #dimension>)
-        }
-        (Shape::Function, _) => quote!(#name: #ty),
-    }
-}
-
-fn same_shape(p: &TokenStream, shape: Shape, of: &Ident, name: &Ident) -> TokenStream {
-    let text = name.to_string();
-    match shape {
-        Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#name.len()])?;),
-        Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #name.shape())?;),
-        Shape::Value | Shape::Function => TokenStream::new(),
     }
 }
 
@@ -268,10 +227,9 @@ pub fn hvp_batch(pair: &Pair) -> TokenStream {
     let sides = sides(pair, Some(loss));
     let others: Vec<Param> =
         pair.params().map(|(of, _)| of).filter(|(param, _)| param.var != loss.var).collect();
-    let (mut bars, mut slots, mut zeroed) = (TokenStream::new(), Vec::new(), Vec::new());
+    let mut bars = TokenStream::new();
     for ((of, _), value_and_dot) in pair.params().zip(sides.slots.chunks(2)) {
         let (bar, bar_dot) = (bar(of.0), bar_dot(of.0));
-        let passed = of.1.cotangent();
         let zero = pair.of.zero_shadow(&value_and_dot[0], &n);
         let (value, is_function) = (&of.0.ident, of.1.shape == Shape::Function);
         bars.extend(match is_function {
@@ -279,18 +237,8 @@ pub fn hvp_batch(pair: &Pair) -> TokenStream {
             false => zeros(p, &bar, &of, of.0.mode != Mode::Read),
         });
         bars.extend(quote!(let mut #bar_dot = #zero;));
-        slots.extend_from_slice(value_and_dot);
-        if of.0.mode == Mode::Read && !is_function {
-            zeroed.extend([slots.len(), slots.len() + 1]);
-        }
-        let own = Slot::own(bar_dot, passed.tangent(p));
-        slots.extend([Slot::own(bar, passed), own]);
     }
-    let seed = bar(loss);
-    let written = pair.params().enumerate().filter(|(_, ((param, _), _))| param.mode != Mode::Read);
-    let written = written.map(|(k, _)| k);
-    let forward = pair.of.dispatch(Direction::TANGENTS, &sides.slots, Some(&n));
-    let backward = pair.of.dispatch_forgetful(Direction::TANGENTS_OF_ADJOINT, &slots, &zeroed, &n);
+    let (seed, sweep) = (bar(loss), of_adjoint(pair, &sides.slots, false, &n));
     let (types, values): (Vec<_>, Vec<_>) = others
         .iter()
         .map(|(param, passed)| match pair.of.is_inactive(param) {
@@ -302,28 +250,56 @@ pub fn hvp_batch(pair: &Pair) -> TokenStream {
         })
         .unzip();
     let fields = others.iter().map(|(param, _)| field(param, &others));
-    let (code, depth) = (sides.code, DEPTH);
+    let code = sides.code;
+    let found = quote!(#result<#(#types),*>);
+    let along = along(pair, "hvp_batch", Some(loss), &found, Some(&n));
     quote! {
+        #along
+
         /// The products of the Hessian of the loss with `__N` directions in one sweep, side by side in shadows of this
         /// width.
         #[allow(clippy::too_many_arguments)]
         #vis fn hvp_batch<#declared const __N: usize>(
             #device: &(impl #p::Device + ?Sized), #(#inputs),*
-        ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
+        ) -> ::core::result::Result<#found, #p::Error> #conditions {
             #code
             #bars
             #p::seed(&mut #seed, 0);
-            // where nothing reads what is written, the adjoint needs no state to start from
-            if !const { true #(&& Self {}.__accumulates(#written, #depth))* } {
-                #forward;
-            }
-            #backward;
+            #sweep
             __Ok(#result { #(#fields: #values),* })
         }
     }
 }
 
+/// A run of the function with its tangents, and of its adjoint with its: on arguments with their tangents, and variables of
+/// their cotangents with their tangents, which are references or hold these.
+pub fn of_adjoint(pair: &Pair, sides: &[Slot], reference: bool, n: &TokenStream) -> TokenStream {
+    let (mut slots, mut zeroed) = (Vec::new(), Vec::new());
+    for (((param, passed), _), value_and_dot) in pair.params().zip(sides.chunks(2)) {
+        let passed = passed.cotangent();
+        let is_function = passed.shape == Shape::Function;
+        slots.extend_from_slice(value_and_dot);
+        if param.mode == Mode::Read && !is_function {
+            zeroed.extend([slots.len(), slots.len() + 1]);
+        }
+        let reference = reference && !is_function;
+        let tangent = passed.tangent(pair.of.p);
+        slots.push(Slot { name: bar(param), passed, reference });
+        slots.push(Slot { name: bar_dot(param), passed: tangent, reference });
+    }
+    let accumulates = accumulates(pair.of);
+    let forward = pair.of.dispatch(Direction::TANGENTS, sides, Some(n));
+    let backward = pair.of.dispatch_forgetful(Direction::TANGENTS_OF_ADJOINT, &slots, &zeroed, n);
+    quote! {
+        // where nothing reads what is written, the adjoint needs no state to start from
+        if !#accumulates {
+            #forward;
+        }
+        #backward;
+    }
+}
+
 /// The variable of the tangents of an argument's cotangent.
-fn bar_dot(param: &ParamModel) -> Ident {
+pub fn bar_dot(param: &ParamModel) -> Ident {
     format_ident!("__{}_bar_dot", param.ident)
 }

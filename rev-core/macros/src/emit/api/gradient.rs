@@ -37,17 +37,18 @@ pub fn field(param: &ParamModel, others: &[Param]) -> Ident {
     name
 }
 
-/// The constants that name the arguments: in capitals, with underscores behind those that differ only in that.
-fn constant_names(others: &[Param]) -> Vec<Ident> {
-    let mut names: Vec<Ident> = Vec::new();
-    for (param, _) in others {
+/// The constants that name the arguments: in capitals, with underscores behind those that differ only in that or are taken.
+fn constant_names(entry: &Entry) -> Vec<Ident> {
+    let taken = ["ALL", "TANGENT"];
+    let mut names = taken.map(|name| format_ident!("{name}")).to_vec();
+    for (param, _) in entry.params() {
         let mut name = format_ident!("{}", plain(&param.ident).to_uppercase());
         while names.contains(&name) {
             name = format_ident!("{name}_");
         }
         names.push(name);
     }
-    names
+    names.split_off(taken.len())
 }
 
 pub fn type_params(others: &[Param]) -> Vec<Ident> {
@@ -86,10 +87,12 @@ fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     let names: Vec<_> = others.iter().map(|(param, _)| &param.ident).collect();
     let fields: Vec<_> = others.iter().map(|(param, _)| field(param, others)).collect();
     let body = body(entry, loss, others);
-    let constants = constants(entry, others);
-    let selected = fields.iter().enumerate().map(|(k, f)| {
-        let bit = k as u32;
-        quote!(#f: __wrt.has(#bit).then_some(__all.#f))
+    let numbered = || (0u32..).zip(entry.params()).filter(|(_, (param, _))| param.var != loss.0.var);
+    let selected = numbered().zip(&fields).map(|((k, _), f)| quote!(#f: __wrt.has(#k).then_some(__all.#f)));
+    let refused = (0u32..).zip(entry.params()).filter_map(|(k, param)| {
+        let is_loss = param.0.var == loss.0.var;
+        let (text, why) = (param.0.ident.to_string(), underivable(entry, &param, is_loss)?);
+        Some(quote!((#k, #text, #why)))
     });
     quote! {
         /// The value of the loss, which starts at zero, and its gradients by all other arguments,
@@ -101,14 +104,13 @@ fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
             #body
         }
 
-        #constants
-
         /// The same with the gradients of chosen arguments only.
         #vis fn gradient_wrt<#declared>(
             #device: &(impl #p::Device + ?Sized), __wrt: #p::Wrt<#name>, #(#inputs),*
         ) -> ::core::result::Result<
             #result<#value, #(::core::option::Option<#types>),*>, #p::Error
         > #conditions {
+            __wrt.refuse(&[#(#refused),*])?;
             let __all = Self::gradient(#device, #(#names),*)?;
             __Ok(#result { value: __all.value, #(#selected),* })
         }
@@ -116,15 +118,19 @@ fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
 }
 
 /// `f::W` for an argument `w`.
-fn constants(entry: &Entry, others: &[Param]) -> TokenStream {
+pub fn constants(entry: &Entry) -> TokenStream {
     let (p, name, vis) = (entry.p, &entry.model.item.sig.ident, &entry.model.item.vis);
-    let names = constant_names(others);
-    let constant = |(k, (param, _)): (usize, &Param)| {
-        let constant = &names[k];
-        let (bit, doc) = (k as u32, format!("The argument `{}`, for `gradient_wrt`.", param.ident));
-        quote!(#[doc = #doc] #vis const #constant: #p::Wrt<#name> = #p::Wrt::argument(#bit);)
+    let constant = |(k, ((param, _), constant)): (u32, (Param, Ident))| {
+        let doc = format!("The argument `{}`, for derivatives by chosen arguments.", param.ident);
+        quote!(#[doc = #doc] #vis const #constant: #p::Wrt<#name> = #p::Wrt::argument(#k);)
     };
-    others.iter().enumerate().map(constant).collect()
+    // a choice is 63 bits and all
+    let each = (0..63).zip(entry.params().zip(constant_names(entry))).map(constant);
+    quote! {
+        #(#each)*
+        /// All arguments that carry a derivative.
+        #vis const ALL: #p::Wrt<#name> = #p::Wrt::ALL;
+    }
 }
 
 fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
@@ -149,6 +155,17 @@ fn body(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     quote! {
         #sweep
         __Ok(#result { value: __values.0, #(#gradients),* })
+    }
+}
+
+/// Why there is no derivative by a parameter, where that is known.
+pub fn underivable(entry: &Entry, (param, passed): &Param, is_loss: bool) -> Option<&'static str> {
+    match passed.shape {
+        _ if is_loss => Some("it is the loss"),
+        Shape::Function => Some("it is a function"),
+        _ if entry.is_constant(param) => Some("it is declared constant"),
+        _ if entry.is_inactive(param) => Some("its type carries none"),
+        Shape::Value | Shape::Slice | Shape::Array(_) => None,
     }
 }
 
@@ -178,10 +195,7 @@ pub fn sweep(
         both.push(slot.clone());
         both.push(Slot::own(bar, passed.shadow(p)));
     }
-    let seed = bar(seeded);
-    let written =
-        entry.params().enumerate().filter(|(_, (param, _))| param.mode != Mode::Read).map(|(k, _)| k);
-    let depth = DEPTH;
+    let (seed, accumulates) = (bar(seeded), accumulates(entry));
     let forward = entry.dispatch(Direction::FORWARD, slots, None);
     let backward = Direction::ADJOINT;
     let restoring = entry.dispatch_on_zeros(backward, &both, &zeros, &n);
@@ -194,7 +208,7 @@ pub fn sweep(
         #p::seed(&mut #seed, 0);
         // where nothing reads what is written the adjoint needs no state to start from: it takes what starts at zero
         // to minus its value
-        let __values = if const { true #(&& Self {}.__accumulates(#written, #depth))* } {
+        let __values = if #accumulates {
             #restoring;
             (#({
                 let mut __value = <#types as #p::Zero>::zero();
@@ -208,6 +222,14 @@ pub fn sweep(
             __values
         };
     }
+}
+
+/// Whether a function only adds to what it writes, as an expression.
+pub fn accumulates(entry: &Entry) -> TokenStream {
+    let written =
+        entry.params().enumerate().filter(|(_, (param, _))| param.mode != Mode::Read).map(|(k, _)| k);
+    let depth = DEPTH;
+    quote!(const { true #(&& Self {}.__accumulates(#written, #depth))* })
 }
 
 /// Whether a shape is passed by reference.

@@ -4,6 +4,7 @@
 //! one of two ways: to the emitted code as handles and references, or to a device that runs the IR
 //! as dynamic arguments.
 
+mod along;
 mod batch;
 mod collect;
 mod dense;
@@ -95,7 +96,7 @@ pub fn entry_points(entry: &Entry) -> Api {
         let (run, collect) = (run::functions(entry), collect::functions(entry));
         return Api { items: TokenStream::new(), functions: quote!(#run #collect) };
     }
-    let gradient = gradient::gradient(entry);
+    let (gradient, constants) = (gradient::gradient(entry), gradient::constants(entry));
     let vjp = vjp::vjp(entry);
     let (run, collect) = (run::functions(entry), collect::functions(entry));
     let (verify, ptx) = (verify::functions(entry), ptx::function(entry));
@@ -103,7 +104,7 @@ pub fn entry_points(entry: &Entry) -> Api {
     let (vjp_items, vjp_functions) = (vjp.items, vjp.functions);
     Api {
         items: quote!(#gradient_items #vjp_items),
-        functions: quote!(#run #gradient_functions #vjp_functions #verify #ptx #collect),
+        functions: quote!(#run #constants #gradient_functions #vjp_functions #verify #ptx #collect),
     }
 }
 
@@ -215,16 +216,13 @@ impl Entry<'_> {
         }
         let (p, name, ty) = (self.p, &param.ident, &passed.ty);
         match (passed.shape, param.form, &param.ty) {
-            (Shape::Slice, ..) => quote!(#name: &[#ty]),
             (Shape::Array(_), Form::Array, syn::Type::Reference(r)) => {
                 let array = &r.elem;
                 quote!(#name: &#array)
             }
-            (Shape::Array(rank), ..) => {
-                let dimension = dimension(rank, p);
-                quote!(#name: #p::ndarray::ArrayView<'_, #ty, #dimension>)
+            (Shape::Value | Shape::Slice | Shape::Array(_) | Shape::Function, ..) => {
+                lent(p, name, passed.shape, &quote!(#ty), false)
             }
-            (Shape::Value | Shape::Function, ..) => quote!(#name: &#ty),
         }
     }
 
@@ -486,6 +484,39 @@ fn owned(shape: Shape, element: &TokenStream, p: &TokenStream) -> TokenStream {
             quote!(#p::ndarray::Array<#element, #dimension>)
         }
         Shape::Function => quote!(()),
+    }
+}
+
+/// `name: T`: values as a parameter that is only read, single ones as they are.
+fn input_like(p: &TokenStream, name: &Ident, shape: Shape, element: &TokenStream) -> TokenStream {
+    match shape {
+        Shape::Value | Shape::Function => quote!(#name: #element),
+        Shape::Slice | Shape::Array(_) => lent(p, name, shape, element, false),
+    }
+}
+
+/// `name: &mut [T]`: values as a parameter that is lent.
+fn lent(p: &TokenStream, name: &Ident, shape: Shape, element: &TokenStream, is_written: bool) -> TokenStream {
+    match (shape, is_written) {
+        (Shape::Value | Shape::Function, true) => quote!(#name: &mut #element),
+        (Shape::Value | Shape::Function, false) => quote!(#name: &#element),
+        (Shape::Slice, true) => quote!(#name: &mut [#element]),
+        (Shape::Slice, false) => quote!(#name: &[#element]),
+        (Shape::Array(rank), _) => {
+            let (dimension, view) =
+                (dimension(rank, p), ident(if is_written { "ArrayViewMut" } else { "ArrayView" }));
+            quote!(#name: #p::ndarray::#view<'_, #element, #dimension>)
+        }
+    }
+}
+
+/// A check that one variable has the shape of another.
+fn same_shape(p: &TokenStream, shape: Shape, of: &Ident, name: &Ident) -> TokenStream {
+    let text = name.to_string();
+    match shape {
+        Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#name.len()])?;),
+        Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #name.shape())?;),
+        Shape::Value | Shape::Function => TokenStream::new(),
     }
 }
 

@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::ir::Mode;
 
+use super::dense::listed;
 use super::gradient::Param;
 use super::tangent::Pair;
 use super::Entry;
@@ -44,15 +45,20 @@ fn jacobian_pattern(of: &Entry) -> TokenStream {
     }
     let (p, vis, module) = (of.p, &of.model.item.vis, of.module());
     let (declared, conditions) = (of.signature.declared(), of.signature.conditions());
-    let (inputs, loaded) = (inputs(of, None), loaded(of));
+    let (inputs, loaded, f) = (inputs(of, None), loaded(of), &of.model.item.sig.ident);
+    let listed = listed(of, None);
     quote! {
         /// Where the Jacobian may have nonzeros, found by running the program once with sets of indices, on the
-        /// interpreter: along the branches that are taken, or for all of them. Rows and columns are those of `jacobian`.
+        /// interpreter: along the branches that are taken, or for all of them. Rows and columns are those of `jacobian`; with
+        /// `(branches, f::X)` those of `jacobian_wrt`.
         #[allow(clippy::too_many_arguments)]
         #vis fn jacobian_pattern<#declared>(
-            __branches: #p::sparse::Branches, #(#inputs),*
+            __branches: impl ::core::convert::Into<#p::PatternOf<#f>>, #(#inputs),*
         ) -> ::core::result::Result<#p::sparse::Pattern, #p::Error> #conditions {
-            #p::sparse::Sparsity::jacobian_pattern(#module, #loaded, __branches)
+            let #p::PatternOf(__branches, __wrt) = ::core::convert::Into::into(__branches);
+            let __columns = #p::columns_of(#listed, __wrt)?;
+            let __all = #p::sparse::Sparsity::jacobian_pattern(#module, #loaded, __branches)?;
+            __Ok(__all.part(0..__all.rows(), __columns))
         }
     }
 }
@@ -61,17 +67,21 @@ fn jacobian_pattern(of: &Entry) -> TokenStream {
 fn hessian_pattern(of: &Entry, (loss, passed): Param, k: usize) -> TokenStream {
     let (p, vis, module) = (of.p, &of.model.item.vis, of.module());
     let (declared, conditions) = (of.signature.declared(), of.signature.conditions());
-    let (inputs, loaded) = (inputs(of, Some(loss)), loaded(of));
+    let (inputs, loaded, f) = (inputs(of, Some(loss)), loaded(of), &of.model.item.sig.ident);
+    let listed = listed(of, Some(loss));
     let (name, ty) = (&loss.ident, &passed.ty);
     quote! {
         /// Where the Hessian of the loss may have nonzeros, found like `jacobian_pattern`. Rows and columns are those
-        /// of `hessian`.
+        /// of `hessian`; with `(branches, f::X)` those of `hessian_wrt`.
         #[allow(clippy::too_many_arguments)]
         #vis fn hessian_pattern<#declared>(
-            __branches: #p::sparse::Branches, #(#inputs),*
+            __branches: impl ::core::convert::Into<#p::PatternOf<#f>>, #(#inputs),*
         ) -> ::core::result::Result<#p::sparse::Pattern, #p::Error> #conditions {
             let #name = <#ty as #p::Zero>::zero();
-            #p::sparse::Sparsity::hessian_pattern(#module, #k, #loaded, __branches)
+            let #p::PatternOf(__branches, __wrt) = ::core::convert::Into::into(__branches);
+            let __columns = #p::columns_of(#listed, __wrt)?;
+            let __all = #p::sparse::Sparsity::hessian_pattern(#module, #k, #loaded, __branches)?;
+            __Ok(__all.part(__columns.iter().copied(), __columns.iter().copied()))
         }
 
         /// The Hessian of the loss by edge pushing: the program is run on the interpreter, forward and back, and the

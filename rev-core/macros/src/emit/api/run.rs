@@ -5,8 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, ToTokens};
 use rev_compiler::ir::Direction;
 
-use super::{dimension, Entry, Slot};
-use crate::emit::signature::Shape;
+use super::{lent, same_shape, Entry, Slot};
 use crate::model::{Method, ParamModel};
 use crate::names::RECEIVER;
 
@@ -102,21 +101,17 @@ fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
     let mut slots = Vec::new();
     for (param, passed) in entry.params() {
         let (value, bar) = (entry.input(param), entry.bar(param));
-        let ty = &passed.ty;
-        let shadow = match passed.shape {
-            Shape::Value => quote!(&mut <#ty as #p::Primal>::Shadow<__N>),
-            Shape::Slice => quote!(&mut [<#ty as #p::Primal>::Shadow<__N>]),
-            Shape::Array(rank) => {
-                let dimension = dimension(rank, p);
-                quote!(#p::ndarray::ArrayViewMut<'_, <#ty as #p::Primal>::Shadow<__N>, #dimension>)
-            }
-            Shape::Function => quote!(&mut #p::NoShadow<()>),
-        };
-        inputs.push(quote!(#value, #bar: #shadow));
+        let shadow = passed.shadow(p);
+        let shadow = lent(p, &bar, shadow.shape, &shadow.ty, true);
+        inputs.push(quote!(#value, #shadow));
         slots.push(Slot::of(param, passed));
         slots.push(Slot { name: bar, passed: passed.shadow(p), reference: passed.shape.is_by_reference() });
     }
-    let (rebound, shapes) = (entry.rebound(slots.iter()), same_shapes(entry));
+    let rebound = entry.rebound(slots.iter());
+    let shapes: TokenStream = entry
+        .params()
+        .map(|(param, passed)| same_shape(p, passed.shape, &param.ident, &entry.bar(param)))
+        .collect();
     let run = entry.dispatch(Direction::ADJOINT, &slots, Some(&n));
     quote! {
         /// The adjoint, in place: from the state after the function and its cotangents to the state
@@ -131,19 +126,4 @@ fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
             __Ok(())
         }
     }
-}
-
-/// Checks that each shadow has its argument's shape.
-fn same_shapes(entry: &Entry) -> TokenStream {
-    let p = entry.p;
-    let check = |param: &ParamModel, shape: Shape| {
-        let (name, bar) = (&param.ident, entry.bar(param));
-        let text = bar.to_string();
-        match shape {
-            Shape::Slice => quote!(#p::fail::same_shape(#text, &[#name.len()], &[#bar.len()])?;),
-            Shape::Array(_) => quote!(#p::fail::same_shape(#text, #name.shape(), #bar.shape())?;),
-            Shape::Value | Shape::Function => TokenStream::new(),
-        }
-    };
-    entry.params().map(|(param, passed)| check(param, passed.shape)).collect()
 }

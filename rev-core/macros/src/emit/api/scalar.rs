@@ -4,13 +4,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Mode, Type};
 
-use super::dense::{active, again, inputs, Both};
-use super::gradient::Param;
+use super::dense::{active, arguments, inputs, Both};
 use super::tangent::{zeros, Pair};
 use super::Api;
 use crate::emit::derived::Kind;
 use crate::emit::signature::Shape;
-use crate::model::{Form, Passing};
 
 /// `f::derivative(device, arguments..)`
 pub fn derivative(pair: &Pair) -> Api {
@@ -38,14 +36,15 @@ fn by_number(
     by: &TokenStream,
     found: &dyn Fn(&Both) -> TokenStream,
 ) -> Api {
-    let (active, name) = (active(pair), format_ident!("{name}"));
+    let active: Vec<Both> = active(pair, None).into_iter().map(|(_, both)| both).collect();
+    let name = format_ident!("{name}");
     let outputs: Vec<_> = active.iter().filter(|((param, _), _)| param.mode != Mode::Read).collect();
     if outputs.is_empty() {
         return Api::default();
     }
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
-    let (inputs, arguments) = (inputs(pair, None), arguments(pair));
+    let (inputs, arguments) = (inputs(pair, None), arguments(pair, None));
     let result = pair.of.result_name(if which == "first" { "Derivative" } else { "SecondDerivative" });
     let generics: Vec<Ident> = (0..outputs.len()).map(|k| format_ident!("F{k}")).collect();
     let fields: Vec<_> = outputs.iter().map(|(of, _)| &of.0.ident).collect();
@@ -123,22 +122,5 @@ fn input<'a, 'b>(pair: &Pair<'a>, active: &'b [Both<'a>]) -> Result<&'b Both<'a>
             "`{function}` has no derivative by a single number: it takes several, {}; {otherwise}",
             names(&candidates)
         )),
-    }
-}
-
-/// What is passed on: the tangents, then the arguments.
-fn arguments(pair: &Pair) -> Vec<TokenStream> {
-    let params: Vec<_> = pair.params().collect();
-    let dots = params.iter().filter(|(of, _)| pair.is_given(of)).map(|(_, dot)| lent(dot, &dot.0.ident));
-    dots.chain(params.iter().map(|(of, _)| again(of))).collect()
-}
-
-/// A variable that owns its value, for a parameter of an entry point that changes nothing.
-fn lent((param, passed): &Param, name: &Ident) -> TokenStream {
-    match (passed.shape, param.form, param.passing) {
-        (Shape::Function, ..) => quote!(#name),
-        (Shape::Value, _, Passing::Value) => quote!(::core::clone::Clone::clone(&#name)),
-        (Shape::Array(_), form, _) if form != Form::Array => quote!(#name.view()),
-        (Shape::Value | Shape::Slice | Shape::Array(_), ..) => quote!(&#name),
     }
 }

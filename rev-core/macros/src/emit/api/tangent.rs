@@ -4,9 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
+use super::along::along;
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{batch, dense, scalar, Api, Entry, Slot};
+use super::{batch, dense, same_shape, scalar, Api, Entry, Slot};
 use crate::emit::derived;
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
@@ -117,7 +118,8 @@ pub fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
             slots.push(slot);
         }
         if pair.is_given(&value) && !is_zeroed {
-            companions.first().into_iter().for_each(|dot| code.extend(same_shape(p, &value, dot)));
+            let shape = |dot: &Param| same_shape(p, value.1.shape, &value.0.ident, &dot.0.ident);
+            code.extend(companions.first().map(shape));
         }
     }
     Start { code, slots }
@@ -134,16 +136,6 @@ pub fn zeros(p: &TokenStream, name: &Ident, (of, passed): &Param, is_owned: bool
         Shape::Value => quote!(let mut #name = #p::Primal::zero_like(&*#of_name);),
         Shape::Slice => quote!(let mut #name = #p::zeros_like(&#of_name[..])?;),
         Shape::Array(_) => quote!(let mut #name = #p::zero_array_like(#of_name.view())?;),
-    }
-}
-
-fn same_shape(p: &TokenStream, (of, passed): &Param, (dot, _): &Param) -> TokenStream {
-    let (of, dot) = (&of.ident, &dot.ident);
-    let text = dot.to_string();
-    match passed.shape {
-        Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#dot.len()])?;),
-        Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #dot.shape())?;),
-        Shape::Value | Shape::Function => TokenStream::new(),
     }
 }
 
@@ -231,8 +223,10 @@ fn jvp(pair: &Pair) -> (Api, TokenStream) {
         }
         false => Both { of: jvp_of_one(pair, &inputs, &result), tangent: TokenStream::new() },
     };
-    let of = both.of;
+    let (of, along) = (both.of, along(pair, "jvp", None, &result, None));
     let functions = quote! {
+        #along
+
         /// The outputs of the function, and their derivatives along a direction: a tangent for each argument that
         /// carries a derivative, shaped like it. The tangents come first, then all arguments, which stay as they are.
         #of
@@ -303,6 +297,8 @@ fn hvp(pair: &Pair) -> (Api, TokenStream) {
     };
     let inputs = inputs(pair, Some(loss.0));
     let both = both(pair, "gradient_and_hvp", &inputs, &result, &body);
+    let along = [("hvp", quote!(#name<#(#types),*>)), ("gradient_and_hvp", result)]
+        .map(|(own, result)| along(pair, own, Some(loss.0), &result, None));
     let of = both.of;
     let (p, device, declared, conditions) =
         (pair.of.p, pair.of.device(), pair.tangent.signature.declared(), pair.tangent.signature.conditions());
@@ -329,6 +325,8 @@ fn hvp(pair: &Pair) -> (Api, TokenStream) {
 
         /// The value of the loss and its gradient, and the product of the Hessian with a direction, in one sweep.
         #of
+
+        #(#along)*
     };
     let items = quote! {
         #[doc = #doc]

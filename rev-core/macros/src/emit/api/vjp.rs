@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
-use super::{dimension, Api, Entry, Slot};
+use super::{input_like, same_shape, Api, Entry, Slot};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
 
@@ -140,34 +140,23 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
 
 /// The seed of a written argument: shaped like it.
 fn seed_input(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) -> TokenStream {
-    let (p, name, ty) = (entry.p, entry.bar(param), &passed.ty);
+    let (p, ty) = (entry.p, &passed.ty);
     let element = match width {
         Width::One => quote!(<#ty as #p::Primal>::Gradient),
         Width::Batch => quote!(<#ty as #p::Primal>::Shadow<__N>),
     };
-    match passed.shape {
-        Shape::Slice => quote!(#name: &[#element]),
-        Shape::Array(rank) => {
-            let dimension = dimension(rank, p);
-            quote!(#name: #p::ndarray::ArrayView<'_, #element, #dimension>)
-        }
-        Shape::Value | Shape::Function => quote!(#name: #element),
-    }
+    input_like(p, &entry.bar(param), passed.shape, &element)
 }
 
 /// Turns the seed into a shadow of the argument's shape.
 fn seed(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) -> TokenStream {
-    let (p, value, name, text) = (entry.p, &param.ident, entry.bar(param), entry.bar(param).to_string());
-    let (shape, owned) = match passed.shape {
-        Shape::Value | Shape::Function => (TokenStream::new(), quote!(#name)),
-        Shape::Slice => {
-            (quote!(#p::fail::same_shape(#text, &[#value.len()], &[#name.len()])?;), quote!(#name.to_vec()))
-        }
-        Shape::Array(_) => {
-            (quote!(#p::fail::same_shape(#text, #value.shape(), #name.shape())?;), quote!(#name.to_owned()))
-        }
+    let (p, name, ty) = (entry.p, entry.bar(param), entry.owned_type(passed));
+    let shape = same_shape(p, passed.shape, &param.ident, &name);
+    let owned = match passed.shape {
+        Shape::Value | Shape::Function => quote!(#name),
+        Shape::Slice => quote!(#name.to_vec()),
+        Shape::Array(_) => quote!(#name.to_owned()),
     };
-    let ty = entry.owned_type(passed);
     let shadow = match width {
         Width::One => quote!(<#ty as #p::Primal>::cotangent(#owned)),
         Width::Batch => owned,
