@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
+use rev_core::coordinates;
 use rev_core::error::Error;
 use rev_core::sparse::{Branches, Plan, SparseMatrix};
 use rev_core::value::DynArg;
@@ -218,7 +219,7 @@ pub fn columns_of<F>(arguments: &[Argument], wrt: Wrt<F>) -> Result<Vec<usize>, 
 /// # Errors
 ///
 /// A value that isn't one real number, with a derivative.
-pub fn one(value: &mut dyn DynArg, name: &str) -> Result<(), Error> {
+pub fn one(value: &mut dyn DynArg, name: &'static str) -> Result<(), Error> {
     let (mut data, mut numbers) = (value.load(), 0);
     coordinates::update(&mut data, &mut |_| {
         numbers += 1;
@@ -226,7 +227,7 @@ pub fn one(value: &mut dyn DynArg, name: &str) -> Result<(), Error> {
     });
     match numbers {
         1 => value.store(&data),
-        _ => fail::no_derivative(&format!("there is no derivative by `{name}`, which isn't one real number")),
+        _ => Err(fail::no_derivative(name, "it isn't one real number")),
     }
 }
 

@@ -330,7 +330,7 @@ pub fn no_tangents(name: &'static str) -> Error {
 ///
 /// Always.
 #[cold]
-pub fn no_derivative<T>(why: &str) -> Result<T, Error> {
+pub fn no_single_number<T>(why: &str) -> Result<T, Error> {
     Err(Cause::Rejected(why.to_string()).into())
 }
 

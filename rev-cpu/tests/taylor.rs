@@ -286,7 +286,7 @@ fn errors_say_what_there_is() {
     let error = none::derivative(&cpu, &[0.0], 2).unwrap_err().to_string();
     assert!(error.contains("`y` isn't one"), "{error}");
     let error = of_any::derivative(&cpu, &0i64, 2).unwrap_err().to_string();
-    assert!(error.contains("by `x`, which isn't one real number"), "{error}");
+    assert!(error.contains("by `x`: it isn't one real number"), "{error}");
     let m = ndarray::arr2(&[[1.0, 2.0]]);
     let wrong = quadratic::directional(&cpu, &[0.0], m.view(), &[1.0; 3], &[0.0], m.view(), &[1.0; 2]);
     let error = wrong.unwrap_err().to_string();

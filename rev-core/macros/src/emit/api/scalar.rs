@@ -61,7 +61,7 @@ fn by_number(
                 __Ok(#result { #(#fields: #values),* })
             }
         }
-        Err(why) => quote!(#p::fail::no_derivative(#why)),
+        Err(why) => quote!(#p::fail::no_single_number(#why)),
     };
     let of = format!("{}::{name}", pair.of.model.item.sig.ident);
     let (doc, doc_of_fields) = (
