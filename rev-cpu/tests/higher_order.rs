@@ -1,5 +1,5 @@
 //! Derivatives of second order and above of compiled programs: of pure functions, of functions that take functions, of parts of
-//! complex numbers.
+//! complex numbers; external code in derivatives.
 
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
@@ -258,4 +258,38 @@ fn adjoints_of_programs_with_parts_of_complex_numbers_are_called_in_programs() {
             near(found.z[k].im, along(k, Complex::new(0.0, 1.0)));
         }
     }
+}
+
+static SEEN: std::sync::Mutex<Vec<f64>> = std::sync::Mutex::new(Vec::new());
+
+#[reversible(tangent)]
+fn watched(y: &mut f64, x: f64) {
+    let mut square = 0.0;
+    square += x * x;
+    #[external]
+    {
+        SEEN.lock().unwrap().push(square);
+    }
+    *y += square * x;
+}
+
+#[test]
+fn external_code_runs_with_the_function_its_inverse_and_its_tangents() {
+    let seen = || std::mem::take(&mut *SEEN.lock().unwrap());
+    let cpu = Cpu::new();
+    let mut y = 0.0;
+    watched(&mut y, 3.0).unwrap();
+    assert_eq!(seen(), [9.0]);
+    watched::inverse(&mut y, 3.0).unwrap();
+    assert_eq!(seen(), [9.0]);
+    let mut y_dot = 0.0;
+    watched::tangent(&cpu, &mut y, &mut y_dot, 3.0, 1.0).unwrap();
+    assert_eq!((seen(), y_dot), (vec![9.0], 27.0));
+    assert_eq!((watched::jvp(&cpu, &0.0, 1.0, &0.0, 3.0).unwrap().y_dot, seen()), (27.0, vec![9.0]));
+    let (mut y_dots, x_dots) = (Batch([0.0; 2]), Batch([1.0, 2.0]));
+    watched::tangents(&cpu, &mut y, &mut y_dots, &3.0, &x_dots).unwrap();
+    assert_eq!((seen(), y_dots), (vec![9.0], Batch([27.0, 54.0])));
+    let (mut y_bar, mut x_bar) = (Batch([1.0]), Batch([0.0]));
+    watched::adjoint(&cpu, &mut y, &mut y_bar, 3.0, &mut x_bar).unwrap();
+    assert_eq!((seen(), x_bar), (vec![], Batch([27.0])));
 }

@@ -95,7 +95,7 @@ pub struct Body<T: Real> {
 }
 
 /// A pure function with a branch.
-#[pure]
+#[pure(order = 3)]
 pub fn bend<T: Real>(x: T, n: usize) -> T {
     let t = x * x;
     if n > 1 {
@@ -106,20 +106,20 @@ pub fn bend<T: Real>(x: T, n: usize) -> T {
 }
 
 /// A pure function with given derivatives.
-#[pure(d(x) = sin(y), d(y) = x * cos(y))]
+#[pure(order = 3, d(x) = sin(y), d(y) = x * cos(y))]
 pub fn given<T: Real>(x: T, y: T) -> T {
     x * sin(y)
 }
 
 /// A pure function of two results.
-#[pure]
+#[pure(order = 3)]
 pub fn polar<T: Real>(r: T, a: T) -> (T, T) {
     let c = cos(a);
     (0.5 * r * c, 0.5 * r * sin(a))
 }
 
 /// `y += a x`
-#[reversible(tangent)]
+#[reversible(tangent, adjoint)]
 pub fn axpy<T: Real>(y: &mut [T], a: T, x: &[T]) {
     for i in 0..y.len() {
         y[i] += a * x[i];
@@ -127,7 +127,7 @@ pub fn axpy<T: Real>(y: &mut [T], a: T, x: &[T]) {
 }
 
 /// The same of sines, for arrays of any strides.
-#[reversible(tangent)]
+#[reversible(tangent, adjoint)]
 pub fn blend<T: Real>(mut y: ArrayViewMut1<T>, a: T, x: ArrayView1<T>) {
     for i in 0..y.len() {
         y[i] += a * sin(x[i]);
@@ -135,14 +135,14 @@ pub fn blend<T: Real>(mut y: ArrayViewMut1<T>, a: T, x: ArrayView1<T>) {
 }
 
 /// A rotation and a shift.
-#[reversible(tangent)]
+#[reversible(tangent, adjoint)]
 pub fn turn<T: Real>(a: &mut T, b: &mut T, t: T) {
     rot(a, b, t);
     a += 0.25 * sin(t);
 }
 
 /// A sum and a count.
-#[reversible(tangent)]
+#[reversible(tangent, adjoint)]
 pub fn tally<T: Real>(sum: &mut T, count: &mut i64, x: T, n: usize) {
     for i in 0..n {
         sum += x;
@@ -151,13 +151,13 @@ pub fn tally<T: Real>(sum: &mut T, count: &mut i64, x: T, n: usize) {
 }
 
 /// To be passed to `twice`.
-#[reversible(tangent)]
+#[reversible(tangent, adjoint)]
 pub fn lift<T: Real>(y: &mut T, x: T) {
     y += 0.5 * sin(x);
 }
 
 /// To be passed to `twice`.
-#[reversible(tangent)]
+#[reversible(tangent, adjoint)]
 pub fn fade<T: Real>(y: &mut T, x: T) {
     if x > 0 {
         y -= 0.25 * x;
@@ -167,7 +167,7 @@ pub fn fade<T: Real>(y: &mut T, x: T) {
 }
 
 /// A function that takes one.
-#[reversible(tangent)]
+#[reversible(tangent, adjoint)]
 pub fn twice<T: Real>(y: &mut T, x: T, f: impl Reversible<(&mut T, T)>) {
     let mut s = T::zero();
     f(&mut s, x);

@@ -111,6 +111,12 @@ impl Program {
         self.seed.is_multiple_of(4)
     }
 
+    /// Whether its functions have adjoints that programs can call, where it is compiled; a quarter of those that have tangents
+    /// do, and a few others.
+    pub fn has_adjoint(&self) -> bool {
+        matches!(self.seed % 16, 4 | 6)
+    }
+
     /// The function that the program is about.
     pub fn entry(&self) -> &Function {
         &self.functions[self.functions.len() - 1]

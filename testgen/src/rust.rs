@@ -20,13 +20,13 @@ impl Program {
     pub fn rust(&self) -> String {
         let mut out = String::new();
         for (f, s) in self.functions.iter().zip(&self.signatures) {
-            out.push_str(&function(f, s, self.has_tangent()));
+            out.push_str(&function(f, s, [(self.has_tangent(), "tangent"), (self.has_adjoint(), "adjoint")]));
         }
         out
     }
 }
 
-fn function(f: &Function, signature: &Signature, tangent: bool) -> String {
+fn function(f: &Function, signature: &Signature, derived: [(bool, &str); 2]) -> String {
     let mut p = Source { f, out: String::new(), indent: 1 };
     let generics: Vec<String> = f
         .generics
@@ -43,7 +43,8 @@ fn function(f: &Function, signature: &Signature, tangent: bool) -> String {
         .collect();
     let constants: Vec<&str> = f.constants.iter().map(|v| f.var(*v).name.as_str()).collect();
     let constants = (!constants.is_empty()).then(|| format!("constant({})", constants.join(", ")));
-    let options: Vec<String> = tangent.then(|| "tangent".to_string()).into_iter().chain(constants).collect();
+    let derived = derived.into_iter().filter(|(has, _)| *has).map(|(_, name)| name.to_string());
+    let options: Vec<String> = derived.chain(constants).collect();
     let options = match options.is_empty() {
         true => String::new(),
         false => format!("({})", options.join(", ")),

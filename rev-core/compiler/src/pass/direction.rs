@@ -44,7 +44,11 @@ fn in_direction(module: &Module, source: &Function, direction: Direction) -> Res
     }
     for k in 0..direction.adjoint {
         let last = k + 1 == direction.adjoint;
-        let form = if last { Adjoint::LEAN } else { Adjoint::REVERSIBLE };
+        let form = match (last, direction.transposed) {
+            (true, true) => Adjoint::TO_TRANSPOSE,
+            (true, false) => Adjoint::LEAN,
+            (false, _) => Adjoint::REVERSIBLE,
+        };
         function =
             function.grown(|| verified(verified_adjoint(&function, form), Form::Reversible, "the adjoint"));
     }

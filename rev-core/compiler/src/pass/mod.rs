@@ -66,7 +66,7 @@ pub fn taylor(function: &Checked, order: usize) -> Checked {
 /// the state before the function and its tangents to the state after it and its tangents. It can be run, and nothing else.
 pub fn tangents(function: &Checked) -> Checked {
     function.grown(|| {
-        let adjoint = verified_adjoint(function, Adjoint::LEAN);
+        let adjoint = verified_adjoint(function, Adjoint::TO_TRANSPOSE);
         Checked::made(transpose::transposed(&adjoint), "the tangents")
     })
 }

@@ -40,13 +40,18 @@ pub struct Adjoint {
     /// Leave out contributions of shadows that are surely zero. For running; a program that is to
     /// be inverted or differentiated needs them.
     pub elide_zero: bool,
+    /// Keep external code, which runs with a function, its inverse and its tangents, and not with its adjoint. For
+    /// being transposed.
+    pub external: bool,
 }
 
 impl Adjoint {
     /// The form that is run.
-    pub const LEAN: Adjoint = Adjoint { elide_zero: true };
+    pub const LEAN: Adjoint = Adjoint { elide_zero: true, external: false };
     /// The form that has an inverse and an adjoint.
-    pub const REVERSIBLE: Adjoint = Adjoint { elide_zero: false };
+    pub const REVERSIBLE: Adjoint = Adjoint { elide_zero: false, external: false };
+    /// The form that tangents are the transpose of.
+    pub const TO_TRANSPOSE: Adjoint = Adjoint { external: true, ..Adjoint::LEAN };
 }
 
 /// The adjoint of a function that has been through the uncompute pass.

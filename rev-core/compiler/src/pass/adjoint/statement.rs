@@ -45,6 +45,7 @@ impl Builder {
             Push { stack, place } => self.push(stack, place),
             Pop { stack, place } => self.pop(stack, place),
             Release { var, value } => vec![Stmt::new(Release { var: *var, value: value.clone() })],
+            External { .. } if self.form.external => vec![stmt.clone()],
             External { .. } => Vec::new(),
             Unchecked { body } => {
                 let body = self.block(body);
