@@ -336,3 +336,28 @@ fn derivatives_of_a_bessel_function() {
     let d = bessel::directional(&Cpu::new(), &0.0, 1.0, &0.0, 2, 1.0).unwrap();
     close(&d.out, &(0..=6).map(derivative).collect::<Vec<_>>());
 }
+
+#[reversible(adjoint, taylor = 2)]
+fn well<T: Real>(energy: &mut T, x: T) {
+    *energy += x.powi(5) + x.sin();
+}
+
+/// What calls a gradient calls its Taylor coefficients.
+#[reversible(taylor = 2)]
+fn force<T: Real>(y: &mut T, x: T) {
+    let mut x_bar = T::zero();
+    well::gradient(x * x, &mut x_bar);
+    *y += x_bar;
+}
+
+#[test]
+fn gradients_in_programs_have_derivatives_of_higher_order() {
+    let x = 0.8f64;
+    let square = x * x;
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        let d = force::directional(device, &0.0, 1.0, &0.0, x).unwrap();
+        // 5 x⁸ + cos x²
+        let second = 280.0 * x.powi(6) - 2.0 * square.sin() - 4.0 * square * square.cos();
+        close(&d.y, &[5.0 * x.powi(8) + square.cos(), 40.0 * x.powi(7) - 2.0 * x * square.sin(), second]);
+    }
+}

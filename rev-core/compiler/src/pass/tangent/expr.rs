@@ -61,11 +61,6 @@ impl Builder {
         self.in_names(e, Builder::flat, |b, node| b.coefficients(node, order), f)
     }
 
-    /// The coefficients up to an order, each in one term.
-    pub(super) fn coefficients(&mut self, node: &Node, order: usize) -> Vec<Vec<Expr>> {
-        (1..=order).map(|k| self.coefficient(node, &[], k).into_iter().collect()).collect()
-    }
-
     /// The same for the expression of a binding, of which the scope uses some elements, in one term each.
     pub(super) fn differentiated_bound(
         &mut self,
@@ -75,6 +70,11 @@ impl Builder {
     ) -> Block {
         let of_order = |b: &mut Builder, node: &Node, k| b.of_bound(var, node, used, k).into_iter().collect();
         self.in_names(e, Builder::flat, |b, node| b.orders().map(|k| of_order(b, node, k)).collect(), f)
+    }
+
+    /// The coefficients up to an order, each in one term.
+    pub(super) fn coefficients(&mut self, node: &Node, order: usize) -> Vec<Vec<Expr>> {
+        (1..=order).map(|k| self.coefficient(node, &[], k).into_iter().collect()).collect()
     }
 
     fn in_names(

@@ -156,7 +156,7 @@ impl Builder {
                 let of_orders = self.orders().flat_map(|k| self.inverted(&all(0), k));
                 [stmt.clone()].into_iter().chain(of_orders.collect::<Block>()).collect()
             }
-            // ∂a'/∂θ = -b', ∂b'/∂θ = a'; the reverse rotation has the opposite signs
+            // the reverse rotation has the opposite signs
             InstrAdjoint::Rotation | InstrAdjoint::ReverseRotation => {
                 let forward = row.adjoint == InstrAdjoint::Rotation;
                 self.differentiated(&operands[0], |b, terms, angle| {
@@ -168,10 +168,12 @@ impl Builder {
                 })
             }
             InstrAdjoint::ScaleBy => self.differentiated_once(&operands[0], |_, terms, by| {
-                multiplied(&all(0), &terms, |k| on(instr, of_order(k), &[by.clone()]))
+                let by = [by];
+                multiplied(&all(0), &terms, |k| on(instr, of_order(k), &by))
             }),
             InstrAdjoint::UnscaleBy => self.differentiated_once(&operands[0], |_, terms, by| {
-                divided(&all(0), &terms, |k| on(instr, of_order(k), &[by.clone()]))
+                let by = [by];
+                divided(&all(0), &terms, |k| on(instr, of_order(k), &by))
             }),
         }
     }
