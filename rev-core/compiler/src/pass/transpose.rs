@@ -212,6 +212,11 @@ impl Transpose {
                     ty @ Type::Shadow(_) => ty,
                     _ => Type::Shadow(Box::new(Type::Unknown)),
                 };
+                // between two conversions nothing would say of what type the shadow is
+                let c = match c.kind {
+                    ExprKind::Cast(of, ty) if ty == to && to == Type::Shadow(Box::new(Type::Unknown)) => *of,
+                    kind => Expr { kind, span: c.span },
+                };
                 self.through(inner, Expr::new(ExprKind::Cast(Box::new(c), to)))
             }
             ExprKind::Contract(formula, factors) => {
