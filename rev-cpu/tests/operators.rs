@@ -1,5 +1,7 @@
 //! Matrices of derivatives and products with them, by chosen arguments and into the caller's memory, against differences.
 
+#![allow(clippy::unwrap_used)]
+
 use ndarray::{s, Array2, ArrayView2};
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;

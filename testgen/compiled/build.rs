@@ -52,18 +52,8 @@ fn programs(seeds: impl Iterator<Item = u64>) -> Result<String, std::fmt::Error>
             }
             false => "None".into(),
         };
-        let jacobians = match program.has_tangent() && has_real_output(&program) {
-            true => {
-                out.push_str(&jacobians(&program, &name)?);
-                format!("Some({name}_::jacobians_on)")
-            }
-            false => "None".into(),
-        };
         out.push_str("}\n");
-        writeln!(
-            cases,
-            "    Cases {{ seed: {seed}, function: {name}_::run_on, tangent: {tangent}, jacobians: {jacobians} }},"
-        )?;
+        writeln!(cases, "    Cases {{ seed: {seed}, function: {name}_::run_on, tangent: {tangent} }},")?;
     }
     writeln!(out, "/// The programs with their seeds.\npub static CASES: &[Cases] = &[\n{cases}];")?;
     Ok(out)
@@ -80,7 +70,16 @@ fn runner(
     let arguments = program.arguments::<f64>(0);
     let params = program.signature().params.iter().zip(&arguments);
     let params: Vec<_> = params.flat_map(|both| std::iter::repeat_n(both, times)).collect();
-    let generics = generics(program);
+    let generics: Vec<&str> = program
+        .entry()
+        .generics
+        .iter()
+        .map(|g| match g.kind {
+            GenericKind::Const => "3",
+            GenericKind::Scalar(_) | GenericKind::Function(_) => "f64",
+        })
+        .collect();
+    let generics = generics.join(", ");
     let mut s = format!(
         "\npub fn {runner}(device: &dyn Device, run: Run, values: &mut [Data], shadows: &mut [Data]) -> Result<(), Error> {{\n",
     );
@@ -124,53 +123,6 @@ fn runner(
         writeln!(s, "    values[{k}] = a{k}.load();")?;
     }
     s.push_str("    Ok(())\n}\n");
-    Ok(s)
-}
-
-/// What stands for the parameters of types.
-fn generics(program: &Program) -> String {
-    let each = program.entry().generics.iter().map(|g| match g.kind {
-        GenericKind::Const => "3",
-        GenericKind::Scalar(_) | GenericKind::Function(_) => "f64",
-    });
-    each.collect::<Vec<_>>().join(", ")
-}
-
-/// Whether the program writes real numbers, of which there is a Jacobian.
-fn has_real_output(program: &Program) -> bool {
-    program.signature().params.iter().any(|param| {
-        let is_real = match &param.what {
-            What::Real | What::Complex | What::Reals | What::Matrix | What::Triple { .. } => true,
-            What::Duo | What::Body => true,
-            What::Stack(of) => matches!(of, Element::Real | Element::Complex),
-            What::Int | What::Index(_) | What::Bool | What::Ints | What::Indices { .. } => false,
-            What::Depth | What::Narrow(_) | What::Function => false,
-        };
-        is_real && param.mode == Mode::Write
-    })
-}
-
-/// The Jacobian of the program in forward mode and in reverse mode.
-fn jacobians(program: &Program, path: &str) -> Result<String, std::fmt::Error> {
-    let mut s = String::from(
-        "\npub fn jacobians_on(device: &dyn Device, values: &[Data]) -> Result<[Array2<f64>; 2], Error> {\n",
-    );
-    let (mut arguments, given) = (Vec::new(), program.arguments::<f64>(0));
-    for (k, (param, data)) in program.signature().params.iter().zip(&given).enumerate() {
-        writeln!(s, "    let mut a{k} = {};\n    a{k}.store(&values[{k}])?;", start(&param.what, data))?;
-        arguments.push(match (&param.what, param.mode == Mode::Write) {
-            (What::Matrix, true) => format!("a{k}.view()"),
-            (_, true) => format!("&a{k}"),
-            (_, false) => passed(param, k),
-        });
-    }
-    let (generics, arguments) = (generics(program), arguments.join(", "));
-    let of = |mode| {
-        format!(
-            "{path}::jacobian_wrt::<{generics}>(device, {path}::ALL.{mode}(), {arguments})?.into_matrix()"
-        )
-    };
-    writeln!(s, "    Ok([{}, {}])\n}}", of("forward"), of("reverse"))?;
     Ok(s)
 }
 

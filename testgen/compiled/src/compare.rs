@@ -1,6 +1,5 @@
 //! Emitted programs against the interpreter, on the same arguments: forward, inverse, adjoint.
 
-use ndarray::Array2;
 use rev_core::device::Device;
 use rev_core::error::Error;
 use rev_core::interp::{Interpreter, Machine};
@@ -27,9 +26,6 @@ pub enum Run {
 /// Runs an emitted program on arguments and, for the adjoint, their shadows: both are changed.
 pub type Case = fn(&dyn Device, Run, &mut [Data], &mut [Data]) -> Result<(), Error>;
 
-/// Computes a program's Jacobian in forward mode and in reverse mode.
-pub type Jacobians = fn(&dyn Device, &[Data]) -> Result<[Array2<f64>; 2], Error>;
-
 /// A program of which the functions are compiled.
 pub struct Cases {
     /// Its seed.
@@ -38,8 +34,6 @@ pub struct Cases {
     pub function: Case,
     /// The tangent of it.
     pub tangent: Option<Case>,
-    /// Its Jacobians.
-    pub jacobians: Option<Jacobians>,
 }
 
 /// How many sets of arguments each program is run on.
@@ -92,9 +86,6 @@ fn every_way(cases: &Cases, program: &Program, runs: &mut usize) -> Result<(), S
                     .map_err(|e| e.to_string())?,
             );
         }
-        if let Some(jacobians) = cases.jacobians {
-            found.extend(one_jacobian(jacobians, program, (k, &before), runs));
-        }
         if let Some(first) = found.into_iter().next() {
             return Err(first);
         }
@@ -103,38 +94,6 @@ fn every_way(cases: &Cases, program: &Program, runs: &mut usize) -> Result<(), S
         Some(at) => fails_alike(cases.function, program, at, runs),
         None => Ok(()),
     }
-}
-
-/// What is wrong with the Jacobians that differ from the interpreter's in reverse mode. There are none where a stack
-/// has another length afterwards.
-fn one_jacobian(
-    jacobians: Jacobians,
-    program: &Program,
-    (k, before): (u64, &[Data]),
-    runs: &mut usize,
-) -> Option<String> {
-    let near = |a: &f64, b: &f64| {
-        (a - b).abs() <= TOLERANCE * (1.0 + a.abs().max(b.abs())) || a.to_bits() == b.to_bits()
-    };
-    let expected = jacobians(&Interpreter::new(), before);
-    devices().into_iter().find_map(|device| {
-        let found = jacobians(&device, before);
-        *runs += 2;
-        let same = match (&found, &expected) {
-            (Ok([forward, reverse]), Ok([other, expected])) => [forward, reverse, other]
-                .iter()
-                .all(|found| found.dim() == expected.dim() && found.iter().zip(expected).all(|(a, b)| near(a, b))),
-            (Err(_), Err(_)) => true,
-            (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
-        };
-        (!same).then(|| {
-            format!(
-                "seed {}, arguments {k}, Jacobians on {device:?}\nfrom {before:?}\nfound    {found:?}\nexpected {expected:?}\n{}",
-                program.seed,
-                program.rust()
-            )
-        })
-    })
 }
 
 /// The iterations in which a planted fault is tried: in groups of lanes, in what is left over, and where none is.

@@ -6,7 +6,7 @@
 
 mod compare;
 
-pub use compare::{compare, Case, Cases, Jacobians, Run};
+pub use compare::{compare, Case, Cases, Run};
 
 /// What every program may use.
 pub mod prelude {
