@@ -12,6 +12,7 @@ pub mod fibonacci;
 pub mod gates;
 pub mod gmm;
 pub mod io;
+pub mod kmeans;
 pub mod leapfrog;
 pub mod log_sum_exp;
 pub mod multiplier;
