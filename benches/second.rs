@@ -7,9 +7,9 @@
 //! With `--peer`, `benches/second_jax.py` takes the same times of the same programs in JAX on the same numbers, and compares
 //! its products with the ones from here.
 
-#[path = "../examples/derivatives/embedding.rs"]
+#[path = "../examples/derivatives/graph.rs"]
 #[allow(dead_code)] // ways to its Hessian that aren't measured
-mod embedding;
+mod graph;
 #[path = "../examples/bench_report/race.rs"]
 mod race;
 #[path = "../examples/support/mod.rs"]
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Parser;
-use embedding::{embedding, Graph, EDGES};
+use graph::{embedding, Graph, EDGES};
 use ndarray::Array2;
 use race::{Race, Work};
 use rev::prelude::*;
@@ -213,7 +213,7 @@ fn clusters(race: &Race, device: &Cpu, [k, n, d]: [usize; 3]) -> Result<Program,
     Ok(Program { name, kind: "kmeans", arguments, hvp, times })
 }
 
-fn graph(race: &Race, device: &Cpu, dimensions: usize) -> Result<Program, Failure> {
+fn drawing(race: &Race, device: &Cpu, dimensions: usize) -> Result<Program, Failure> {
     let graph = Graph::petersen();
     let start = Graph::start(dimensions);
     let v = along(start.dim(), 0);
@@ -261,7 +261,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     for sizes in [[10, 1000, 8], [100, 1000, 8], [10, 10_000, 16]] {
         programs.push(clusters(&race, device, sizes)?);
     }
-    programs.push(graph(&race, device, 10)?);
+    programs.push(drawing(&race, device, 10)?);
     drop(race);
     print("rev", programs.iter().map(|p| (&p.name, &p.times)))?;
     if let Some(python) = &options.peer {

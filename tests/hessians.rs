@@ -2,15 +2,16 @@
 //! what is propagated beside each number on the interpreter. Each against the others and against formulas by hand. The mixture and
 //! bundle adjustment are in `kernels/tests/second.rs`.
 
-#[path = "../examples/derivatives/bessel.rs"]
-mod bessel;
-#[path = "../examples/derivatives/embedding.rs"]
-mod embedding;
+#[path = "../examples/derivatives/graph.rs"]
+mod graph;
+#[path = "../examples/derivatives/series.rs"]
+mod series;
 
-use bessel::{bessel, bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
-use embedding::{each_unit, embedding, Graph, EDGES};
+use graph::{each_unit, embedding, Graph, EDGES};
 use ndarray::{Array2, ArrayView2};
 use rev::prelude::*;
+use rev::sparse::SparseMatrix;
+use series::{bessel, bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
 
 /// What the ways may differ by, of the largest number in the matrix.
 const NEAR: f64 = 1e-12;
@@ -26,6 +27,11 @@ fn same(way: &str, found: ArrayView2<f64>, expected: ArrayView2<f64>) {
     }
 }
 
+fn dense(sparse: &SparseMatrix) -> Array2<f64> {
+    let rows = sparse.to_dense();
+    Array2::from_shape_fn((rows.len(), rows.len()), |(i, j)| rows[i][j])
+}
+
 /// The Hessian of a function of one slice in three ways, `$slope` being the program of its gradient.
 macro_rules! three_ways {
     ($f:ident, $slope:ident, $expected:expr, $x:expr $(, $arg:expr)*) => {{
@@ -37,7 +43,7 @@ macro_rules! three_ways {
             let v = $slope::vjp(&cpu, &seeds, &still, x $(, $arg)*)?;
             Ok(Array2::from_shape_fn((n, 1), |(i, _)| v.x_bar[i]))
         });
-        let pushed = $f::hessian_pushed(x $(, $arg)*).unwrap().to_dense();
+        let pushed = dense(&$f::hessian_pushed(x $(, $arg)*).unwrap());
         let expected: Array2<f64> = $expected;
         let name = stringify!($f);
         same(&format!("{name}, tangents of the adjoint"), tangents.matrix().view(), expected.view());
@@ -227,7 +233,7 @@ fn the_embedding_of_a_graph() {
         let x = Graph::start(dimensions);
         let tangents = graph.hessian(&cpu, x.view()).unwrap();
         let reverse = graph.reverse_over_reverse(&cpu, x.view()).unwrap();
-        let pushed = embedding::hessian_pushed(x.view(), &graph.a, &graph.b, EDGES).unwrap().to_dense();
+        let pushed = dense(&embedding::hessian_pushed(x.view(), &graph.a, &graph.b, EDGES).unwrap());
         same(&format!("tangents of the adjoint, k = {dimensions}"), tangents.view(), pushed.view());
         same(&format!("adjoint over adjoint, k = {dimensions}"), reverse.view(), pushed.view());
     }

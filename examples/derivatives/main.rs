@@ -1,8 +1,8 @@
 //! Derivatives of first, second and third order on small instances, and derivatives inside of programs.
 
-mod bessel;
-mod embedding;
+mod graph;
 mod programs;
+mod series;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, unused_imports)]
 mod support;
@@ -10,14 +10,14 @@ mod support;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bessel::{bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
 use clap::Parser;
-use embedding::{embedding, Graph, EDGES};
+use graph::{embedding, Graph, EDGES};
 use ndarray::Array2;
 use programs::*;
 use rev::prelude::*;
 use rev_kernels::io::write_whole;
 use serde::Serialize;
+use series::{bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
 use support::{finish, number, Failure, Outcome, Report, Stopwatch, Timing};
 
 /// Tangents, Hessians in three ways, and gradients inside of programs, on small instances.
