@@ -436,9 +436,9 @@ fn a_hessian_through_a_long_loop() {
         });
         for device in devices() {
             let h = cosines::hessian(&*device, &x, outer, inner).unwrap();
-            for i in 0..2 {
-                let off = (h.matrix()[[i, i]] - second[i]).abs();
-                assert!(off <= 1e-10 * second[i].abs(), "{} and {}", h.matrix()[[i, i]], second[i]);
+            for (i, second) in second.iter().enumerate() {
+                let off = (h.matrix()[[i, i]] - second).abs();
+                assert!(off <= 1e-10 * second.abs(), "{} and {second}", h.matrix()[[i, i]]);
                 assert_eq!(h.matrix()[[i, 1 - i]], 0.0);
             }
         }
