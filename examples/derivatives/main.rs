@@ -1,6 +1,8 @@
 //! Derivatives of first, second and third order on small instances, and derivatives inside of programs.
 
+mod graph;
 mod programs;
+mod series;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, unused_imports)]
 mod support;
@@ -9,11 +11,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use ndarray::{Array1, Array2, ArrayView2};
+use graph::{embedding, Graph, EDGES};
+use ndarray::Array2;
 use programs::*;
 use rev::prelude::*;
 use rev_kernels::io::write_whole;
 use serde::Serialize;
+use series::{bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
 use support::{finish, number, Failure, Outcome, Report, Stopwatch, Timing};
 
 /// Tangents, Hessians in three ways, and gradients inside of programs, on small instances.
@@ -62,78 +66,6 @@ struct Record {
     jvp_8_over_value: f64,
     hvp_8_over_gradient: f64,
     hessian_column_over_gradient: f64,
-}
-
-/// The second and the third derivative of J2 at 1: a tangent's adjoint, and that of the tangent of a tangent.
-fn bessel_derivatives(device: &Cpu) -> Result<[f64; 2], Error> {
-    let second = bessel::hvp(device, 1.0, 2, 1.0)?.z;
-    // the loss of the tangent is the derivative along z_dot
-    let third = <bessel as HasTangent>::Tangent::hvp(device, &0.0, 1.0, 0.0, &0.0, 2, 2, 1.0, 1.0)?.z;
-    Ok([second, third])
-}
-
-/// The Petersen graph: pairs of vertices, edges first.
-struct Graph {
-    a: Vec<usize>,
-    b: Vec<usize>,
-}
-
-/// How many edges it has.
-const EDGES: usize = 15;
-
-impl Graph {
-    fn petersen() -> Graph {
-        let edges = (0..5).flat_map(|k| [(k, (k + 1) % 5), (k, k + 5), (k + 5, (k + 2) % 5 + 5)]);
-        let mut pairs: Vec<(usize, usize)> = edges.map(|(a, b)| (a.min(b), a.max(b))).collect();
-        let others = (0..10).flat_map(|a| (a + 1..10).map(move |b| (a, b)));
-        let others: Vec<_> = others.filter(|pair| !pairs.contains(pair)).collect();
-        pairs.extend(others);
-        let (a, b) = pairs.into_iter().unzip();
-        Graph { a, b }
-    }
-
-    fn start(dimensions: usize) -> Array2<f64> {
-        Array2::from_shape_fn((10, dimensions), |(i, k)| (1.3 * i as f64 + 2.1 * (k * k) as f64 + 0.4).sin())
-    }
-
-    /// The tangents of the adjoint, eight at a time.
-    fn hessian(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
-        let whole = embedding::hessian(device, x, &self.a, &self.b, EDGES)?;
-        Ok(whole.block("x", "x").map(|block| block.to_owned()).unwrap_or_default())
-    }
-
-    /// The tangent of the gradient, column by column.
-    fn forward_over_reverse(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
-        let still = Array2::zeros(x.dim());
-        each_unit(x.dim(), |unit| {
-            let found =
-                embedding_slope::jvp(device, still.view(), unit, still.view(), x, &self.a, &self.b, EDGES)?;
-            Ok(found.slope_dot)
-        })
-    }
-
-    /// The adjoint of the gradient, row by row.
-    fn reverse_over_reverse(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
-        let still = Array2::zeros(x.dim());
-        each_unit(x.dim(), |unit| {
-            Ok(embedding_slope::vjp(device, unit, still.view(), x, &self.a, &self.b, EDGES)?.x_bar)
-        })
-    }
-}
-
-/// The matrix whose columns are what a function gives for the unit directions.
-fn each_unit(
-    shape: (usize, usize),
-    mut column: impl FnMut(ArrayView2<f64>) -> Result<Array2<f64>, Error>,
-) -> Result<Array2<f64>, Error> {
-    let n = shape.0 * shape.1;
-    let mut out = Array2::zeros((n, n));
-    for k in 0..n {
-        let mut unit = Array2::zeros(shape);
-        unit[[k / shape.1, k % shape.1]] = 1.0;
-        out.column_mut(k).assign(&Array1::from_iter(column(unit.view())?));
-    }
-    Ok(out)
 }
 
 /// The largest difference between two matrices, relative to the largest number in them.
@@ -347,10 +279,6 @@ fn print(record: &Record) -> Result<(), Failure> {
     Ok(report.print()?)
 }
 
-/// By sums of Bessel functions (Abramowitz and Stegun 9.1.27): `J2'' = (J0 - 2 J2 + J4)/4`,
-/// `J2''' = (-J1 - 3 J1 + 3 J3 - J5)/8`.
-const BESSEL_SECOND: f64 = 0.134_466_838_914_568_9;
-const BESSEL_THIRD: f64 = -0.212_720_254_845_242_5;
 /// What the implementations of GradBench give.
 const PARTICLE: f64 = 0.207_191_874_648_611_6;
 const SADDLE: f64 = 8.246_324_826_140_356e-6;

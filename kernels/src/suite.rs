@@ -2,10 +2,10 @@
 //! deterministic mode. The tests of the devices and the report on a GPU run this list.
 
 use crate::{
-    affine, ba, bal, bessel, complex_log, exponential, fibonacci, gmm, leapfrog, log_sum_exp, multiplier,
-    norm,
+    affine, ba, bal, bessel, complex_log, exponential, fibonacci, gmm, kmeans, leapfrog, log_sum_exp,
+    multiplier, norm,
 };
-use ndarray::arr2;
+use ndarray::{arr2, Array2};
 use num_complex::Complex;
 use rev_core::verify::Outputs;
 use rev_cpu::prelude::*;
@@ -93,6 +93,12 @@ samples! {
         let g = gmm::objective::gradient(d, &i.alphas, means, icf, points, i.gamma, i.m)?;
         let outputs = Outputs::new().with("value", &g.value).with("alphas", &g.alphas);
         Ok(outputs.with("means", &g.means).with("icf", &g.icf))
+    };
+    "k-means, gradient", true, |d| {
+        let [centroids, points] =
+            [(3, 0.9), (70, 1.7)].map(|(n, by)| Array2::from_shape_fn((n, 2), |(i, j)| f64::sin(by * (2 * i + j) as f64)));
+        let g = kmeans::cost::gradient(d, centroids.view(), points.view())?;
+        Ok(Outputs::new().with("value", &g.value).with("centroids", &g.centroids))
     };
     "bundle adjustment, values", true, |d| {
         let values = ba::values(d, &ba::Instance::random(2, 4, 20, 5))?;

@@ -6,7 +6,8 @@ use super::CAMERA;
 use crate::rotation::rotate;
 
 /// `e += w (project(camera, point) - feature)`.
-#[reversible(tangent, constant(feature))]
+#[cfg_attr(feature = "tangents", reversible(tangent, adjoint, constant(feature)))]
+#[cfg_attr(not(feature = "tangents"), reversible(constant(feature)))]
 pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], weight: T, feature: &[T; 2]) {
     let r = [camera[0], camera[1], camera[2]];
     let centred = [point[0] - camera[3], point[1] - camera[4], point[2] - camera[5]];
@@ -62,7 +63,8 @@ pub fn residuals_apart<T: Real>(
 }
 
 /// `loss += ½ (Σ |residual|² + Σ (1 - w²)²)`.
-#[reversible(constant(features))]
+#[cfg_attr(feature = "tangents", reversible(tangent, adjoint, constant(features)))]
+#[cfg_attr(not(feature = "tangents"), reversible(constant(features)))]
 pub fn objective<T: Real>(
     loss: &mut T,
     cameras: &[[T; CAMERA]],
