@@ -96,7 +96,7 @@ impl UpdateOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Release {
     /// The compiler uncomputes it at the end of its scope. Turned into [`Release::Uncomputed`] by the
-    /// uncompute pass, so no other pass and no backend sees it.
+    /// uncompute pass, or into [`Release::Checked`] where its rounded value decides how, so no other pass and no backend sees it.
     Managed,
     /// Statements of the compiler's own bring it back at the end of its scope: it holds its first value again, up to
     /// rounding, by construction. Only what can't be brought back by arithmetic, a NaN, can keep it from that.

@@ -10,6 +10,7 @@
 
 pub(in crate::pass) mod order;
 mod slice;
+
 #[cfg(test)]
 mod tests;
 
@@ -68,7 +69,11 @@ impl Pass<'_> {
                 let mut own = inherited.clone();
                 if *release == Release::Managed {
                     own.insert(*var);
-                    *release = Release::Uncomputed;
+                    let exact = self.function.var(*var).ty.is_exact(&self.function.generics);
+                    *release = match !exact && decides(body, *var) {
+                        true => Release::Checked,
+                        false => Release::Uncomputed,
+                    };
                 }
                 *body = self.block(std::mem::take(body), &own);
             }
@@ -164,6 +169,20 @@ impl Pass<'_> {
     fn place(&self, place: &Place) -> String {
         crate::text::show(self.function, place).to_string()
     }
+}
+
+/// Whether a value decides on the way back how often a loop runs or which branch is taken. If it is rounded, it may decide
+/// otherwise than on the way there: then it doesn't come back by construction.
+fn decides(block: &[Stmt], var: VarId) -> bool {
+    block.iter().any(|stmt| {
+        let post = match &stmt.kind {
+            StmtKind::While { post, .. } => Some(post),
+            StmtKind::If { post, .. } => post.as_ref(),
+            _ => None,
+        };
+        post.is_some_and(|post| post.mentions(var))
+            || stmt.blocks().into_iter().any(|block| decides(block, var))
+    })
 }
 
 fn uncomputed(name: &str) -> String {
