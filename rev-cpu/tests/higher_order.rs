@@ -293,3 +293,52 @@ fn external_code_runs_with_the_function_its_inverse_and_its_tangents() {
     watched::adjoint(&cpu, &mut y, &mut y_bar, 3.0, &mut x_bar).unwrap();
     assert_eq!((seen(), x_bar), (vec![], Batch([27.0])));
 }
+
+#[pure(order = 3)]
+fn ripple<T: Real>(x: T) -> T {
+    x.sin()
+}
+
+#[reversible(tangent, adjoint)]
+fn of_part<T: Real>(y: &mut T, z: Complex<T>) {
+    *y += ripple(z.re);
+}
+
+#[reversible(tangent, adjoint)]
+fn squared<T: Real>(y: &mut T, x: T) {
+    *y += x * x;
+}
+
+#[reversible(tangent, adjoint)]
+fn two_times<T: Real>(y: &mut T, x: T, f: impl Reversible<(&mut T, T)>) {
+    f(&mut y, x);
+    f(&mut y, 2.0 * x);
+}
+
+#[reversible(tangent, adjoint)]
+fn back_and_forth<T: Real>(y: &mut T, x: T) {
+    two_times::inverse(&mut y, 0.5 * x, squared);
+    two_times(&mut y, x * x, squared);
+}
+
+/// A gradient that a program takes, and its tangents.
+#[reversible(tangent)]
+fn slope_of<T: Real>(y: &mut T, x: T) {
+    let mut x_bar = T::zero();
+    back_and_forth::gradient(x, &mut x_bar);
+    *y += x_bar;
+}
+
+#[test]
+fn tangents_of_adjoints_of_functions_that_pass_functions_by_name() {
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        let h = of_part::hessian(device, Complex::new(0.7, 0.3)).unwrap();
+        assert_eq!(h.matrix().shape(), [2, 2]);
+        near(h.matrix()[[0, 0]], -0.7f64.sin());
+        // 5 x⁴ - 1.25 x²
+        let x = 0.8f64;
+        near(back_and_forth::hessian(device, x).unwrap().matrix()[[0, 0]], 60.0 * x * x - 2.5);
+        near(slope_of::jvp(device, &0.0, 1.0, &0.0, x).unwrap().y_dot, 60.0 * x * x - 2.5);
+        near(slope_of::hvp(device, 1.0, x).unwrap().x, 120.0 * x);
+    }
+}

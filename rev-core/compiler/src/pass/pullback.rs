@@ -45,7 +45,7 @@ pub fn pullback_to_run(function: &Checked) -> Checked {
 fn in_form(function: &Checked, form: Adjoint, suffix: &'static str) -> Checked {
     function.grown(|| {
         let adjoint = adjoint_function(function, form);
-        let mut plain = Plain { functions: BTreeMap::new(), suffix, out: adjoint };
+        let mut plain = Plain { functions: BTreeMap::new(), names: BTreeMap::new(), suffix, out: adjoint };
         plain.params(function);
         let mut body = std::mem::take(&mut plain.out.body);
         plain.block(&mut body);
@@ -74,7 +74,7 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
         ..(**function).clone()
     };
     let ty = out.var(at).ty.clone();
-    let mut plain = Plain { functions: BTreeMap::new(), suffix: ADJOINT, out };
+    let mut plain = Plain { functions: BTreeMap::new(), names: BTreeMap::new(), suffix: ADJOINT, out };
     let (mut values, mut both) = (Vec::new(), Vec::new());
     let (mut params, mut without) = (Vec::new(), Vec::new());
     let mut loss_bar = at;
@@ -129,6 +129,8 @@ pub fn carries_derivative(function: &Function, param: VarId) -> bool {
 struct Plain {
     /// The adjoints of variables that are functions.
     functions: BTreeMap<VarId, VarId>,
+    /// The adjoints of functions' names whose own names are still to come, with their types.
+    names: BTreeMap<VarId, (Expr, Type)>,
     /// What names the adjoint of a function, after its path.
     suffix: &'static str,
     out: Function,
@@ -177,6 +179,7 @@ impl Plain {
     }
 
     fn stmt(&mut self, stmt: &mut Stmt) {
+        self.name_function(&stmt.kind);
         if let Some(kind) = self.function_scope(&stmt.kind) {
             stmt.kind = kind;
         }
@@ -222,29 +225,35 @@ impl Plain {
         stmt.blocks_mut().into_iter().for_each(|b| self.block(b));
     }
 
-    /// The scope of the shadow of a function's name, which becomes one of a name for the function's adjoint.
-    fn function_scope(&mut self, kind: &StmtKind) -> Option<StmtKind> {
-        let StmtKind::Let { var: name, expr, body } = kind else { return None };
+    /// Notes what the adjoint of a function's name is.
+    fn name_function(&mut self, kind: &StmtKind) {
+        let StmtKind::Let { var, expr, .. } = kind else { return };
         let (adjoint, ty) = match &expr.kind {
             ExprKind::Named(path) if is_function_name(path) => {
                 let path = format!("{path}{}", self.suffix);
                 (ExprKind::Named(path.clone()), Type::Function(path))
             }
-            ExprKind::Read(place) => {
-                let bar = *self.functions.get(&place.var)?;
-                (ExprKind::Read(Place::var(bar)), self.out.var(bar).ty.clone())
-            }
-            _ => return None,
+            ExprKind::Read(place) => match self.functions.get(&place.var) {
+                Some(&bar) => (ExprKind::Read(Place::var(bar)), self.out.var(bar).ty.clone()),
+                None => return,
+            },
+            _ => return,
         };
-        let [Stmt { kind: StmtKind::Ancilla { var: bar, body, .. }, .. }] = &body[..] else { return None };
-        self.functions.insert(*name, *bar);
+        self.names.insert(*var, (Expr::new(adjoint), ty));
+    }
+
+    /// The scope of the shadow of a function's name, which becomes one of a name for the function's adjoint.
+    fn function_scope(&mut self, kind: &StmtKind) -> Option<StmtKind> {
+        let StmtKind::Ancilla { var: bar, init, body, .. } = kind else { return None };
+        let (ExprKind::ZeroShadow(of) | ExprKind::ZeroLike(of)) = &init.kind else { return None };
+        let (adjoint, ty) = self.names.remove(&of.var)?;
+        self.functions.insert(of.var, *bar);
         self.out.vars[bar.0 as usize].kind = VarKind::Binding;
         self.out.vars[bar.0 as usize].ty = match self.suffix {
             PULLBACK => ty,
             _ => Type::Unknown,
         };
-        let inner = StmtKind::Let { var: *bar, expr: Expr::new(adjoint), body: body.clone() };
-        Some(StmtKind::Let { var: *name, expr: expr.clone(), body: vec![Stmt::new(inner)] })
+        Some(StmtKind::Let { var: *bar, expr: adjoint, body: body.clone() })
     }
 }
 

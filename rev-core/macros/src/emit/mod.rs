@@ -180,6 +180,10 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
     let adjoints = adjoints.into_iter().filter(|_| entry.model.adjoints > 0);
     for kind in tangent.into_iter().chain(taylor).chain(adjoints) {
         let Some((model, function)) = derived::derived(outside, entry.model, program, kind) else { continue };
+        // a loss of nothing: no argument is left that says of what type it is
+        if kind == derived::Kind::Gradient && !Signature::of(p, &model).is_determined() {
+            continue;
+        }
         let mut more = TokenStream::new();
         if matches!(kind, derived::Kind::Tangent | derived::Kind::Taylor(_)) {
             let signature = Signature::of(p, &model);

@@ -506,8 +506,12 @@ impl Builder {
             node.is_used();
             c.base = Expr::func(Func::ShadowOf, vec![c.base, value]);
         }
-        let source = type_of(&self.out, inner.expr);
-        self.pull_converted(inner, c, Type::Shadow(Box::new(source)))
+        let to = match type_of(&self.out, inner.expr) {
+            // of an adjoint on numbers, whose products of cotangents are called shadows
+            shadow @ Type::Shadow(_) => shadow,
+            source => Type::Shadow(Box::new(source)),
+        };
+        self.pull_converted(inner, c, to)
     }
 
     fn pull_converted(&mut self, inner: &Node, c: Cotangent, to: Type) -> Block {

@@ -47,8 +47,8 @@ pub fn along(
     }
     let (inputs, call) = match width {
         None => {
-            let arguments = arguments(pair, but);
-            (inputs(pair, but), quote!(Self::#own(#device, #(#arguments),*)))
+            let (arguments, given) = (arguments(pair, but), pair.tangent.signature.given());
+            (inputs(pair, but), quote!(Self::#own::<#given>(#device, #(#arguments),*)))
         }
         Some(n) => {
             let arguments = side_arguments(pair, but);

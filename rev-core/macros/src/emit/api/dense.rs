@@ -288,6 +288,7 @@ fn matrices(pair: &Pair, kind: &Kind) -> TokenStream {
         (pair.of.p, &pair.of.model.item.vis, pair.of.device(), &pair.of.model.item.sig.ident);
     let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
     let (inputs, names) = (inputs(pair, kind.but), input_names(pair, kind.but));
+    let given = pair.tangent.signature.given();
     let own = format_ident!("{}", kind.name);
     let [wrt, into, sparse, sparse_into] =
         ["wrt", "into", "sparse", "sparse_into"].map(|end| format_ident!("{own}_{end}"));
@@ -324,7 +325,7 @@ fn matrices(pair: &Pair, kind: &Kind) -> TokenStream {
     quote! {
         #[doc = #doc]
         #all {
-            Self::#wrt(#device, #p::Wrt::<#f>::ALL, #(#names),*)
+            Self::#wrt::<#given>(#device, #p::Wrt::<#f>::ALL, #(#names),*)
         }
 
         #[doc = #doc_wrt]
@@ -332,25 +333,25 @@ fn matrices(pair: &Pair, kind: &Kind) -> TokenStream {
             let mut __matrix = #p::DerivativeMatrix::of(::core::convert::Into::<#chosen>::into(__wrt));
             let mut __workspace = #p::Workspace::new();
             let mut __sweeps = #p::Sweeps::of_new(&mut __matrix, &mut __workspace);
-            Self::#hidden(#device, &mut __sweeps, #(#names),*)?;
+            Self::#hidden::<#given>(#device, &mut __sweeps, #(#names),*)?;
             __Ok(__matrix)
         }
 
         #[doc = #into_doc]
         #into {
-            Self::#hidden(#device, &mut #p::Sweeps::of_same(__matrix, __workspace), #(#names),*)
+            Self::#hidden::<#given>(#device, &mut #p::Sweeps::of_same(__matrix, __workspace), #(#names),*)
         }
 
         #[doc = #doc_sparse]
         #sparse {
             #p::sparse_matrix(&__plan, |__sweeps| {
-                Self::#hidden(#device, __sweeps, #(#names),*)
+                Self::#hidden::<#given>(#device, __sweeps, #(#names),*)
             })
         }
 
         #[doc = #sparse_into_doc]
         #sparse_into {
-            Self::#hidden(#device, &mut #p::Sweeps::of_plan(&__plan, __values, __workspace), #(#names),*)
+            Self::#hidden::<#given>(#device, &mut #p::Sweeps::of_plan(&__plan, __values, __workspace), #(#names),*)
         }
     }
 }

@@ -78,7 +78,8 @@ fn result(entry: &Entry, others: &[Param]) -> TokenStream {
 
 fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
     let (p, vis, device) = (entry.p, &entry.model.item.vis, entry.device());
-    let (declared, conditions) = (entry.signature.declared(), entry.signature.conditions());
+    let (declared, conditions, given) =
+        (entry.signature.declared(), entry.signature.conditions(), entry.signature.given());
     let name = &entry.model.item.sig.ident;
     let result = entry.result_name("Gradient");
     let value = &loss.1.ty;
@@ -111,7 +112,7 @@ fn functions(entry: &Entry, loss: Param, others: &[Param]) -> TokenStream {
             #result<#value, #(::core::option::Option<#types>),*>, #p::Error
         > #conditions {
             __wrt.refuse(&[#(#refused),*])?;
-            let __all = Self::gradient(#device, #(#names),*)?;
+            let __all = Self::gradient::<#given>(#device, #(#names),*)?;
             __Ok(#result { value: __all.value, #(#selected),* })
         }
     }

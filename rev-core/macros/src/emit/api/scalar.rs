@@ -44,6 +44,7 @@ fn by_number(
     }
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let (declared, conditions) = (pair.tangent.signature.declared(), pair.tangent.signature.conditions());
+    let given = pair.tangent.signature.given();
     let (inputs, arguments) = (inputs(pair, None), arguments(pair, None));
     let result = pair.of.result_name(if which == "first" { "Derivative" } else { "SecondDerivative" });
     let generics: Vec<Ident> = (0..outputs.len()).map(|k| format_ident!("F{k}")).collect();
@@ -57,7 +58,7 @@ fn by_number(
             quote! {
                 #(#zeros)*
                 #p::one(&mut #dot, #text)?;
-                let __found = Self::#by(#device, #(#arguments),*)?;
+                let __found = Self::#by::<#given>(#device, #(#arguments),*)?;
                 __Ok(#result { #(#fields: #values),* })
             }
         }

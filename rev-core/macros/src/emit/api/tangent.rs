@@ -155,7 +155,7 @@ pub fn both(
 ) -> Both {
     let (p, vis, device) = (pair.of.p, &pair.of.model.item.vis, pair.of.device());
     let signature = pair.tangent.signature;
-    let (declared, conditions) = (signature.declared(), signature.conditions());
+    let (declared, conditions, given) = (signature.declared(), signature.conditions(), signature.given());
     let (own, hidden) = (format_ident!("{name}"), format_ident!("__{name}"));
     let tangent = &pair.tangent.model.item.sig.ident;
     let (inputs, names): (Vec<_>, Vec<_>) = inputs.iter().map(|(input, name)| (input, name)).unzip();
@@ -170,7 +170,7 @@ pub fn both(
     Both {
         of: quote! {
             #[allow(clippy::too_many_arguments)]
-            #vis #own_head { #tangent::#hidden(#device, #(#names),*) }
+            #vis #own_head { #tangent::#hidden::<#given>(#device, #(#names),*) }
         },
         tangent: quote! {
             #[doc(hidden)]
