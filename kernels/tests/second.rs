@@ -183,8 +183,7 @@ fn bundle_adjustments_hessian() {
         flat(&g.cameras, &g.points, &g.weights)
     });
     near_differences(pushed.view(), by_hand.view());
-    // eight directions in lanes take more stack than a test has, where nothing is optimised
-    for device in [Cpu::new().lanes(false), Cpu::with_threads(1).checks(false).lanes(false)] {
+    for device in [Cpu::new(), Cpu::with_threads(1).checks(false)] {
         let tangents = ba::objective::hessian(&device, c, p, w, camera_of, point_of, features).unwrap();
         let (still_c, still_p, still_w) = parts(&vec![0.0; n]);
         let mut reverse = Array2::zeros((n, n));

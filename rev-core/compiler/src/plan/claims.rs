@@ -25,7 +25,7 @@ pub enum Take {
     /// These, by a name.
     Let(VarId, Expr, Vec<Take>),
     /// These, for each value of a loop inside.
-    For(VarId, Range, Vec<Take>),
+    For(VarId, Box<Range>, Vec<Take>),
 }
 
 impl Claims {
@@ -145,7 +145,9 @@ impl Used<'_> {
                 }
                 StmtKind::For { var, range, body, .. } => {
                     let counted = range.exprs().all(|e| self.is_known(e));
-                    self.inside(*var, counted, body, out, |takes| Take::For(*var, range.clone(), takes))
+                    self.inside(*var, counted, body, out, |takes| {
+                        Take::For(*var, Box::new(range.clone()), takes)
+                    })
                 }
                 StmtKind::Update { .. }
                 | StmtKind::Instr { .. }

@@ -396,10 +396,14 @@ impl Entry<'_> {
             false => (self.module(), adjoint),
         };
         let mode = ident(mode);
+        let run = match width {
+            Some(n) => quote!(#p::Run::of_sides(__options, #n)),
+            None => quote!(#p::Run::new(__options)),
+        };
         quote! {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => {
-                    let __run = #p::Run::new(__options);
+                    let __run = #run;
                     #p::recursion::with_room(|| (#name {}).#program::<#given #p::#mode #width_generic>(
                         __run.context(), #width_argument #(#native),*
                     ))?
