@@ -241,7 +241,7 @@ fn peers(python: &PathBuf, rounds: usize, programs: &[Program]) -> Result<Vec<Ti
     }
     let output = child.wait_with_output()?;
     if !output.status.success() {
-        return Err(Failure::Peer(format!("{script} failed")));
+        return Err(std::io::Error::other(format!("{script} failed")).into());
     }
     Ok(serde_json::from_slice(&output.stdout).map_err(std::io::Error::from)?)
 }

@@ -21,9 +21,6 @@ pub enum Failure {
     /// Sizes that can't be worked with.
     #[error("{0}")]
     Sizes(String),
-    /// Another program that is measured beside this one.
-    #[error("{0}")]
-    Peer(String),
     /// The terminal, or the program that reads this one's output.
     #[error("the output cannot be written: {0}")]
     Output(#[from] io::Error),

@@ -361,3 +361,25 @@ fn gradients_in_programs_have_derivatives_of_higher_order() {
         close(&d.y, &[5.0 * x.powi(8) + square.cos(), 40.0 * x.powi(7) - 2.0 * x * square.sin(), second]);
     }
 }
+
+#[pure(order = 5)]
+fn swing<T: Real>(x: T) -> T {
+    x.sin() * x
+}
+
+#[reversible(taylor = 4)]
+fn of_a_pure_function<T: Real>(y: &mut T, x: T) {
+    *y += swing(2.0 * x);
+}
+
+#[test]
+fn pure_functions_have_coefficients() {
+    let x = 0.3;
+    let d = of_a_pure_function::directional(&Cpu::new(), &0.0, 1.0, &0.0, x).unwrap().y;
+    // the derivatives of u sin u at u = 2 x
+    let (u, (s, c)) = (2.0 * x, (2.0 * x).sin_cos());
+    let expected = [u * s, s + u * c, 2.0 * c - u * s, -3.0 * s - u * c, -4.0 * c + u * s];
+    for (k, e) in expected.iter().enumerate() {
+        assert!((d[k] - 2f64.powi(k as i32) * e).abs() < 1e-12, "{k}: {} {e}", d[k]);
+    }
+}

@@ -126,7 +126,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
 
 fn unknown(span: rev_compiler::ir::Span) -> Diagnostic {
     Diagnostic::new(Code::UnsupportedAttribute, span, "this argument of `reversible` isn't known")
-        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]`, `#[reversible(tangent)]` and `#[reversible(adjoint)]` (or `tangent = 2`, up to 4) and `#[reversible(taylor = 2)]` (up to 6) are")
+        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]`, `#[reversible(tangent)]`, `#[reversible(adjoint)]` (or `tangent = 2`, up to 4) and `#[reversible(taylor = 2)]` (up to 6) are")
 }
 
 /// A given derivative of a pure function: `d(x) = e`.
@@ -147,7 +147,7 @@ pub struct PureOptions {
 
 /// One of them.
 enum PureItem {
-    Partial(Partial),
+    Partial(Box<Partial>),
     Order(u8),
 }
 
@@ -160,7 +160,7 @@ impl Parse for PureItem {
                 syn::parenthesized!(inner in input);
                 let name = inner.parse()?;
                 input.parse::<Token![=]>()?;
-                Ok(PureItem::Partial(Partial { name, value: input.parse()? }))
+                Ok(PureItem::Partial(Box::new(Partial { name, value: input.parse()? })))
             }
             "order" => up_to(MOST_ORDER, input).map(PureItem::Order),
             _ => Err(syn::Error::new(name.span(), "expected `d(x) = ..` or `order = ..`")),
@@ -173,7 +173,7 @@ pub fn pure_options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Di
     let mut options = PureOptions { partials: Vec::new(), order: ORDER };
     match Punctuated::<PureItem, Token![,]>::parse_terminated.parse2(tokens.clone()) {
         Ok(items) => items.into_iter().for_each(|item| match item {
-            PureItem::Partial(partial) => options.partials.push(partial),
+            PureItem::Partial(partial) => options.partials.push(*partial),
             PureItem::Order(order) => options.order = order,
         }),
         Err(_) => {
