@@ -8,19 +8,21 @@
 //! | what | where |
 //! | --- | --- |
 //! | what a program needs in scope | [`prelude`] |
-//! | the language, form by form | `docs/language.md` |
+//! | the book: a first hour, the language form by form, recipes, mistakes | `docs/SUMMARY.md` |
 //! | devices: the CPU, GPUs, the emulated GPU, the interpreter | [`Cpu`], [`Cuda`], [`Emulator`], [`interp`] |
 //! | arrays that stay on the GPU, its text, its assembler | [`cuda`] |
 //! | the program as data: text form, passes | [`ir`], [`text`], [`pass`], [`check`], [`diag`] |
 //! | scalars and their shadows | [`scalar`] |
 //! | errors, tolerances and options of a run | [`error`], [`tolerance`] |
 //! | sparse Jacobians and Hessians: patterns, colourings, plans | [`sparse`] |
-//! | long loops in little memory: checkpoint schedules | [`schedule`], `docs/schedules.md` |
+//! | long loops in little memory: checkpoint schedules, and gradients by them | [`schedule`], [`checkpoint`], `docs/schedules.md` |
 //! | is my inverse right, is my gradient right, do two devices agree? | [`verify`], [`compare`] |
+//! | numbers whose products can be undone: logarithmic, tropical, odd integers | `numbers`, with the feature of this name |
 //! | programs written in the language: Gaussian mixtures, bundle adjustment and others | the crate `rev-kernels` |
 
 extern crate self as rev;
 
+pub use rev_checkpoint as checkpoint;
 pub use rev_core::verify::{compare, Comparison, Outputs};
 pub use rev_core::{
     check, device, diag, error, interp, ir, ops, pass, scalar, sparse, text, tolerance, value, verify,
@@ -29,6 +31,8 @@ pub use rev_cpu::device::Cpu;
 pub use rev_cpu::prelude::{pure, reversible, Error, Reversible};
 pub use rev_cuda as cuda;
 pub use rev_cuda::{Cuda, Emulator};
+#[cfg(feature = "numbers")]
+pub use rev_numbers as numbers;
 pub use rev_schedule as schedule;
 
 /// What a program's source, and code that runs it, need in scope.
@@ -67,3 +71,33 @@ struct Gpus;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/schedules.md")]
 struct Schedules;
+
+/// The code of the book's first page is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/introduction.md")]
+struct Introduction;
+
+/// The code of the first hour is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/first-hour.md")]
+struct FirstHour;
+
+/// The recipes are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/recipes.md")]
+struct Recipes;
+
+/// The mistakes don't compile, and their repairs do.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/mistakes.md")]
+struct Mistakes;
+
+/// The code of the page on devices is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/devices.md")]
+struct Devices;
+
+/// The code of the page on errors is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/errors.md")]
+struct Errors;

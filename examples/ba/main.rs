@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use format::Format;
 use problem::{Problem, Values};
-use rev::device::Device;
+use rev::device::{Backend, Device};
 use rev_kernels::io::{
     read_ba_adbench, read_ba_full, read_bal, write_number_line, write_numbers, write_whole, MAX_NUMBERS,
 };
@@ -49,8 +49,12 @@ struct Options {
     run: RunOptions,
 }
 
-/// How many observations' Jacobian blocks are held at a time: as many as stay in the cache.
+/// How many observations' Jacobian blocks are held at a time, where they are written one after the other or a device computes them
+/// all at once.
 const CHUNK: usize = 1 << 12;
+
+/// The same for each thread of a CPU: as many as stay in its cache.
+const PART: usize = 1 << 9;
 
 impl Options {
     /// The sizes of a generated instance, when they are few enough.
@@ -168,7 +172,11 @@ fn run<P: Problem>(options: &RunOptions, problem: &P) -> Result<Outcome, Failure
     let device = options.open()?;
     let watch = Stopwatch::new(options.repeat, 3);
     let (values, value_ms) = watch.time("values", || problem.values(&*device))?;
-    let ((), jacobian_ms) = watch.time("Jacobian", || each_chunk(&*device, problem, |_, _| Ok(())))?;
+    let size = match device.backend() {
+        Backend::Native(_) => PART,
+        Backend::Dynamic(_) => CHUNK,
+    };
+    let ((), jacobian_ms) = watch.time("Jacobian", || problem.each_jacobian(&*device, size))?;
     let ((_, gradient), gradient_ms) = watch.time("gradient", || problem.gradient(&*device))?;
     drop(watch);
     let record = Record {

@@ -1,5 +1,6 @@
 //! A bundle adjustment problem with either camera, as the program sees it.
 
+use std::hint::black_box;
 use std::ops::Range;
 
 use rev::device::Device;
@@ -27,6 +28,8 @@ pub trait Problem: Clone {
         range: Range<usize>,
         into: &mut Self::Blocks,
     ) -> Result<(), Failure>;
+    /// Computes those of all observations, so many at a time, on all threads of the device.
+    fn each_jacobian(&self, device: &dyn Device, size: usize) -> Result<(), Failure>;
     /// The two rows of a block.
     fn rows(blocks: &Self::Blocks, i: usize) -> [Self::Row; 2];
     /// The derivatives of the weights' errors.
@@ -108,6 +111,12 @@ impl Parameter {
     }
 }
 
+/// Takes blocks of which nothing but their time is wanted.
+fn computed<B>(_: Range<usize>, blocks: &B) -> Result<(), rev::Error> {
+    black_box(blocks);
+    Ok(())
+}
+
 impl Problem for ba::Instance {
     type Row = [f64; ba::COLUMNS];
     type Blocks = ba::Blocks;
@@ -129,6 +138,10 @@ impl Problem for ba::Instance {
         into: &mut Self::Blocks,
     ) -> Result<(), Failure> {
         Ok(ba::jacobian(device, self, range, into)?)
+    }
+
+    fn each_jacobian(&self, device: &dyn Device, size: usize) -> Result<(), Failure> {
+        Ok(ba::each_jacobian(device, self, size, &mut Vec::new(), computed)?)
     }
 
     fn rows(blocks: &Self::Blocks, i: usize) -> [Self::Row; 2] {
@@ -189,6 +202,10 @@ impl Problem for bal::Instance {
         into: &mut Self::Blocks,
     ) -> Result<(), Failure> {
         Ok(bal::jacobian(device, self, range, into)?)
+    }
+
+    fn each_jacobian(&self, device: &dyn Device, size: usize) -> Result<(), Failure> {
+        Ok(bal::each_jacobian(device, self, size, &mut Vec::new(), computed)?)
     }
 
     fn rows(blocks: &Self::Blocks, i: usize) -> [Self::Row; 2] {

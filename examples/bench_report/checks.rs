@@ -2,15 +2,16 @@
 
 use std::hint::black_box;
 
-use ndarray::Array2;
+use ndarray::{s, Array2};
 use rev::prelude::*;
 use rev_kernels::{
-    affine, ba, bal, bessel, complex_log, dense, exponential, fibonacci, gates, gmm, leapfrog, log_sum_exp,
-    multiplier, norm, rotation,
+    affine, ba, bal, bessel, complex_log, dense, exponential, fibonacci, gates, gmm, kmeans, leapfrog,
+    log_sum_exp, multiplier, norm, rotation,
 };
 
 use super::programs::one_thread;
 use super::race::{Race, Work};
+use super::releases;
 use super::support::Failure;
 
 /// The times of one work without checks and with them, in seconds.
@@ -59,7 +60,35 @@ pub fn costs(race: &Race, n: usize) -> Result<Vec<Cost>, Failure> {
     arrays(&mut costs, &x)?;
     mixtures(&mut costs, n)?;
     adjustments(&mut costs, n)?;
+    compared(&mut costs, &x)?;
     Ok(costs.all)
+}
+
+/// What is compared besides.
+fn compared(costs: &mut Costs, x: &[f64]) -> Result<(), Failure> {
+    costs.add("numbers released by hand, in lanes", |d| {
+        let mut y = vec![0.0; x.len()];
+        releases::of_numbers::run(d, &mut y, x).map(|()| y)
+    })?;
+    let seeds = vec![1.0; x.len()];
+    costs.add("numbers released by hand, in lanes, gradient", |d| {
+        releases::of_numbers::vjp(d, &seeds, &seeds, x)
+    })?;
+    costs.add("an array released by hand", |d| {
+        let mut y = 0.0;
+        releases::of_an_array::run(d, &mut y, x).map(|()| y)
+    })?;
+    costs.add("an array released by hand, gradient", |d| releases::of_an_array::gradient(d, x))?;
+    let (table, j) =
+        (Array2::from_elem((x.len(), 3), 0.5), (0..x.len()).map(|i| 1 + i % 2).collect::<Vec<_>>());
+    costs.add("elements compared, in lanes", |d| {
+        let mut a = table.clone();
+        releases::of_elements::run(d, a.view_mut(), &j).map(|()| a)
+    })?;
+    let seeds = Array2::from_elem((x.len(), 3), 1.0);
+    costs.add("elements compared, in lanes, gradient", |d| {
+        releases::of_elements::vjp(d, seeds.view(), table.view(), &j)
+    })
 }
 
 fn scalars(costs: &mut Costs) -> Result<(), Failure> {
@@ -71,6 +100,10 @@ fn scalars(costs: &mut Costs) -> Result<(), Failure> {
     costs.add("complex logarithm", |d| {
         let mut y = Complex::new(0.0, 0.0);
         complex_log::complex_log::run(d, &mut y, black_box(Complex::new(3.0, 2.0))).map(|()| y)
+    })?;
+    costs.add("complex logarithm, gradient", |d| {
+        let one = Complex::new(1.0, 0.0);
+        complex_log::complex_log::vjp(d, one, &one, black_box(Complex::new(3.0, 2.0)))
     })?;
     costs.add("exponential by its series", |d| {
         let mut y = 0.0;
@@ -88,9 +121,16 @@ fn scalars(costs: &mut Costs) -> Result<(), Failure> {
         let mut out = [0.0; 3];
         rotation::rotate::run(d, &mut out, &black_box([0.3, -0.2, 0.5]), &[1.0, 2.0, 3.0]).map(|()| out)
     })?;
+    costs.add("rotation, gradient", |d| {
+        let (seed, out) = ([1.0, 0.5, 0.25], [0.0; 3]);
+        rotation::rotate::vjp(d, seed, &out, &black_box([0.3, -0.2, 0.5]), &[1.0, 2.0, 3.0])
+    })?;
     costs.add("leapfrog, 1000 steps", |d| {
         let (mut x, mut v) = (1.0, 0.0);
         leapfrog::leapfrog::run(d, &mut x, &mut v, 0.01, black_box(1000)).map(|()| x)
+    })?;
+    costs.add("leapfrog, 1000 steps, gradient", |d| {
+        leapfrog::leapfrog::vjp(d, 1.0, 0.5, &0.7, &0.3, 0.01, black_box(1000))
     })?;
     costs.add("Fibonacci number 20, recursive", |d| {
         let mut y = 0;
@@ -121,6 +161,9 @@ fn arrays(costs: &mut Costs, x: &[f64]) -> Result<(), Failure> {
         let mut y = vec![0.0; x.len()];
         bessel::bessel_j_each::run(d, &mut y, 2, x, 1e-8).map(|()| y)
     })?;
+    let seeds = vec![1.0; x.len()];
+    costs
+        .add("J2 at many points, gradient", |d| bessel::bessel_j_each::vjp(d, &seeds, &seeds, 2, x, 1e-8))?;
     let side = (x.len() as f64).sqrt().ceil() as usize;
     let table = |rows: usize, columns: usize| {
         Array2::from_shape_fn((rows, columns), |(i, j)| x[(i * columns + j) % x.len()] - 0.9)
@@ -130,6 +173,12 @@ fn arrays(costs: &mut Costs, x: &[f64]) -> Result<(), Failure> {
         let mut y = vec![0.0; w.nrows()];
         affine::affine::run(d, &mut y, w.view(), &row, &row).map(|()| y)
     })?;
+    costs.add("affine map, gradient", |d| affine::affine::vjp(d, &row, &row, w.view(), &row, &row))?;
+    costs.add("k-means", |d| {
+        let mut y = 0.0;
+        kmeans::cost::run(d, &mut y, v.view(), w.slice(s![.., ..2])).map(|()| y)
+    })?;
+    costs.add("k-means, gradient", |d| kmeans::cost::gradient(d, v.view(), w.slice(s![.., ..2])))?;
     let (batch, wanted, bias) = (table(8, side), table(8, 2), vec![0.1; side]);
     costs.add("dense layers", |d| {
         let mut y = 0.0;

@@ -8,6 +8,8 @@ mod peers;
 mod plot;
 mod programs;
 mod race;
+mod ratios;
+mod releases;
 mod tables;
 
 #[allow(dead_code, unused_imports)] // shared with the other programs, of which this one needs a part
@@ -35,16 +37,37 @@ struct Options {
     /// How often each time is taken; the shortest counts
     #[arg(long, value_name = "R", value_parser = positive)]
     rounds: Option<usize>,
+    /// Measures nothing: draws the picture of ratios again from the benchmarks.md that is there
+    #[arg(long)]
+    redraw: bool,
+    /// Only what checks cost, printed
+    #[arg(long)]
+    checks: bool,
     /// Where benchmarks.md and the plots go
     #[arg(long, value_name = "DIR", default_value = "docs")]
     out: PathBuf,
 }
 
 fn run(options: &Options) -> Result<Outcome, Failure> {
+    let write =
+        |name: &str, text: &str| write_whole(&options.out.join(name), |out| out.write_all(text.as_bytes()));
+    if options.redraw {
+        let page = options.out.join("benchmarks.md");
+        let unread = |error| Failure::Sizes(format!("{}: {error}", page.display()));
+        let page = std::fs::read_to_string(&page).map_err(unread)?;
+        write("benchmarks-ratios.svg", &ratios::picture(&page)?)?;
+        return Ok(Outcome::Good);
+    }
     let rounds = options.rounds.unwrap_or(if options.quick { 2 } else { 12 });
     let race = Race::new(rounds);
     let mut sizes = if options.quick { programs::Sizes::QUICK } else { programs::Sizes::FULL };
     sizes.points = options.points.unwrap_or(sizes.points);
+    if options.checks {
+        let costs = checks::costs(&race, sizes.points)?;
+        drop(race);
+        tables::checks(&mut String::new(), &costs)?;
+        return Ok(Outcome::Good);
+    }
     let results = tables::Results {
         bessel: programs::bessel(&race)?,
         gmm: programs::gmm(&race, &sizes)?,
@@ -58,9 +81,8 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let given = format!("{quick}--points {} --rounds {rounds}", sizes.points);
     let page = tables::page(&given, &sizes, &results)?;
     std::fs::create_dir_all(&options.out)?;
-    let write =
-        |name: &str, text: &str| write_whole(&options.out.join(name), |out| out.write_all(text.as_bytes()));
     write("benchmarks.md", &page)?;
+    write("benchmarks-ratios.svg", &ratios::picture(&page)?)?;
     write("benchmarks-gmm.svg", &plot::runtimes("GMM, one thread", "number of parameters", &results.gmm)?)?;
     write(
         "benchmarks-ba.svg",

@@ -101,12 +101,17 @@ pub fn page(options: &str, sizes: &Sizes, results: &Results) -> Result<String, F
     let columns =
         ["program", "operations, reversible", "operations, erased", "level, checked", "level, checks off"];
     table(&mut page, "Uncomputing levels (log₂ of the ratio of operations)", &columns, level_rows.collect())?;
-    let costs = checks.iter().map(|c| {
+    self::checks(&mut page, checks)?;
+    Ok(page.trim_end().to_string() + "\n")
+}
+
+/// What checks cost.
+pub fn checks(page: &mut String, costs: &[Cost]) -> Result<(), Failure> {
+    let rows = costs.iter().map(|c| {
         let [off, on] = c.times.map(seconds);
         vec![c.label.clone(), off, on, format!("{:.2}", c.ratio())]
     });
-    table(&mut page, "What checks cost", &["program", "off", "on", "on / off"], costs.collect())?;
-    Ok(page.trim_end().to_string() + "\n")
+    table(page, "What checks cost", &["program", "off", "on", "on / off"], rows.collect())
 }
 
 fn table(page: &mut String, title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {

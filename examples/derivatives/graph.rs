@@ -1,6 +1,6 @@
 //! The embedding of a graph, whose loss has a dense Hessian, and three ways to that.
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 use rev::prelude::*;
 
 /// How far a graph is from being drawn with all edges of one length and all other pairs of vertices at another, larger
@@ -77,6 +77,11 @@ impl Graph {
     pub fn hessian(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
         let whole = embedding::hessian(device, x, &self.a, &self.b, EDGES)?;
         Ok(whole.block("x", "x").map(|block| block.to_owned()).unwrap_or_default())
+    }
+
+    /// The same one column at a time, as they are computed: a Hessian is made symmetric.
+    pub fn products(&self, device: &Cpu, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
+        each_unit(x.dim(), |unit| Ok(embedding::hvp(device, unit, x, &self.a, &self.b, EDGES)?.x))
     }
 
     /// The tangent of the gradient, column by column.

@@ -216,7 +216,8 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let hessian = graph.hessian(&device, x.view())?;
     let forward = graph.forward_over_reverse(&device, x.view())?;
     let reverse = graph.reverse_over_reverse(&device, x.view())?;
-    let asymmetry = (&hessian - &hessian.t()).iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let products = graph.products(&device, x.view())?;
+    let asymmetry = (&products - &products.t()).iter().fold(0.0f64, |most, v| most.max(v.abs()));
     let ways = apart(&hessian, &forward).max(apart(&hessian, &reverse)).max(apart(&forward, &reverse));
     let (particle, saddle) = (particles(&device)?, saddles(&device)?);
     let times = times(&device, &graph, options.repeat)?;

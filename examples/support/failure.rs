@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use rev::checkpoint::CheckpointError;
 use rev_kernels::io::{ReadError, WriteError};
 use thiserror::Error;
 
@@ -18,6 +19,9 @@ pub enum Failure {
     /// A run that stopped with an error.
     #[error("{0}")]
     Run(#[from] rev::Error),
+    /// A loop that stopped with an error.
+    #[error(transparent)]
+    Loop(#[from] CheckpointError),
     /// Sizes that can't be worked with.
     #[error("{0}")]
     Sizes(String),
@@ -44,7 +48,7 @@ pub fn finish(result: Result<Outcome, Failure>) -> ExitCode {
         Err(Failure::Output(e)) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
-            ExitCode::from(if matches!(failure, Failure::Run(_)) { 1 } else { 2 })
+            ExitCode::from(if matches!(failure, Failure::Run(_) | Failure::Loop(_)) { 1 } else { 2 })
         }
     }
 }

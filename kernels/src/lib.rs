@@ -2,7 +2,8 @@
 //! reversible (`plain`): the twin is the yardstick for values and for time.
 //!
 //! With the feature `tangents` the mixture's objective, bundle adjustment's and the cost of k-means have tangents and products
-//! of their Hessians (`gmm::objective::hvp`, `kmeans::direction`), and programs may call the gradients of the first two.
+//! of their Hessians (`gmm::objective::hvp`, `kmeans::direction`). With `adjoints` programs may also call the gradients of the first
+//! two.
 
 pub mod affine;
 pub mod ba;
@@ -22,3 +23,4 @@ pub mod multiplier;
 pub mod norm;
 pub mod rotation;
 pub mod suite;
+pub mod wave;

@@ -6,7 +6,8 @@
 use rev_cpu::prelude::*;
 
 /// `out += ln Σ exp(x)`. Memory: an index for each element.
-#[cfg_attr(feature = "tangents", reversible(tangent, adjoint))]
+#[cfg_attr(feature = "adjoints", reversible(tangent, adjoint))]
+#[cfg_attr(all(feature = "tangents", not(feature = "adjoints")), reversible(tangent))]
 #[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn log_sum_exp<T: Real>(out: &mut T, x: &[T]) {
     let n = x.len();

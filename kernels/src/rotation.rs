@@ -14,7 +14,8 @@ const REST: f64 = 1.0 / (1u64 << 60) as f64;
 /// `out += R(r) v`.
 ///
 /// For smaller angles `θ` is the smallest one, at which the formula is `v + r × v`.
-#[cfg_attr(feature = "tangents", reversible(tangent, adjoint))]
+#[cfg_attr(feature = "adjoints", reversible(tangent, adjoint))]
+#[cfg_attr(all(feature = "tangents", not(feature = "adjoints")), reversible(tangent))]
 #[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn rotate<T: Real>(out: &mut [T; 3], r: &[T; 3], v: &[T; 3]) {
     let square = mul_add(r[0], r[0], mul_add(r[1], r[1], r[2] * r[2]));

@@ -1,6 +1,6 @@
 //! NVIDIA's assembler on every program of the kernels crate, forward, inverse and adjoint, in f32 and
 //! f64, for every generation of GPUs; and what registers and memory the kernels need, compared with
-//! the table in `docs/ptx.md`.
+//! the table in `tests/assembled/ptx.md`.
 //!
 //! Without `ptxas` it says that it was skipped. `REV_SNAPSHOT=write` writes the table anew.
 
@@ -375,7 +375,7 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
     }
     let table: Vec<String> = rows.iter().map(|(title, usages)| row(title, usages)).collect();
     let missing: Vec<String> = unsupported.iter().map(|(name, why)| format!("| {name} | {why} |")).collect();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ptx.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/assembled/ptx.md");
     if std::env::var_os("REV_SNAPSHOT").is_some_and(|v| v == "write") {
         let (table, missing) = (table.join("\n"), missing.join("\n"));
         return std::fs::write(file, format!("{HEAD}{table}\n{MISSING}{missing}\n")).unwrap();
@@ -389,7 +389,7 @@ fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
     for row in &table {
         let title = row.split('|').nth(1).unwrap();
         let before = known.lines().find(|l| l.split('|').nth(1) == Some(title));
-        let before = before.unwrap_or_else(|| panic!("not in docs/ptx.md, write it anew:\n{row}"));
+        let before = before.unwrap_or_else(|| panic!("not in tests/assembled/ptx.md, write it anew:\n{row}"));
         // Another assembler may give a few registers more; spills and local memory are the generator's.
         let (now, then) = (numbers(row), numbers(before));
         assert_eq!(now[1..4], then[1..4], "spills, local or shared memory have changed:\n{before}\n{row}");

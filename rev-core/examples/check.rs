@@ -1,5 +1,5 @@
 //! Prints what the static checks say about files of programs in the text form:
-//! `cargo run -p rev-core --example check -- rev-core/tests/check/wrong/R0101.rev`.
+//! `cargo run -p rev-ad-core --example check -- rev-core/tests/check/wrong/R0101.rev`.
 //!
 //! The expectations under `tests/check/wrong` are written from its output, by hand and after reading.
 

@@ -1,6 +1,6 @@
 //! Times of the functions beside std's, as nanoseconds for each value and their ratio.
 //!
-//! `cargo run --release -p rev-core --example math_speed`: each function on 4096 arguments, independent
+//! `cargo run --release -p rev-ad-core --example math_speed`: each function on 4096 arguments, independent
 //! of each other, the best of many passes.
 
 use rev_core::math::cpu::{double, single};

@@ -1,6 +1,6 @@
 //! How long the pattern of a Hessian takes to find, and the Hessian by edge pushing: the energy of a grid of springs.
 //!
-//! `cargo run --release -p rev-core --example sparsity -- 1000` for 1000 x 1000 unknowns.
+//! `cargo run --release -p rev-ad-core --example sparsity -- 1000` for 1000 x 1000 unknowns.
 
 use rev_core::sparse::{Branches, Sparsity};
 use rev_core::text::parse_module;

@@ -19,8 +19,21 @@ use std::fmt;
 pub type Text = Cow<'static, str>;
 
 /// An error of a run. One pointer wide, so that `Result<(), Error>` costs nothing when all is well.
-#[derive(Clone, PartialEq)]
-pub struct Error(Box<Failure>);
+#[derive(Clone)]
+pub struct Error(Box<Kept>);
+
+#[derive(Clone)]
+struct Kept {
+    failure: Failure,
+    /// Which of several iterations at once it is about, as long as there are several.
+    lane: Option<usize>,
+}
+
+impl PartialEq for Error {
+    fn eq(&self, other: &Error) -> bool {
+        self.0.failure == other.0.failure
+    }
+}
 
 /// What an [`Error`] holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +106,20 @@ pub enum Cause {
         found: String,
         /// The difference that would have passed; 0 for exact types.
         tolerance: f64,
+    },
+    /// An argument doesn't come back as it was: rounded, it decided otherwise on the way back how often a loop runs or which
+    /// branch is taken.
+    #[error(
+        "`{place}` decides how often a loop runs or which branch is taken; it was {expected} and comes back as {found}. On the way back it is \
+         rounded: keep what the postcondition compares it with well apart from the values that it takes"
+    )]
+    NotBack {
+        /// The argument, with the element at fault.
+        place: String,
+        /// What it was.
+        expected: String,
+        /// What it came back as.
+        found: String,
     },
     /// A postcondition of a branch or loop (backwards its condition) doesn't hold where it has to.
     #[error("the postcondition `{condition}` must be {expected} {when}")]
@@ -287,17 +314,18 @@ impl Error {
     /// An error that isn't at a statement yet.
     #[cold]
     pub fn new(cause: Cause) -> Error {
-        Error(Box::new(Failure { cause, trace: Vec::new(), left_out: 0 }))
+        let failure = Failure { cause, trace: Vec::new(), left_out: 0 };
+        Error(Box::new(Kept { failure, lane: None }))
     }
 
     /// The same error seen from one call further out, or from the failing statement itself where it
     /// has no site yet.
     #[cold]
     pub fn at(mut self, site: Site) -> Error {
-        if self.0.trace.len() < SITES {
-            self.0.trace.push(site);
+        if self.0.failure.trace.len() < SITES {
+            self.0.failure.trace.push(site);
         } else {
-            self.0.left_out += 1;
+            self.0.failure.left_out += 1;
         }
         self
     }
@@ -305,7 +333,7 @@ impl Error {
     /// Adds an enclosing loop to the outermost site known so far.
     #[cold]
     pub fn in_iteration(mut self, variable: impl Into<Text>, value: i128) -> Error {
-        if let Some(site) = self.0.trace.last_mut().filter(|_| self.0.left_out == 0) {
+        if let Some(site) = self.0.failure.trace.last_mut().filter(|_| self.0.failure.left_out == 0) {
             site.iterations.insert(0, Iteration { variable: variable.into(), value });
         }
         self
@@ -313,22 +341,36 @@ impl Error {
 
     /// What failed.
     pub fn cause(&self) -> &Cause {
-        &self.0.cause
+        &self.0.failure.cause
     }
 
     /// Where, the failing statement first.
     pub fn trace(&self) -> &[Site] {
-        &self.0.trace
+        &self.0.failure.trace
     }
 
     /// The failing statement.
     pub fn site(&self) -> Option<&Site> {
-        self.0.trace.first()
+        self.0.failure.trace.first()
     }
 
     /// All of it.
     pub fn into_failure(self) -> Failure {
-        *self.0
+        self.0.failure
+    }
+
+    /// The same of one of several iterations that a program called by all of them runs at once.
+    #[doc(hidden)]
+    #[cold]
+    pub fn in_lane(mut self, lane: usize) -> Error {
+        self.0.lane = Some(lane);
+        self
+    }
+
+    /// Which of the iterations it is about, if that was said.
+    #[doc(hidden)]
+    pub fn lane(&self) -> Option<usize> {
+        self.0.lane
     }
 }
 
@@ -360,12 +402,12 @@ impl fmt::Display for Site {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.cause)?;
-        for (k, site) in self.0.trace.iter().enumerate() {
+        write!(f, "{}", self.0.failure.cause)?;
+        for (k, site) in self.0.failure.trace.iter().enumerate() {
             write!(f, "\n  {}{site}", if k == 0 { "" } else { "called " })?;
         }
-        if self.0.left_out > 0 {
-            write!(f, "\n  and {} calls around these", self.0.left_out)?;
+        if self.0.failure.left_out > 0 {
+            write!(f, "\n  and {} calls around these", self.0.failure.left_out)?;
         }
         Ok(())
     }

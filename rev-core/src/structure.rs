@@ -22,6 +22,11 @@ pub struct Structs {
 type Renamed = BTreeMap<String, String>;
 
 /// A struct that derives `Reversible`.
+#[diagnostic::on_unimplemented(
+    message = "[R0612] `{Self}` isn't a type whose values a reversible function can have",
+    label = "of this type",
+    note = "a struct is one under `#[derive(Clone, Debug, Reversible)]`, with `T: Scalar` for its type parameters"
+)]
 pub trait Structure {
     /// Its name, type parameters and fields.
     fn definition() -> StructDef;

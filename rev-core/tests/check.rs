@@ -74,6 +74,7 @@ const OF_THE_FRONT_END: &[Code] = &[
     Code::LossType,
     Code::GradientOfInteger,
     Code::ArrayFormula,
+    Code::MultiplyUpdate,
 ];
 
 #[test]

@@ -1,7 +1,8 @@
 //! The run-time checks of reversibility: what emitted code calls where checks are on.
 
+use rev_core::error::{Cause, Error};
 use rev_core::scalar::{rt, Mismatch, Primal, Scalar, Zero};
-use rev_core::tolerance::{Tolerance, Tolerances};
+use rev_core::tolerance::{Options, Tolerance, Tolerances};
 
 use crate::context::Context;
 use crate::view::Whole;
@@ -151,6 +152,20 @@ where
         Some(w) => Err(Some(Twice { value: w[0].0, first: w[0].1, second: w[1].1 })),
         None => Ok(()),
     }
+}
+
+/// That an argument which decides on the way back how often a loop runs, or which branch is taken, has come back as it was.
+///
+/// # Errors
+///
+/// Where checks are on and it hasn't.
+pub fn came_back<P: Primal>(options: &Options, name: &str, found: &P, given: &P) -> Result<(), Error> {
+    if !options.checks {
+        return Ok(());
+    }
+    found.compare(given, &options.tolerances, None).map_err(|Mismatch { path, expected, found }| {
+        Error::new(Cause::NotBack { place: format!("{name}{path}"), expected, found })
+    })
 }
 
 /// A loop variable's value for messages.

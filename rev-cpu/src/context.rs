@@ -70,7 +70,14 @@ impl<'o> Run<'o> {
     #[inline]
     pub fn context<C: Mode>(&self) -> Context<'_, C> {
         let Options { depth, checks, .. } = *self.options;
-        Context { run: self, workers: None, depth: depth.max(1), checks, mode: PhantomData }
+        Context {
+            run: self,
+            workers: None,
+            depth: depth.max(1),
+            checks,
+            by_reference: false,
+            mode: PhantomData,
+        }
     }
 
     fn workers(&self) -> usize {
@@ -117,6 +124,8 @@ pub struct Context<'a, C> {
     depth: usize,
     /// Whether reversibility is checked: beside the state, so that the compiler sees that it stays.
     checks: bool,
+    /// Whether recursions run by reference, since one by value couldn't go on.
+    by_reference: bool,
     mode: PhantomData<C>,
 }
 
@@ -143,15 +152,15 @@ impl<'a, C> Context<'a, C> {
     /// The same for an adjoint whose restored state nobody reads.
     #[inline(always)]
     pub fn forgetful(self) -> Context<'a, Forgetful> {
-        let Context { run, workers, depth, checks, mode: _ } = self;
-        Context { run, workers, depth, checks, mode: PhantomData }
+        let Context { run, workers, depth, checks, by_reference, mode: _ } = self;
+        Context { run, workers, depth, checks, by_reference, mode: PhantomData }
     }
 
     /// The same for a program whose state is read.
     #[inline(always)]
     pub fn restoring(self) -> Context<'a, Restoring> {
-        let Context { run, workers, depth, checks, mode: _ } = self;
-        Context { run, workers, depth, checks, mode: PhantomData }
+        let Context { run, workers, depth, checks, by_reference, mode: _ } = self;
+        Context { run, workers, depth, checks, by_reference, mode: PhantomData }
     }
 
     /// The same with fewer threads: what a task of a parallel loop has left for loops inside it.
@@ -163,6 +172,18 @@ impl<'a, C> Context<'a, C> {
     #[inline]
     pub fn workers(self) -> usize {
         self.workers.map_or_else(|| self.run.workers(), NonZeroUsize::get)
+    }
+
+    /// Whether recursions run by reference.
+    #[inline(always)]
+    pub fn is_by_reference(self) -> bool {
+        self.by_reference
+    }
+
+    /// The same for a recursion that couldn't go on by value.
+    #[inline(always)]
+    pub fn by_reference(self) -> Self {
+        Context { by_reference: true, ..self }
     }
 
     /// How many more calls of recursive functions may be inside each other.

@@ -84,8 +84,8 @@ pub mod __private {
         zeros_like, Along, Columns, Wrt,
     };
     pub use crate::names::{
-        HasAdjoint, HasGradient, HasPartials, HasPure, HasReversible, HasTangent, HasTaylor, IsPure,
-        IsReversible, Part, Unknown,
+        HasAdjoint, HasConversion, HasGradient, HasOperator, HasPartials, HasPure, HasReversible, HasTangent,
+        HasTaylor, HasUpdate, IsPure, IsReversible, Part, Unknown,
     };
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};
@@ -104,6 +104,12 @@ pub mod __private {
     pub use rev_core::tolerance::Tolerances;
     pub use rev_core::value::{Data, DynArg, PlaneReader, PlaneWriter, Stack};
     pub use rev_core::verify;
+
+    /// A copy, under a name that is short where it is written often.
+    #[inline(always)]
+    pub fn copy<P: Clone>(of: &P) -> P {
+        of.clone()
+    }
 
     /// The value of a `#[pure]` function for plain Rust, of which integer division by zero is what it is there.
     ///

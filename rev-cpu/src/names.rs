@@ -94,7 +94,7 @@ pub trait IsPure {
     message = "[R0607] this pure function has no partial derivatives of order {ORDER}",
     label = "they are asked for here",
     note = "say `#[pure(order = {ORDER})]` where it is declared, and at all that it calls; where nothing is said they are there up to order 2",
-    note = "what isn't holomorphic has none, of any order"
+    note = "what isn't holomorphic has none, of any order, nor has a function of a tuple, a struct or an array: give it their parts"
 )]
 pub trait HasPartials<const ORDER: usize> {
     /// The type whose associated functions are its programs.
@@ -123,6 +123,46 @@ pub trait HasReversible<const NAME: u64> {
     note = "functions of a type are marked twice: `#[reversible] impl S {{ #[pure] fn f(&self) -> T {{ .. }} }}`"
 )]
 pub trait HasPure<const NAME: u64> {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
+}
+
+/// A type that has the reversible function behind an update: `'*'` for `*=` and `/=`, `'+'` for `+=` and `-=`, `'^'`
+/// for `^=`.
+#[diagnostic::on_unimplemented(
+    message = "[R0402] nothing says how a `{Self}` is updated by {OPERATOR}, and that this can be undone",
+    label = "updated here",
+    note = "`*=` and `/=` run the type's reversible function `mul_assign(&mut self, by: T)`, `+=` and `-=` its `add_assign`, `^=` its `bitxor_assign`"
+)]
+pub trait HasUpdate<const OPERATOR: char> {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
+}
+
+/// A type that has the pure function behind an operator.
+#[diagnostic::on_unimplemented(
+    message = "[R0402] `{Self}` has no pure function for {OPERATOR}",
+    label = "computed here",
+    note = "`+ - * / %` of such numbers are the type's pure functions `add`, `sub`, `mul`, `div` and `rem` on what represents them: `#[pure] fn mul(a: T, b: T) -> T`"
+)]
+pub trait HasOperator<const OPERATOR: char> {
+    /// The type whose associated functions are its programs.
+    type Programs;
+    /// The value of that type.
+    const PROGRAMS: Self::Programs;
+}
+
+/// A type whose numbers other numbers become.
+#[diagnostic::on_unimplemented(
+    message = "[R0402] this isn't a `{Self}`, and nothing says how it becomes one",
+    label = "a number of another type",
+    note = "what isn't a number of the type becomes one by its pure function `of`: `#[pure] fn of(x: T) -> T`"
+)]
+pub trait HasConversion {
     /// The type whose associated functions are its programs.
     type Programs;
     /// The value of that type.

@@ -6,13 +6,12 @@
 //!
 //! A recursion by value has no context to count in and no error to return, and can't afford to ask at each call. It gets
 //! a number of calls for which there surely is stack, counts them in an argument, and asks for more when they are used
-//! up. When the depth is used up too, it is left by unwinding, which costs nothing until it happens. Where programs
-//! are compiled to abort instead, such recursions run by reference ([`BY_VALUE`]).
+//! up. When the depth is used up too, or a check fails, it is left by unwinding, which costs nothing until it happens, and
+//! runs again by reference. Where programs are compiled to abort instead, such recursions run by reference
+//! ([`BY_VALUE`]).
 
 use std::cell::Cell;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
-
-use rev_core::error::Error;
 
 use crate::context::{Context, Mode};
 
@@ -57,8 +56,8 @@ pub fn on_more<R>(frame: usize, call: impl FnOnce() -> R) -> R {
     stacker::grow(MORE + LEFT + CALLS * frame, call)
 }
 
-/// A recursion by value that is deeper than it may be, as what is unwound with.
-struct TooDeep;
+/// A recursion by value that is deeper than it may be, or in which a check fails, as what is unwound with.
+struct Left;
 
 thread_local! {
     /// How many more calls by value may be inside each other than a recursion has got.
@@ -66,24 +65,28 @@ thread_local! {
 }
 
 /// Runs a recursion by value whose frames take at most so many bytes; it gets the number of its calls that may be inside
-/// each other.
-///
-/// # Errors
-///
-/// When it goes deeper than the context allows.
+/// each other. `None` when it goes deeper than the context allows or a check fails: run by reference it says where.
 #[inline]
 pub fn by_value<C: Mode, R>(
     cx: Context<'_, C>,
     frame: usize,
     recursion: impl FnOnce(usize) -> R,
-) -> Result<R, Error> {
+) -> Option<R> {
     let outside = CALLS_LEFT.replace(cx.depth());
     let result = catch_unwind(AssertUnwindSafe(|| more_calls(frame, recursion)));
     CALLS_LEFT.set(outside);
-    result.map_err(|unwound| match unwound.is::<TooDeep>() {
-        true => cx.too_deep(),
-        false => resume_unwind(unwound),
-    })
+    match result {
+        Ok(result) => Some(result),
+        Err(unwound) if unwound.is::<Left>() => None,
+        Err(unwound) => resume_unwind(unwound),
+    }
+}
+
+/// Leaves a recursion by value in which a check fails.
+#[cold]
+#[inline(never)]
+pub fn fail() -> ! {
+    resume_unwind(Box::new(Left));
 }
 
 /// Goes on with a recursion by value that has used up its calls.
@@ -91,7 +94,7 @@ pub fn by_value<C: Mode, R>(
 pub fn more_calls<R>(frame: usize, recursion: impl FnOnce(usize) -> R) -> R {
     let left = CALLS_LEFT.get();
     if left == 0 {
-        resume_unwind(Box::new(TooDeep));
+        fail();
     }
     let room = stacker::remaining_stack().map_or(MORE, |stack| stack.saturating_sub(LEFT)) / frame.max(1);
     if room < CALLS {
@@ -108,7 +111,6 @@ pub fn more_calls<R>(frame: usize, recursion: impl FnOnce(usize) -> R) -> R {
 mod tests {
     use super::*;
     use crate::context::{Restoring, Run};
-    use rev_core::error::Cause;
     use rev_core::tolerance::Options;
 
     /// The sum of the numbers up to `n`, with a frame of a kilobyte or two.
@@ -131,13 +133,13 @@ mod tests {
         let run = Run::new(&options);
         let sum = |n| by_value::<Restoring, _>(run.context(), FRAME, |left| triangle(n, left));
         for n in [0, 1, 100, 19_999] {
-            assert_eq!(sum(n), Ok(n * (n + 1) / 2));
+            assert_eq!(sum(n), Some(n * (n + 1) / 2));
         }
         for n in [20_000, 20_001, 1_000_000_000] {
-            assert_eq!(*sum(n).unwrap_err().cause(), Cause::Depth { limit: 20_000 });
+            assert_eq!(sum(n), None);
         }
         // and none of them is lost
-        assert_eq!(sum(19_999), Ok(19_999 * 10_000));
+        assert_eq!(sum(19_999), Some(19_999 * 10_000));
     }
 
     #[test]

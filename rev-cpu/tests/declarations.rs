@@ -131,9 +131,8 @@ fn one_or_the_other(a: &mut [f64], x: &[f64], to: &[usize], or: &[usize]) {
         if x[i] > 0.0 {
             a[to[i]] += x[i];
         } else {
-            for j in 0..2 {
-                a[or[i] + j] += x[i];
-            }
+            a[or[i]] += x[i];
+            a[or[i] + 1] += x[i];
         }
     }
 }
@@ -237,6 +236,45 @@ fn declarations_inside_of_each_other() {
         let (rows, columns) = (&[0, 4], &[1, 1]);
         let e = declared_twice::run(&*device, &mut [1.0; 8], rows, columns).unwrap_err();
         assert!(matches!(e.cause(), Cause::Alias { .. }), "{}: {e}", device.name());
+    }
+}
+
+/// Declarations of a loop inside of one whose iterations could run in lanes.
+#[reversible]
+fn declared_inside<T: Real>(y: &mut [T], x: &[T], to: &[usize], wrong: usize) {
+    for i in par(0..y.len()) {
+        let mut a = [T::zero(); 3];
+        #[disjoint(a)]
+        for j in par(0..3) {
+            a[if i == wrong { 0 } else { j }] += x[i];
+        }
+        #[injective(to)]
+        for j in par(0..to.len()) {
+            a[to[j]] += x[i];
+        }
+        y[i] += a[0] + a[2];
+    }
+}
+
+#[test]
+fn declarations_inside_of_loops_that_lanes_would_run() {
+    let x: Vec<f64> = (0..40).map(f64::from).collect();
+    let expected: Vec<f64> = x.iter().map(|x| 3.0 * x).collect();
+    let lanes = (Box::new(Cpu::with_threads(1).lanes(false)) as Box<dyn Device>, true);
+    // without checks an inner loop that one thread runs believes what it declares
+    for (device, _) in devices().into_iter().step_by(2).chain([lanes]) {
+        let device = &*device;
+        let run = |to: &[usize], wrong: usize| {
+            let mut y = vec![0.0; 40];
+            declared_inside::run(device, &mut y, &x, to, wrong).map(|()| y)
+        };
+        assert_eq!(run(&[0, 1], 40).unwrap(), expected, "{}", device.name());
+        for wrong in [0, 17, 39] {
+            let e = run(&[0, 1], wrong).unwrap_err();
+            assert!(matches!(e.cause(), Cause::Alias { .. }), "{}: {e}", device.name());
+            assert!(e.to_string().contains(&format!("i = {wrong}")), "{}: {e}", device.name());
+        }
+        assert!(run(&[1, 1], 40).is_err(), "{}", device.name());
     }
 }
 

@@ -253,6 +253,51 @@ fn a_loop_that_is_left_by_a_rounded_number() {
     }
 }
 
+/// An area up to a time that is an argument, and decides itself on the way back how many steps there were.
+#[reversible(tangent, loss = area)]
+fn area_until(t: &mut f64, area: &mut f64, scale: f64, until: f64, margin: f64) {
+    #[post(*t > margin)]
+    while *t < until {
+        *area += scale * *t * *t * 1e-3;
+        *t += 1e-3;
+    }
+}
+
+#[test]
+fn an_argument_that_rounding_keeps_from_deciding_as_on_the_way_there() {
+    let interpreter = rev_core::interp::Interpreter::new();
+    for device in [&Cpu::with_threads(1) as &dyn Device, &interpreter] {
+        let gradient = |margin: f64| area_until::gradient(device, &0.0, 2.0, 3.0, margin).map(|g| g.scale);
+        let vjp = |margin: f64| {
+            area_until::vjp(device, 0.0, 1.0, &0.0, &0.0, 2.0, 3.0, margin).map(|v| v.scale_bar)
+        };
+        let product =
+            |margin: f64| area_until::hvp(device, &1.0, 1.0, 0.0, 0.0, &0.0, 2.0, 3.0, margin).map(|h| h.t);
+        let both = |margin: f64| {
+            area_until::gradient_and_hvp(device, &1.0, 1.0, 0.0, 0.0, &0.0, 2.0, 3.0, margin)
+                .map(|(g, _)| g.scale)
+        };
+        let jacobian = |margin: f64| {
+            let chosen = area_until::SCALE.reverse();
+            let all = area_until::jacobian_wrt(device, chosen, &0.0, &0.0, 2.0, 3.0, margin)?;
+            Ok(all.block("area", "scale").unwrap()[[0, 0]])
+        };
+        // the sum of the squares of 0, 1, … 3000 thousandths: rounded, 3000 of them are less than 3
+        let exact = 3000.0 * 3001.0 * 6001.0 / 6.0 * 1e-9;
+        for found in [gradient(5e-4), vjp(5e-4), both(5e-4), jacobian(5e-4)] {
+            let found = found.unwrap();
+            assert!((found - exact).abs() < 1e-9, "{found} {exact}");
+        }
+        assert!(product(5e-4).is_ok());
+        // one step too many
+        for found in [gradient(0.0), vjp(0.0), product(0.0), both(0.0), jacobian(0.0)] {
+            let error = found.expect_err(device.name());
+            assert!(matches!(error.cause(), Cause::NotBack { place, .. } if place == "t"), "{error}");
+        }
+    }
+    assert!(area_until::gradient(&Cpu::new().checks(false), &0.0, 2.0, 3.0, 0.0).is_ok());
+}
+
 /// Iterations that run in lanes, with what can go wrong in them: `a` may become NaN, the branch's postcondition false
 /// for a value in (0, 1.5], the loop's for one of 9 and more.
 #[reversible]

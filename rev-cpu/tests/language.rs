@@ -421,3 +421,36 @@ fn arrays_as_ancillas() {
     let g = traced::gradient(&Cpu::new(), 3.0).unwrap();
     assert_eq!((g.value, g.x), (9.0, 6.0));
 }
+
+/// Points on lines that an index chooses, of which a part is read at a time: in lanes each has its own element.
+#[reversible]
+fn on_lines<T: Real>(y: &mut [T], lines: &[[T; 2]], of: &[usize], x: &[T]) {
+    for i in par(0..y.len()) {
+        y[i] += lines[of[i]][0] * x[i] + lines[of[i]][1];
+    }
+}
+
+#[test]
+fn parts_of_elements_that_an_index_chooses() {
+    let n = 2 * 32 + 19;
+    let lines: Vec<[f64; 2]> = (0..7).map(|k| [0.5 * f64::from(k), 3.0 - f64::from(k)]).collect();
+    let of: Vec<usize> = (0..n).map(|i| i * 5 % 7).collect();
+    let x: Vec<f64> = (0..n).map(|i| 0.25 * (i % 9) as f64).collect();
+    let y = vec![0.0; n];
+    let seeds: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+    let mut bars = vec![[0.0; 2]; lines.len()];
+    for i in 0..n {
+        bars[of[i]][0] += seeds[i] * x[i];
+        bars[of[i]][1] += seeds[i];
+    }
+    let cpu = Cpu::with_threads(1);
+    for cpu in [cpu.clone(), cpu.lanes(false), Cpu::with_threads(2).parallel_from(0)] {
+        let found = on_lines::vjp(&cpu, &seeds, &y, &lines, &of, &x).unwrap();
+        for i in 0..n {
+            assert_eq!(found.y[i], lines[of[i]][0] * x[i] + lines[of[i]][1]);
+            assert_eq!(found.x_bar[i], seeds[i] * lines[of[i]][0]);
+        }
+        let found: Vec<[f64; 2]> = found.lines_bar.iter().map(|bar| [bar[0], bar[1]]).collect();
+        assert_eq!(found, bars);
+    }
+}

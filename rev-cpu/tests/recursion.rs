@@ -465,3 +465,42 @@ fn an_error_says_where_the_recursion_was() {
         assert!(error.site().unwrap().function.ends_with("over_elements"), "{text}");
     }
 }
+
+/// A recursion in a loop, whose postcondition is false where a counter meets `bad`.
+#[reversible]
+fn stepwise(out: &mut i64, n: i64, bad: i64) {
+    let mut k: i64 = 0;
+    k += n;
+    #[post(k != n && k != bad)]
+    while k > 1 {
+        stepwise(&mut *out, k - 1, bad);
+        k -= 2;
+    }
+    *out += k;
+}
+
+/// By value with checks too, and where one fails, the error of the program by reference.
+#[test]
+fn a_recursion_by_value_with_checks() {
+    let run = |device: &dyn Device, bad| {
+        let mut out = 7;
+        let there = stepwise::run(device, &mut out, 14, bad);
+        let after = out;
+        let back = there.clone().and_then(|()| stepwise::run_inverse(device, &mut out, 14, bad));
+        (there, after, back, out)
+    };
+    let (there, after, ..) = agreed(|d| run(d, -9));
+    assert_eq!((there, stepwise::__forward_by_value_checked(7, 14, -9, CALLS)), (Ok(()), after));
+    assert_eq!(stepwise::__inverse_by_value_checked(after, 14, -9, CALLS), 7);
+    let (interpreter, cpu) = (Interpreter::new(), Cpu::with_threads(1));
+    for bad in [1, 2, 3, 4, 9, 12] {
+        let (expected, found) = (run(&interpreter, bad), run(&cpu, bad));
+        assert_eq!((found.1, found.3), (expected.1, expected.3), "{bad}");
+        let [here, there] = [found.0, expected.0].map(|run| run.unwrap_err());
+        assert_eq!(here.cause(), there.cause());
+        assert_eq!(here.trace().len(), there.trace().len());
+        let places = [&here, &there].map(|e| e.site().map(|s| (s.span.line, s.iterations.clone())));
+        assert_eq!(places[0], places[1], "{here}\n{there}");
+        assert_eq!(run(&cpu.clone().checks(false), bad).0, Ok(()));
+    }
+}

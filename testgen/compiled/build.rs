@@ -33,43 +33,98 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The programs of some seeds, each in a module, and the list of them.
-fn programs(seeds: impl Iterator<Item = u64>) -> Result<String, std::fmt::Error> {
+fn programs(seeds: impl Iterator<Item = u64>) -> Result<String, Failure> {
     let (mut out, mut cases) = (String::new(), String::new());
     for seed in seeds {
         let name = format!("program_{seed}");
         let program = Program::compiled(seed, &name);
+        let own = parameters(&program);
         write!(
             out,
-            "mod {name}_ {{\n#![allow(unused_imports, clippy::all)]\nuse rev_testgen_compiled::prelude::*;\n{}{}",
-            program.rust(),
-            runner(&program, "run_on", &name, (1, program.has_tangent()))?
+            "mod {name}_ {{\n#![allow(unused_imports, clippy::all)]\nuse rev_testgen_compiled::prelude::*;\n{}",
+            program.rust()
         )?;
-        let tangent = match program.has_tangent() {
+        let function = runners(&mut out, &program, &own)?;
+        let adjoint = match program.has_adjoint() {
             true => {
-                let path = format!("<{name} as HasTangent>::Tangent");
-                out.push_str(&runner(&program, "run_tangent_on", &path, (2, false))?);
-                format!("Some({name}_::run_tangent_on)")
+                let caller = program.calling_adjoint()?;
+                out.push_str(&caller.rust_with([(program.has_tangent(), "tangent"), (false, "adjoint")]));
+                let twice = own.iter().flat_map(|(_, data)| [data.clone(), data.clone()]);
+                let both: Vec<_> = caller.signature().params.iter().cloned().zip(twice).collect();
+                format!("Some({})", runners(&mut out, &caller, &both)?)
             }
             false => "None".into(),
         };
         out.push_str("}\n");
-        writeln!(cases, "    Cases {{ seed: {seed}, function: {name}_::run_on, tangent: {tangent} }},")?;
+        writeln!(cases, "    Cases {{ seed: {seed}, function: {function}, adjoint: {adjoint} }},")?;
     }
     writeln!(out, "/// The programs with their seeds.\npub static CASES: &[Cases] = &[\n{cases}];")?;
     Ok(out)
 }
 
-/// One of the programs of the function at a path on arguments of its own, each of the program's `times` times; that for
-/// tangents side by side, if it has one.
-fn runner(
-    program: &Program,
-    runner: &str,
-    path: &str,
-    (times, tangents): (usize, bool),
-) -> Result<String, std::fmt::Error> {
-    let arguments = program.arguments::<f64>(0);
-    let params = program.signature().params.iter().zip(&arguments);
-    let params: Vec<_> = params.flat_map(|both| std::iter::repeat_n(both, times)).collect();
+/// Writes functions that run a program on arguments of its own in every way that it has; the list of them.
+fn runners(out: &mut String, program: &Program, own: &[Given]) -> Result<String, Failure> {
+    let (name, module) = (&program.entry().name, format!("program_{}_", program.seed));
+    let has_tangent = program.has_tangent();
+    out.push_str(&runner(program, &format!("run_{name}"), name, (own, has_tangent))?);
+    let (mut tangent, mut matrix) = ("None".to_string(), "None".to_string());
+    if has_tangent {
+        let twice: Vec<Given> = own.iter().flat_map(|given| [given.clone(), given.clone()]).collect();
+        let path = format!("<{name} as HasTangent>::Tangent");
+        out.push_str(&runner(program, &format!("run_tangent_of_{name}"), &path, (&twice, false))?);
+        tangent = format!("Some({module}::run_tangent_of_{name})");
+    }
+    if has_tangent && writes_reals(program) {
+        out.push_str(&jacobian(program, name, own)?);
+        matrix = format!("Some({module}::jacobian_of_{name})");
+    }
+    Ok(format!(
+        "rev_testgen_compiled::Runners {{ function: {module}::run_{name}, tangent: {tangent}, \
+         jacobian: {matrix} }}"
+    ))
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A parameter, and something that has the type and shape of its argument.
+type Given = (Param, Data);
+
+fn parameters(program: &Program) -> Vec<Given> {
+    program.signature().params.iter().cloned().zip(program.arguments::<f64>(0)).collect()
+}
+
+/// Whether something is written that carries a derivative: else there is no Jacobian.
+fn writes_reals(program: &Program) -> bool {
+    let f = program.entry();
+    let params = f.params.iter().zip(&program.signature().params);
+    params.into_iter().any(|(var, param)| {
+        let inactive = f.constants.contains(var) || f.var(*var).ty.is_inactive(&f.generics);
+        param.mode == Mode::Write && !inactive
+    })
+}
+
+/// The function's Jacobian on arguments of its own, by columns or by rows.
+fn jacobian(program: &Program, path: &str, params: &[Given]) -> Result<String, Failure> {
+    let mut s = format!(
+        "\npub fn jacobian_of_{path}(device: &dyn Device, by_rows: bool, values: &[Data]) -> \
+         Result<DerivativeMatrix, Error> {{\n",
+    );
+    let mut given = Vec::new();
+    for (k, (param, data)) in params.iter().enumerate() {
+        writeln!(s, "    let mut a{k} = {};\n    a{k}.store(&values[{k}])?;", start(&param.what, data))?;
+        given.push(match param.mode == Mode::Write {
+            true => lent(&Param { mode: Mode::Read, ..param.clone() }, "a", k),
+            false => passed(param, k),
+        });
+    }
+    let (generics, given) = (generics(program), given.join(", "));
+    writeln!(s, "    let wrt = if by_rows {{ {path}::ALL.reverse() }} else {{ {path}::ALL.forward() }};")?;
+    writeln!(s, "    {path}::jacobian_wrt::<{generics}>(device, wrt, {given})\n}}")?;
+    Ok(s)
+}
+
+/// The arguments for the program's generics.
+fn generics(program: &Program) -> String {
     let generics: Vec<&str> = program
         .entry()
         .generics
@@ -79,7 +134,17 @@ fn runner(
             GenericKind::Scalar(_) | GenericKind::Function(_) => "f64",
         })
         .collect();
-    let generics = generics.join(", ");
+    generics.join(", ")
+}
+
+/// One of the programs of the function at a path on arguments of its own; that for tangents side by side, if it has one.
+fn runner(
+    program: &Program,
+    runner: &str,
+    path: &str,
+    (params, tangents): (&[Given], bool),
+) -> Result<String, Failure> {
+    let generics = generics(program);
     let mut s = format!(
         "\npub fn {runner}(device: &dyn Device, run: Run, values: &mut [Data], shadows: &mut [Data]) -> Result<(), Error> {{\n",
     );
@@ -100,29 +165,25 @@ fn runner(
         both.push(if param.what == What::Matrix { format!("s{k}.view_mut()") } else { format!("&mut s{k}") });
     }
     let (plain, both, beside) = (plain.join(", "), both.join(", "), beside.join(", "));
-    writeln!(s, "    match run {{")?;
-    writeln!(s, "        Run::Forward => {path}::run::<{generics}>(device, {plain})?,")?;
-    writeln!(s, "        Run::Inverse => {path}::run_inverse::<{generics}>(device, {plain})?,")?;
-    writeln!(
-        s,
-        "        Run::Adjoint => {{\n{load}            {path}::adjoint::<{generics}, 1>(device, {both})?;"
-    )?;
-    writeln!(s, "{store}        }}")?;
+    writeln!(s, "    let outcome = match run {{")?;
+    writeln!(s, "        Run::Forward => {path}::run::<{generics}>(device, {plain}),")?;
+    writeln!(s, "        Run::Inverse => {path}::run_inverse::<{generics}>(device, {plain}),")?;
+    let adjoint = format!("{path}::adjoint::<{generics}, 1>(device, {both})");
+    writeln!(s, "        Run::Adjoint => {{\n{load}            let outcome = {adjoint};")?;
+    writeln!(s, "{store}            outcome\n        }}")?;
     match tangents {
         true => {
             write!(s, "        Run::Tangents => {{\n{load}")?;
-            writeln!(
-                s,
-                "            {path}::tangents::<{generics}, 1>(device, {beside})?;\n{store}        }}"
-            )?;
+            let tangents = format!("{path}::tangents::<{generics}, 1>(device, {beside})");
+            writeln!(s, "            let outcome = {tangents};\n{store}            outcome\n        }}")?;
         }
-        false => writeln!(s, "        Run::Tangents => {{}}")?,
+        false => writeln!(s, "        Run::Tangents => Ok(()),")?,
     }
-    writeln!(s, "    }}")?;
+    writeln!(s, "    }};")?;
     for k in 0..params.len() {
         writeln!(s, "    values[{k}] = a{k}.load();")?;
     }
-    s.push_str("    Ok(())\n}\n");
+    s.push_str("    outcome\n}\n");
     Ok(s)
 }
 

@@ -13,6 +13,9 @@ use crate::Program;
 /// An iteration that no loop reaches.
 const NEVER: usize = 1_000_000;
 
+/// The ancilla on which the planted statement works.
+const PLANTED: &str = "planted";
+
 /// How often another place or fault is tried where the program would not be accepted.
 const TRIES: usize = 20;
 
@@ -60,10 +63,45 @@ impl Program {
         })
     }
 
+    /// The arguments that the parallel loops around the fault write.
+    pub fn written_around_fault(&self) -> Vec<usize> {
+        let function = self.entry();
+        let mut written = Vec::new();
+        function.body.iter().for_each(|s| written_around(function, s, &mut written));
+        let params = function.params.iter().enumerate();
+        params.filter(|(_, var)| written.contains(var)).map(|(k, _)| k).collect()
+    }
+
+    /// The name of the loop's variable that says, by having this argument's value, in which iterations it fails.
+    pub fn fault_variable(&self) -> Option<&str> {
+        let function = self.entry();
+        let fault = *function.params.get(self.fault()?)?;
+        let index = function.body.iter().find_map(|s| compared_with(fault, s))?;
+        Some(&function.var(index).name)
+    }
+
     /// Which argument of a program with a fault says when it fails.
     pub fn fault(&self) -> Option<usize> {
         self.signature().params.iter().position(|p| p.what == What::Index(NEVER))
     }
+}
+
+/// Adds what a statement writes if it is a parallel loop around the fault, else what such ones in it write.
+fn written_around(function: &Function, stmt: &Stmt, written: &mut Vec<VarId>) {
+    fn is_around(function: &Function, stmt: &Stmt) -> bool {
+        let own = matches!(&stmt.kind, StmtKind::Ancilla { var, .. } if function.var(*var).name == PLANTED);
+        own || stmt.blocks().into_iter().flatten().any(|s| is_around(function, s))
+    }
+    let parallel = matches!(stmt.kind, StmtKind::For { parallel: Some(_), .. });
+    if parallel && is_around(function, stmt) {
+        stmt.each_access_deep(&mut |q, access| {
+            if access != Access::Read {
+                written.push(q.var);
+            }
+        });
+        return;
+    }
+    stmt.blocks().into_iter().flatten().for_each(|s| written_around(function, s, written));
 }
 
 /// Calls `f` on each place for a statement in a loop, with the variable of the outermost one, and counts them. `f` may
@@ -89,6 +127,25 @@ fn each_place(block: &mut Block, index: Option<VarId>, f: &mut dyn FnMut(&mut Bl
         places += count;
     }
     places
+}
+
+/// The variable that a statement, or one in it, compares with the parameter.
+fn compared_with(fault: VarId, stmt: &Stmt) -> Option<VarId> {
+    fn in_expr(fault: VarId, e: &Expr) -> Option<VarId> {
+        match &e.kind {
+            ExprKind::Func(Func::Eq, sides) if sides[1].mentions(fault) => {
+                sides[0].reads().first().map(|place| place.var)
+            }
+            _ => {
+                let mut found = None;
+                e.each_child(&mut |e| found = found.or_else(|| in_expr(fault, e)));
+                found
+            }
+        }
+    }
+    let mut found = None;
+    stmt.each_expr(&mut |e| found = found.or_else(|| in_expr(fault, e)));
+    found.or_else(|| stmt.blocks().into_iter().flatten().find_map(|s| compared_with(fault, s)))
 }
 
 /// Whether the loop's variable has the value of the parameter.
@@ -162,7 +219,7 @@ fn statement(function: &mut Function, kind: Kind, now: Expr) -> Option<Stmt> {
         Type::Fixed(..) => Expr::new(ExprKind::Repeat(Box::new(zero(&real)), Box::new(Expr::index(3)))),
         ty => zero(ty),
     };
-    let var = function.add_var(Var { name: "planted".into(), ty, kind: VarKind::Ancilla, span: Span::NONE });
+    let var = function.add_var(Var { name: PLANTED.into(), ty, kind: VarKind::Ancilla, span: Span::NONE });
     let own = Place::var(var);
     let element = |k: Expr| own.clone().with(Step::Index(vec![k]));
     let mut body = match kind {

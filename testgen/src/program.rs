@@ -4,6 +4,7 @@ use rev_core::check::check_module;
 use rev_core::facts::passed_with_derivatives;
 use rev_core::ir::*;
 use rev_core::ops::Func;
+use rev_core::pass::ADJOINT;
 use rev_core::text::ParseError;
 
 use crate::dice::Dice;
@@ -115,6 +116,35 @@ impl Program {
     /// do, and a few others.
     pub fn has_adjoint(&self) -> bool {
         matches!(self.seed % 16, 4 | 6)
+    }
+
+    /// A program of one function that calls the last one's adjoint on numbers, which has no entry points of its own. Each
+    /// parameter is followed by its cotangent.
+    ///
+    /// # Errors
+    ///
+    /// What the static rules have against the program: nothing, if the generator is right.
+    pub fn calling_adjoint(&self) -> Result<Program, Box<dyn std::error::Error>> {
+        let module = self.checked_module()?.pullback()?;
+        let adjoint = module.functions.get(&module.entry).ok_or("there is no adjoint")?;
+        let mut params = Vec::new();
+        for (param, pair) in self.signature().params.iter().zip(adjoint.params.chunks(2)) {
+            let bar = adjoint.var(*pair.last().ok_or("a parameter has no cotangent")?);
+            let mode = match bar.kind {
+                VarKind::Param(Mode::Read) => Mode::Read,
+                VarKind::Param(Mode::Write | Mode::Accumulate) => Mode::Write,
+                VarKind::Ancilla | VarKind::Binding | VarKind::Index => Err("a cotangent is no parameter")?,
+            };
+            let bar = Param { name: bar.name.clone(), mode, by_reference: true, ..param.clone() };
+            params.extend([param.clone(), bar]);
+        }
+        let name = format!("{}_adjoint", self.entry().name);
+        let callee = Callee::Path(format!("{}{ADJOINT}", self.entry().name));
+        let args = passed_on(adjoint, &params);
+        let call = StmtKind::Call { callee, direction: Direction::FORWARD, args: args.collect() };
+        let function = Function { name: name.clone(), body: vec![Stmt::new(call)], ..adjoint.clone() };
+        let signature = Signature { name, params, ..self.signature().clone() };
+        Ok(Program { functions: vec![function], signatures: vec![signature], ..self.clone() })
     }
 
     /// The function that the program is about.
@@ -235,17 +265,26 @@ fn function(
     )
 }
 
+/// A function's parameters as the arguments of a call.
+fn passed_on<'a>(function: &'a Function, params: &'a [Param]) -> impl Iterator<Item = Arg> + 'a {
+    function.params.iter().zip(params).map(|(id, p)| {
+        let place = Place::var(*id);
+        let value = match p.mode == Mode::Write || p.by_reference {
+            true => ArgValue::Place(place),
+            false => ArgValue::Expr(Expr::read(place)),
+        };
+        Arg { mode: p.mode, value }
+    })
+}
+
 /// `if d > 0 { f(…, d - 1) }`
 fn calls_itself(function: &Function, name: &str, params: &[Param], inverse: bool) -> Stmt {
     let depth = |p: &Param| p.what == What::Depth;
-    let args = function.params.iter().zip(params).map(|(id, p)| {
-        let place = Place::var(*id);
-        let value = match p.what {
-            What::Depth => ArgValue::Expr(Expr::func(Func::Sub, vec![Expr::read(place), Expr::int(1)])),
-            _ if p.mode == Mode::Write || p.by_reference => ArgValue::Place(place),
-            _ => ArgValue::Expr(Expr::read(place)),
-        };
-        Arg { mode: p.mode, value }
+    let args = passed_on(function, params).zip(params).map(|(arg, p)| match arg.value {
+        ArgValue::Expr(left) if depth(p) => {
+            Arg { value: ArgValue::Expr(Expr::func(Func::Sub, vec![left, Expr::int(1)])), ..arg }
+        }
+        ArgValue::Expr(_) | ArgValue::Place(_) => arg,
     });
     let direction = if inverse { Direction::INVERSE } else { Direction::FORWARD };
     let call = StmtKind::Call { callee: Callee::Path(name.to_owned()), direction, args: args.collect() };

@@ -18,11 +18,12 @@ pub fn prelude() -> &'static str {
 impl Program {
     /// The functions of the program as Rust source. The prelude has to be in scope.
     pub fn rust(&self) -> String {
-        let mut out = String::new();
-        for (f, s) in self.functions.iter().zip(&self.signatures) {
-            out.push_str(&function(f, s, [(self.has_tangent(), "tangent"), (self.has_adjoint(), "adjoint")]));
-        }
-        out
+        self.rust_with([(self.has_tangent(), "tangent"), (self.has_adjoint(), "adjoint")])
+    }
+
+    /// The same with a tangent and an adjoint of each, or without.
+    pub fn rust_with(&self, derived: [(bool, &str); 2]) -> String {
+        self.functions.iter().zip(&self.signatures).map(|(f, s)| function(f, s, derived)).collect()
     }
 }
 
@@ -67,6 +68,7 @@ fn parameter_type(what: &What, written: bool, by_reference: bool) -> String {
         What::Reals => "&[T]".into(),
         What::Ints if written => "&mut [i64]".into(),
         What::Ints => "&[i64]".into(),
+        What::Indices { .. } if written => "&mut [usize]".into(),
         What::Indices { .. } => "&[usize]".into(),
         What::Matrix if written => "ArrayViewMut2<T>".into(),
         What::Matrix => "ArrayView2<T>".into(),

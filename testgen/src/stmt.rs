@@ -144,7 +144,9 @@ impl Generator<'_> {
             4..=6 => self.managed(rest),
             7 => self.released(rest),
             8 | 9 if self.scopes.loops() < 2 => self.counted(rest),
-            10 | 11 => self.computed(rest),
+            10 => self.computed(rest),
+            11 if self.dice.chance(50) => self.stacked(rest),
+            11 => self.computed(rest),
             _ => self.managed(rest),
         }
     }
@@ -565,6 +567,36 @@ impl Generator<'_> {
             vec![Stmt::new(StmtKind::Compute { compute, body })]
         });
         Some(Stmt::new(StmtKind::Ancilla { var, init, release: Release::Managed, body }))
+    }
+
+    /// Values that are computed and moved to a stack, from where the rest of the block takes none.
+    fn stacked(&mut self, rest: usize) -> Option<Stmt> {
+        let what = What::Stack(Element::Real);
+        let var = self.declare("s", what.clone(), VarKind::Ancilla);
+        let body = self.within(Why::Declaration, Default::default(), |g| {
+            let compute = g.within(Why::Compute, Default::default(), |g| {
+                g.in_new_block(|g| (0..1 + g.dice.below(2)).map(|_| g.moved(var)).collect::<Block>())
+            });
+            let (reads, writes) = effects_of_block(&compute);
+            let after = Why::After(reads, writes);
+            let body = g.within(after, Default::default(), |g| g.statements(rest.max(1)));
+            vec![Stmt::new(StmtKind::Compute { compute, body })]
+        });
+        let init = Expr::new(ExprKind::EmptyStack);
+        Some(Stmt::new(StmtKind::Ancilla { var, init, release: Release::Managed, body }))
+    }
+
+    /// `let mut a = 0; a += e; ..; push(s, a);`: nothing brings `a` back.
+    fn moved(&mut self, stack: VarId) -> Stmt {
+        let var = self.declare("a", What::Real, VarKind::Ancilla);
+        let body = self.within(Why::Declaration, Default::default(), |g| {
+            g.know(var, What::Real, Permission::Full, false);
+            let mut body: Block = g.fill(var, &What::Real).into_iter().collect();
+            body.extend(g.with_kept(&[var], |g| g.statements(1)));
+            body.push(Stmt::new(StmtKind::Push { stack: Place::var(stack), place: Place::var(var) }));
+            body
+        });
+        Stmt::new(StmtKind::Ancilla { var, init: generic(0), release: Release::Managed, body })
     }
 
     /// A range within `0..most`, and the largest value in it.

@@ -6,7 +6,8 @@ use super::CAMERA;
 use crate::rotation::rotate;
 
 /// `e += w (project(camera, point) - feature)`.
-#[cfg_attr(feature = "tangents", reversible(tangent, adjoint, constant(feature)))]
+#[cfg_attr(feature = "adjoints", reversible(tangent, adjoint, constant(feature)))]
+#[cfg_attr(all(feature = "tangents", not(feature = "adjoints")), reversible(tangent, constant(feature)))]
 #[cfg_attr(not(feature = "tangents"), reversible(constant(feature)))]
 pub fn residual<T: Real>(e: &mut [T; 2], camera: &[T; CAMERA], point: &[T; 3], weight: T, feature: &[T; 2]) {
     let r = [camera[0], camera[1], camera[2]];
@@ -63,7 +64,8 @@ pub fn residuals_apart<T: Real>(
 }
 
 /// `loss += ½ (Σ |residual|² + Σ (1 - w²)²)`.
-#[cfg_attr(feature = "tangents", reversible(tangent, adjoint, constant(features)))]
+#[cfg_attr(feature = "adjoints", reversible(tangent, adjoint, constant(features)))]
+#[cfg_attr(all(feature = "tangents", not(feature = "adjoints")), reversible(tangent, constant(features)))]
 #[cfg_attr(not(feature = "tangents"), reversible(constant(features)))]
 pub fn objective<T: Real>(
     loss: &mut T,

@@ -10,7 +10,11 @@ use crate::log_sum_exp::log_sum_exp;
 /// What doesn't depend on a point is computed once, outside of the loop over the points. Memory of
 /// an iteration: the point, `Q_k (x - μ_k)` and the term of each component, D + K (D + 1) numbers, so
 /// that the adjoint doesn't multiply by `Q` twice; and K indices.
-#[cfg_attr(feature = "tangents", reversible(tangent, adjoint, constant(points, gamma)))]
+#[cfg_attr(feature = "adjoints", reversible(tangent, adjoint, constant(points, gamma)))]
+#[cfg_attr(
+    all(feature = "tangents", not(feature = "adjoints")),
+    reversible(tangent, constant(points, gamma))
+)]
 #[cfg_attr(not(feature = "tangents"), reversible(constant(points, gamma)))]
 pub fn objective<T: Real>(
     loss: &mut T,
@@ -73,7 +77,8 @@ pub fn objective<T: Real>(
 
 /// `loss +=` what doesn't depend on the points: the weights' normalisation for `n` points, and the
 /// prior of the covariances, of which `exp_q` holds `exp(q)`.
-#[cfg_attr(feature = "tangents", reversible(tangent, adjoint, constant(gamma)))]
+#[cfg_attr(feature = "adjoints", reversible(tangent, adjoint, constant(gamma)))]
+#[cfg_attr(all(feature = "tangents", not(feature = "adjoints")), reversible(tangent, constant(gamma)))]
 #[cfg_attr(not(feature = "tangents"), reversible(constant(gamma)))]
 pub fn prior<T: Real>(
     loss: &mut T,
@@ -101,7 +106,8 @@ pub fn prior<T: Real>(
 }
 
 /// `loss -= K C`, the logarithm of the Wishart distribution's normalisation for K components.
-#[cfg_attr(feature = "tangents", reversible(tangent, adjoint))]
+#[cfg_attr(feature = "adjoints", reversible(tangent, adjoint))]
+#[cfg_attr(all(feature = "tangents", not(feature = "adjoints")), reversible(tangent))]
 #[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn wishart_constant<T: Real>(loss: &mut T, gamma: T, k: usize, d: usize, m: usize) {
     let nu = d + m + 1;

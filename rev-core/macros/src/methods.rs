@@ -5,11 +5,12 @@
 //! `s.f(..)` call it, and programs that name `S::f` find it through the type.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{format_ident, quote, ToTokens};
+use quote::{quote, ToTokens};
 use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
 use syn::{Attribute, FnArg, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, PathArguments, Token, TypePath};
 
 use crate::diagnostic::compile_errors;
+use crate::emit::{found_through, Callee};
 use crate::model::Method;
 use crate::names::plain;
 use crate::spans::Spans;
@@ -204,19 +205,19 @@ fn with_type(tokens: TokenStream, of: &TypePath) -> TokenStream {
 /// The implementation that programs find the function by, and the function itself in a block of the type.
 pub fn beside(
     p: &TokenStream,
-    found_by: &str,
+    kind: Callee,
     method: &Method,
     free: &Ident,
     function: &TokenStream,
 ) -> TokenStream {
     let Method { of, generics, name, .. } = method;
     let (impl_generics, _, clause) = generics.split_for_impl();
-    let (trait_name, hash) = (format_ident!("{found_by}"), crate::emit::hash(&name.to_string()));
+    let found_through = found_through(p, kind, &name.to_string());
     quote! {
         #[allow(clippy::all, non_local_definitions, unused_parens)]
         const _: () = {
             #[diagnostic::do_not_recommend]
-            impl #impl_generics #p::#trait_name<#hash> for #of #clause {
+            impl #impl_generics #found_through for #of #clause {
                 type Programs = #free;
                 const PROGRAMS: #free = #free {};
             }

@@ -32,11 +32,22 @@ pub struct Model {
     pub taylor: Option<usize>,
     /// How often its adjoint, to be called in programs.
     pub adjoints: u8,
-    /// Whether it is derived of another, and reached through that one only.
-    pub derived: bool,
+    /// How it came about, and who reaches it.
+    pub origin: Origin,
     /// For a function of a type, what the type and its own name are. The item's name and generics then are those
     /// of both, its receiver a parameter `self`.
     pub method: Option<Method>,
+}
+
+/// How a function came about.
+#[derive(Clone, Default)]
+pub struct Origin {
+    /// How often it was derived: 0 of a function that is written.
+    pub order: usize,
+    /// Whether only calls in programs reach it.
+    pub called_only: bool,
+    /// Of an adjoint the name of the function that it is of.
+    pub adjoint_of: Option<Ident>,
 }
 
 /// The type of which a function is one.

@@ -1,24 +1,31 @@
 //! What the type and const parameters of a function stand for in a call: found from the values of
 //! its arguments, and from the arguments written at the call where those don't say it.
 
-use crate::ir::{Generic, GenericArgument, Length, Module, Number, ScalarType, StructDef, Type};
-use crate::value::{literal_number, Array, Data, Record, Value};
-use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// The types and numbers that generic parameters stand for.
+use crate::ir::{Bindings, Module, Number, ScalarType, StructDef, Type};
+use crate::value::{literal_number, Array, Data, Record, Value};
+
+/// The types and numbers that generic parameters stand for, learnt from values.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Generics {
-    types: BTreeMap<String, Type>,
-    consts: BTreeMap<String, usize>,
+pub(super) struct Generics(Bindings);
+
+impl Deref for Generics {
+    type Target = Bindings;
+
+    fn deref(&self) -> &Bindings {
+        &self.0
+    }
+}
+
+impl DerefMut for Generics {
+    fn deref_mut(&mut self) -> &mut Bindings {
+        &mut self.0
+    }
 }
 
 impl Generics {
-    /// The value of a const parameter.
-    pub fn constant(&self, name: &str) -> Option<usize> {
-        self.consts.get(name).copied()
-    }
-
     /// Learns from a value of a type.
     pub fn learn(&mut self, module: &Module, ty: &Type, data: &Data) {
         match (ty, data) {
@@ -39,8 +46,8 @@ impl Generics {
                 }
             }
             (Type::Fixed(element, length), Data::Array(a)) => {
-                if let (Length::Named(n), [k]) = (length, a.shape.as_slice()) {
-                    self.consts.entry(n.clone()).or_insert(*k);
+                if let [k] = a.shape.as_slice() {
+                    self.set_length(length, *k);
                 }
                 self.learn_first(module, element, &a.elements);
             }
@@ -55,10 +62,6 @@ impl Generics {
         }
     }
 
-    fn set(&mut self, name: &str, ty: Type) {
-        self.types.entry(name.to_string()).or_insert(ty);
-    }
-
     fn learn_first(&mut self, module: &Module, ty: &Type, elements: &[Data]) {
         if let Some(first) = elements.first() {
             self.learn(module, ty, first);
@@ -71,66 +74,7 @@ impl Generics {
         for ((_, ty), (_, data)) in def.fields.iter().zip(&r.fields) {
             inner.learn(module, ty, data);
         }
-        for (generic, arg) in def.generics.iter().zip(args) {
-            match (inner.types.get(&generic.name), inner.consts.get(&generic.name), arg) {
-                (Some(ty), _, Type::Generic(own)) => self.set(own, ty.clone()),
-                (_, Some(n), Type::Generic(own)) => {
-                    self.consts.entry(own.clone()).or_insert(*n);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Learns from the generic arguments written in a path, `f::<f64, 3>`, for what isn't known yet.
-    pub fn learn_written(&mut self, generics: &[Generic], path: &str, caller: &Generics) {
-        for (generic, argument) in Generic::written(generics, path) {
-            match argument {
-                GenericArgument::Scalar(ty) => {
-                    if let Some(ty) = caller.scalar(&ty) {
-                        self.set(&generic.name, ty);
-                    }
-                }
-                GenericArgument::Length(length) => {
-                    let known = match length {
-                        Length::Literal(n) => usize::try_from(n).ok(),
-                        Length::Named(name) => caller.constant(&name),
-                    };
-                    if let Some(n) = known {
-                        self.consts.entry(generic.name.clone()).or_insert(n);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The scalar type that a type stands for, `None` where that isn't known or isn't a scalar.
-    pub fn scalar(&self, ty: &Type) -> Option<Type> {
-        match ty {
-            Type::Scalar(_) => Some(ty.clone()),
-            Type::Generic(name) => self.types.get(name).cloned(),
-            Type::Complex(real) => self.scalar(real).map(|r| Type::Complex(Box::new(r))),
-            Type::Array(..)
-            | Type::Fixed(..)
-            | Type::Tuple(_)
-            | Type::Struct(..)
-            | Type::Stack(_)
-            | Type::Function(_)
-            | Type::Shadow(_)
-            | Type::Unknown => None,
-        }
-    }
-
-    /// The scalar type of the cotangents of a scalar type.
-    pub fn cotangent(&self, of: &Type) -> Option<Type> {
-        let widened = |ty: Type| match ty {
-            Type::Scalar(s) => Type::Scalar(s.cotangent()),
-            other => other,
-        };
-        Some(match self.scalar(of)? {
-            Type::Complex(real) => Type::Complex(Box::new(widened(*real))),
-            real => widened(real),
-        })
+        self.learn_arguments(def, args, &inner);
     }
 
     /// Gives the literals in a value the type that is written for it, where that is known.
@@ -164,21 +108,7 @@ impl Generics {
     /// A struct's definition, and what its own generic parameters stand for.
     fn inside<'m>(&self, module: &'m Module, name: &str, args: &[Type]) -> Option<(&'m StructDef, Generics)> {
         let def = module.structs.get(name)?;
-        let mut inner = Generics::default();
-        for (generic, arg) in def.generics.iter().zip(args) {
-            if let Some(ty) = self.scalar(arg) {
-                inner.set(&generic.name, ty);
-            }
-            if let Type::Generic(n) = arg {
-                if let Some(n) = self.constant(n) {
-                    inner.consts.insert(generic.name.clone(), n);
-                }
-            }
-            if let Some(n) = arg.const_argument(&module.constants) {
-                inner.consts.insert(generic.name.clone(), n);
-            }
-        }
-        Some((def, inner))
+        Some((def, Generics(self.0.inside(module, def, args))))
     }
 
     /// The zero of a type: a literal where the scalar type isn't known, empty where the shape isn't.
@@ -197,14 +127,7 @@ impl Generics {
                 Data::Array(Array { shape: vec![0; n], elements: Vec::new() })
             }
             Type::Fixed(element, length) => {
-                let n = match length {
-                    Length::Literal(n) => *n as usize,
-                    Length::Named(name) => match (self.constant(name), module.constants.get(name)) {
-                        (Some(n), _) => n,
-                        (None, Some(Number::Int(n))) => usize::try_from(*n).map_err(|_| name.clone())?,
-                        (None, _) => return Err(name.clone()),
-                    },
-                };
+                let n = self.length(module, length)?;
                 let element = self.zero(module, element)?;
                 Data::Array(Array::filled(&element, vec![n]).ok_or_else(|| ty.to_string())?)
             }

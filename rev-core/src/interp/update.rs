@@ -23,10 +23,6 @@ pub(super) fn update(op: UpdateOp, place: &Data, value: &Data) -> Result<Data, C
     match op {
         UpdateOp::Add | UpdateOp::Sub => accumulate(op, place, value),
         UpdateOp::Xor => super::func::apply(Func::BitXor, &[place.clone(), value.clone()]),
-        // no built-in scalar has a reversible multiplication
-        UpdateOp::Mul | UpdateOp::Div => {
-            Err(mistyped(op.symbol(), "a scalar with a reversible multiplication", &[place]))
-        }
     }
 }
 

@@ -77,9 +77,3 @@ pub fn active<S: Isa>(s: S, m: impl Mask) -> impl Iterator<Item = usize> {
 pub fn first_active<S: Isa>(s: S, m: impl Mask) -> usize {
     m.bits(s).trailing_zeros() as usize % WIDTH
 }
-
-/// Calls a function for each active lane, in order.
-#[inline(always)]
-pub fn in_order<S: Isa>(s: S, m: impl Mask, f: impl FnMut(usize)) {
-    active(s, m).for_each(f);
-}

@@ -24,6 +24,11 @@ impl<P: Laned> Clone for Pack<P> {
 impl<P: Laned> Copy for Pack<P> where P::Lanes: Copy {}
 
 /// A type whose values can be kept in lanes: every type of value and of shadow.
+#[diagnostic::on_unimplemented(
+    message = "[R0612] `{Self}` isn't a type whose values a reversible function can have",
+    label = "of this type",
+    note = "a struct is one under `#[derive(Clone, Debug, Reversible)]`, with `T: Scalar` for its type parameters"
+)]
 pub trait Laned: Clone {
     /// One value for each lane.
     type Lanes: Clone + Debug + Send + Sync;

@@ -224,30 +224,27 @@ pub fn shr<S: Isa, T: Integer>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T> {
     T::Rows::shr(s, a, n)
 }
 
-/// `rt::try_quot` in each lane; `None` if an active one divides by zero.
+/// `rt::try_quot` in each lane; the first active one that divides by zero as an error.
 #[inline(always)]
-pub fn quotient<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) -> Option<Pack<T>> {
-    if divides(s, m, &b) {
-        Some(quot(s, a, b))
-    } else {
-        None
-    }
+pub fn quotient<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) -> Result<Pack<T>, usize> {
+    divides(s, m, &b)?;
+    Ok(quot(s, a, b))
 }
 
-/// `rt::try_rem` in each lane; `None` if an active one divides by zero.
+/// `rt::try_rem` in each lane, likewise.
 #[inline(always)]
-pub fn remainder<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) -> Option<Pack<T>> {
-    if divides(s, m, &b) {
-        Some(rem(s, a, b))
-    } else {
-        None
-    }
+pub fn remainder<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) -> Result<Pack<T>, usize> {
+    divides(s, m, &b)?;
+    Ok(rem(s, a, b))
 }
 
-/// Whether no active lane holds a zero.
+/// The first active lane that holds a zero, as an error.
 #[inline(always)]
-fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> bool {
-    eq(s, divisor.clone(), T::splat(T::zero())).0 & m.bits(s) == 0
+fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> Result<(), usize> {
+    match eq(s, divisor.clone(), T::splat(T::zero())).0 & m.bits(s) {
+        0 => Ok(()),
+        zeros => Err(zeros.trailing_zeros() as usize),
+    }
 }
 
 /// [`rt::sin_cos`] in each lane.

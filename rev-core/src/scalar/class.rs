@@ -227,15 +227,6 @@ pub trait Real:
     fn polygamma(k: i32, x: Self) -> Self;
 }
 
-/// Scalars whose multiplication is reversible, so that `*=` and `/=` undo each other: numbers kept
-/// as logarithms, tropical numbers. None of the built-in scalars is one.
-pub trait ReversibleMul: Scalar {
-    /// `self *= v`.
-    fn multiply(&mut self, v: Self);
-    /// `self /= v`.
-    fn divide(&mut self, v: Self);
-}
-
 /// Integer powers by repeated squaring, in an order of operations that is the same for every type.
 #[inline(always)]
 fn power<T: Field>(x: T, n: i32) -> T {

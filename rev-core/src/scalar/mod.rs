@@ -31,7 +31,7 @@ pub mod rt;
 mod shadow;
 
 pub use ::half::{bf16, f16};
-pub use class::{Field, Integer, Real, ReversibleMul, Ring, Scalar, Zero};
+pub use class::{Field, Integer, Real, Ring, Scalar, Zero};
 pub use fixed43::Fixed43;
 pub use half::{Half, WideBatch};
 pub use linear::Linear;

@@ -2,7 +2,7 @@
 
 use super::{bf16, f16, Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
 use crate::error::Error;
-use crate::lanes::{InParts, LaneByLane, Laned, Pack, WIDTH};
+use crate::lanes::{self, InParts, Isa, LaneByLane, LaneMask, Laned, Pack, WIDTH};
 use crate::tolerance::Tolerances;
 use crate::value::DynArg;
 use ndarray::{Array, Dimension};
@@ -43,6 +43,11 @@ impl Mismatch {
 ///
 /// `RealPart = ()`, `Shadow<N>` a struct with the fields' shadows under the same names; every method
 /// does the same for each field (`compare` adds `.field` with [`Mismatch::within`]).
+#[diagnostic::on_unimplemented(
+    message = "[R0612] `{Self}` isn't a type whose values a reversible function can have",
+    label = "of this type",
+    note = "a struct is one under `#[derive(Clone, Debug, Reversible)]`, with `T: Scalar` for its type parameters"
+)]
 pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     /// The type of a scalar's real part (integers: themselves); `()` for everything else.
     type RealPart: Primal;
@@ -101,6 +106,33 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     /// Whether this value may stand for `expected`: the same shape, each element close as
     /// [`Scalar::is_close`] says. `held` is the largest magnitude held on the way, where known.
     fn compare(&self, expected: &Self, tolerances: &Tolerances, held: Option<f64>) -> Result<(), Mismatch>;
+
+    /// The magnitude in each lane, infinite where it is NaN: no comparison loses that.
+    #[inline(always)]
+    fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
+        let _ = s;
+        lanes::collect::<S, _>(|k| {
+            let magnitude = Self::lane(pack, k).magnitude();
+            if magnitude.is_nan() {
+                f64::INFINITY
+            } else {
+                magnitude
+            }
+        })
+    }
+    /// The lanes in which [`Primal::compare`] may find that two values differ: at least those. `held` as
+    /// [`Primal::magnitudes`] gives it.
+    #[inline(always)]
+    fn may_differ<S: Isa>(
+        s: S,
+        found: &Pack<Self>,
+        expected: &Pack<Self>,
+        tolerances: &Tolerances,
+        held: Option<&Pack<f64>>,
+    ) -> LaneMask {
+        let _ = (s, found, expected, tolerances, held);
+        LaneMask::MAX
+    }
 }
 
 macro_rules! scalar_primal {
@@ -153,14 +185,58 @@ macro_rules! inactive {
     ($($t:ty)*) => {$(
         impl Primal for $t {
             scalar_primal!($t, NoShadow<$t>, (), |_s| (), |_g| NoShadow::NEW);
+
+            #[inline(always)]
+            fn may_differ<S: Isa>(
+                s: S,
+                found: &Pack<Self>,
+                expected: &Pack<Self>,
+                _: &Tolerances,
+                _: Option<&Pack<f64>>,
+            ) -> LaneMask {
+                lanes::ne(s, found.clone(), expected.clone()).0
+            }
         }
     )*};
 }
 inactive!(bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
+/// The questions that are asked in lanes of `f64` and `f32`.
+macro_rules! float_in_lanes {
+    ($t:ident) => {
+        #[inline(always)]
+        fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
+            let magnitudes: Pack<f64> = lanes::abs(s, lanes::cast(s, *pack));
+            let numbers = lanes::eq(s, magnitudes, magnitudes);
+            lanes::select(s, numbers, magnitudes, lanes::splat(f64::INFINITY))
+        }
+        #[inline(always)]
+        fn may_differ<S: Isa>(
+            s: S,
+            found: &Pack<Self>,
+            expected: &Pack<Self>,
+            tolerances: &Tolerances,
+            held: Option<&Pack<f64>>,
+        ) -> LaneMask {
+            let tolerance = &tolerances.$t;
+            // at most what `Tolerance::limit` allows; NaN and infinities are asked one by one
+            let limit = match held {
+                Some(held) => lanes::mul(s, *held, lanes::splat(tolerance.relative)),
+                None => lanes::splat(tolerance.absolute),
+            };
+            let [found, expected]: [Pack<f64>; 2] = [lanes::cast(s, *found), lanes::cast(s, *expected)];
+            let apart = lanes::abs(s, lanes::sub(s, found, expected));
+            let near = lanes::le(s, apart, limit);
+            let finite = lanes::lt(s, limit, lanes::splat(f64::INFINITY));
+            !lanes::and(s, near, finite).0
+        }
+    };
+}
+
 macro_rules! active {
-    ($($t:ty)*) => {$(
+    ($($t:ident $({$lanes:ident})?)*) => {$(
         impl Primal for $t {
+            $($lanes!($t);)?
             scalar_primal!($t, Batch<$t, N>, $t, |s| s.get(), |g| Batch([g]));
 
             #[inline(always)]
@@ -174,7 +250,7 @@ macro_rules! active {
         }
     )*};
 }
-active!(f32 f64 Fixed43);
+active!(f32 {float_in_lanes} f64 {float_in_lanes} Fixed43);
 
 macro_rules! halves {
     ($($t:ty)*) => {$(
@@ -201,6 +277,21 @@ impl<T: Real> Primal for Complex<T> {
     #[inline(always)]
     fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
         Ok(Complex { re: T::of_tangent(&shadow.re, &like.re)?, im: T::of_tangent(&shadow.im, &like.im)? })
+    }
+    #[inline(always)]
+    fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
+        lanes::max(s, T::magnitudes(s, &pack.0.re), T::magnitudes(s, &pack.0.im))
+    }
+    #[inline(always)]
+    fn may_differ<S: Isa>(
+        s: S,
+        found: &Pack<Self>,
+        expected: &Pack<Self>,
+        t: &Tolerances,
+        held: Option<&Pack<f64>>,
+    ) -> LaneMask {
+        T::may_differ(s, &found.0.re, &expected.0.re, t, held)
+            | T::may_differ(s, &found.0.im, &expected.0.im, t, held)
     }
 }
 
@@ -318,6 +409,28 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     }
     fn compare(&self, expected: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
         compare_each(self.iter(), expected.iter(), |k| format!("[{k}]"), t, held)
+    }
+    #[inline(always)]
+    fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
+        let mut largest = lanes::splat(0.0);
+        for part in &pack.0 {
+            largest = lanes::max(s, largest, P::magnitudes(s, part));
+        }
+        largest
+    }
+    #[inline(always)]
+    fn may_differ<S: Isa>(
+        s: S,
+        found: &Pack<Self>,
+        expected: &Pack<Self>,
+        t: &Tolerances,
+        held: Option<&Pack<f64>>,
+    ) -> LaneMask {
+        let mut mask = 0;
+        for (found, expected) in found.0.iter().zip(&expected.0) {
+            mask |= P::may_differ(s, found, expected, t, held);
+        }
+        mask
     }
 }
 
@@ -491,6 +604,22 @@ macro_rules! tuples {
             fn compare(&self, e: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
                 $(self.$k.compare(&e.$k, t, held).map_err(|m| m.within(concat!(".", stringify!($k))))?;)*
                 Ok(())
+            }
+            #[inline(always)]
+            fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
+                let mut largest = lanes::splat(0.0);
+                $(largest = lanes::max(s, largest, $name::magnitudes(s, &pack.0.$k));)*
+                largest
+            }
+            #[inline(always)]
+            fn may_differ<S: Isa>(
+                s: S,
+                found: &Pack<Self>,
+                expected: &Pack<Self>,
+                t: &Tolerances,
+                held: Option<&Pack<f64>>,
+            ) -> LaneMask {
+                0 $(| $name::may_differ(s, &found.0.$k, &expected.0.$k, t, held))*
             }
         }
     )*};

@@ -38,6 +38,11 @@ use crate::scalar::{
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
 /// A value that can be read into the interpreter's form and written back.
+#[diagnostic::on_unimplemented(
+    message = "[R0612] `{Self}` isn't a type whose values a reversible function can have",
+    label = "of this type",
+    note = "a struct is one under `#[derive(Clone, Debug, Reversible)]`, with `T: Scalar` for its type parameters"
+)]
 pub trait DynArg {
     /// The value.
     fn load(&self) -> Data;

@@ -3,7 +3,7 @@
 //! `cargo test` measures some points of each function. The table of `docs/mathematics.md` is printed by
 //!
 //! ```text
-//! REV_POINTS=1000000 cargo test --release -p rev-core --test mathematics -- --nocapture errors
+//! REV_POINTS=1000000 cargo test --release -p rev-ad-core --test mathematics -- --nocapture errors
 //! ```
 
 #![allow(clippy::unwrap_used)]

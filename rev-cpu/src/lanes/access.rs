@@ -151,6 +151,12 @@ where
 macro_rules! lanes_of {
     ($handle:ident $(const $r:ident)?; $rank:tt $(of $any:ident)?) => {
         impl<E: Laned + Zero, $(const $r: usize,)? M> $handle<'_, E, $($r,)? M> {
+            /// Zero in every lane, of the elements' type.
+            #[inline(always)]
+            pub fn lanes_zero(self) -> Pack<E> {
+                lanes::zero()
+            }
+
             /// The elements at the indices of the active lanes. Inactive lanes hold zeros.
             ///
             /// # Errors

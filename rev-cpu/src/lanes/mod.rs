@@ -5,6 +5,7 @@
 //! | [`groups`] | a loop's values in groups of one for each lane, and the choice of the instruction set |
 //! | [`index`] | indices that are uniform, grow from lane to lane, or are each lane's own |
 //! | [`access`] | elements of arrays in lanes |
+//! | [`held`] | what an ancilla is asked at its release |
 //! | [`lend`] | fixed-size arrays as arguments of calls |
 //! | [`own`] | arrays of which each lane has its own |
 //! | [`ranges`] | counted loops whose bounds differ between lanes |
@@ -22,6 +23,7 @@
 
 pub mod access;
 pub mod groups;
+pub mod held;
 pub mod index;
 pub mod lend;
 mod memory;
@@ -41,6 +43,7 @@ pub use groups::{avx2, avx512, run_avx2, run_avx512};
 pub use groups::{fusing, runs, split, Groups};
 #[cfg(target_arch = "aarch64")]
 pub use groups::{neon, run_neon};
+pub use held::{hold, hold_in, see, unrestored, unrestored_in};
 pub use index::{Index, Indices, Lin};
 pub use lend::Lend;
 pub use own::{astray_in, mismatch_in};

@@ -39,20 +39,24 @@ pub fn spread<V: LaneValue>(v: V) -> Pack<V::Value> {
 }
 
 /// What a function gives for each active lane, in order; inactive lanes hold a copy of an active one's.
-/// `None` as soon as it gives `None`, or where no lane is active.
+/// The first lane as an error for which it gives `None`, and 0 where no lane is active.
 #[inline(always)]
-pub fn each<S: Isa, M: Mask, R: Laned>(s: S, m: M, mut f: impl FnMut(usize) -> Option<R>) -> Option<Pack<R>> {
+pub fn each<S: Isa, M: Mask, R: Laned>(
+    s: S,
+    m: M,
+    mut f: impl FnMut(usize) -> Option<R>,
+) -> Result<Pack<R>, usize> {
     let mut all = None;
     for k in 0..S::LANES {
         if active(s, m, k) {
-            let value = f(k)?;
+            let value = f(k).ok_or(k)?;
             match &mut all {
                 None => all = Some(lanes::splat(value)),
                 Some(all) => lanes::set(all, k, value),
             }
         }
     }
-    all
+    all.ok_or(0)
 }
 
 /// Elements that are packs.

@@ -1,9 +1,7 @@
 //! What the type and const parameters of a function stand for, and the concrete types of its
 //! variables.
 
-use std::collections::BTreeMap;
-
-use rev_core::ir::{Generic, GenericArgument, Length, Module, Number, Rank, Type};
+use rev_core::ir::{Bindings, Generic, Module, Rank, ScalarType, Type};
 use rev_core::value::Data;
 
 use super::types::{of_value, ArgumentType};
@@ -12,8 +10,7 @@ use super::value::is_active;
 /// The scalar types and numbers that generic parameters stand for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Generics {
-    types: BTreeMap<String, ArgumentType>,
-    consts: BTreeMap<String, usize>,
+    bound: Bindings,
     /// How many cotangents shadows have, where an argument says it.
     width: Option<usize>,
 }
@@ -21,11 +18,7 @@ pub(super) struct Generics {
 impl Generics {
     /// The value of a const parameter.
     pub fn constant(&self, name: &str) -> Option<usize> {
-        self.consts.get(name).copied()
-    }
-
-    fn set(&mut self, name: &str, ty: ArgumentType) {
-        self.types.entry(name.to_string()).or_insert(ty);
+        self.bound.constant(name)
     }
 
     /// Learns from a value of a type.
@@ -40,8 +33,8 @@ impl Generics {
             }
             (Type::Shadow(of), data) => self.learn_data(module, of, data),
             (Type::Fixed(element, length), Data::Array(a)) => {
-                if let (Length::Named(n), [k]) = (length, a.shape.as_slice()) {
-                    self.consts.entry(n.clone()).or_insert(*k);
+                if let [k] = a.shape.as_slice() {
+                    self.bound.set_length(length, *k);
                 }
                 a.elements.first().into_iter().for_each(|e| self.learn_data(module, element, e));
             }
@@ -64,7 +57,7 @@ impl Generics {
                 for ((_, ty), (_, data)) in def.fields.iter().zip(&r.fields) {
                     inner.learn_data(module, ty, data);
                 }
-                self.learn_arguments(&def.generics, args, &inner);
+                self.bound.learn_arguments(def, args, &inner.bound);
             }
             _ => {}
         }
@@ -88,21 +81,17 @@ impl Generics {
     /// Learns from the concrete type of an argument.
     pub fn learn(&mut self, module: &Module, ty: &Type, found: &ArgumentType) {
         match (ty, found) {
-            (Type::Generic(name), ArgumentType::Scalar(_) | ArgumentType::Complex(_)) => {
-                self.set(name, found.clone());
-            }
-            (Type::Generic(name), ArgumentType::Shadow { real, complex, width }) => {
+            (Type::Generic(name), ArgumentType::Scalar(real)) => self.bound.set(name, Type::Scalar(*real)),
+            (Type::Generic(name), ArgumentType::Complex(real)) => self.bound.set(name, complex(*real)),
+            (Type::Generic(name), ArgumentType::Shadow { real, complex: parts, width }) => {
                 self.width.get_or_insert(*width);
-                let of = if *complex { ArgumentType::Complex(*real) } else { ArgumentType::Scalar(*real) };
-                self.set(name, of);
+                self.bound.set(name, if *parts { complex(*real) } else { Type::Scalar(*real) });
             }
             (Type::Complex(real), ArgumentType::Complex(r) | ArgumentType::Shadow { real: r, .. }) => {
                 self.learn(module, real, &ArgumentType::Scalar(*r));
             }
             (Type::Fixed(element, length), ArgumentType::Fixed(found, n)) => {
-                if let Length::Named(name) = length {
-                    self.consts.entry(name.clone()).or_insert(*n);
-                }
+                self.bound.set_length(length, *n);
                 self.learn(module, element, found);
             }
             (Type::Array(element, _), ArgumentType::Array(found, _))
@@ -116,91 +105,26 @@ impl Generics {
                 for ((_, ty), (_, found)) in def.fields.iter().zip(fields) {
                     inner.learn(module, ty, found);
                 }
-                self.learn_arguments(&def.generics, args, &inner);
+                self.bound.learn_arguments(def, args, &inner.bound);
             }
             (Type::Shadow(of), _) => self.learn(module, of, found),
             _ => {}
         }
     }
 
-    fn learn_arguments(&mut self, generics: &[Generic], args: &[Type], inner: &Generics) {
-        for (generic, arg) in generics.iter().zip(args) {
-            match (inner.types.get(&generic.name), inner.consts.get(&generic.name), arg) {
-                (Some(ty), _, Type::Generic(own)) => self.set(own, ty.clone()),
-                (Some(ty), _, Type::Complex(real)) => {
-                    if let (Type::Generic(own), ArgumentType::Complex(r)) = (&**real, ty) {
-                        self.set(own, ArgumentType::Scalar(*r));
-                    }
-                }
-                (_, Some(n), Type::Generic(own)) => {
-                    self.consts.entry(own.clone()).or_insert(*n);
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// Learns from the generic arguments written in a path, `f::<f64, 3>`, for what isn't known yet.
     pub fn learn_written(&mut self, generics: &[Generic], path: &str, caller: &Generics) {
-        for (generic, argument) in Generic::written(generics, path) {
-            match argument {
-                GenericArgument::Scalar(ty) => {
-                    if let Some(ty) = caller.scalar(&ty) {
-                        self.set(&generic.name, ty);
-                    }
-                }
-                GenericArgument::Length(length) => {
-                    let known = match length {
-                        Length::Literal(n) => usize::try_from(n).ok(),
-                        Length::Named(name) => caller.constant(&name),
-                    };
-                    if let Some(n) = known {
-                        self.consts.entry(generic.name.clone()).or_insert(n);
-                    }
-                }
-            }
-        }
+        self.bound.learn_written(generics, path, &caller.bound);
     }
 
     /// The scalar type that a type stands for, where that is known and it is one.
     pub fn scalar(&self, ty: &Type) -> Option<ArgumentType> {
-        match ty {
-            Type::Scalar(scalar) => Some(ArgumentType::Scalar(*scalar)),
-            Type::Generic(name) => self.types.get(name).cloned(),
-            Type::Complex(real) => match self.scalar(real)? {
-                ArgumentType::Scalar(real) => Some(ArgumentType::Complex(real)),
-                _ => None,
-            },
-            Type::Array(..)
-            | Type::Fixed(..)
-            | Type::Tuple(_)
-            | Type::Struct(..)
-            | Type::Stack(_)
-            | Type::Function(_)
-            | Type::Shadow(_)
-            | Type::Unknown => None,
-        }
+        self.bound.scalar(ty).as_ref().and_then(of_scalar)
     }
 
     /// The scalar type of the cotangents of a scalar type.
     pub fn cotangent(&self, of: &Type) -> Option<ArgumentType> {
-        self.scalar(of).map(|of| match of {
-            ArgumentType::Scalar(real) => ArgumentType::Scalar(real.cotangent()),
-            ArgumentType::Complex(real) => ArgumentType::Complex(real.cotangent()),
-            other => other,
-        })
-    }
-
-    /// The length of a fixed-size array, or the name of what isn't known.
-    pub fn length(&self, module: &Module, length: &Length) -> Result<usize, String> {
-        match length {
-            Length::Literal(n) => usize::try_from(*n).map_err(|_| n.to_string()),
-            Length::Named(name) => match (self.constant(name), module.constants.get(name)) {
-                (Some(n), _) => Ok(n),
-                (None, Some(Number::Int(n))) => usize::try_from(*n).map_err(|_| name.clone()),
-                (None, _) => Err(name.clone()),
-            },
-        }
+        self.bound.cotangent(of).as_ref().and_then(of_scalar)
     }
 
     /// The concrete type that a type stands for, or the name of what isn't known.
@@ -228,7 +152,7 @@ impl Generics {
                 self.scalar(ty).ok_or_else(|| ty.to_string())?
             }
             (Type::Fixed(element, length), data) => {
-                ArgumentType::Fixed(boxed(element, first(data))?, self.length(module, length)?)
+                ArgumentType::Fixed(boxed(element, first(data))?, self.bound.length(module, length)?)
             }
             (Type::Array(element, _), Some(Data::Array(a))) => {
                 ArgumentType::Array(boxed(element, a.elements.first())?, a.shape.len())
@@ -294,24 +218,27 @@ impl Generics {
         let last = name.rsplit("::").next().unwrap_or(name);
         let def = module.structs.get(name).or_else(|| module.structs.get(last));
         let def = def.ok_or_else(|| name.to_string())?;
-        let mut inner = Generics { width: self.width, ..Generics::default() };
-        for (generic, arg) in def.generics.iter().zip(args) {
-            if let Some(ty) = self.scalar(arg) {
-                inner.set(&generic.name, ty);
-            }
-            if let Type::Generic(n) = arg {
-                if let Some(n) = self.constant(n) {
-                    inner.consts.insert(generic.name.clone(), n);
-                }
-            }
-            if let Some(n) = arg.const_argument(&module.constants) {
-                inner.consts.insert(generic.name.clone(), n);
-            }
-        }
+        let inner = Generics { bound: self.bound.inside(module, def, args), width: self.width };
         let field = |k: usize| data.and_then(|d| d.children().nth(k));
         let fields = def.fields.iter().enumerate();
         let fields = fields.map(|(k, (n, t))| Ok((n.clone(), inner.typed(module, t, field(k))?)));
         Ok(ArgumentType::Struct(name.to_string(), fields.collect::<Result<_, String>>()?))
+    }
+}
+
+fn complex(real: ScalarType) -> Type {
+    Type::Complex(Box::new(Type::Scalar(real)))
+}
+
+/// The concrete type of a scalar, real or complex.
+fn of_scalar(ty: &Type) -> Option<ArgumentType> {
+    match ty {
+        Type::Scalar(real) => Some(ArgumentType::Scalar(*real)),
+        Type::Complex(real) => match **real {
+            Type::Scalar(real) => Some(ArgumentType::Complex(real)),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -31,7 +31,6 @@ impl Lower<'_> {
             UpdateOp::Add => self.accumulate(true, &at, value),
             UpdateOp::Sub => self.accumulate(false, &at, value),
             UpdateOp::Xor => self.exclusive_or(&at, value),
-            UpdateOp::Mul | UpdateOp::Div => Err(self.unsupported(format!("`{}`", op.symbol()))),
         }
     }
 

@@ -155,6 +155,7 @@ fn complete(cause: Cause, details: &[Detail], values: &[u64]) -> Cause {
             Cause::StackOverflow { stack, capacity: d.shape.first().copied().unwrap_or(capacity) }
         }
         other @ (Cause::Condition { .. }
+        | Cause::NotBack { .. }
         | Cause::Alias { .. }
         | Cause::StackUnderflow { .. }
         | Cause::DivisionByZero

@@ -1,12 +1,12 @@
 //! Emitted programs against the interpreter, on the same arguments: forward, inverse, adjoint.
 
 use rev_core::device::Device;
-use rev_core::error::Error;
+use rev_core::error::{Error, Iteration};
 use rev_core::interp::{Interpreter, Machine};
-use rev_core::ir::{Direction, Module};
+use rev_core::ir::{Direction, Mode, Module};
 use rev_core::value::Data;
-use rev_cpu::prelude::Cpu;
-use rev_testgen::reals::{cotangent, difference, replace};
+use rev_cpu::prelude::{Cpu, DerivativeMatrix};
+use rev_testgen::reals::{cotangent, difference, reals, replace};
 use rev_testgen::suite::{ledger, COMPILED};
 use rev_testgen::{Dice, Program};
 
@@ -26,14 +26,27 @@ pub enum Run {
 /// Runs an emitted program on arguments and, for the adjoint, their shadows: both are changed.
 pub type Case = fn(&dyn Device, Run, &mut [Data], &mut [Data]) -> Result<(), Error>;
 
+/// The Jacobian of an emitted program on arguments, by columns or by rows.
+pub type Jacobian = fn(&dyn Device, bool, &[Data]) -> Result<DerivativeMatrix, Error>;
+
+/// What is run of a function that is compiled.
+pub struct Runners {
+    /// The function.
+    pub function: Case,
+    /// Its tangent.
+    pub tangent: Option<Case>,
+    /// Its Jacobian.
+    pub jacobian: Option<Jacobian>,
+}
+
 /// A program of which the functions are compiled.
 pub struct Cases {
     /// Its seed.
     pub seed: u64,
     /// The function that it is about.
-    pub function: Case,
-    /// The tangent of it.
-    pub tangent: Option<Case>,
+    pub function: Runners,
+    /// A call of its adjoint on numbers.
+    pub adjoint: Option<Runners>,
 }
 
 /// How many sets of arguments each program is run on.
@@ -70,30 +83,69 @@ pub fn compare(cases: &[Cases]) -> Result<usize, String> {
 
 /// What is wrong with a program's first run that differs.
 fn every_way(cases: &Cases, program: &Program, runs: &mut usize) -> Result<(), String> {
-    let module = program.checked_module().map_err(|e| e.to_string())?;
-    for k in 0..ARGUMENTS {
-        let before = program.arguments::<f64>(k);
-        let mut found =
-            on_arguments(cases.function, cases.tangent.is_some(), program, &module, (k, &before), runs)
-                .map_err(|e| e.to_string())?;
-        if let Some(tangent) = cases.tangent {
-            let module = module.tangent().map_err(|e| e.to_string())?;
-            let mut dice = Dice::new(program.seed + k);
-            let mut tangent_of = |d: &Data| replace(d, &mut |_| dice.real(-1.0, 1.0));
-            let both: Vec<Data> = before.iter().flat_map(|d| [d.clone(), tangent_of(d)]).collect();
-            found.extend(
-                on_arguments(tangent, false, program, &module, (k, &both), runs)
-                    .map_err(|e| e.to_string())?,
-            );
-        }
-        if let Some(first) = found.into_iter().next() {
-            return Err(first);
-        }
-    }
+    derivatives(cases, program, runs).map_err(|e| e.to_string())?;
     match program.fault() {
-        Some(at) => fails_alike(cases.function, program, at, runs),
+        Some(at) => fails_alike(cases.function.function, program, at, runs),
         None => Ok(()),
     }
+}
+
+/// The same of a function and of a call of its adjoint, each with its derivatives.
+fn derivatives(cases: &Cases, program: &Program, runs: &mut usize) -> Result<(), Box<dyn std::error::Error>> {
+    let module = program.checked_module()?;
+    for k in 0..ARGUMENTS {
+        let before = program.arguments::<f64>(k);
+        let mut dice = Dice::new(program.seed + k);
+        let given = (k, &*before);
+        let mut found = of_function(&cases.function, program, &module, given, &mut dice, runs)?;
+        if let Some(adjoint) = &cases.adjoint {
+            // from the state after the function
+            let after = reference(&module, Direction::FORWARD, before.clone())?;
+            let both = beside(&after, &mut dice);
+            let (caller, module) = (program.calling_adjoint()?, module.pullback()?);
+            let of_adjoint = of_function(adjoint, &caller, &module, (k, &both), &mut dice, runs)?;
+            found.extend(of_adjoint.into_iter().map(|text| text + &program.rust()));
+        }
+        if let Some(first) = found.into_iter().next() {
+            return Err(first.into());
+        }
+    }
+    Ok(())
+}
+
+/// What differs of a function, its tangent and its Jacobian.
+fn of_function(
+    runners: &Runners,
+    program: &Program,
+    module: &Module,
+    (k, before): (u64, &[Data]),
+    dice: &mut Dice,
+    runs: &mut usize,
+) -> Result<Vec<String>, Error> {
+    let has_tangents = runners.tangent.is_some();
+    let mut found = on_arguments(runners.function, has_tangents, program, module, (k, before), runs)?;
+    if let Some(tangent) = runners.tangent {
+        let tangent_module = module.tangent()?;
+        let both = beside(before, dice);
+        found.extend(on_arguments(tangent, false, program, &tangent_module, (k, &both), runs)?);
+    }
+    if let Some(jacobian) = runners.jacobian {
+        found.extend(jacobians(jacobian, program, module, before, runs)?);
+    }
+    Ok(found)
+}
+
+/// Values, each followed by random numbers of its type and shape.
+fn beside(values: &[Data], dice: &mut Dice) -> Vec<Data> {
+    let mut random = |d: &Data| replace(d, &mut |_| dice.real(-1.0, 1.0));
+    values.iter().flat_map(|d| [d.clone(), random(d)]).collect()
+}
+
+/// What the interpreter makes of arguments.
+fn reference(module: &Module, direction: Direction, args: Vec<Data>) -> Result<Vec<Data>, Error> {
+    let mut machine = Machine::new(module, &module.entry, direction, args)?;
+    machine.run()?;
+    Ok(machine.arguments())
 }
 
 /// The iterations in which a planted fault is tried: in groups of lanes, in what is left over, and where none is.
@@ -112,16 +164,18 @@ fn fails_alike(case: Case, program: &Program, at: usize, runs: &mut usize) -> Re
         for run in [Run::Forward, Run::Inverse] {
             let on = |device: &dyn Device| {
                 let mut values = start.clone();
-                case(device, run, &mut values, &mut []).map(|()| values)
+                (case(device, run, &mut values, &mut []), values)
             };
             let expected = on(&Interpreter::new());
             for device in [1, 2, 3, 7].into_iter().flat_map(checked) {
                 let found = on(&device);
                 *runs += 1;
                 let same = match (&found, &expected) {
-                    (Ok(found), Ok(expected)) => alike(found, expected),
-                    (Err(found), Err(expected)) => one_error(found, expected),
-                    (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+                    ((Ok(()), found), (Ok(()), expected)) => alike(found, expected),
+                    ((Err(found), values), (Err(expected), known)) => {
+                        one_error(program, found, expected) && in_one_state(program, values, known)
+                    }
+                    ((Ok(()), _), (Err(_), _)) | ((Err(_), _), (Ok(()), _)) => false,
                 };
                 if !same {
                     return Err(format!(
@@ -136,18 +190,38 @@ fn fails_alike(case: Case, program: &Program, at: usize, runs: &mut usize) -> Re
     Ok(())
 }
 
+/// Whether after an error the arguments hold what they held at the failing statement, those aside that a parallel loop
+/// around the fault writes: which of its iterations have run isn't said.
+fn in_one_state(program: &Program, found: &[Data], expected: &[Data]) -> bool {
+    let unsaid = program.written_around_fault();
+    let said = |list: &[Data]| -> Vec<Data> {
+        let each = list.iter().enumerate().filter(|(k, _)| !unsaid.contains(k));
+        each.map(|(_, data)| replace(data, &mut |x| if x.is_finite() { x } else { f64::MAX })).collect()
+    };
+    alike(&said(found), &said(expected))
+}
+
+/// Whether a variable of a random program is a parallel loop's.
+fn is_parallel(name: &str) -> bool {
+    name.starts_with('p')
+}
+
 /// Whether two errors say the same of the same place, but for the texts of expressions, which are the source's or the
-/// IR's; for which of several iterations comes last to an element that they share; and for infinities, which are NaN where
-/// the statements are run that bring an ancilla back.
-fn one_error(a: &Error, b: &Error) -> bool {
+/// IR's; for which of several iterations comes last to an element that they share; for which iteration of a parallel loop fails
+/// first, where all do; and for infinities, which are NaN where the statements are run that bring an ancilla back.
+fn one_error(program: &Program, a: &Error, b: &Error) -> bool {
     let text = |e: &Error| e.cause().to_string().replace("-inf", "NaN").replace("inf", "NaN");
     let words = |e: &Error| text(e).split('`').step_by(2).collect::<String>();
     let met = text(a).contains("an element that another iteration uses");
-    let place = |e: &Error| {
-        e.site().map(|s| {
+    let place = |e: &Error| -> Vec<_> {
+        let sites = e.trace().iter().map(|s| {
             let known = s.iterations.len().saturating_sub(usize::from(met));
-            (s.function.clone(), s.span.line, s.iterations[..known].to_vec())
-        })
+            let told =
+                |i: &&Iteration| !is_parallel(&i.variable) || program.fault_variable() == Some(&*i.variable);
+            let iterations: Vec<_> = s.iterations[..known].iter().filter(told).cloned().collect();
+            (s.function.clone(), s.span.line, iterations)
+        });
+        sites.collect()
     };
     words(a) == words(b) && place(a) == place(b)
 }
@@ -173,11 +247,7 @@ fn on_arguments(
     (k, before): (u64, &[Data]),
     runs: &mut usize,
 ) -> Result<Vec<String>, Error> {
-    let reference = |direction, args: Vec<Data>| {
-        let mut machine = Machine::new(module, &module.entry, direction, args)?;
-        machine.run()?;
-        Ok::<_, Error>(machine.arguments())
-    };
+    let reference = |direction, args| reference(module, direction, args);
     let mut dice = Dice::new(program.seed ^ k);
     let after = reference(Direction::FORWARD, before.to_vec())?;
     let seeds: Vec<Data> = after.iter().map(|d| cotangent(d, &mut dice)).collect();
@@ -218,6 +288,77 @@ fn on_arguments(
         }
     }
     Ok(failures)
+}
+
+/// The Jacobians that aren't what the interpreter's tangents are, column by column.
+fn jacobians(
+    jacobian: Jacobian,
+    program: &Program,
+    module: &Module,
+    before: &[Data],
+    runs: &mut usize,
+) -> Result<Vec<String>, Error> {
+    let f = program.entry();
+    let is_active = |k: usize| {
+        let var = f.params[k];
+        !f.constants.contains(&var) && !f.var(var).ty.is_inactive(&f.generics)
+    };
+    let params = &program.signature().params;
+    let is_row = |k: &usize| is_active(*k) && params[*k].mode == Mode::Write;
+    let still: Vec<Data> = before.iter().map(Data::zero_shadow).collect();
+    // by argument and number in it, what its unit direction adds to each written argument
+    let mut columns = Vec::new();
+    for by in (0..params.len()).filter(|k| is_active(*k)) {
+        for number in 0..reals(&still[by]).len() {
+            let (mut towards, mut at) = (still.clone(), 0..);
+            towards[by] = replace(&still[by], &mut |_| if at.next() == Some(number) { 1.0 } else { 0.0 });
+            let both = before.iter().zip(towards).flat_map(|(v, s)| [v.clone(), s]).collect();
+            let pushed = reference(module, Direction::TANGENTS, both)?;
+            columns.push((by, number, pushed));
+        }
+    }
+    let mut failures = Vec::new();
+    for device in devices() {
+        for by_rows in [false, true] {
+            let found = jacobian(&device, by_rows, before)?;
+            *runs += 1;
+            let mut counted = 0;
+            for (by, number, pushed) in &columns {
+                for of in (0..params.len()).filter(is_row) {
+                    let expected = reals(&pushed[2 * of + 1]);
+                    let block = found.block(&params[of].name, &params[*by].name);
+                    let column = block.and_then(|b| b.columns().into_iter().nth(*number).map(|c| c.to_vec()));
+                    counted += expected.len();
+                    let same = column.as_ref().is_some_and(|found| near(found, &expected));
+                    if !same {
+                        failures.push(format!(
+                            "seed {}, by rows: {by_rows}, on {device:?}: d{}/d{}[{number}]\nfound    {column:?}\n\
+                             expected {expected:?}\nfrom {before:?}\n{}",
+                            program.seed,
+                            params[of].name,
+                            params[*by].name,
+                            program.rust()
+                        ));
+                    }
+                }
+            }
+            if counted != found.matrix().len() {
+                failures.push(format!(
+                    "seed {}: a Jacobian of {} numbers, not {counted}\n{}",
+                    program.seed,
+                    found.matrix().len(),
+                    program.rust()
+                ));
+            }
+        }
+    }
+    Ok(failures)
+}
+
+/// Whether two lists of numbers are the same up to the tolerance.
+fn near(a: &[f64], b: &[f64]) -> bool {
+    let far = |(a, b): (&f64, &f64)| (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()).max(1.0);
+    a.len() == b.len() && a.iter().zip(b).all(far)
 }
 
 /// Whether two lists of values are the same: integers and truth values exactly, real numbers up to

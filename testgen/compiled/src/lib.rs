@@ -6,7 +6,7 @@
 
 mod compare;
 
-pub use compare::{compare, Case, Cases, Run};
+pub use compare::{compare, Case, Cases, Jacobian, Run, Runners};
 
 /// What every program may use.
 pub mod prelude {

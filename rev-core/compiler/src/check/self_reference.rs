@@ -52,7 +52,7 @@ fn update(cx: &Context, stmt: &Stmt, op: UpdateOp, place: &Place, expr: &Expr) -
 fn repair(cx: &Context, op: UpdateOp, place: &Place) -> String {
     let p = cx.show(place);
     match op {
-        UpdateOp::Add | UpdateOp::Mul | UpdateOp::Div => format!(
+        UpdateOp::Add => format!(
             "accumulate into another place, or use an instruction: `mul_int({p}, k)` for a whole multiple, `neg({p})`"
         ),
         UpdateOp::Sub | UpdateOp::Xor => format!(

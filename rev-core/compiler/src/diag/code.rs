@@ -203,12 +203,12 @@ codes! {
             "Exclusive or works on bits."
             "Use `+=` and `-=`."
         MultiplyUpdate R0402 "`*=` or `/=` on a type whose multiplication can't be undone"
-            "`y *= e` and `y /= e` are for scalars whose multiplication is exactly reversible (numbers kept \
-             by their logarithm, tropical numbers). No built-in scalar is one."
+            "`y *= e` and `y /= e` are for numbers whose products can be undone: structs that have a reversible function \
+             `mul_assign`, such as logarithmic and tropical numbers and odd integers. No built-in scalar is one."
             "Rounding loses bits, a product with 0 loses everything, and integers have no exact quotients."
-            "Accumulate the product into another place (`z += y * e`), use `scale_by(y, c)` and \
-             `unscale_by(y, c)` for a factor that isn't 0, `neg(y)` for -1, `inv(y)` for the reciprocal, \
-             or `rot(a, b, t)`."
+            "Keep the number in a type that can (`rev::numbers`, or one of yours), accumulate the product into another \
+             place (`z += y * e`), use `scale_by(y, c)` and `unscale_by(y, c)` for a factor that isn't 0, `neg(y)` for -1, \
+             `inv(y)` for the reciprocal, or `rot(a, b, t)`."
         UpdateTarget R0403 "an update of something that isn't a scalar"
             "The left-hand side of `+=`, `-=` and `^=` is a scalar: a number, an element, a field."
             "An update and its derivative are defined for one number."

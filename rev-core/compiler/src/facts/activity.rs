@@ -168,9 +168,7 @@ impl Flows {
         stmt.each_expr(&mut |e| self.add_blocks(e));
         match &stmt.kind {
             StmtKind::Update { op, place, expr } => match op {
-                UpdateOp::Add | UpdateOp::Sub | UpdateOp::Mul | UpdateOp::Div => {
-                    self.add_expr(expr, place.var)
-                }
+                UpdateOp::Add | UpdateOp::Sub => self.add_expr(expr, place.var),
                 UpdateOp::Xor => {}
             },
             StmtKind::Instr { instr, places, operands } => {

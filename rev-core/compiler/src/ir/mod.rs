@@ -37,6 +37,7 @@
 //! Inside a function every variable has a [`VarId`], an index into [`Function::vars`]; names are
 //! unique within a function, so that the text form needs nothing else.
 
+mod bindings;
 mod build;
 mod deep;
 mod expr;
@@ -46,6 +47,7 @@ mod stmt;
 mod types;
 mod walk;
 
+pub use bindings::*;
 pub use deep::*;
 pub use expr::*;
 pub use names::*;

@@ -62,10 +62,6 @@ pub enum UpdateOp {
     Sub,
     /// `^=`
     Xor,
-    /// `*=`
-    Mul,
-    /// `/=`
-    Div,
 }
 
 impl UpdateOp {
@@ -75,8 +71,6 @@ impl UpdateOp {
             UpdateOp::Add => UpdateOp::Sub,
             UpdateOp::Sub => UpdateOp::Add,
             UpdateOp::Xor => UpdateOp::Xor,
-            UpdateOp::Mul => UpdateOp::Div,
-            UpdateOp::Div => UpdateOp::Mul,
         }
     }
 
@@ -86,8 +80,6 @@ impl UpdateOp {
             UpdateOp::Add => "+=",
             UpdateOp::Sub => "-=",
             UpdateOp::Xor => "^=",
-            UpdateOp::Mul => "*=",
-            UpdateOp::Div => "/=",
         }
     }
 }

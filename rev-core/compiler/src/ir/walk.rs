@@ -364,6 +364,14 @@ impl Stmt {
     }
 }
 
+/// Whether there is foreign code among the statements of a block, or inside of them.
+pub fn has_external(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| {
+        matches!(stmt.kind, StmtKind::External { .. })
+            || stmt.blocks().into_iter().any(|block| has_external(block))
+    })
+}
+
 /// Whether the statements of a block, or those inside them, access a variable.
 pub fn accesses(block: &[Stmt], var: VarId) -> bool {
     let mut found = false;

@@ -10,12 +10,12 @@ use crate::ops::{Derivative, Func};
 
 /// Why a pure function has no partial derivatives.
 #[derive(Clone, Error, PartialEq)]
-#[error("`{function}` has no partial derivatives: `{operation}` is not holomorphic")]
+#[error("`{function}` has no partial derivatives: {reason}")]
 pub struct NotDifferentiable {
     /// The pure function.
     pub function: String,
-    /// The operation in it.
-    pub operation: &'static str,
+    /// What in it hasn't.
+    pub reason: String,
     /// Where it stands.
     pub span: Span,
 }
@@ -48,6 +48,10 @@ pub fn taken_partials(mut path: &str) -> (&str, usize) {
 /// The pure function whose result is the tuple of the partial derivatives by each parameter; for a
 /// function with several results, a tuple of such tuples.
 pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
+    if let Some(var) = pure.params.iter().find_map(|p| with_parts(pure, *p)) {
+        let reason = format!("its parameter `{}` has several parts", var.name);
+        return Err(NotDifferentiable { function: pure.name.clone(), reason, span: var.span });
+    }
     let name = partials_of(&pure.name);
     let result_type = row_type(&pure.result_type, pure);
     let mut out = Pure { name, result_type, partials: None, ..pure.clone() };
@@ -57,6 +61,21 @@ pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
     };
     out.result = row(&pure.result_type, &columns, pure);
     Ok(out)
+}
+
+/// A parameter that carries derivatives in several parts: a tuple, a struct, an array.
+fn with_parts(pure: &Pure, param: VarId) -> Option<&Var> {
+    let var = pure.vars.get(param.0 as usize)?;
+    let one = match var.ty {
+        Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) | Type::Function(_) | Type::Unknown => true,
+        Type::Array(..)
+        | Type::Fixed(..)
+        | Type::Tuple(_)
+        | Type::Struct(..)
+        | Type::Stack(_)
+        | Type::Shadow(_) => false,
+    };
+    (!one && !var.ty.is_inactive(&pure.generics)).then_some(var)
 }
 
 /// The derivative of the result by a parameter: zero for integers, which carry none.
@@ -241,7 +260,7 @@ impl Tangent<'_> {
             Func::Norm if real => Ok(tangents[0].clone() * Expr::func(Func::Unit, vec![args[0].clone()])),
             _ => Err(NotDifferentiable {
                 function: self.source.name.clone(),
-                operation: func.name(),
+                reason: format!("`{}` is not holomorphic", func.name()),
                 span: args[0].span,
             }),
         }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::adjoint::{adjoint_function, Adjoint};
-use super::{directed, Undirected};
+use super::{directed, Undirected, TANGENT};
 use crate::check::{lost_to_constants, Checked};
 use crate::ir::{
     is_function_name, Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Function, Generic,
@@ -61,17 +61,12 @@ fn in_form(function: &Checked, form: Adjoint, suffix: &'static str) -> Checked {
 /// The gradient of a function as a function: every parameter but the loss, each that carries a derivative followed by its
 /// cotangent, to which the derivative of the loss is added. `path` is how the function is called.
 pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<Checked> {
-    // the parameters alone, as the first variables
     let number = |p: &VarId| function.params.iter().position(|own| own == p).map(|k| VarId(k as u32));
     let at = number(function.params.get(loss)?)?;
     let out = Function {
         name: format!("{}::gradient", function.name),
-        body: Vec::new(),
         params: Vec::new(),
-        constants: function.constants.iter().filter_map(number).collect(),
-        vars: function.params.iter().map(|p| function.var(*p).clone()).collect(),
-        names: Default::default(),
-        ..(**function).clone()
+        ..declaration(function)
     };
     let ty = out.var(at).ty.clone();
     let mut plain = Plain { functions: BTreeMap::new(), names: BTreeMap::new(), suffix: ADJOINT, out };
@@ -102,9 +97,6 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
         out.vars[var.0 as usize].kind = VarKind::Ancilla;
     }
     out.params = params;
-    let call = |path: String, args| {
-        Stmt::new(StmtKind::Call { callee: Callee::Path(path), direction: Direction::FORWARD, args })
-    };
     let body = vec![call(path.to_string(), values), call(format!("{path}{ADJOINT}"), both)];
     let one = Expr::new(ExprKind::Literal(crate::ir::Number::Int(1), Some(ty.clone())));
     let scope = |var, init, release, body| vec![Stmt::new(StmtKind::Ancilla { var, init, release, body })];
@@ -115,6 +107,53 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
     let body = scope(loss_bar, one, Release::Checked, body);
     out.body = scope(at, Expr::new(ExprKind::Zero(ty)), Release::Checked, body);
     Some(Checked::made(out, "the gradient as a function"))
+}
+
+/// A function without statements: the parameters alone, as the first variables.
+fn declaration(function: &Function) -> Function {
+    let number = |p: &VarId| function.params.iter().position(|own| own == p).map(|k| VarId(k as u32));
+    Function {
+        body: Vec::new(),
+        params: (0..function.params.len()).map(|k| VarId(k as u32)).collect(),
+        constants: function.constants.iter().filter_map(number).collect(),
+        vars: function.params.iter().map(|p| function.var(*p).clone()).collect(),
+        names: Default::default(),
+        ..function.clone()
+    }
+}
+
+fn call(path: String, args: Vec<Arg>) -> Stmt {
+    Stmt::new(StmtKind::Call { callee: Callee::Path(path), direction: Direction::FORWARD, args })
+}
+
+/// An adjoint as a function that calls the adjoint of the function at a path, in the form that is only run: of this there are tangents
+/// side by side, which needn't be derived again. `None` if there are functions among the arguments.
+pub fn pullback_called(pullback: &Checked, path: &str) -> Option<Checked> {
+    as_call(pullback, format!("{path}{PULLBACK}"), &[0, 1])
+}
+
+/// The tangent of an adjoint, as a call of the adjoint of the tangent: the same program, with the arguments in another order, since
+/// the cotangent of a tangent is the cotangent of the value, and the cotangent of the value then is the tangent of the
+/// cotangent. `pullback` is the adjoint of the function at the path. `None` if there are functions among the arguments, of which
+/// that isn't so.
+pub fn tangent_of_pullback(pullback: &Checked, path: &str) -> Option<Checked> {
+    let tangent = super::tangent(&Checked::made(declaration(pullback), "an adjoint's declaration"));
+    as_call(&tangent, format!("{path}{TANGENT}{ADJOINT}"), &[0, 3, 1, 2])
+}
+
+/// A function with the parameters of another, which calls the one at a path with them: in this order those of each parameter of the
+/// function that was derived.
+fn as_call(like: &Function, path: String, order: &[usize]) -> Option<Checked> {
+    let mut out = declaration(like);
+    let arg = |&var: &VarId| match (&like.var(like.params[var.0 as usize]).ty, out.var(var).kind) {
+        (Type::Function(_), _) => None,
+        (_, VarKind::Param(mode)) => Some(Arg { mode, value: ArgValue::Place(Place::var(var)) }),
+        (_, VarKind::Ancilla | VarKind::Binding | VarKind::Index) => None,
+    };
+    let args = out.params.chunks(order.len()).flat_map(|own| order.iter().map(|&k| own.get(k).and_then(arg)));
+    let args = args.collect::<Option<Vec<Arg>>>()?;
+    out.body = vec![call(path, args)];
+    Some(Checked::made(out, "a call of an adjoint"))
 }
 
 /// Whether a parameter of a gradient is followed by a cotangent; one that is a function is followed by its adjoint.

@@ -171,8 +171,8 @@ impl Transpose {
     /// `x_bar += L(y_bar)` becomes `y_dot += Lᵀ(x_dot)`.
     fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr, span: Span) -> Block {
         let (expr, fused) = match (&expr.kind, op) {
-            (_, UpdateOp::Mul | UpdateOp::Div | UpdateOp::Xor) => {
-                return self.defect(span, "a product with a shadow");
+            (_, UpdateOp::Xor) => {
+                return self.defect(span, "bits of a shadow");
             }
             (ExprKind::Func(Func::Fused, args), UpdateOp::Add | UpdateOp::Sub) if args.len() == 1 => {
                 (&args[0], true)

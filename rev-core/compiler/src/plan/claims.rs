@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::check::overlap::{overlap, Overlap, Values};
-use crate::ir::{Access, Block, Expr, ExprKind, Named, Place, Range, Step, Stmt, StmtKind, VarId};
+use crate::ir::{
+    has_external, Access, Block, Expr, ExprKind, Named, Place, Range, Step, Stmt, StmtKind, VarId,
+};
 
 use super::roles::named_in;
 
@@ -47,8 +49,8 @@ impl Claims {
         }
         inside.remove(&var);
         let mut claims = Claims { arrays: Vec::new(), takes: Vec::new() };
-        let mut used = Used { arrays, values, inside, changed };
-        if body.iter().any(is_foreign) || !used.block(body, &mut claims.takes) {
+        let mut used = Used { arrays, values, inside, changed, certain: true };
+        if has_external(body) || !used.block(body, &mut claims.takes) {
             return None;
         }
         arrays.iter().for_each(|&array| claims.add(array, values));
@@ -96,11 +98,6 @@ fn is_same_element(a: &Place, b: &Place, values: &Values) -> bool {
     element(a) && element(b) && overlap(a, b, values) == Overlap::Equal
 }
 
-/// Whether a statement has foreign code in it, which may change what it names.
-fn is_foreign(stmt: &Stmt) -> bool {
-    matches!(stmt.kind, StmtKind::External { .. }) || stmt.blocks().into_iter().flatten().any(is_foreign)
-}
-
 /// Adds the names that expressions bind.
 fn add_names(stmt: &Stmt, names: &mut BTreeSet<VarId>) {
     fn of(e: &Expr, names: &mut BTreeSet<VarId>) {
@@ -122,6 +119,9 @@ struct Used<'a> {
     inside: BTreeSet<VarId>,
     /// The variables that the loop changes. Their lengths stay: it has no stack from outside.
     changed: BTreeSet<VarId>,
+    /// Whether the statements that are looked at surely run. Of others only single elements are taken: a loop or a part
+    /// of an array may be as large as only a number can be that nobody uses.
+    certain: bool,
 }
 
 impl Used<'_> {
@@ -144,16 +144,20 @@ impl Used<'_> {
                     self.inside(*var, named, body, out, |takes| Take::Let(*var, expr.clone(), takes))
                 }
                 StmtKind::For { var, range, body, .. } => {
-                    let counted = range.exprs().all(|e| self.is_known(e));
+                    let counted = self.certain && range.exprs().all(|e| self.is_known(e));
                     self.inside(*var, counted, body, out, |takes| {
                         Take::For(*var, Box::new(range.clone()), takes)
                     })
                 }
+                StmtKind::If { .. } | StmtKind::While { .. } => {
+                    let around = std::mem::replace(&mut self.certain, false);
+                    let all = stmt.blocks().into_iter().all(|b| self.block(b, out));
+                    self.certain = around;
+                    all
+                }
                 StmtKind::Update { .. }
                 | StmtKind::Instr { .. }
                 | StmtKind::Ancilla { .. }
-                | StmtKind::If { .. }
-                | StmtKind::While { .. }
                 | StmtKind::Call { .. }
                 | StmtKind::Compute { .. }
                 | StmtKind::Push { .. }
@@ -190,8 +194,12 @@ impl Used<'_> {
     fn take(&self, place: &Place, out: &mut Vec<Take>) -> bool {
         const LAST: usize = 32;
         let head = Place { path: place.path.iter().take(1).cloned().collect(), ..place.clone() };
-        let known = matches!(head.path.first(), Some(Step::Index(_) | Step::Part(_)))
-            && head.indices().all(|e| self.is_known(e));
+        let small = match head.path.first() {
+            Some(Step::Index(_)) => true,
+            Some(Step::Part(_)) => self.certain,
+            _ => false,
+        };
+        let known = small && head.indices().all(|e| self.is_known(e));
         let same = |take: &Take| matches!(take, Take::Of(q) if is_same_element(q, &head, self.values));
         if known && !out.iter().rev().take(LAST).any(same) {
             out.push(Take::Of(head));

@@ -107,9 +107,12 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
             ExprKind::Named(path) => !is_function_name(path),
             _ => true,
         },
+        // what a loop inside declares of its iterations is asked of each of them
+        StmtKind::For { parallel, .. } => {
+            parallel.as_ref().is_none_or(|p| p.disjoint.is_empty() && p.injective.is_empty())
+        }
         StmtKind::If { .. }
         | StmtKind::While { .. }
-        | StmtKind::For { .. }
         | StmtKind::Compute { .. }
         | StmtKind::Release { .. }
         | StmtKind::Unchecked { .. }
@@ -163,8 +166,8 @@ pub fn is_own_part(varying: &Varying, q: &Place) -> bool {
     q.is_part() && varying.place(q)
 }
 
-/// Whether a call can be made for one lane after the other where they have parts of arrays of their own:
-/// nothing has to be compared.
+/// Whether nothing has to be compared in a call whose arguments are parts of arrays that differ between lanes, or
+/// whose other arguments do.
 fn has_parts_apart(varying: &Varying, args: &[Arg]) -> bool {
     let places = |arg: &'_ Arg| match &arg.value {
         ArgValue::Place(q) => Some((q.clone(), arg.mode != Mode::Read)),
@@ -172,8 +175,10 @@ fn has_parts_apart(varying: &Varying, args: &[Arg]) -> bool {
     };
     let places: Vec<(Place, bool)> = args.iter().filter_map(places).collect();
     places.iter().enumerate().all(|(k, (q, written))| {
-        !is_own_part(varying, q)
-            || !places[..k].iter().chain(&places[k + 1..]).any(|(r, w)| r.var == q.var && (*written || *w))
+        let others = || places[..k].iter().chain(&places[k + 1..]);
+        !q.is_part()
+            || !others()
+                .any(|(r, w)| r.var == q.var && (*written || *w) && (varying.place(q) || varying.place(r)))
     })
 }
 

@@ -68,9 +68,9 @@ pub use work::{Arithmetic, Count, Work};
 pub struct Plan {
     /// The program, its inverse, their adjoints.
     pub programs: [Program; 4],
-    /// Whether these are there for lanes too, which never call a function that takes functions.
+    /// Whether lanes call these, which never call a function that takes functions.
     pub laned: bool,
-    /// The function and its adjoint in one.
+    /// The function and its adjoint in one, which entry points run.
     pub fused: Option<Fusion>,
 }
 
@@ -81,9 +81,11 @@ pub struct Program {
     pub direction: Direction,
     /// The program, all of it.
     pub function: Checked,
-    /// What of it is emitted. `None`: all statements once, for runs of all kinds, and none for lanes, as nobody compiles
-    /// much for what is seldom called.
+    /// What of it is emitted. `None`: all statements once, for runs of all kinds, as nobody compiles much for what is seldom
+    /// called.
     pub variants: Option<Variants>,
+    /// Whether the statements are there for lanes too; else a call in lanes is one for each.
+    pub laned: bool,
 }
 
 /// What of a program is emitted: what is read of it.
@@ -106,22 +108,45 @@ pub struct Fusion {
     pub function: Fused,
 }
 
+/// The order from which derivatives have one form, that restores the state, and none for lanes: nearly all that is emitted would be
+/// these, and nearly nobody calls them.
+const SELDOM: usize = 3;
+
+/// What a function is to those who call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// How often it was derived: 0 of a function that is written, 2 of the adjoint of a tangent.
+    pub order: usize,
+    /// Whether there is more of it than what programs call.
+    pub entered: bool,
+}
+
+impl Standing {
+    /// That of a function that is written.
+    pub const WRITTEN: Standing = Standing { order: 0, entered: true };
+
+    /// Whether a program of it is a derivative that hardly anyone calls.
+    fn is_seldom(self, direction: Direction) -> bool {
+        self.order + usize::from(direction.adjoint) >= SELDOM
+    }
+}
+
 /// What is emitted of a function.
-pub fn plan(function: &Checked) -> Plan {
+pub fn plan(function: &Checked, standing: Standing) -> Plan {
     let backward = inverse(function);
     let [forward_adjoint, backward_adjoint] = [function, &backward].map(|f| adjoint(f, Adjoint::LEAN));
     let laned = !function.params.iter().any(|p| matches!(function.var(*p).ty, Type::Function(_)));
     let last = Direction { adjoint: 1, ..Direction::INVERSE };
     Plan {
         programs: [
-            Program::erased(Direction::FORWARD, function.clone()),
-            Program::erased(Direction::INVERSE, backward),
-            Program::erased(Direction::ADJOINT, forward_adjoint),
+            Program::erased(Direction::FORWARD, function.clone(), standing),
+            Program::erased(Direction::INVERSE, backward, standing),
+            Program::erased(Direction::ADJOINT, forward_adjoint, standing),
             // only calls of inverses need it, where cotangents go through them
-            Program { direction: last, function: backward_adjoint, variants: None },
+            Program::whole(last, backward_adjoint),
         ],
         laned,
-        fused: laned.then(|| fusion(function)).flatten(),
+        fused: (laned && standing.entered).then(|| fusion(function)).flatten(),
     }
 }
 
@@ -134,14 +159,21 @@ fn fusion(function: &Function) -> Option<Fusion> {
 }
 
 impl Program {
-    fn erased(direction: Direction, function: Checked) -> Program {
+    fn erased(direction: Direction, function: Checked, standing: Standing) -> Program {
         let all = Forms::of(&function, Wanted::All);
-        let shadows = (direction.adjoint > 0).then(|| Forms::of(&function, Wanted::Shadows));
+        let forgets = direction.adjoint > 0 && !standing.is_seldom(direction);
+        let shadows = forgets.then(|| Forms::of(&function, Wanted::Shadows));
         let shadows = shadows.filter(|shadows| *shadows != all).map(Forms::shared);
         let scalars = function.params.iter().all(|p| function.var(*p).ty.is_scalar());
         let by_value = (scalars && direction.adjoint == 0).then(|| erase(&function, Wanted::All).shared());
         let variants = Some(Variants { all: all.shared(), shadows, by_value });
-        Program { direction, function, variants }
+        let laned =
+            !standing.is_seldom(direction) && (standing.order == 0 || direction != Direction::ADJOINT);
+        Program { direction, function, variants, laned }
+    }
+
+    fn whole(direction: Direction, function: Checked) -> Program {
+        Program { direction, function, variants: None, laned: false }
     }
 }
 

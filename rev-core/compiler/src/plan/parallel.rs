@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use crate::check::overlap::Values;
 use crate::facts::{classify, classify_whole, Sum};
 use crate::ir::{Block, Function, Stmt, StmtKind, VarId};
-use crate::pass::compares;
 
 use super::claims::Claims;
 use super::lanes::{is_laned, passes, Lanes};
@@ -76,7 +75,7 @@ impl Loop {
         Some(Loop {
             var: *var,
             adds: adds(&roles, around),
-            lanes: lanes(function, values, around, (*var, body), &roles),
+            lanes: lanes(function, around, (*var, body), &roles),
             work: Work::of_iteration(function, &around.arrays, *var, body),
             fuses: body.iter().any(has_fused_product),
             claims: known_claims((*var, body), values, &roles),
@@ -199,10 +198,9 @@ fn known_claims(body: (VarId, &Block), values: &Values, roles: &[(VarId, Role)])
     Claims::of(body, &arrays, values)
 }
 
-/// What of a loop runs in lanes, where nothing in it is compared or claimed.
+/// What of a loop runs in lanes, where nothing in it is claimed.
 fn lanes(
     function: &Function,
-    values: &Values,
     around: &Around,
     (var, body): (VarId, &Block),
     roles: &[(VarId, Role)],
@@ -211,10 +209,7 @@ fn lanes(
     let claimed = |(var, role): &(VarId, Role)| {
         *role == Role::Owned { declared: true } || around.claimed.iter().any(|(array, _)| array == var)
     };
-    if around.checked && compares(body, values)
-        || roles.iter().any(claimed)
-        || !is_laned(function, &varying, body)
-    {
+    if roles.iter().any(claimed) || !is_laned(function, &varying, body) {
         return None;
     }
     // what a call leaves in a place that starts at zero is added

@@ -50,7 +50,6 @@ impl Role {
         let name = &function.var(var).name;
         let kind = match self.sum() {
             Some(Sum::Xor) => "parity",
-            Some(Sum::Mul) => "product",
             Some(Sum::Add) | None => "sum",
         };
         match self {
@@ -123,14 +122,13 @@ impl Roles<'_> {
     fn one_element(&self, var: VarId, a: &Accumulated) -> Option<Role> {
         let held = self.around.arrays.contains(&var) && !self.around.atomic.contains(&var);
         let place = common_element(a, self.stmt, self.facts, self.values).filter(|_| held)?;
-        self.is_summable(var, a).then_some(Role::Element { sum: a.sum, place })
+        self.is_summable(var).then_some(Role::Element { sum: a.sum, place })
     }
 
     /// Whether copies of a variable's elements can be added up.
-    fn is_summable(&self, var: VarId, a: &Accumulated) -> bool {
+    fn is_summable(&self, var: VarId) -> bool {
         // a struct's shadow can be added, a struct can't
-        let known = !matches!(element_type(&self.function.var(var).ty), Type::Struct(..) | Type::Unknown);
-        known && a.sum != Sum::Mul
+        !matches!(element_type(&self.function.var(var).ty), Type::Struct(..) | Type::Unknown)
     }
 
     /// A sum into a variable whose elements can be added up.
@@ -141,7 +139,7 @@ impl Roles<'_> {
             && a.sum == Sum::Add
             && self.around.arrays.contains(&var)
             && a.sites.iter().all(|s| element(&s.place));
-        self.is_summable(var, a).then_some(Role::Shared { sum: a.sum, scattered })
+        self.is_summable(var).then_some(Role::Shared { sum: a.sum, scattered })
     }
 
     fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)]) -> Option<Role> {

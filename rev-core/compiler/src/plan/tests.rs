@@ -1,6 +1,6 @@
 //! Decisions about parallel loops, in the plan's text form.
 
-use super::{loops, plan};
+use super::{loops, plan, Standing};
 use crate::check::check;
 use crate::text::parse_function;
 
@@ -63,14 +63,30 @@ fn an_element_whose_index_the_loop_writes_is_not_one() {
 }
 
 #[test]
-fn what_is_compared_or_claimed_runs_one_by_one() {
+fn what_is_compared_runs_in_lanes() {
     let body = "par for i in 0..len(x) { anc a: f64 = 0.0 { a += x[i]; y[i] += a; a -= x[i] } }";
-    is("y: &mut [f64], x: [f64]", body, "par i: y own, x read; one by one; work 11");
-    let body = body.replace("par for", "unchecked { par for") + " }";
-    is("y: &mut [f64], x: [f64]", &body, "par i: y own, x read; narrow, linear i, packs a; work 11");
+    let plan = "par i: y own, x read; narrow, linear i, packs a; work 11";
+    is("y: &mut [f64], x: [f64]", body, plan);
+    is("y: &mut [f64], x: [f64]", &(body.replace("par for", "unchecked { par for") + " }"), plan);
+    let body = "par for i in 0..len(x) { anc a: [f64;3] = [0.0;3] { a[k] += x[i]; a[j] += a[k] } }";
+    let plan = of("x: [f64], j: usize, k: usize", body);
+    assert!(plan.contains("narrow, linear i, packs a"), "{plan}");
+}
+
+#[test]
+fn what_is_claimed_runs_one_by_one() {
     let body = "par for i in 0..len(x) disjoint(y) { y[k[i]] += x[i] }";
     let params = "y: &mut [f64], x: [f64], k: [usize]";
     is(params, body, "par i: y own declared, x read, k read; one by one; work 5; known of y");
+    // so does a loop around one that declares something
+    for (declared, lanes) in [("disjoint(a)", false), ("injective(k)", false), ("", true)] {
+        let inner = format!("par for j in 0..2 {declared} {{ a[k[j]] += x[i] }}");
+        let body =
+            format!("par for i in 0..len(x) {{ anc a: [f64;3] = [0.0;3] {{ {inner} y[i] += a[0] }} }}");
+        let plan = of(params, &body);
+        let around = plan.lines().next();
+        assert_eq!(around.is_some_and(|line| !line.contains("one by one")), lanes, "{plan}");
+    }
 }
 
 /// What the indices of declared elements are made of isn't changed by the loop.
@@ -89,6 +105,8 @@ fn declared_elements_are_known_before_the_loop() {
     is_known("y[len(y) - k[i] - 1] += x[i]");
     is_known("dropped anc a: f64 = 0.0 { a += y[k[i]]; y[k[i] + 1] += a }");
     is_unknown("dropped anc j: usize = 0 { j += k[i]; y[j] += x[i] }");
+    // of what may not run there may be as much as nobody could look through
+    is_unknown("if x[i] > 0.0 { for j in 0..k[i] { y[j] += x[i] } }");
     is_unknown("y[i] += { let j: usize = k[i];y[j] }");
     is_known("y[{ let j: usize = k[i];j }] += x[i]");
     let several = "y: &mut [f64], x: [f64], k: &mut [usize]";
@@ -127,7 +145,7 @@ fn threads_share_no_struct() {
 /// The plan of `fn f(params) { body }`.
 fn plan_of(params: &str, body: &str) -> String {
     let text = format!("fn f({params}) {{ {} }}", body.replace("; ", "\n"));
-    plan(&check(parse_function(&text).unwrap()).unwrap()).to_string()
+    plan(&check(parse_function(&text).unwrap()).unwrap(), Standing::WRITTEN).to_string()
 }
 
 #[test]
@@ -154,6 +172,6 @@ fn a_loop_and_its_adjoint_are_one_sweep() {
 #[test]
 fn functions_that_take_functions_have_no_programs_for_lanes() {
     let text = "fn f<F: fn(&mut f64)>(g: F, y: &mut f64) { call g(&mut y) }";
-    let plan = plan(&check(parse_function(text).unwrap()).unwrap());
+    let plan = plan(&check(parse_function(text).unwrap()).unwrap(), Standing::WRITTEN);
     assert!(!plan.laned && plan.fused.is_none());
 }

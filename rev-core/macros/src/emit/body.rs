@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::diag::defect;
 use rev_compiler::ir::{
-    is_function_name, Block, Direction, Expr, Function, Place, Span, Step, Stmt, StmtKind, Type, VarId,
+    has_external, is_function_name, Block, Direction, Expr, Function, Place, Span, Step, Type, VarId,
 };
 use rev_compiler::pass::{taken_partials, Erased};
 use rev_compiler::plan;
@@ -236,17 +236,22 @@ impl<'a> Body<'a> {
             Around::For(v) => self.lane_number(*v),
             Around::While(count) => quote!(#count),
         });
+        let site = Literal::usize_unsuffixed(site);
         quote!(&__SITES[#site].at(&[#(#p::number(#numbers)),*]))
     }
 
     /// Leaves the program with an error, made by `make` from where the program stands.
     pub fn fail(&mut self, make: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
+        if let Some(failure) = self.fails_by_value() {
+            return failure;
+        }
         self.only_by_reference();
         if self.pure {
             return quote!(return __None);
         }
         let at = self.at();
         let error = make(at);
+        let error = self.about_told(error);
         quote!(return __Err(#error))
     }
 
@@ -267,15 +272,17 @@ impl<'a> Body<'a> {
 
     /// Code that runs only where checks are on.
     pub fn if_checked(&self, code: TokenStream) -> TokenStream {
-        if self.around.checked {
-            quote!(if __cx.checks() { #code })
-        } else {
-            TokenStream::new()
+        match (self.around.checked, &self.recursion) {
+            (false, _) => TokenStream::new(),
+            // of which there is one with checks and one without
+            (true, Some(_)) => code,
+            (true, None) => quote!(if __cx.checks() { #code }),
         }
     }
 
     /// The context that a call passes on.
-    pub fn context(&self, direction: Direction) -> TokenStream {
+    pub fn context(&mut self, direction: Direction) -> TokenStream {
+        self.only_by_reference();
         let forgets = |erased: &Erased| direction.adjoint > 0 && erased.forgets(self.site);
         let checks = if self.around.checked { TokenStream::new() } else { quote!(.unchecked()) };
         match self.forgetful.is_some_and(forgets) {
@@ -322,12 +329,6 @@ impl<'a> Body<'a> {
         let written = self.source.constants.get(path).filter(|_| is_function_name(path))?;
         Some(programs(self.p, self.source, written, Kind::Reversible))
     }
-}
-
-fn has_external(block: &[Stmt]) -> bool {
-    block.iter().any(|s| {
-        matches!(s.kind, StmtKind::External { .. }) || s.blocks().into_iter().any(|b| has_external(b))
-    })
 }
 
 fn path_tokens(written: Option<&syn::Path>, text: &str) -> TokenStream {

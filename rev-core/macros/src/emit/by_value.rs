@@ -6,11 +6,14 @@
 //! returns those that are written. It calls nothing but itself and the other one of the two; the program
 //! without checks, and with them where they would ask nothing, is then a call of it.
 //!
+//! Where checks ask for postconditions there is such a form with them too. What it finds wrong unwinds, and the program runs
+//! again by reference from the arguments, which nobody has changed yet, so that the error says what it always does.
+//!
 //! One more argument counts the calls for which there surely is stack, down to none; the runtime has more of them
 //! (`rev_cpu::recursion`).
 //!
 //! Whether something can fail isn't decided by a second set of rules: the statements are emitted, and a
-//! form that asked for an error, for the context or for code of another kind is dropped.
+//! form that asked for an error without checks, for the context or for code of another kind is dropped.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -29,23 +32,26 @@ use super::signature::Signature;
 pub struct ByValue {
     /// The associated functions.
     pub functions: TokenStream,
-    forward: Option<TokenStream>,
-    inverse: Option<TokenStream>,
+    /// The calls of those without checks, forward and inverse.
+    free: [Option<TokenStream>; 2],
+    /// The same with checks, where these ask something.
+    checked: [Option<TokenStream>; 2],
 }
 
 /// A program that is being emitted by value.
 pub struct Recursion<'a> {
     name: &'a Ident,
     params: &'a [Mode],
+    checked: bool,
     calls_forward: bool,
     calls_inverse: bool,
     impossible: bool,
 }
 
-/// One program by value: its function, the statements that call it, what it calls.
+/// One program by value: its function, the statement that returns what it gives, what it calls.
 struct Emitted {
     function: TokenStream,
-    statements: TokenStream,
+    call: TokenStream,
     calls_itself: bool,
     calls_other: bool,
 }
@@ -59,31 +65,54 @@ impl ByValue {
         forward: &Program,
         inverse: &Program,
     ) -> ByValue {
-        let of = |plan: &Program| {
+        let free = pair([forward, inverse].map(|plan| {
             let function = plan.variants.as_ref()?.by_value.as_ref()?;
-            emitted(scope, signature, name, function, plan.direction)
-        };
-        let (forward, inverse) = (of(forward), of(inverse));
-        let recursive = |x: &Option<Emitted>| x.as_ref().is_some_and(|x| x.calls_itself || x.calls_other);
-        if !recursive(&forward) && !recursive(&inverse) {
-            return ByValue::default();
-        }
-        let both = forward.is_some() && inverse.is_some();
-        let stands =
-            |x: Option<Emitted>| x.filter(|x| both || !x.calls_other).map(|x| (x.function, x.statements));
-        let (forward, inverse) = (stands(forward).unzip(), stands(inverse).unzip());
-        let functions = forward.0.into_iter().chain(inverse.0).collect();
-        ByValue { functions, forward: forward.1, inverse: inverse.1 }
+            emitted(scope, signature, name, function, (plan.direction, false))
+        }));
+        let checked = pair([(forward, &free[0]), (inverse, &free[1])].map(|(plan, free)| {
+            let all = &plan.variants.as_ref().filter(|_| free.is_some())?.all;
+            let asks = all.asks().then(|| all.checked())?;
+            emitted(scope, signature, name, asks, (plan.direction, true))
+        }));
+        let functions = free.iter().chain(&checked).flatten().map(|x| &x.function);
+        let functions = quote!(#(#functions)*);
+        let [free, checked] = [free, checked].map(|both| both.map(|x| x.map(|x| x.call)));
+        ByValue { functions, free, checked }
     }
 
-    /// The statements of a direction's program without checks, where they are a call by value.
-    pub fn statements(&self, direction: Direction) -> Option<&TokenStream> {
-        match direction {
-            Direction::FORWARD => self.forward.as_ref(),
-            Direction::INVERSE => self.inverse.as_ref(),
+    /// What a direction's program does first where it runs by value: it returns what that gives. `asks`: whether checks
+    /// ask anything.
+    pub fn statements(&self, direction: Direction, asks: bool, p: &TokenStream) -> TokenStream {
+        let of = |calls: &[Option<TokenStream>; 2]| match direction {
+            Direction::FORWARD => calls[0].clone(),
+            Direction::INVERSE => calls[1].clone(),
             Direction { .. } => None,
+        };
+        let calls = match (of(&self.free), of(&self.checked)) {
+            (None, _) => return TokenStream::new(),
+            (Some(free), _) if !asks => free,
+            (Some(free), None) => quote!(if !__cx.checks() { #free }),
+            (Some(free), Some(checked)) => quote!(if __cx.checks() { #checked } else { #free }),
+        };
+        quote! {
+            let __cx = if #p::recursion::BY_VALUE && !__cx.is_by_reference() {
+                #calls
+                __cx.by_reference()
+            } else {
+                __cx
+            };
         }
     }
+}
+
+/// The two programs, without those that call one that there isn't; none where nothing is recursive.
+fn pair(programs: [Option<Emitted>; 2]) -> [Option<Emitted>; 2] {
+    let recursive = |x: &Option<Emitted>| x.as_ref().is_some_and(|x| x.calls_itself || x.calls_other);
+    if !programs.iter().any(recursive) {
+        return [None, None];
+    }
+    let both = programs.iter().all(Option::is_some);
+    programs.map(|x| x.filter(|x| both || !x.calls_other))
 }
 
 /// A program by value, `None` where something in it can fail.
@@ -92,13 +121,14 @@ fn emitted(
     signature: &Signature,
     name: &Ident,
     function: &Function,
-    direction: Direction,
+    (direction, checked): (Direction, bool),
 ) -> Option<Emitted> {
     let params: Vec<Mode> = signature.params.iter().map(|x| x.mode).collect();
     let mut body = Body::new(scope, function);
     body.recursion = Some(Recursion {
         name,
         params: &params,
+        checked,
         calls_forward: false,
         calls_inverse: false,
         impossible: function.body.iter().any(has_fused_product_outside),
@@ -122,7 +152,7 @@ fn emitted(
     }
     let statements = body.block(&function.body);
     let found = body.recursion.filter(|found| !found.impossible)?;
-    let (p, program, frame) = (scope.p, program_name(direction), frame(function));
+    let (p, program, frame) = (scope.p, program_name(direction, checked), frame(function));
     let (declared, conditions, given) = (signature.declared(), signature.conditions(), signature.given());
     let (types, written, targets) = (several(&types), several(&written), several(&targets));
     let (calls_itself, calls_other) = match direction.inverse {
@@ -145,10 +175,13 @@ fn emitted(
                 #written
             }
         },
-        statements: quote! {
-            #targets = #p::recursion::by_value(__cx, #frame, |__left| {
+        call: quote! {
+            if let __Some(__values) = #p::recursion::by_value(__cx, #frame, |__left| {
                 Self::#program::<#given>(#(#values,)* __left)
-            })?;
+            }) {
+                #targets = __values;
+                return __Ok(());
+            }
         },
         calls_itself,
         calls_other,
@@ -167,7 +200,12 @@ impl Body<'_> {
         let Callee::Path(text) = callee else { return None };
         let modes = || args.iter().map(|a| a.mode == Mode::Read);
         let known = self.source.callees.get(text).is_some_and(|path| names(path, recursion.name));
-        if !known || direction.adjoint > 0 || !modes().eq(recursion.params.iter().map(|m| *m == Mode::Read)) {
+        let other = recursion.checked != self.around.checked;
+        if !known
+            || other
+            || direction.adjoint > 0
+            || !modes().eq(recursion.params.iter().map(|m| *m == Mode::Read))
+        {
             return None;
         }
         match direction.inverse {
@@ -189,10 +227,17 @@ impl Body<'_> {
                 ArgValue::Expr(_) => None,
             })
             .collect();
-        let (program, targets) = (program_name(direction), several(&targets));
+        let checked = self.around.checked;
+        let (program, targets) = (program_name(direction, checked), several(&targets));
         let (_, given) = self.callee_generics(text, direction);
         let given = given.map(|args| quote!(::<#args>));
         Some(quote!(#targets = Self::#program #given (#(#values,)* __left);))
+    }
+
+    /// What leaves a program by value where a check fails.
+    pub fn fails_by_value(&mut self) -> Option<TokenStream> {
+        let p = self.p;
+        self.recursion.as_ref().filter(|recursion| recursion.checked).map(|_| quote!(#p::recursion::fail()))
     }
 
     /// What stands here has no place in a program by value.
@@ -208,8 +253,9 @@ fn names(path: &Path, name: &Ident) -> bool {
     path.leading_colon.is_none() && path.segments.len() == 1 && path.segments[0].ident == *name
 }
 
-fn program_name(direction: Direction) -> Ident {
-    ident(if direction.inverse { "__inverse_by_value" } else { "__forward_by_value" })
+fn program_name(direction: Direction, checked: bool) -> Ident {
+    let name = if direction.inverse { "__inverse_by_value" } else { "__forward_by_value" };
+    ident(&format!("{name}{}", if checked { "_checked" } else { "" }))
 }
 
 /// One thing or a tuple of several.

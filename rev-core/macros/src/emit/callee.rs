@@ -115,13 +115,14 @@ pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> To
         Kind::Pure(0) | Kind::Reversible => quote!(<#found_by>::PROGRAMS),
     };
     if let Some((of, name)) = of_type(&bare) {
-        let hash = hash(&name);
+        let at = span.resolved_at(Span::call_site());
+        let trait_ = found_through(p, kind, &name);
         return match kind {
             Kind::Reversible if !derived.is_empty() => {
-                programs_of(p, &quote!(<#of as #p::HasReversible<#hash>>::Programs), &derived)
+                programs_of(p, &quote!(<#of as #trait_>::Programs), &derived)
             }
-            Kind::Reversible => found_by(quote!(#of as #p::HasReversible<#hash>)),
-            Kind::Pure(_) => found_by(quote!(#of as #p::HasPure<#hash>)),
+            Kind::Reversible => quote_spanned!(at=> <#of as #trait_>::PROGRAMS),
+            Kind::Pure(_) => found_by(quote!(#of as #trait_)),
         };
     }
     let text = path_text(&bare);
@@ -168,9 +169,29 @@ pub fn split_derived(path: &Path) -> (Path, Vec<Derived>) {
 }
 
 /// The number by which a type's function is found.
-pub fn hash(name: &str) -> u64 {
+fn hash(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// The trait through which a function of a type is found: what operators call has traits with words of their own.
+pub fn found_through(p: &TokenStream, kind: Kind, name: &str) -> TokenStream {
+    let update = |operator: char| quote!(#p::HasUpdate<#operator>);
+    let operator = |operator: char| quote!(#p::HasOperator<#operator>);
+    let hash = hash(name);
+    match (kind, name) {
+        (Kind::Reversible, "add_assign") => update('+'),
+        (Kind::Reversible, "mul_assign") => update('*'),
+        (Kind::Reversible, "bitxor_assign") => update('^'),
+        (Kind::Reversible, _) => quote!(#p::HasReversible<#hash>),
+        (Kind::Pure(_), "add") => operator('+'),
+        (Kind::Pure(_), "sub") => operator('-'),
+        (Kind::Pure(_), "mul") => operator('*'),
+        (Kind::Pure(_), "div") => operator('/'),
+        (Kind::Pure(_), "rem") => operator('%'),
+        (Kind::Pure(_), "of") => quote!(#p::HasConversion),
+        (Kind::Pure(_), _) => quote!(#p::HasPure<#hash>),
+    }
 }
 
 /// The functions that are named by paths of modules, by these paths.

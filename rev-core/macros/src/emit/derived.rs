@@ -16,7 +16,7 @@ use syn::{parse_quote, GenericParam};
 
 use super::api::dimension;
 use super::names::ident;
-use crate::model::{Form, Model, ParamModel, Passing, Source};
+use crate::model::{Form, Model, Origin, ParamModel, Passing, Source};
 use crate::types::type_arguments;
 
 /// What is derived.
@@ -102,8 +102,13 @@ pub fn name(of: &Ident, kind: Kind) -> Ident {
 /// The model of a derived function, and its program; `None` for the gradient of a function without a loss.
 pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) -> Option<(Model, Checked)> {
     let name = &model.item.sig.ident;
+    let as_call = match (kind, &model.origin.adjoint_of) {
+        (Kind::Tangent, Some(of)) => pass::tangent_of_pullback(program, &of.to_string()),
+        (Kind::Tangent, None) | (Kind::Taylor(_) | Kind::Adjoint | Kind::Gradient, _) => None,
+    };
+    let is_call = as_call.is_some();
     let made = match kind {
-        Kind::Tangent => pass::tangent(program),
+        Kind::Tangent => as_call.unwrap_or_else(|| pass::tangent(program)),
         Kind::Taylor(order) => pass::taylor(program, order),
         Kind::Adjoint => pass::pullback(program),
         Kind::Gradient => pass::gradient_function(program, model.loss?, &name.to_string())?,
@@ -138,6 +143,15 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         Kind::Gradient => called_by_gradient(model),
         Kind::Tangent | Kind::Taylor(_) | Kind::Adjoint => source(&model.source, kind),
     };
+    let source = match &model.origin.adjoint_of {
+        Some(of) if is_call => with_adjoint_of_tangent(source, of),
+        Some(_) | None => source,
+    };
+    let origin = Origin {
+        order: model.origin.order + 1,
+        called_only: model.origin.called_only || matches!(kind, Kind::Adjoint | Kind::Gradient),
+        adjoint_of: (kind == Kind::Adjoint).then(|| name.clone()),
+    };
     // Taylor coefficients are the last that is derived
     let (tangents, taylor, adjoints) = match kind {
         Kind::Tangent => (model.tangents.saturating_sub(1), None, model.adjoints),
@@ -154,7 +168,7 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         tangents,
         taylor,
         adjoints,
-        derived: true,
+        origin,
         method: None,
     };
     Some((made_model, made))
@@ -248,6 +262,17 @@ fn called_by_gradient(model: &Model) -> Source {
     let adjoint = (format!("{name}{}", pass::ADJOINT), of_path(&path, Kind::Adjoint));
     let callees = [(name.to_string(), path), adjoint].into_iter().collect();
     Source { callees, structs: model.source.structs.clone(), ..Source::default() }
+}
+
+/// The tangent of an adjoint calls the adjoint of the tangent, and beside it stand the programs with tangents of the
+/// function's adjoint.
+fn with_adjoint_of_tangent(source: Source, of: &Ident) -> Source {
+    let path: syn::Path = parse_quote!(#of);
+    let called = of_path(&of_path(&path, Kind::Tangent), Kind::Adjoint);
+    let mut callees = source.callees;
+    callees.insert(of.to_string(), path);
+    callees.insert(format!("{of}{}{}", pass::TANGENT, pass::ADJOINT), called);
+    Source { callees, ..source }
 }
 
 /// The path of what is derived of a function.

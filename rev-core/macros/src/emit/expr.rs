@@ -93,6 +93,17 @@ impl Body<'_> {
         })
     }
 
+    /// An expression as an index, of which the type is known.
+    fn index(&mut self, e: &Expr) -> TokenStream {
+        match &e.kind {
+            ExprKind::Literal(Number::Int(v), None) if *v >= 0 => {
+                let v = Literal::i128_unsuffixed(*v);
+                quote!(#v)
+            }
+            _ => self.expr(e),
+        }
+    }
+
     fn literal(&self, n: Number, ty: Option<&Type>) -> TokenStream {
         let p = self.p;
         let of = ty.and_then(|t| rust_type(t, p));
@@ -104,7 +115,7 @@ impl Body<'_> {
                 signed(v < 0, &format!("{digits}{suffix}"))
             }
             (Number::Int(v), _) => {
-                let v = signed(v < 0, &format!("{}i128", v.unsigned_abs()));
+                let v = signed(v < 0, &v.unsigned_abs().to_string());
                 quote!(#p::rt::lit_int #turbofish (#v))
             }
             (Number::Float(v), ty) => {
@@ -218,7 +229,7 @@ impl Body<'_> {
         if self.type_of(place).is_some_and(|t| t.is_scalar()) {
             return reached;
         }
-        quote!(::core::clone::Clone::clone(&#reached))
+        quote!(__copy(&#reached))
     }
 
     fn zero_shadow(&mut self, place: &Place) -> TokenStream {
@@ -282,7 +293,7 @@ impl Body<'_> {
             Reach::Write => "wr",
             Reach::Atomic => "at",
         });
-        let index = self.exprs(index);
+        let index: Vec<_> = index.iter().map(|e| self.index(e)).collect();
         let shown = self.show(place);
         let absent = self.fail(|at| quote!(__x.error(#at, #shown)));
         let reach_at = |index: TokenStream| {

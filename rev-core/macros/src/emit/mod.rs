@@ -42,18 +42,19 @@ mod stmt;
 mod types;
 mod weight;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use rev_compiler::check::Checked;
-use rev_compiler::ir::{Direction, Module};
-use rev_compiler::plan::{plan, Program};
+use rev_compiler::ir::Module;
+use rev_compiler::plan::{plan, Standing};
 
 use crate::methods::beside;
 use crate::model::Model;
+use crate::spans::each_ident;
 use api::{Api, Entry, Fusion};
 use body::Scope;
 use by_value::ByValue;
-pub use callee::hash;
+pub use callee::{found_through, Kind as Callee};
 pub use pure::pure;
 use signature::Signature;
 use sites::Quotes;
@@ -71,18 +72,11 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let quotes = Quotes::of(&model.item);
     let scope = Scope { p, source: &model.source, quotes: &quotes };
     let signature = Signature::of(p, model);
-    let plan = plan(program);
+    let plan = plan(program, standing(model));
     let [forward, inverse, ..] = &plan.programs;
     let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, forward, inverse);
     let each = plan.programs.iter().map(|x| program::program(&scope, &signature, x, &by_value));
-    let laned = plan.programs.iter().filter(|_| plan.laned).map(|x| {
-        // the adjoint of what is derived is seldom called in lanes
-        let seldom = model.derived && x.direction == Direction::ADJOINT;
-        match seldom {
-            true => lanes::program(&scope, &signature, &Program { variants: None, ..x.clone() }),
-            false => lanes::program(&scope, &signature, x),
-        }
-    });
+    let laned = plan.programs.iter().filter(|_| plan.laned).map(|x| lanes::program(&scope, &signature, x));
     let programs = each.chain(laned);
     let fused = plan.fused.as_ref().map(|x| program::fused(&scope, &signature, x));
     let by_value = &by_value.functions;
@@ -93,8 +87,9 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let derived = derived_functions(&scope, &entry, program);
     let entry = Entry { p: outside, signature: &Signature::of(outside, model), ..entry };
     let run = match &model.method {
+        None if model.origin.called_only => TokenStream::new(),
         None => api::plain_function(&entry),
-        Some(method) => beside(outside, "HasReversible", method, name, &api::method(&entry, method)),
+        Some(method) => beside(outside, Callee::Reversible, method, name, &api::method(&entry, method)),
     };
     let collected = api::collected(p, &module_of(program), &program.generics, &model.source);
     let accumulates = program::accumulates(&scope, program);
@@ -116,6 +111,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     let lints = lints();
     let Derived { functions: derived, implementations, api } = derived;
     let Api { items: more_items, functions: more_functions } = api;
+    let [functions, more_functions] = [functions, more_functions].map(|f| declared_at(f, name.span()));
     quote! {
         #run
 
@@ -159,6 +155,18 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
     }
 }
 
+/// Functions whose names stand at a position, so that an editor that is asked where `f::gradient` is declared goes to `f`.
+fn declared_at(functions: TokenStream, at: Span) -> TokenStream {
+    let mut declares = false;
+    each_ident(functions, &mut |mut ident| {
+        if declares {
+            ident.set_span(at.resolved_at(ident.span()));
+        }
+        declares = ident == "fn";
+        ident
+    })
+}
+
 /// What a function has with derived functions.
 struct Derived {
     /// The items that these are.
@@ -188,24 +196,33 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
         if matches!(kind, derived::Kind::Tangent | derived::Kind::Taylor(_)) {
             let signature = Signature::of(p, &model);
             let tangent = Entry { p, model: &model, signature: &signature, fused: Default::default() };
-            let pair = api::Pair { of: entry, tangent: &tangent, kind };
-            let (api, functions) = match kind {
-                derived::Kind::Taylor(order) => api::of_taylor(&pair, order),
-                derived::Kind::Tangent | derived::Kind::Adjoint | derived::Kind::Gradient => {
-                    api::of_tangent(&pair)
-                }
-            };
-            made.api.extend(api);
-            more = functions;
+            if !entry.model.origin.called_only {
+                let (api, functions) = offered(&api::Pair { of: entry, tangent: &tangent, kind });
+                made.api.extend(api);
+                more = functions;
+            }
             if kind == derived::Kind::Tangent {
                 let scope = Scope { source: &model.source, ..*scope };
-                more.extend(side::programs(&scope, entry.signature, program));
+                more.extend(side::programs(&scope, entry.signature, program, entry.model));
             }
         }
         made.implementations.extend(derived::implementation(p, entry.model, &model, kind));
         made.functions.extend(with_derived(&model, &function, &more));
     }
     made
+}
+
+/// What a function offers by its tangent or its Taylor coefficients, and what these do for that.
+fn offered(pair: &api::Pair) -> (Api, TokenStream) {
+    match pair.kind {
+        derived::Kind::Taylor(order) => api::of_taylor(pair, order),
+        derived::Kind::Tangent | derived::Kind::Adjoint | derived::Kind::Gradient => api::of_tangent(pair),
+    }
+}
+
+/// What a function is to its callers.
+fn standing(model: &Model) -> Standing {
+    Standing { order: model.origin.order, entered: api::has_all(model) }
 }
 
 /// A module with nothing but a function.

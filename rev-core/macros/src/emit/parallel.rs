@@ -429,7 +429,7 @@ impl Body<'_> {
 
 fn combination(sum: Sum) -> Ident {
     ident(match sum {
-        Sum::Add | Sum::Mul => "Sum",
+        Sum::Add => "Sum",
         Sum::Xor => "Parity",
     })
 }

@@ -33,8 +33,8 @@ pub fn program(scope: &Scope, signature: &Signature, plan: &Program, by_value: &
             quote!(#entry #statements)
         }
         Some(Variants { all, shadows, .. }) => {
-            let by_value = by_value.statements(direction);
-            variants(scope, (all, shadows.as_ref()), &passed, &entry, by_value)
+            let by_value = by_value.statements(direction, all.asks(), scope.p);
+            variants(scope, (all, shadows.as_ref()), &passed, &entry, &by_value)
         }
     };
     around(scope, signature, function, &name, direction, &statements)
@@ -107,9 +107,8 @@ fn variants(
     (all, shadows): (&Forms, Option<&Forms>),
     passed: &[Passed],
     entry: &TokenStream,
-    by_value: Option<&TokenStream>,
+    by_value: &TokenStream,
 ) -> TokenStream {
-    let p = scope.p;
     let statements = form(scope, all, passed);
     let by_reference = match shadows {
         Some(shadows) => {
@@ -119,13 +118,7 @@ fn variants(
         None => statements,
     };
     let by_reference = quote!(#entry #by_reference);
-    match by_value {
-        Some(call) => {
-            let free = if all.asks() { quote!(!__cx.checks()) } else { quote!(true) };
-            quote!(if #p::recursion::BY_VALUE && #free { #call } else { #by_reference })
-        }
-        None => by_reference,
-    }
+    quote!(#by_value #by_reference)
 }
 
 /// The statements that serve with checks and without, or both.

@@ -8,6 +8,7 @@ use rev_compiler::pass::partials;
 
 use super::api::collected;
 use super::body::{Body, Repr, Scope};
+use super::callee::Kind as Callee;
 use super::sites::Quotes;
 use super::types::rust_type;
 use crate::methods::beside;
@@ -65,7 +66,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
                 #p::plain((#name {}).__value(#(#args),*))
             }
         },
-        Some(method) => beside(p, "HasPure", method, name, &of_type(p, model, method)),
+        Some(method) => beside(p, Callee::Pure(0), method, name, &of_type(p, model, method)),
     };
     quote! {
         #call

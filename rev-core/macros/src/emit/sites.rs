@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
 use quote::{quote, ToTokens};
 use rev_compiler::ir;
 
@@ -108,7 +108,8 @@ impl Sites {
     pub fn number(&mut self, at: ir::Span, loops: Vec<&str>, quotes: &Quotes, p: &TokenStream) -> usize {
         let entries = &mut self.entries;
         *self.numbers.entry((at, loops.join(" "))).or_insert_with(|| {
-            let (line, column, text) = (at.line, at.column, quotes.line(at));
+            let [line, column] = [at.line, at.column].map(Literal::u32_unsuffixed);
+            let text = quotes.line(at);
             entries.push(quote!(#p::Site::new(__FUNCTION, file!(), #line, #column, #text, &[#(#loops),*])));
             entries.len() - 1
         })

@@ -117,8 +117,6 @@ impl Body<'_> {
             (UpdateOp::Add, _) => "add",
             (UpdateOp::Sub, _) => "sub",
             (UpdateOp::Xor, _) => "xor",
-            (UpdateOp::Mul, _) => "mul",
-            (UpdateOp::Div, _) => "div",
         });
         let names: Vec<_> = (0..values.len()).map(|k| ident(&format!("__v{k}"))).collect();
         let span = self.source.spans.span(place.span);
@@ -159,7 +157,7 @@ impl Body<'_> {
         let name = ident(match op {
             UpdateOp::Add => "add_all",
             UpdateOp::Sub => "sub_all",
-            UpdateOp::Xor | UpdateOp::Mul | UpdateOp::Div => {
+            UpdateOp::Xor => {
                 return quote!(::core::compile_error! { "whole arrays are only updated by `+=` and `-=`" })
             }
         });
@@ -470,12 +468,13 @@ impl Body<'_> {
     ) -> (TokenStream, TokenStream, TokenStream) {
         let watch = if end == End::Compared { self.watch(var) } else { TokenStream::new() };
         let span = self.standing();
-        let finite = stays_finite(var, init, body);
+        let (finite, statements) = (stays_finite(var, init, body), body);
         let body = self.block(body);
         self.stand_at(span);
         let first = self.companion("first", var);
         let check = match end {
             End::Dropped => TokenStream::new(),
+            End::Compared if is_released(var, statements) => TokenStream::new(),
             End::Compared => self.release(var, &quote!(#first)),
             End::Number => self.number(var, &first, finite),
         };
@@ -553,6 +552,7 @@ impl Body<'_> {
         if !self.around.checked {
             return TokenStream::new();
         }
+        self.only_by_reference();
         let p = self.p;
         let name = self.name(var);
         let held = if self.held.contains(&var) {
@@ -634,6 +634,7 @@ impl Body<'_> {
     }
 
     fn pop(&mut self, stack: &Place, place: &Place) -> TokenStream {
+        self.only_by_reference();
         let p = self.p;
         let target = self.place(place, Reach::Write);
         let (shown, shown_stack) = (self.show(place), self.show(stack));
@@ -701,4 +702,23 @@ pub fn stays_finite(var: VarId, init: &Expr, body: &Block) -> bool {
         s.each_access_deep(&mut |q, access| only_added &= q.var != var || access != Access::Write);
     });
     written && only_added
+}
+
+/// Whether an ancilla has been released by the end of a block: it isn't changed after that, and has been compared.
+pub fn is_released(var: VarId, block: &Block) -> bool {
+    for stmt in block.iter().rev() {
+        match &stmt.kind {
+            StmtKind::Release { var: released, .. } if *released == var => return true,
+            StmtKind::Let { body, .. } | StmtKind::Ancilla { body, .. } if is_released(var, body) => {
+                return true
+            }
+            _ => {}
+        }
+        let mut changed = false;
+        stmt.each_access_deep(&mut |q, access| changed |= q.var == var && access != Access::Read);
+        if changed {
+            return false;
+        }
+    }
+    false
 }

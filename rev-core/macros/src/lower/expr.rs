@@ -113,7 +113,7 @@ impl Lowerer {
     }
 
     fn binary(&mut self, b: &syn::ExprBinary) -> Option<Expr> {
-        if super::update::update_op(&b.op).is_some() || super::update::lossy_op(&b.op).is_some() {
+        if super::update::assignment(&b.op).is_some() || super::update::lossy_op(&b.op).is_some() {
             return self.error(Code::UnsupportedExpression, &b.op, "an expression can't change anything");
         }
         let (left, right) = (self.expr(&b.left), self.expr(&b.right));

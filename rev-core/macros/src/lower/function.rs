@@ -7,7 +7,7 @@ use rev_compiler::ir::{self, Mode, VarKind};
 use super::call::is_statement;
 use super::Lowerer;
 use crate::generics::{impl_trait, is_differentiable_scalar, mode_of, read_generics};
-use crate::model::{Form, Method, Model, ParamModel, Passing};
+use crate::model::{Form, Method, Model, Origin, ParamModel, Passing};
 use crate::names::{Named, RECEIVER};
 use crate::parse::{self, Options};
 use crate::types::{Declared, TypeReader};
@@ -56,7 +56,7 @@ pub fn lower_function(
             tangents,
             taylor,
             adjoints,
-            derived: false,
+            origin: Origin::default(),
             method,
         },
         diagnostics,

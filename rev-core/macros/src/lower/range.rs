@@ -4,6 +4,7 @@ use rev_compiler::diag::Code;
 use rev_compiler::ir::{Expr, ExprKind, Number, Range, ScalarType, Type};
 use rev_compiler::ops::Func;
 
+use super::elements::Visited;
 use super::{strip, Lowerer};
 use crate::spans::Region;
 
@@ -12,13 +13,17 @@ pub(super) struct Spelled {
     pub(super) range: Range,
     /// Whether it stands in `par(..)`.
     pub(super) parallel: bool,
+    /// The array whose elements it visits.
+    pub(super) over: Option<Visited>,
 }
 
 impl Lowerer {
     /// The range of a `for` loop.
     pub(super) fn range(&mut self, e: &syn::Expr) -> Option<Spelled> {
         match strip(e) {
-            syn::Expr::Range(r) => self.plain_range(r).map(|range| Spelled { range, parallel: false }),
+            syn::Expr::Range(r) => {
+                self.plain_range(r).map(|range| Spelled { range, parallel: false, over: None })
+            }
             syn::Expr::Call(c) if is_par(&c.func) && c.args.len() == 1 => {
                 let inner = self.range(&c.args[0])?;
                 Some(Spelled { parallel: true, ..inner })
@@ -32,13 +37,16 @@ impl Lowerer {
                 let inner = self.range(&m.receiver)?;
                 self.step_by(inner, m)
             }
-            other => self.error_help(
-                Code::UnsupportedExpression,
-                other,
-                "a `for` loop runs over a range",
-                "`a..b`, `a..=b`, with `.rev()` and `.step_by(k)`, or `par(a..b)`; index an array inside: \
-                 `for i in 0..x.len() { .. x[i] .. }`",
-            ),
+            other => match self.visited(other) {
+                Some(spelled) => spelled,
+                None => self.error_help(
+                    Code::UnsupportedExpression,
+                    other,
+                    "a `for` loop runs over a range",
+                    "`a..b`, `a..=b`, with `.rev()` and `.step_by(k)`, or `par(a..b)`; elements that are only read \
+                     are visited by `for x in &xs` too, others by index: `for i in 0..x.len() { .. x[i] .. }`",
+                ),
+            },
         }
     }
 
@@ -58,7 +66,7 @@ impl Lowerer {
     /// Every `k`-th value, from the first one that is visited now.
     fn step_by(&mut self, inner: Spelled, m: &syn::ExprMethodCall) -> Option<Spelled> {
         let step = self.expr_or_unreadable(&m.args[0]);
-        let Spelled { mut range, parallel } = inner;
+        let Spelled { mut range, parallel, over } = inner;
         range.step = Some(match range.step.take() {
             None => {
                 range.from_end = range.reversed;
@@ -78,7 +86,7 @@ impl Lowerer {
                 );
             }
         });
-        Some(Spelled { range, parallel })
+        Some(Spelled { range, parallel, over })
     }
 
     /// The type of a loop's variable: that of the bounds. Bounds that are bare whole numbers become

@@ -2,6 +2,8 @@
 //!
 //! A function of a type is found through the type, with its arguments; both are taken from what `x` is.
 
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use rev_compiler::diag::Code;
 use rev_compiler::ir::{
     Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, StmtKind, Type, VarKind,
@@ -12,6 +14,18 @@ use crate::emit::rust_type;
 use crate::model::Receiver;
 use crate::types::{is_type_name, path_name, path_text};
 
+/// Tokens at one position.
+fn at(tokens: TokenStream, span: Span) -> TokenStream {
+    let placed = |mut tree: TokenTree| {
+        if let TokenTree::Group(group) = &tree {
+            tree = Group::new(group.delimiter(), at(group.stream(), span)).into();
+        }
+        tree.set_span(span);
+        tree
+    };
+    tokens.into_iter().map(placed).collect()
+}
+
 impl Lowerer {
     /// `x.f(..);` for a struct `x`, `None` where it isn't known to be one.
     pub(super) fn receiver_call(&mut self, m: &syn::ExprMethodCall) -> Option<Option<StmtKind>> {
@@ -19,7 +33,7 @@ impl Lowerer {
             Some(place) => place,
             None => return Some(None),
         };
-        let path = self.path_of(&self.type_of_place(&place), m)?;
+        let path = self.function_of(&self.type_of_place(&place), &m.method)?;
         Some(self.call_of(path, place, m))
     }
 
@@ -29,7 +43,7 @@ impl Lowerer {
             syn::Expr::Reference(r) if r.mutability.is_none() => Mode::Read,
             syn::Expr::Reference(_) => Mode::Write,
             _ if self.is_changeable(&place) => {
-                let (name, span) = (quote::ToTokens::to_token_stream(&m.receiver).to_string(), place.span);
+                let (name, span) = (m.receiver.to_token_stream().to_string(), place.span);
                 self.source.receivers.push(Receiver { callee: text.clone(), name, span });
                 Mode::Write
             }
@@ -47,7 +61,7 @@ impl Lowerer {
             Some(place) => place,
             None => return Some(None),
         };
-        let path = self.path_of(&self.type_of_place(&place), m)?;
+        let path = self.function_of(&self.type_of_place(&place), &m.method)?;
         let args = self.exprs(&m.args);
         let text = path_text(&path);
         self.source.pures.entry(text.clone()).or_insert(path);
@@ -77,13 +91,11 @@ impl Lowerer {
     }
 
     /// `S::<T>::f` for a receiver of a struct's type.
-    fn path_of(&self, ty: &Type, m: &syn::ExprMethodCall) -> Option<syn::Path> {
+    pub(super) fn function_of(&self, ty: &Type, name: &proc_macro2::Ident) -> Option<syn::Path> {
         let mut path = self.struct_path(ty)?;
-        path.segments.push(syn::PathSegment { ident: m.method.clone(), arguments: syn::PathArguments::None });
-        for segment in &mut path.segments {
-            segment.ident.set_span(m.method.span());
-        }
-        Some(path)
+        path.segments.push(syn::PathSegment { ident: name.clone(), arguments: syn::PathArguments::None });
+        // an error about the type's function stands at its name
+        syn::parse2(at(path.to_token_stream(), name.span())).ok()
     }
 
     /// A struct's type with its arguments, as a path of an expression.

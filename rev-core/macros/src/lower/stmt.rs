@@ -3,11 +3,11 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use rev_compiler::diag::Code;
-use rev_compiler::ir::{Block, Parallel, Stmt, StmtKind, Type, VarKind};
+use rev_compiler::ir::{Block, Parallel, Stmt, StmtKind, Type, VarId, VarKind};
 
 use super::attributes::inner_tokens;
 use super::range::Spelled;
-use super::update::{lossy_op, update_op};
+use super::update::{assignment, lossy_op};
 use super::{plain_name, Lowerer};
 use crate::model::{External, Mentioned};
 use crate::names::in_external;
@@ -47,8 +47,8 @@ impl Lowerer {
     fn compound(&mut self, b: &syn::ExprBinary) -> Block {
         self.attributes(&b.attrs, &[]);
         let span = self.span(&Bare(b));
-        if let Some(op) = update_op(&b.op) {
-            return self.update(op, &b.left, &b.right, span);
+        if let Some(assignment) = assignment(&b.op) {
+            return self.update(assignment, &b.left, &b.right, span);
         }
         let _: Option<()> = match lossy_op(&b.op) {
             Some(op) => self.error_help(
@@ -124,26 +124,40 @@ impl Lowerer {
         let declared = Parallel { injective: self.injective(&f.attrs), disjoint: self.disjoint(&f.attrs) };
         let ty = spelled.as_mut().map_or(Type::INDEX, |s| self.range_type(&mut s.range));
         let mark = self.scope.len();
-        let var = match &*f.pat {
-            syn::Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() && p.mutability.is_none() => {
-                self.declare(&p.ident, ty, VarKind::Index)
+        let over = spelled.as_mut().and_then(|s| s.over.take());
+        let (index, element) = match &over {
+            Some(over) => self.visiting(&f.pat, over)?,
+            None => (Some(&*f.pat), None),
+        };
+        let var = self.loop_variable(index, ty, &f.pat);
+        let named = over.zip(element).and_then(|(over, pat)| self.name_element(pat, over.place, var));
+        let body = self.block(&f.body);
+        self.scope.truncate(mark);
+        let body = match named {
+            Some((element, expr)) => vec![Stmt::new(StmtKind::Let { var: element, expr, body }).at(span)],
+            None => body,
+        };
+        let Spelled { range, parallel, .. } = spelled?;
+        Some(Stmt::new(StmtKind::For { var, range, parallel: parallel.then_some(declared), body }).at(span))
+    }
+
+    /// The variable of a loop, `None` for one without a name.
+    fn loop_variable(&mut self, pat: Option<&syn::Pat>, ty: Type, at: &syn::Pat) -> VarId {
+        match pat {
+            Some(syn::Pat::Ident(p))
+                if p.by_ref.is_none() && p.subpat.is_none() && p.mutability.is_none() =>
+            {
+                return self.declare(&p.ident, ty, VarKind::Index);
             }
-            syn::Pat::Wild(w) => {
-                let at = self.span(w);
-                self.add_var("i", ty, VarKind::Index, at)
-            }
-            other => {
+            Some(syn::Pat::Wild(_)) | None => {}
+            Some(other) => {
                 let _: Option<()> =
                     self.error(Code::UnsupportedPattern, other, "the variable of a loop is a name");
                 self.declare_unread(other);
-                let at = self.span(other);
-                self.add_var("i", ty, VarKind::Index, at)
             }
-        };
-        let body = self.block(&f.body);
-        self.scope.truncate(mark);
-        let Spelled { range, parallel } = spelled?;
-        Some(Stmt::new(StmtKind::For { var, range, parallel: parallel.then_some(declared), body }).at(span))
+        }
+        let at = self.span(at);
+        self.add_var("i", ty, VarKind::Index, at)
     }
 
     fn no_label(&mut self, label: &Option<syn::Label>) {

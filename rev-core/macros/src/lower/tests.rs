@@ -98,7 +98,6 @@ fn lowers(parameters: &str, body: &str, expected: &[&str]) {
 fn views_as_targets() {
     let p = "y: &mut f64, s: &mut f64, c: &mut f64, z: &mut Complex<f64>, w: &Complex<f64>, x: f64";
     lowers(p, "-*y += x;", &["y -= x"]);
-    lowers(p, "-(*y) *= 2.0;", &["y *= 2.0"]);
     lowers(p, "conj(z) += w * 2.0;", &["z += conj(w * 2.0)"]);
     lowers(p, "(*s, *c) += (x.sin(), cos(x));", &["s += sin(x)", "c += cos(x)"]);
     lowers(
@@ -107,6 +106,49 @@ fn views_as_targets() {
         &["let t = sin_and_cos(x) {", "    s -= t.0", "    c -= t.1", "}"],
     );
     lowers(p, "z.re += x; swap(&mut z.im, y);", &["z.re += x", "swap(z.im, y)"]);
+}
+
+/// Updates of structs are calls of their functions, on what represents the numbers.
+#[test]
+fn numbers_of_a_type() {
+    let p = "x: &mut Log<f64>, y: &[Log<f64>], p: f64, q: &mut f64";
+    let call = |op: &str, e: &str, expected: &str| lowers(p, &format!("*x {op} {e};"), &[expected]);
+    call("*=", "y[0]", "call Log::<f64>::mul_assign(&mut x, y[0].repr)");
+    call("/=", "&y[0]", "uncall Log::<f64>::mul_assign(&mut x, y[0].repr)");
+    call("-=", "y[0]", "uncall Log::<f64>::add_assign(&mut x, y[0].repr)");
+    call("^=", "y[0]", "call Log::<f64>::bitxor_assign(&mut x, y[0].repr)");
+    call("*=", "p * 3.0", "call Log::<f64>::mul_assign(&mut x, Log::<f64>::of(p * 3.0))");
+    call(
+        "*=",
+        "(y[0] + p * 3.0).powf(p) / -y[1]",
+        "call Log::<f64>::mul_assign(&mut x, Log::<f64>::div(Log::<f64>::powf(Log::<f64>::add(y[0].repr, \
+         Log::<f64>::of(p * 3.0)), p), Log::<f64>::neg(y[1].repr)))",
+    );
+    call(
+        "*=",
+        "max(y[0], p.sin())",
+        "call Log::<f64>::mul_assign(&mut x, Log::<f64>::max(y[0].repr, Log::<f64>::of(sin(p))))",
+    );
+    lowers(p, "q += y[0].repr * p;", &["q += y[0].repr * p"]);
+}
+
+/// Loops over elements are loops over indices.
+#[test]
+fn elements() {
+    let body = |head: &str, expected: &[&str]| {
+        lowers("y: &mut f64, xs: &[f64]", &format!("for {head} {{ *y += x; }}"), expected);
+    };
+    let visits = |head: &str, range: &str| {
+        body(head, &[range, "    let x: f64 = xs[i] {", "        y += x", "    }", "}"]);
+    };
+    visits("x in xs", "for i in 0usize..len(xs) {");
+    visits("&x in &xs", "for i in 0usize..len(xs) {");
+    visits("x in par(xs.iter().rev())", "par for i in (0usize..len(xs)).rev() {");
+    visits("(i, x) in xs.iter().enumerate().step_by(2)", "for i in (0usize..len(xs)).step_by(2) {");
+    body(
+        "x in &xs[1..3]",
+        &["for i in 0usize..len(xs[1..3]) {", "    let x: f64 = xs[1 + i] {", "        y += x", "    }", "}"],
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use quote::ToTokens;
 use rev_compiler::diag::{Code, Diagnostic};
-use rev_compiler::ir::{Block, Expr, ExprKind, Place, Span, Step, Stmt, StmtKind, UpdateOp};
+use rev_compiler::ir::{Block, Expr, ExprKind, Place, Span, Step, Stmt, StmtKind, Type, UpdateOp};
 use rev_compiler::ops::Part;
 
 use super::array::{conjugated, into_part, target_part};
@@ -24,8 +24,27 @@ enum Target {
 
 impl Lowerer {
     /// `left op= right`.
-    pub(super) fn update(&mut self, op: UpdateOp, left: &syn::Expr, right: &syn::Expr, span: Span) -> Block {
+    pub(super) fn update(
+        &mut self,
+        assignment: Assignment,
+        left: &syn::Expr,
+        right: &syn::Expr,
+        span: Span,
+    ) -> Block {
         let target = self.target(left);
+        if let Some(Target::Place(place)) = &target {
+            if self.is_struct(place) {
+                return self.number_update(assignment, place.clone(), (left, right), span);
+            }
+        }
+        let op = match assignment {
+            Assignment::Update(op) => op,
+            Assignment::Product { inverse } => {
+                self.expr(right);
+                self.no_product(target, inverse, left);
+                return Vec::new();
+            }
+        };
         match (target, strip(right)) {
             (Some(Target::Tuple(targets)), syn::Expr::Tuple(values))
                 if targets.len() == values.elems.len() =>
@@ -50,6 +69,47 @@ impl Lowerer {
                 Vec::new()
             }
         }
+    }
+
+    /// `*=` or `/=` on what isn't a struct.
+    fn no_product(&mut self, target: Option<Target>, inverse: bool, left: &syn::Expr) {
+        let Some(target) = target else { return };
+        let symbol = if inverse { "/=" } else { "*=" };
+        let is_unknown = match root_place(&target).map(|place| self.type_of_place(place)) {
+            None | Some(Type::Unknown | Type::Struct(..)) => true,
+            Some(
+                Type::Scalar(_)
+                | Type::Generic(_)
+                | Type::Complex(_)
+                | Type::Array(..)
+                | Type::Fixed(..)
+                | Type::Tuple(_)
+                | Type::Stack(_)
+                | Type::Function(_)
+                | Type::Shadow(_),
+            ) => false,
+        };
+        let span = self.span(left);
+        let because = |message: String| Diagnostic::new(Code::MultiplyUpdate, span, message);
+        let diagnostic = if is_unknown {
+            let call = if inverse { "S::mul_assign::inverse" } else { "S::mul_assign" };
+            because(format!("nothing here says that this is a number for which `{symbol}` can be undone"))
+                .help(format!("call the function of its type: `{call}(&mut x, e)`"))
+        } else {
+            let (message, instruction) = match inverse {
+                true => ("`/=` can't be undone exactly", "unscale_by(x, c)"),
+                false => (
+                    "`*=` can't be undone: a product with 0 or a rounded one doesn't tell its factor",
+                    "scale_by(x, c)",
+                ),
+            };
+            because(message.into())
+                .help("accumulate the result into another place: `z += x * y`")
+                .help(format!(
+                    "or use an instruction: `{instruction}` for a factor that isn't 0, `neg(x)`, `inv(x)`, `rot(a, b, angle)`"
+                ))
+        };
+        let _: Option<()> = self.report(diagnostic);
     }
 
     fn target(&mut self, e: &syn::Expr) -> Option<Target> {
@@ -82,7 +142,6 @@ impl Lowerer {
             Target::Negated(inner, at) => {
                 let op = match op {
                     UpdateOp::Add | UpdateOp::Sub => opposite(op),
-                    UpdateOp::Mul | UpdateOp::Div => op,
                     UpdateOp::Xor => return self.no_xor_view(at),
                 };
                 self.apply(op, *inner, value, span)
@@ -170,7 +229,7 @@ impl Lowerer {
 fn opposite(op: UpdateOp) -> UpdateOp {
     match op {
         UpdateOp::Add | UpdateOp::Sub => op.inverse(),
-        UpdateOp::Xor | UpdateOp::Mul | UpdateOp::Div => op,
+        UpdateOp::Xor => op,
     }
 }
 
@@ -214,14 +273,23 @@ pub(super) fn is_named(e: &syn::Expr, name: &str) -> bool {
     matches!(strip(e), syn::Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == name))
 }
 
-/// The update operator of a compound assignment.
-pub(super) fn update_op(op: &syn::BinOp) -> Option<UpdateOp> {
+/// A compound assignment that has an inverse.
+#[derive(Clone, Copy)]
+pub(super) enum Assignment {
+    /// An update of the language.
+    Update(UpdateOp),
+    /// `*=`, or its inverse `/=`: for structs that have a function for it.
+    Product { inverse: bool },
+}
+
+/// What a compound assignment does, where it has an inverse.
+pub(super) fn assignment(op: &syn::BinOp) -> Option<Assignment> {
     match op {
-        syn::BinOp::AddAssign(_) => Some(UpdateOp::Add),
-        syn::BinOp::SubAssign(_) => Some(UpdateOp::Sub),
-        syn::BinOp::BitXorAssign(_) => Some(UpdateOp::Xor),
-        syn::BinOp::MulAssign(_) => Some(UpdateOp::Mul),
-        syn::BinOp::DivAssign(_) => Some(UpdateOp::Div),
+        syn::BinOp::AddAssign(_) => Some(Assignment::Update(UpdateOp::Add)),
+        syn::BinOp::SubAssign(_) => Some(Assignment::Update(UpdateOp::Sub)),
+        syn::BinOp::BitXorAssign(_) => Some(Assignment::Update(UpdateOp::Xor)),
+        syn::BinOp::MulAssign(_) => Some(Assignment::Product { inverse: false }),
+        syn::BinOp::DivAssign(_) => Some(Assignment::Product { inverse: true }),
         _ => None,
     }
 }

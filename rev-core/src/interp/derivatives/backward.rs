@@ -146,8 +146,6 @@ impl<'m> Backward<'m> {
             _ if !is_live(&own) => return Ok(()),
             UpdateOp::Add => 1.0,
             UpdateOp::Sub => -1.0,
-            UpdateOp::Mul => return self.in_place(Instr::ScaleBy, &[at], std::slice::from_ref(expr)),
-            UpdateOp::Div => return self.in_place(Instr::UnscaleBy, &[at], std::slice::from_ref(expr)),
             UpdateOp::Xor => {
                 return Err(Cause::Sparsity("bits of a number that carries a derivative".into()))
             }

@@ -153,11 +153,6 @@ impl<'m> Forward<'m> {
         let tree = match op {
             UpdateOp::Add | UpdateOp::Sub => self.walk()?.sum(op, own, found)?,
             UpdateOp::Xor => merged(own.1, found.1),
-            UpdateOp::Mul | UpdateOp::Div => {
-                let instr = if op == UpdateOp::Mul { Instr::ScaleBy } else { Instr::UnscaleBy };
-                let mut all = self.walk()?.instructed(instr, vec![own], &[found])?;
-                all.pop().unwrap_or_default()
-            }
         };
         self.marks.give_back(&self.machine.memory, &at, tree, taken);
         Ok(())

@@ -324,10 +324,10 @@ on_each_isa! {
         let (a, mut b) = ([7i64; WIDTH], [2i64; WIDTH]);
         b[3] = 0;
         let all_but_3 = Pack(!(1 << 3));
-        assert!(lanes::quotient(s, lanes::All, pack(&a), pack(&b)).is_none());
-        assert!(lanes::remainder(s, lanes::All, pack(&a), pack(&b)).is_none());
-        assert_eq!(lanes::quotient(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Some(3));
-        assert_eq!(lanes::remainder(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Some(1));
+        assert!(matches!(lanes::quotient(s, lanes::All, pack(&a), pack(&b)), Err(3)));
+        assert!(matches!(lanes::remainder(s, lanes::All, pack(&a), pack(&b)), Err(3)));
+        assert_eq!(lanes::quotient(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Ok(3));
+        assert_eq!(lanes::remainder(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Ok(1));
     }
     fn conversions(s) {
         macro_rules! each {

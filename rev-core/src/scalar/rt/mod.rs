@@ -424,7 +424,7 @@ where
 /// Updates: what `p ⊕= e` does to the place. `+=` and `-=` work on shadows and on whole arrays,
 /// tuples and structs too.
 pub mod update {
-    use super::super::{Linear, ReversibleMul, Ring, Scalar};
+    use super::super::{Linear, Ring, Scalar};
     use std::ops::BitXor;
 
     /// `p += e`
@@ -461,18 +461,6 @@ pub mod update {
     #[inline(always)]
     pub fn xor<T: Scalar + BitXor<Output = T>>(p: &mut T, e: T) {
         *p = *p ^ e;
-    }
-
-    /// `p *= e`
-    #[inline(always)]
-    pub fn mul<T: ReversibleMul>(p: &mut T, e: T) {
-        p.multiply(e);
-    }
-
-    /// `p /= e`
-    #[inline(always)]
-    pub fn div<T: ReversibleMul>(p: &mut T, e: T) {
-        p.divide(e);
     }
 }
 

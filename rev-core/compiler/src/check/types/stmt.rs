@@ -1,7 +1,7 @@
 //! What statements ask of types.
 
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Block, Class, Expr, Place, Range, ScalarType, Span, Stmt, StmtKind, UpdateOp, VarId};
+use crate::ir::{Block, Class, Expr, Place, Range, ScalarType, Stmt, StmtKind, UpdateOp, VarId};
 use crate::ops::Instr;
 
 use super::solver::{Need, Solver};
@@ -51,7 +51,6 @@ impl Solver<'_> {
                 self.demand(&target, Need::Class(Class::Ring), what, Code::UpdateTarget, place.span)
             }
             UpdateOp::Xor => self.demand(&target, Need::Bits, what, Code::XorType, place.span),
-            UpdateOp::Mul | UpdateOp::Div => self.out.push(multiply(op, place.span)),
         }
     }
 
@@ -130,19 +129,4 @@ impl Solver<'_> {
             }
         }
     }
-}
-
-fn multiply(op: UpdateOp, span: Span) -> Diagnostic {
-    let (message, first) = match op {
-        UpdateOp::Div => ("`/=` can't be undone exactly", "unscale_by(x, c)"),
-        UpdateOp::Mul | UpdateOp::Add | UpdateOp::Sub | UpdateOp::Xor => (
-            "`*=` can't be undone: a product with 0 or a rounded one doesn't tell its factor",
-            "scale_by(x, c)",
-        ),
-    };
-    Diagnostic::new(Code::MultiplyUpdate, span, message)
-        .help("accumulate the result into another place: `z += x * y`")
-        .help(format!(
-            "or use an instruction: `{first}` for a factor that isn't 0, `neg(x)`, `inv(x)`, `rot(a, b, angle)`"
-        ))
 }

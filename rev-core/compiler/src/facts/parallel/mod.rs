@@ -65,8 +65,6 @@ pub enum Sum {
     Add,
     /// `^=`
     Xor,
-    /// `*=`, `/=`
-    Mul,
 }
 
 /// An access of a place from outside the loop.
@@ -204,7 +202,6 @@ fn how(stmt: &Stmt, place: &Place, access: Access) -> How {
         (StmtKind::Update { op, .. }, _) => How::Accumulate(match op {
             UpdateOp::Add | UpdateOp::Sub => Sum::Add,
             UpdateOp::Xor => Sum::Xor,
-            UpdateOp::Mul | UpdateOp::Div => Sum::Mul,
         }),
         (StmtKind::Push { stack, .. } | StmtKind::Pop { stack, .. }, _) if std::ptr::eq(stack, place) => {
             How::Stack

@@ -73,17 +73,6 @@ impl Builder {
             UpdateOp::Add => out.extend(self.pull(expr, c)),
             UpdateOp::Sub => out.extend(self.pull(expr, c.negated())),
             UpdateOp::Xor => {}
-            // y' = y·e: ē += ȳ'·y, ȳ = ȳ'·e
-            UpdateOp::Mul => {
-                out.extend(self.pull(expr, c.times(Expr::read(place.clone()))));
-                out.push(self.scale_shadow(Instr::ScaleBy, shadow, expr.clone()));
-            }
-            // y' = y/e: ē -= ȳ'·y/e², ȳ = ȳ'/e
-            UpdateOp::Div => {
-                let partial = Expr::read(place.clone()) / (expr.clone() * expr.clone());
-                out.extend(self.pull(expr, c.negated().times(partial)));
-                out.push(self.scale_shadow(Instr::UnscaleBy, shadow, expr.clone()));
-            }
         }
         out
     }

@@ -45,6 +45,14 @@ impl Forms {
         }
     }
 
+    /// What runs where checks are on.
+    pub fn checked(&self) -> &Erased {
+        match self {
+            Forms::One(one) => one,
+            Forms::Two { checked, .. } => checked,
+        }
+    }
+
     /// What runs where checks are off.
     pub fn unchecked(&self) -> &Erased {
         match self {
@@ -63,7 +71,7 @@ impl Forms {
 }
 
 /// Whether checks compare indices at statements, or what ancillas hold, which is watched all the time.
-pub fn compares(block: &Block, values: &Values) -> bool {
+fn compares(block: &Block, values: &Values) -> bool {
     block.iter().any(|stmt| {
         let own = match &stmt.kind {
             StmtKind::Ancilla { release, .. } => *release == Release::Checked,

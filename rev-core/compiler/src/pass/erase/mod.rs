@@ -29,7 +29,7 @@ use crate::ir::{Block, Callee, Direction, Function, Span, Stmt, StmtKind, Type, 
 use crate::validate::{verified, Form};
 use live::{live, Need};
 
-pub use forms::{claims, compares, Forms};
+pub use forms::{claims, Forms};
 pub(super) use plain::written_out;
 
 /// Which of a program's written arguments somebody reads after it.

@@ -90,12 +90,6 @@ impl Builder {
                 added.chain([own(value)]).collect()
             }),
             UpdateOp::Xor => vec![own(expr.clone())],
-            UpdateOp::Mul => self.differentiated_once(expr, |_, terms, value| {
-                multiplied(&all, &terms, |k| to(k, op, value.clone()))
-            }),
-            UpdateOp::Div => self.differentiated_once(expr, |_, terms, value| {
-                divided(&all, &terms, |k| to(k, op, value.clone()))
-            }),
         }
     }
 

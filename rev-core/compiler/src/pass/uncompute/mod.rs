@@ -5,6 +5,8 @@
 //! a block undoes at its end what its own statements did to the ancillas that are alive there, the
 //! inner ones first: all the ancillas of the block form one set, and may depend on each other.
 //!
+//! An ancilla that starts at zero and is moved to an outer stack at last is zero again, and needs nothing.
+//!
 //! What makes an inverse slice impossible is reported: a statement that changes an ancilla together
 //! with something else (U1), and a write that changes what the slice has read (U2).
 
@@ -19,7 +21,9 @@ use std::collections::BTreeSet;
 use super::{fresh_names, inverse_block};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::facts::{Definitions, Indices};
-use crate::ir::{Block, Function, Place, Release, Stmt, StmtKind, VarId};
+use crate::ir::{
+    Access, Block, Expr, ExprKind, Function, Mode, Number, Place, Release, Stmt, StmtKind, VarId, VarKind,
+};
 use order::ends_with_its_block;
 use slice::{Fault, Role, Slicer};
 
@@ -65,8 +69,11 @@ impl Pass<'_> {
                 let body = self.block(std::mem::take(body), &BTreeSet::new());
                 return out.extend(inverse_block(&body));
             }
-            StmtKind::Ancilla { var, release, body, .. } => {
+            StmtKind::Ancilla { var, init, release, body } => {
                 let mut own = inherited.clone();
+                if *release == Release::Managed && is_zero(init) && ends_pushed(body, *var, inherited) {
+                    *release = Release::Checked;
+                }
                 if *release == Release::Managed {
                     own.insert(*var);
                     let exact = self.function.var(*var).ty.is_exact(&self.function.generics);
@@ -171,6 +178,41 @@ impl Pass<'_> {
     }
 }
 
+/// Whether an ancilla starts at the zero that a push leaves.
+fn is_zero(init: &Expr) -> bool {
+    match &init.kind {
+        ExprKind::Literal(Number::Int(0) | Number::Bool(false), _) | ExprKind::Zero(_) => true,
+        ExprKind::Literal(Number::Float(x), _) => x.to_bits() == 0,
+        _ => false,
+    }
+}
+
+/// Whether the last change of an ancilla in its scope moves it to a stack that isn't among the ancillas `own`, which are
+/// uncomputed together with it. Then it is zero.
+fn ends_pushed(block: &[Stmt], ancilla: VarId, own: &BTreeSet<VarId>) -> bool {
+    let changes = |stmt: &Stmt| {
+        let mut found = false;
+        stmt.each_access_deep(&mut |place, access| found |= place.var == ancilla && access != Access::Read);
+        found
+    };
+    match block.iter().rev().find(|stmt| changes(stmt)).map(|stmt| &stmt.kind) {
+        Some(StmtKind::Push { stack, place }) => place.path.is_empty() && !own.contains(&stack.var),
+        Some(StmtKind::Let { body, .. } | StmtKind::Ancilla { body, .. }) => ends_pushed(body, ancilla, own),
+        _ => false,
+    }
+}
+
+/// The arguments, by their positions, that decide on the way back how often a loop of the function's own runs or which branch is
+/// taken, and that are rounded: nothing in the program says what they have to come back as.
+pub fn deciding_arguments(function: &Function) -> Vec<usize> {
+    let decides = |var: &VarId| {
+        let of = function.var(*var);
+        let is_written = matches!(of.kind, VarKind::Param(Mode::Write | Mode::Accumulate));
+        is_written && !of.ty.is_exact(&function.generics) && decides(&function.body, *var)
+    };
+    (0..).zip(&function.params).filter(|(_, var)| decides(var)).map(|(k, _)| k).collect()
+}
+
 /// Whether a value decides on the way back how often a loop runs or which branch is taken. If it is rounded, it may decide
 /// otherwise than on the way there: then it doesn't come back by construction.
 fn decides(block: &[Stmt], var: VarId) -> bool {
@@ -178,7 +220,19 @@ fn decides(block: &[Stmt], var: VarId) -> bool {
         let post = match &stmt.kind {
             StmtKind::While { post, .. } => Some(post),
             StmtKind::If { post, .. } => post.as_ref(),
-            _ => None,
+            StmtKind::Update { .. }
+            | StmtKind::Instr { .. }
+            | StmtKind::Let { .. }
+            | StmtKind::Ancilla { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Push { .. }
+            | StmtKind::Pop { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => None,
         };
         post.is_some_and(|post| post.mentions(var))
             || stmt.blocks().into_iter().any(|block| decides(block, var))

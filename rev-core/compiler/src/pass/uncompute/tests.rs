@@ -252,7 +252,7 @@ fn a_statement_that_also_writes_something_else_is_illegal() {
         &["R0204 this changes the ancilla `s` together with `y`"],
     );
     illegal(
-        "fn f(st: &mut Stack<f64>, x: f64) { managed anc s: f64 = 0.0 { s += x; push(st, s) } }",
+        "fn f(st: &mut Stack<f64>, x: f64) { managed anc s: f64 = 1.0 { s += x; push(st, s) } }",
         &["R0206 this changes the ancilla `s` together with `st`"],
     );
     legal("fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { call g(&mut s, x); y += s } }");
@@ -698,6 +698,37 @@ fn blocks_without_checks_stay_without() {
         "fn f(y: &mut f64, x: f64) {
             uncomputed anc s: f64 = 0.0 { unchecked { s += x; y += s } unchecked { s -= x } }
         }",
+    );
+}
+
+#[test]
+fn what_is_moved_to_a_stack_at_last_is_zero() {
+    becomes(
+        "fn f(st: &mut Stack<f64>, x: f64) {
+            managed anc a: f64 = 0.0 { managed anc b: f64 = 0.0 {
+                b += x; a += b; push(st, a); push(st, b)
+            } }
+        }",
+        "fn f(st: &mut Stack<f64>, x: f64) {
+            anc a: f64 = 0.0 { anc b: f64 = 0.0 { b += x; a += b; push(st, a); push(st, b) } }
+        }",
+    );
+    let mixed = ["R0206 this changes the ancilla `a` together with `st`"];
+    for body in [
+        "a += x; push(st, a); a += x",
+        "if x > 0.0 { a += x; push(st, a) }",
+        "push(st, a); for i in 0..2 { a += x; push(st, a) }",
+    ] {
+        illegal(
+            &format!("fn f(st: &mut Stack<f64>, x: f64) {{ managed anc a: f64 = 0.0 {{ {body} }} }}"),
+            &mixed,
+        );
+    }
+    illegal(
+        "fn f(st: &mut Stack<(f64, f64)>, x: f64) {
+            managed anc a: (f64, f64) = (1.0, 0.0) { a.0 += x; push(st, a) }
+        }",
+        &mixed,
     );
 }
 

@@ -289,9 +289,7 @@ impl Parser {
             Token::Symbol("+=") => UpdateOp::Add,
             Token::Symbol("-=") => UpdateOp::Sub,
             Token::Symbol("^=") => UpdateOp::Xor,
-            Token::Symbol("*=") => UpdateOp::Mul,
-            Token::Symbol("/=") => UpdateOp::Div,
-            _ => return Err(self.error("`+=`, `-=`, `^=`, `*=` or `/=`")),
+            _ => return Err(self.error("`+=`, `-=` or `^=`")),
         };
         self.advance();
         Ok(StmtKind::Update { op, place, expr: self.expr()? })

@@ -6,7 +6,9 @@ use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
 use super::along::along;
+use super::decided::{decided, Decided};
 use super::dense::again;
+use super::dispatch::Known;
 use super::gradient::{accumulates, bar, field, Param};
 use super::tangent::{zeros, Pair};
 use super::{input_like, lent, same_shape, Slot};
@@ -124,6 +126,7 @@ pub fn jvp_batch(pair: &Pair) -> TokenStream {
 pub fn in_place(pair: &Pair) -> TokenStream {
     let tangents = program_in_place(pair, "tangents", Direction::TANGENTS);
     let of_adjoint = program_in_place(pair, "adjoint_tangents", Direction::TANGENTS_OF_ADJOINT);
+    let dispatchers = pair.of.dispatchers(&[Direction::TANGENTS, Direction::TANGENTS_OF_ADJOINT]);
     let module = (!pair.of.takes_functions()).then(|| {
         let p = pair.of.p;
         quote! {
@@ -140,6 +143,7 @@ pub fn in_place(pair: &Pair) -> TokenStream {
         #tangents
 
         #module
+        #dispatchers
 
         /// The tangents of the adjoint, in place: from the state after the function with its cotangents to those before
         /// it, and beside each number its derivatives along `__N` directions. Each argument is followed by its
@@ -289,13 +293,18 @@ pub fn of_adjoint(pair: &Pair, sides: &[Slot], reference: bool, n: &TokenStream)
     }
     let accumulates = accumulates(pair.of);
     let forward = pair.of.dispatch(Direction::TANGENTS, sides, Some(n));
-    let backward = pair.of.dispatch_forgetful(Direction::TANGENTS_OF_ADJOINT, &slots, &zeroed, n);
+    let values: Vec<Slot> = sides.iter().step_by(2).cloned().collect();
+    let Decided { keep, compare, any } = decided(pair.of, &values);
+    let known = Known { forgets: !any, zeros: &zeroed };
+    let backward = pair.of.dispatch_knowing(Direction::TANGENTS_OF_ADJOINT, &slots, Some(n), known);
     quote! {
+        #keep
         // where nothing reads what is written, the adjoint needs no state to start from
         if !#accumulates {
             #forward;
         }
         #backward;
+        #compare
     }
 }
 

@@ -8,6 +8,8 @@ use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
 use super::batch::{bar_dot, of_adjoint};
+use super::decided::{decided, Decided};
+use super::dispatch::Known;
 use super::gradient::{accumulates, bar, underivable, Param};
 use super::tangent::Pair;
 use super::{Entry, Slot};
@@ -234,18 +236,22 @@ fn rows(pair: &Pair, active: &[(u32, Both)]) -> TokenStream {
     let slots = with_shadows(pair, &values, of_bar, |passed| passed.shadow(p));
     let accumulates = accumulates(pair.of);
     let forward = pair.of.dispatch(Direction::FORWARD, &values, None);
-    let adjoint = pair.of.dispatch_forgetful(Direction::ADJOINT, &slots, &zeros, &n);
+    let Decided { keep, compare, any } = decided(pair.of, &values);
+    let known = Known { forgets: !any, zeros: &zeros };
+    let adjoint = pair.of.dispatch_knowing(Direction::ADJOINT, &slots, Some(&n), known);
     let bars = seeded(p, &numbered(active.iter().filter(|(_, (of, _))| is_written(of)), of_bar));
     let found = taken(p, &numbered(active.iter(), of_bar));
     let sweep = quote! {
         while __sweeps.seed(__N, #bars)? {
             #copies
+            #keep
             #cleared
             // where nothing reads what is written, the adjoint needs no state to start from
             if !#accumulates {
                 #forward;
             }
             #adjoint;
+            #compare
             __sweeps.take(#found)?;
         }
     };

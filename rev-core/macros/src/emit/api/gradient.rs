@@ -5,6 +5,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
+use super::decided::{decided, Decided};
+use super::dispatch::Known;
 use super::{Api, Entry, Slot, DEPTH};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
@@ -199,12 +201,15 @@ pub fn sweep(
     let (seed, accumulates) = (bar(seeded), accumulates(entry));
     let forward = entry.dispatch(Direction::FORWARD, slots, None);
     let backward = Direction::ADJOINT;
-    let restoring = entry.dispatch_on_zeros(backward, &both, &zeros, &n);
-    let adjoint = entry.dispatch_forgetful(backward, &both, &zeros, &n);
+    let run =
+        |forgets: bool| entry.dispatch_knowing(backward, &both, Some(&n), Known { forgets, zeros: &zeros });
+    let Decided { keep, compare, any } = decided(entry, slots);
+    let (restoring, adjoint) = (run(false), run(!any));
     let names: Vec<_> = zeroed.iter().map(|(param, _)| &param.ident).collect();
     let types: Vec<_> = zeroed.iter().map(|(_, passed)| &passed.ty).collect();
     quote! {
         #start
+        #keep
         #shadows
         #p::seed(&mut #seed, 0);
         // where nothing reads what is written the adjoint needs no state to start from: it takes what starts at zero
@@ -220,6 +225,7 @@ pub fn sweep(
             #forward;
             let __values = (#(::core::clone::Clone::clone(&#names),)*);
             #adjoint;
+            #compare
             __values
         };
     }

@@ -7,7 +7,9 @@
 mod along;
 mod batch;
 mod collect;
+mod decided;
 mod dense;
+mod dispatch;
 mod gradient;
 mod pattern;
 mod ptx;
@@ -20,11 +22,9 @@ mod vjp;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use rev_compiler::ir::{Direction, Mode, Rank, Type};
+use rev_compiler::ir::{Mode, Rank, Type};
 use rev_compiler::plan::Plan;
 
-use super::call::program_name;
-use super::derived;
 use super::names::ident;
 use super::signature::{Passed, Shape, Signature};
 use crate::model::{Form, Model, ParamModel, Passing};
@@ -90,9 +90,17 @@ impl Api {
     }
 }
 
+/// Whether a function has all entry points: one that is written, and a tangent that has a tangent.
+pub fn has_all(model: &Model) -> bool {
+    model.origin.order == 0 || model.tangents > 0 && !model.origin.called_only
+}
+
 /// All entry points but the plain function. Of a derived function those that others of it need.
 pub fn entry_points(entry: &Entry) -> Api {
-    if entry.model.derived && entry.model.tangents == 0 {
+    if entry.model.origin.called_only {
+        return Api::default();
+    }
+    if !has_all(entry.model) {
         let (run, collect) = (run::functions(entry), collect::functions(entry));
         return Api { items: TokenStream::new(), functions: quote!(#run #collect) };
     }
@@ -296,34 +304,6 @@ impl Entry<'_> {
         quote!(<#ty as #p::Primal>::gradient(#shadow))
     }
 
-    /// A run of one of the programs: an expression of type `()` that leaves the function with an
-    /// error.
-    pub fn dispatch(&self, direction: Direction, slots: &[Slot], width: Option<&TokenStream>) -> TokenStream {
-        self.dispatch_as("Restoring", direction, slots, &[], width)
-    }
-
-    /// The same for an adjoint. The arguments at the positions `zeros` hold zeros.
-    pub fn dispatch_on_zeros(
-        &self,
-        direction: Direction,
-        slots: &[Slot],
-        zeros: &[usize],
-        n: &TokenStream,
-    ) -> TokenStream {
-        self.dispatch_as("Restoring", direction, slots, zeros, Some(n))
-    }
-
-    /// The same for an adjoint after which nobody reads the state that it restores.
-    pub fn dispatch_forgetful(
-        &self,
-        direction: Direction,
-        slots: &[Slot],
-        zeros: &[usize],
-        n: &TokenStream,
-    ) -> TokenStream {
-        self.dispatch_as("Forgetful", direction, slots, zeros, Some(n))
-    }
-
     /// Whether a run has a fused program, as an expression.
     pub fn is_fused(&self) -> TokenStream {
         let (p, device) = (self.p, self.device());
@@ -370,86 +350,9 @@ impl Entry<'_> {
         }
     }
 
-    fn dispatch_as(
-        &self,
-        mode: &str,
-        direction: Direction,
-        slots: &[Slot],
-        zeros: &[usize],
-        width: Option<&TokenStream>,
-    ) -> TokenStream {
-        let p = self.p;
-        let (device, program) = (self.device(), program_name(direction));
-        // programs of tangents are those of the function's tangent
-        let name = match direction.transposed {
-            true => derived::name(&self.model.item.sig.ident, derived::Kind::Tangent),
-            false => self.model.item.sig.ident.clone(),
-        };
-        let given = self.signature.given();
-        let native: Vec<_> = slots.iter().map(|s| s.native(p)).collect();
-        let dynamic: Vec<_> = slots.iter().map(|s| s.dynamic(p)).collect();
-        let width_argument = width.map(|n| quote!(#p::Width::<#n>,));
-        let width_generic = width.map(|n| quote!(, #n));
-        let Direction { adjoint, inverse, transposed } = direction;
-        let (module, adjoint) = match direction == Direction::TANGENTS_OF_ADJOINT {
-            true => (self.pullback_module(), 1),
-            false => (self.module(), adjoint),
-        };
-        let mode = ident(mode);
-        let run = match width {
-            Some(n) => quote!(#p::Run::of_sides(__options, #n)),
-            None => quote!(#p::Run::new(__options)),
-        };
-        quote! {
-            match #p::Device::backend(#device) {
-                #p::Backend::Native(__options) => {
-                    let __run = #run;
-                    #p::recursion::with_room(|| (#name {}).#program::<#given #p::#mode #width_generic>(
-                        __run.context(), #width_argument #(#native),*
-                    ))?
-                }
-                #p::Backend::Dynamic(__dynamic) => {
-                    let __direction = #p::ir::Direction {
-                        adjoint: #adjoint, inverse: #inverse, transposed: #transposed,
-                    };
-                    let __zeros: &[usize] = &[#(#zeros),*];
-                    __dynamic.execute_on_zeros(#module, __direction, &mut [#(#dynamic),*], __zeros)?
-                }
-            }
-        }
-    }
-
     /// Whether a parameter is a function.
     pub fn takes_functions(&self) -> bool {
         self.params().any(|(_, passed)| passed.shape == Shape::Function)
-    }
-
-    /// The module about the adjoint on numbers, likewise.
-    fn pullback_module(&self) -> TokenStream {
-        if !self.takes_functions() {
-            return quote!(Self::__pullback_module()?);
-        }
-        let (p, module) = (self.p, self.module());
-        quote!(#module.pullback().map_err(#p::Error::from)?)
-    }
-
-    /// The module of the function as an expression; with the functions that its arguments are.
-    fn module(&self) -> TokenStream {
-        let p = self.p;
-        let functions: Vec<_> = self
-            .params()
-            .filter(|(_, passed)| passed.shape == Shape::Function)
-            .map(|(param, _)| &param.ident)
-            .collect();
-        if functions.is_empty() {
-            return quote!(Self::__module());
-        }
-        quote!(&{
-            let mut __c = #p::Collector::about(Self {}.__name());
-            Self {}.__collect(&mut __c);
-            #(#p::Reversible::collect(#functions, &mut __c);)*
-            __c.finish()
-        })
     }
 
     /// `let mut x = x;` for arguments, so that their variables can be lent.

@@ -81,6 +81,7 @@ pub fn functions(entry: &Entry) -> TokenStream {
     let run_inverse = on_device("run_inverse", Direction::INVERSE);
     let (inverse, body) = (head(entry, quote!(fn inverse), None), on_cpu(entry, "run_inverse"));
     let adjoint = adjoint(entry, &device);
+    let dispatchers = entry.dispatchers(&[Direction::FORWARD, Direction::INVERSE, Direction::ADJOINT]);
     quote! {
         /// Runs the inverse on the CPU with default options.
         #vis #inverse { #body }
@@ -89,6 +90,7 @@ pub fn functions(entry: &Entry) -> TokenStream {
         /// Runs the inverse on a device.
         #run_inverse
         #adjoint
+        #dispatchers
     }
 }
 

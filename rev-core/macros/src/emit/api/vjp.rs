@@ -5,6 +5,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
+use super::decided::{decided, Decided};
+use super::dispatch::Known;
 use super::{input_like, same_shape, Api, Entry, Slot};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
@@ -116,13 +118,16 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
         both.push(Slot::own(shadow, passed.shadow(p)));
     }
     let forward = entry.dispatch(Direction::FORWARD, &values, None);
-    let adjoint = entry.dispatch_forgetful(Direction::ADJOINT, &both, &zeros, &n);
+    let Decided { keep, compare, any } = decided(entry, &values);
+    let known = Known { forgets: !any, zeros: &zeros };
+    let adjoint = entry.dispatch_knowing(Direction::ADJOINT, &both, Some(&n), known);
     let (fuses, fused) = (entry.is_fused(), entry.dispatch_fused(&both, &zeros, &n));
     quote! {
         #vis fn #name<#declared #wide>(
             #device: &(impl #p::Device + ?Sized), #(#seeds,)* #(#inputs),*
         ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
             #start
+            #keep
             // there and back in one sweep, which leaves the outputs as they are
             let (#(#kept,)*) = if #fuses {
                 #fused;
@@ -131,6 +136,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
                 #forward;
                 #outputs
                 #adjoint;
+                #compare
                 (#(#kept,)*)
             };
             __Ok(#result { #fields })

@@ -19,7 +19,9 @@ impl Body<'_> {
         init: &Expr,
         emit: impl FnOnce(&mut Self) -> TokenStream,
     ) -> TokenStream {
-        let alike = !self.varies(init) && self.function.var(var).ty.is_scalar();
+        // what is watched until its release is watched in each lane
+        let scalar = self.function.var(var).ty.is_scalar();
+        let alike = scalar && !self.varies(init) && !self.held.contains(&var);
         if let Some(lane) = self.lane.as_mut().filter(|_| alike) {
             lane.alike.insert(var);
         }

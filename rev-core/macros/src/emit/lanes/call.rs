@@ -30,6 +30,7 @@ impl Body<'_> {
     /// A call of the program that a function has for lanes, or of its program for one iteration, for one
     /// lane after the other.
     pub fn lane_call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> TokenStream {
+        let apart = self.lane_overlap_checks(args);
         let passed: Vec<Passed> = args.iter().map(|arg| self.lane_argument(arg)).collect();
         let before = passed.iter().map(|x| &x.before);
         let after = passed.iter().map(|x| &x.after);
@@ -46,6 +47,7 @@ impl Body<'_> {
             Callee::Param(_) => self.defect("a call of a parameter in lanes"),
         };
         quote!({
+            #apart
             #(#before)*
             #call
             #(#after)*
@@ -54,13 +56,16 @@ impl Body<'_> {
 
     /// A call that leaves the program with an error where it fails.
     fn succeeding(&mut self, call: &TokenStream) -> TokenStream {
-        let p = self.p;
-        let failure = self.fail(|at| quote!(#p::fail::called(#at, __e)));
-        quote!(if let __Err(__e) = #call { #failure })
+        let (p, first) = (self.p, self.told());
+        let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::called(#at, __e)));
+        quote!(if let __Err(__e) = #call {
+            let __lane = __e.lane().unwrap_or_else(|| #first);
+            #failure
+        })
     }
 
     /// The call of the program for lanes.
-    fn lanes_call(&self, text: &str, direction: Direction, args: &[&TokenStream]) -> TokenStream {
+    fn lanes_call(&mut self, text: &str, direction: Direction, args: &[&TokenStream]) -> TokenStream {
         let (p, cx, mask) = (self.p, self.context(direction), self.mask());
         let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
         let program = lane_program_name(of_callee(text, direction));
@@ -178,9 +183,10 @@ impl Body<'_> {
                 Repr::Ref | Repr::Mut => quote!((*#name)),
                 Repr::Value | Repr::Owned | Repr::Handle | Repr::Function => quote!(#name),
             };
-            let arg = if mode == Mode::Read { quote!(&#held) } else { quote!(&mut #held) };
-            let pack = Some((held, mode != Mode::Read));
-            return Passed { arg, pack, fixed, ..Passed::default() };
+            let written = mode != Mode::Read;
+            let arg = if written { quote!(&mut #held) } else { quote!(&#held) };
+            let after = if written { self.lane_see(place.var, &held) } else { TokenStream::new() };
+            return Passed { arg, after, pack: Some((held, written)), fixed, ..Passed::default() };
         }
         if mode == Mode::Read {
             if !fixed && matches!(self.spot(place, Reach::Read), Spot::One) {

@@ -142,10 +142,10 @@ impl Body<'_> {
             (Func::Quot | Func::Rem, [a, b]) => {
                 let name = ident(if func == Func::Quot { "quotient" } else { "remainder" });
                 let (a, b) = (self.pack(a), self.pack(b));
-                let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
+                let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::zero_divisor(#at)));
                 quote!(match #p::lanes::#name(__s, #mask, #a, #b) {
-                    __Some(__q) => __q,
-                    __None => #failure,
+                    __Ok(__q) => __q,
+                    __Err(__lane) => #failure,
                 })
             }
             _ => {
@@ -245,12 +245,12 @@ impl Body<'_> {
                 Kind::Pack => quote!(#p::lanes::get(&#held, __k)),
             });
         }
-        let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
+        let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::zero_divisor(#at)));
         quote!({
             #before
             match #p::lanes::each(__s, #mask, |__k| #program(#(#given),*)) {
-                __Some(__r) => __r,
-                __None => #failure,
+                __Ok(__r) => __r,
+                __Err(__lane) => #failure,
             }
         })
     }

@@ -15,6 +15,7 @@
 
 mod alike;
 mod call;
+mod checks;
 mod expr;
 mod place;
 mod program;
@@ -45,12 +46,19 @@ pub struct Lane {
     names: usize,
     /// The lane of which an error tells.
     failing: Option<TokenStream>,
+    /// Whether these are a function's statements: whoever calls it in lanes has to know which of them an error is about.
+    called: bool,
 }
 
 impl Lane {
     /// The lanes of a mask: those of a group of iterations, or for which a function is called.
     pub fn under(Lanes { varying, shared }: Lanes, mask: Ident) -> Lane {
-        Lane { varying, shared, alike: BTreeSet::new(), mask, names: 0, failing: None }
+        Lane { varying, shared, alike: BTreeSet::new(), mask, names: 0, failing: None, called: false }
+    }
+
+    /// The same in a function that lanes call.
+    pub fn called(self) -> Lane {
+        Lane { called: true, ..self }
     }
 }
 
@@ -86,14 +94,28 @@ impl Body<'_> {
     /// A number of a loop that is around, for messages: of the lane that they are about.
     pub fn lane_number(&self, var: VarId) -> TokenStream {
         let (p, name) = (self.p, self.name(var));
-        let failing = self.lane.as_ref().and_then(|lane| lane.failing.clone());
-        let active = self.mask();
-        let lane = failing.unwrap_or_else(|| quote!(#p::lanes::first_active(__s, #active)));
+        let lane = self.told();
         match self.kind(var) {
             Kind::Uniform => quote!(#name),
             Kind::Linear => quote!(#name.at(#lane)),
             Kind::Pack => quote!(#p::lanes::get(&#name, #lane)),
         }
+    }
+
+    /// The number of the lane of which an error tells: the first active one, where it is about none.
+    fn told(&self) -> TokenStream {
+        let (p, active) = (self.p, self.mask());
+        let failing = self.lane.as_ref().and_then(|lane| lane.failing.clone());
+        failing.unwrap_or_else(|| quote!(#p::lanes::first_active(__s, #active)))
+    }
+
+    /// An error with the lane that it tells of, where a caller has to know.
+    pub fn about_told(&self, error: TokenStream) -> TokenStream {
+        if !self.lane.as_ref().is_some_and(|lane| lane.called) {
+            return error;
+        }
+        let lane = self.told();
+        quote!(#error.in_lane(#lane))
     }
 
     /// The mask of the active lanes, as an argument.
@@ -117,14 +139,23 @@ impl Body<'_> {
         lane: TokenStream,
         make: impl FnOnce(TokenStream) -> TokenStream,
     ) -> TokenStream {
+        self.about_lane(lane, |b| b.fail(make))
+    }
+
+    /// Emits what tells of the lane `__lane`.
+    fn of_lane(&mut self, emit: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
+        self.about_lane(quote!(__lane), emit)
+    }
+
+    fn about_lane(&mut self, lane: TokenStream, emit: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
         if let Some(state) = &mut self.lane {
             state.failing = Some(lane);
         }
-        let failure = self.fail(make);
+        let out = emit(self);
         if let Some(state) = &mut self.lane {
             state.failing = None;
         }
-        failure
+        out
     }
 
     /// A name that nothing else has.

@@ -140,7 +140,7 @@ impl Body<'_> {
                 let value = self.value(place);
                 quote!(#p::lanes::splat(#value))
             }
-            Spot::Held(held) => quote!(::core::clone::Clone::clone(&#held)),
+            Spot::Held(held) => quote!(__copy(&#held)),
             Spot::Chosen(chosen) => {
                 let method = if chosen.packs { "pick" } else { "lanes_read" };
                 let (lets, value) =
@@ -174,7 +174,11 @@ impl Body<'_> {
     ) -> TokenStream {
         let p = self.p;
         match self.spot(place, Reach::Write) {
-            Spot::Held(held) => change(self, held),
+            Spot::Held(held) => {
+                let seen = self.lane_see(place.var, &held);
+                let changed = change(self, held);
+                quote!(#changed #seen)
+            }
             Spot::One => {
                 let part = self.fresh("part");
                 let changed = change(self, quote!(#part));
@@ -190,15 +194,19 @@ impl Body<'_> {
                     (false, false) => ("lanes_read", "lanes_write"),
                 };
                 let first = if read.is_empty() {
-                    quote!(#p::lanes::zero())
+                    // of a type that is known where a part is reached
+                    let array = &chosen.array;
+                    quote!(#array.lanes_zero())
                 } else {
                     self.accessed(&chosen, read, &TokenStream::new(), place)
                 };
                 let part = self.rest(&whole, place, chosen.depth, Reach::Write);
                 let changed = change(self, part);
+                let seen =
+                    if chosen.packs { self.lane_see(place.var, &quote!(#whole)) } else { TokenStream::new() };
                 let back = self.accessed(&chosen, write, &quote!(, #whole), place);
                 let lets = &chosen.lets;
-                quote!({ #lets let mut #whole = #first; #changed #back; })
+                quote!({ #lets let mut #whole = #first; #changed #seen #back; })
             }
         }
     }

@@ -21,38 +21,44 @@ use super::super::signature::{Passed, Shape, Signature};
 use super::call::lane_program_name;
 use super::Lane;
 
+/// The statements of a program that run in lanes, where there are some.
+#[derive(Default)]
+struct Laned {
+    /// Where the parameters that count differ between lanes.
+    varying: Option<TokenStream>,
+    /// Where they don't.
+    uniform: Option<TokenStream>,
+}
+
 /// The function of a program for lanes.
 pub fn program(scope: &Scope, signature: &Signature, plan: &Program) -> TokenStream {
-    let Some(Variants { all, shadows, .. }) = &plan.variants else {
-        return around(scope, signature, plan, false, |_, _| (None, None));
+    let Some(Variants { all, shadows, .. }) = plan.variants.as_ref().filter(|_| plan.laned) else {
+        return around(scope, signature, plan, &[Laned::default()]);
     };
     let shadows = shadows.as_ref().or((plan.direction.adjoint > 0).then_some(all));
-    let two = |forms: &Forms| matches!(forms, Forms::Two { .. });
-    let one_by_one_if_checked = two(all) || shadows.is_some_and(two);
-    around(scope, signature, plan, one_by_one_if_checked, |passed, counts| {
+    let (passed, counts) = (passed_params(signature, plan.direction, scope.p), counts(&plan.function));
+    let of = |form: fn(&Forms) -> &Erased| {
         let laned = |uniform: &BTreeSet<VarId>| {
-            let all = statements(scope, all.unchecked(), passed, uniform)?;
-            let shadows = shadows.map(|forms| statements(scope, forms.unchecked(), passed, uniform));
+            let all = statements(scope, form(all), &passed, uniform)?;
+            let shadows = shadows.map(|forms| statements(scope, form(forms), &passed, uniform));
             Some(match shadows.flatten() {
                 Some(shadows) => quote!(if __C::RESTORES { #all } else { #shadows }),
                 None => all,
             })
         };
-        let uniform = if counts.is_empty() { None } else { laned(counts) };
-        (laned(&BTreeSet::new()), uniform)
-    })
+        let uniform = if counts.is_empty() { None } else { laned(&counts) };
+        Laned { varying: laned(&BTreeSet::new()), uniform }
+    };
+    let two = |forms: &Forms| matches!(forms, Forms::Two { .. });
+    match two(all) || shadows.is_some_and(two) {
+        true => around(scope, signature, plan, &[of(Forms::checked), of(Forms::unchecked)]),
+        false => around(scope, signature, plan, &[of(Forms::unchecked)]),
+    }
 }
 
-/// The hidden associated function with what `emit` gives for the parameters and those of them that count: the
-/// statements where these differ between lanes, and those where they don't. Without statements, a call for each lane; so
-/// with checks, where the statements make none.
-fn around(
-    scope: &Scope,
-    signature: &Signature,
-    plan: &Program,
-    unchecked: bool,
-    emit: impl FnOnce(&[Passed], &BTreeSet<VarId>) -> (Option<TokenStream>, Option<TokenStream>),
-) -> TokenStream {
+/// The hidden associated function with statements: one form of them, or those with checks and those without. Where there
+/// are none, a call for each lane.
+fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned]) -> TokenStream {
     let (p, function, direction) = (scope.p, &plan.function, plan.direction);
     let shadowed = direction.adjoint > 0;
     let passed = passed_params(signature, direction, p);
@@ -69,32 +75,40 @@ fn around(
     } else {
         (TokenStream::new(), TokenStream::new())
     };
-    let one_by_one = || one_by_one(&frame, signature, function, &passed, direction);
-    let (varying, uniform) = emit(&passed, &counts);
-    let in_lanes = varying.is_some() || uniform.is_some();
-    let varying = varying.unwrap_or_else(one_by_one);
     let names: Vec<_> = counts.iter().map(|&var| frame.name(var)).collect();
     let packed = quote!(#(let #names = &#p::lanes::Each::pack(#names);)*);
-    let varying = quote!(#packed #varying);
-    let statements = match uniform {
-        Some(uniform) => quote! {
-            if let (#(__Some(#names),)*) = (#(#p::lanes::Each::uniform(&#names),)*) {
-                #uniform
-            } else {
-                #varying
-            }
-        },
-        None => varying,
+    let one_by_one = || {
+        let calls = one_by_one(&frame, signature, function, &passed, direction);
+        quote!(#packed #calls)
+    };
+    let form = |Laned { varying, uniform }: &Laned| {
+        let varying = varying.as_ref().map_or_else(one_by_one, |varying| quote!(#packed #varying));
+        match uniform {
+            Some(uniform) => quote! {
+                if let (#(__Some(#names),)*) = (#(#p::lanes::Each::uniform(&#names),)*) {
+                    #uniform
+                } else {
+                    #varying
+                }
+            },
+            None => varying,
+        }
+    };
+    let statements = match forms {
+        [checked, unchecked] => {
+            let (checked, unchecked) = (form(checked), form(unchecked));
+            quote!(if __cx.checks() { #checked } else { #unchecked })
+        }
+        forms => forms.iter().map(form).collect(),
     };
     // a recursion sees to its depth and its stack in its program for one iteration
-    let recursive = is_recursive(function);
-    let apart: Vec<_> = recursive.into_iter().chain(unchecked.then(|| quote!(__cx.checks()))).collect();
-    let statements = match in_lanes && !apart.is_empty() {
-        true => {
+    let in_lanes = forms.iter().any(|form| form.varying.is_some() || form.uniform.is_some());
+    let statements = match is_recursive(function).filter(|_| in_lanes) {
+        Some(recursive) => {
             let one_by_one = one_by_one();
-            quote!(if #(#apart)||* { #packed #one_by_one } else { #statements })
+            quote!(if #recursive { #one_by_one } else { #statements })
         }
-        false => statements,
+        None => statements,
     };
     quote! {
         #[doc(hidden)]
@@ -140,7 +154,7 @@ fn statements(
     for (&var, param) in function.params.iter().zip(passed) {
         body.set(var, if uniform.contains(&var) { Repr::Value } else { param.repr() });
     }
-    body.lane = Some(Lane::under(lanes, ident("__m")));
+    body.lane = Some(Lane::under(lanes, ident("__m")).called());
     Some(body.finish(&function.body))
 }
 
@@ -181,7 +195,9 @@ fn one_by_one(
     quote! {
         for __k in #p::lanes::active(__s, __m) {
             #taken
-            Self::#program::<#generics _ #wide>(self, __cx, #width #(#given),*)?;
+            if let __Err(__e) = Self::#program::<#generics _ #wide>(self, __cx, #width #(#given),*) {
+                return __Err(__e.in_lane(__k));
+            }
             #back
         }
     }

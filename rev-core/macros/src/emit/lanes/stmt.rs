@@ -12,7 +12,6 @@ use super::super::expr::Reach;
 use super::super::loops::step_type;
 use super::super::names::ident;
 use super::super::pair::SineCosine;
-use super::super::stmt::{stays_finite, End};
 use super::super::types::{rust_type, storage, Storage};
 use super::place::Spot;
 use super::Kind;
@@ -21,12 +20,21 @@ impl Body<'_> {
     /// A statement; in a loop that lanes leave one by one, some variables are alike.
     pub fn lane_stmt_with(&mut self, stmt: &Stmt, alike: Alike) -> TokenStream {
         match &stmt.kind {
-            StmtKind::Update { op, place, expr } => self.lane_update(stmt, *op, place, expr),
+            StmtKind::Update { op, place, expr } => {
+                if self.is_plain_place(place) && !self.varies(expr) {
+                    return self.plain_stmt(stmt);
+                }
+                let apart = self.lane_alias_checks(stmt);
+                let update = self.lane_update(*op, place, expr);
+                quote!(#apart #update)
+            }
             StmtKind::Instr { instr, places, operands } => {
                 if places.iter().all(|q| self.is_plain_place(q)) && !operands.iter().any(|e| self.varies(e)) {
                     return self.plain_stmt(stmt);
                 }
-                self.lane_instr(*instr, places, operands)
+                let apart = self.lane_alias_checks(stmt);
+                let instr = self.lane_instr(*instr, places, operands);
+                quote!(#apart #instr)
             }
             StmtKind::Let { var, expr, body } => match self.kind(*var) {
                 Kind::Uniform => self.plain_stmt(stmt),
@@ -70,8 +78,13 @@ impl Body<'_> {
                 let (compute, body, undo) = (self.block(compute), self.block(body), self.block(&undo));
                 quote!(#compute #body #undo)
             }
-            // where checks are on, what has one isn't in lanes
-            StmtKind::Release { .. } => TokenStream::new(),
+            StmtKind::Release { var, value } => match self.kind(*var) {
+                Kind::Uniform | Kind::Linear => self.plain_stmt(stmt),
+                Kind::Pack => {
+                    let value = self.first_value(*var, value);
+                    self.lane_release(*var, &value)
+                }
+            },
             StmtKind::Inverse { body } => self.block(&inverse_block(body)),
             StmtKind::Unchecked { .. } => self.plain_stmt(stmt),
             // not in lanes
@@ -86,10 +99,7 @@ impl Body<'_> {
             && !place.indices().any(|e| self.varies(e))
     }
 
-    fn lane_update(&mut self, stmt: &Stmt, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
-        if self.is_plain_place(place) && !self.varies(expr) {
-            return self.plain_stmt(stmt);
-        }
+    fn lane_update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
         let p = self.p;
         if let Some((_, a, b)) = expr.fused_factors() {
             if let Some(update) = self.lane_product(op, place, a, b) {
@@ -112,20 +122,13 @@ impl Body<'_> {
                     #p::rt::update::xor(&mut #target, __v);
                 })
             }
-            (Spot::One, UpdateOp::Mul | UpdateOp::Div) => {
-                let (target, mask, name) = (self.place(place, Reach::Write), self.mask(), update_name(op));
-                quote!({
-                    let __v = #value;
-                    #p::lanes::in_order(__s, #mask, |__k| {
-                        #p::rt::update::#name(&mut #target, #p::lanes::get(&__v, __k))
-                    });
-                })
-            }
             (Spot::Held(held), op) => {
                 let (mask, name) = (self.mask(), update_name(op));
+                let seen = self.lane_see(place.var, &held);
                 quote!({
                     let __v = #value;
                     #p::lanes::update::#name(__s, #mask, &mut #held, __v);
+                    #seen
                 })
             }
             (Spot::Chosen(chosen), UpdateOp::Add | UpdateOp::Sub) if chosen.is_plain(place) => {
@@ -248,8 +251,7 @@ impl Body<'_> {
 
     fn lane_ancilla(&mut self, var: VarId, init: &Expr, release: Release, body: &Block) -> TokenStream {
         let p = self.p;
-        let asked = self.end(var, release) == End::Number;
-        let finite = stays_finite(var, init, body);
+        let end = self.end(var, release);
         let array = match &init.kind {
             ExprKind::Fill(e, shape) => {
                 let (e, shape) = (self.pack(e), self.exprs(shape));
@@ -281,93 +283,21 @@ impl Body<'_> {
             _ => {
                 let (value, name, ty) = (self.pack(init), self.name(var), self.lane_annotation(var));
                 self.set(var, Repr::Owned);
-                let span = self.standing();
-                let body = self.after_ancilla(var, init, |b| b.block(body));
-                self.stand_at(span);
-                let check = if asked { self.lane_is_number(var, init, finite) } else { TokenStream::new() };
-                return self.scope(quote!(let mut #name #ty = #value; #body #check));
+                let scope = self.lane_until(var, end, init, body);
+                return self.scope(quote!(let mut #name #ty = #value; #scope));
             }
         };
         let (name, owner) = (self.name(var), self.companion("own", var));
         let no_memory = self.fail(|at| quote!(#p::fail::no_memory(#at)));
         self.set(var, Repr::Handle);
-        let span = self.standing();
-        let body = self.block(body);
-        self.stand_at(span);
-        let check = if asked { self.lane_is_number(var, init, finite) } else { TokenStream::new() };
+        let scope = self.lane_until(var, end, init, body);
         quote!({
             let mut #owner = match #array {
                 __Some(__a) => __a,
                 __None => #no_memory,
             };
             let #name = #owner.handle();
-            #body
-            #check
-        })
-    }
-
-    /// The check that an ancilla holds in each lane what the compiler's statements can bring back.
-    fn lane_is_number(&mut self, var: VarId, init: &Expr, finite: bool) -> TokenStream {
-        let (p, name, mask) = (self.p, self.name(var), self.mask());
-        let first = match &init.kind {
-            ExprKind::Fill(e, _) => self.pack(e),
-            _ => self.pack(init),
-        };
-        let first = match self.lane_annotation(var).filter(|_| self.repr(var) == Repr::Owned) {
-            Some(ty) => quote!(let __first #ty = #first;),
-            None => quote!(let __first = #first;),
-        };
-        let (found, mismatch) = match self.repr(var) {
-            Repr::Handle => (
-                quote!(#p::lanes::astray_in(__s, #mask, #name, #finite)),
-                quote!(#p::lanes::mismatch_in(#name, &__first, __lane, #finite)),
-            ),
-            // of a copy: one lane taken from a pack keeps it from being held in registers
-            _ => (
-                quote!(#p::lanes::astray(__s, #mask, &#name, #finite)),
-                quote!(#p::checks::astray(
-                    &#p::lanes::get(&::core::clone::Clone::clone(&#name), __lane),
-                    &#p::lanes::get(&__first, __lane)
-                )),
-            ),
-        };
-        if let Some(lane) = &mut self.lane {
-            lane.failing = Some(quote!(__lane));
-        }
-        let failure = self.not_restored(var, &quote!(__None));
-        if let Some(lane) = &mut self.lane {
-            lane.failing = None;
-        }
-        self.if_checked(quote! {
-            if let __Some(__lane) = #found {
-                #first
-                let __e = #mismatch;
-                #failure
-            }
-        })
-    }
-
-    /// The check that a condition is in the active lanes what `expected`, a pack, says; `error` is given where, and what
-    /// was expected in the lane.
-    pub fn lane_claim(
-        &mut self,
-        post: &Expr,
-        expected: &TokenStream,
-        error: impl FnOnce(&TokenStream, TokenStream, TokenStream) -> TokenStream,
-    ) -> TokenStream {
-        if !self.around.checked {
-            return TokenStream::new();
-        }
-        let (p, mask, post) = (self.p, self.mask(), self.pack(post));
-        let expected_there = quote!(#p::lanes::get(&__expected, __lane));
-        let failure = self.failing_at(quote!(__lane), |at| error(p, at, expected_there));
-        self.if_checked(quote! {
-            let (__found, __expected) = (#post, #expected);
-            if let __Some(__lane) =
-                #p::lanes::unlike(__s, #mask, &__found, &__expected)
-            {
-                #failure
-            }
+            #scope
         })
     }
 
@@ -482,7 +412,5 @@ fn update_name(op: UpdateOp) -> proc_macro2::Ident {
         UpdateOp::Add => "add",
         UpdateOp::Sub => "sub",
         UpdateOp::Xor => "xor",
-        UpdateOp::Mul => "mul",
-        UpdateOp::Div => "div",
     })
 }

@@ -1,0 +1,176 @@
+//! What a step is: three kinds, and the trait behind them.
+
+use std::marker::PhantomData;
+
+use super::{Cause, State};
+
+/// A step of a loop, and its adjoint. Both have to do the same each time they are called with the same step and state.
+pub trait Step {
+    /// What a step changes.
+    type State: State;
+    /// What the adjoint changes: the cotangents of the state, gradients by parameters, the loss.
+    type Cotangent: State;
+
+    /// Makes the state after step `step` of the one before it.
+    ///
+    /// # Errors
+    ///
+    /// Whatever stops the step.
+    fn advance(&mut self, step: u64, state: &mut Self::State) -> Result<(), Cause>;
+
+    /// Takes the cotangents of the state after step `step` to those of the state before it, which is given and may be left
+    /// as anything. Called once for each step, the last one first.
+    ///
+    /// # Errors
+    ///
+    /// Whatever stops it.
+    fn adjoint(
+        &mut self,
+        step: u64,
+        state: &mut Self::State,
+        cotangent: &mut Self::Cotangent,
+    ) -> Result<(), Cause>;
+}
+
+/// No loss but that of the last state, whose cotangents are set before the run.
+///
+/// # Errors
+///
+/// None.
+pub fn no_loss<S, C>(_: u64, _: &S, _: &mut C) -> Result<(), Cause> {
+    Ok(())
+}
+
+/// A step in plain Rust: [`plain`].
+#[derive(Clone, Debug)]
+pub struct Plain<F, A, S, C> {
+    step: F,
+    adjoint: A,
+    of: PhantomData<fn(S, C)>,
+}
+
+/// A step in plain Rust, with its adjoint at the state before it, which adds the loss of the step too.
+pub fn plain<S, C, F, A>(step: F, adjoint: A) -> Plain<F, A, S, C>
+where
+    F: FnMut(u64, &mut S) -> Result<(), Cause>,
+    A: FnMut(u64, &S, &mut C) -> Result<(), Cause>,
+{
+    Plain { step, adjoint, of: PhantomData }
+}
+
+impl<S: State, C: State, F, A> Step for Plain<F, A, S, C>
+where
+    F: FnMut(u64, &mut S) -> Result<(), Cause>,
+    A: FnMut(u64, &S, &mut C) -> Result<(), Cause>,
+{
+    type State = S;
+    type Cotangent = C;
+
+    fn advance(&mut self, step: u64, state: &mut S) -> Result<(), Cause> {
+        (self.step)(step, state)
+    }
+
+    fn adjoint(&mut self, step: u64, state: &mut S, cotangent: &mut C) -> Result<(), Cause> {
+        (self.adjoint)(step, state, cotangent)
+    }
+}
+
+/// A reversible function that changes the state: [`in_place`].
+#[derive(Clone, Debug)]
+pub struct InPlace<F, L, A, S, C> {
+    step: F,
+    loss: L,
+    adjoint: A,
+    of: PhantomData<fn(S, C)>,
+}
+
+/// A reversible function that changes the state: `step` runs it, and `adjoint` its adjoint, from the state after it with its cotangents to
+/// the state before it with its own, as `f::adjoint` does. Between them `loss` adds the loss of the state after the step, and
+/// its derivatives to the cotangents.
+pub fn in_place<S, C, F, L, A>(step: F, loss: L, adjoint: A) -> InPlace<F, L, A, S, C>
+where
+    F: FnMut(u64, &mut S) -> Result<(), Cause>,
+    L: FnMut(u64, &S, &mut C) -> Result<(), Cause>,
+    A: FnMut(u64, &mut S, &mut C) -> Result<(), Cause>,
+{
+    InPlace { step, loss, adjoint, of: PhantomData }
+}
+
+impl<S: State, C: State, F, L, A> InPlace<F, L, A, S, C>
+where
+    F: FnMut(u64, &mut S) -> Result<(), Cause>,
+    L: FnMut(u64, &S, &mut C) -> Result<(), Cause>,
+    A: FnMut(u64, &mut S, &mut C) -> Result<(), Cause>,
+{
+    /// The loss and the adjoint of a step, from the state after it to the state before it.
+    pub(super) fn back(&mut self, step: u64, state: &mut S, cotangent: &mut C) -> Result<(), Cause> {
+        (self.loss)(step, state, cotangent)?;
+        (self.adjoint)(step, state, cotangent)
+    }
+}
+
+impl<S: State, C: State, F, L, A> Step for InPlace<F, L, A, S, C>
+where
+    F: FnMut(u64, &mut S) -> Result<(), Cause>,
+    L: FnMut(u64, &S, &mut C) -> Result<(), Cause>,
+    A: FnMut(u64, &mut S, &mut C) -> Result<(), Cause>,
+{
+    type State = S;
+    type Cotangent = C;
+
+    fn advance(&mut self, step: u64, state: &mut S) -> Result<(), Cause> {
+        (self.step)(step, state)
+    }
+
+    fn adjoint(&mut self, step: u64, state: &mut S, cotangent: &mut C) -> Result<(), Cause> {
+        (self.step)(step, state)?;
+        self.back(step, state, cotangent)
+    }
+}
+
+/// A reversible function that makes a new state from an old one: [`from_old`].
+#[derive(Clone, Debug)]
+pub struct FromOld<F, L, A, S, C> {
+    next: S,
+    step: F,
+    loss: L,
+    adjoint: A,
+    of: PhantomData<fn(C)>,
+}
+
+/// A reversible function `f(new, old)` that adds the new state to zeros, and drops the old one. `step` runs it on `(new, old)`, and
+/// `adjoint` its adjoint, with the cotangents of `new` in the cotangent, which has those of `old` afterwards. Between
+/// them `loss` adds the loss of the new state, and its derivatives to the cotangents. `like` is a value of the state's
+/// shape: room for the new one, beside the states that the schedule counts.
+pub fn from_old<S: State, C, F, L, A>(like: S, step: F, loss: L, adjoint: A) -> FromOld<F, L, A, S, C>
+where
+    F: FnMut(u64, &mut S, &S) -> Result<(), Cause>,
+    L: FnMut(u64, &S, &mut C) -> Result<(), Cause>,
+    A: FnMut(u64, &mut S, &S, &mut C) -> Result<(), Cause>,
+{
+    FromOld { next: like, step, loss, adjoint, of: PhantomData }
+}
+
+impl<S: State, C: State, F, L, A> Step for FromOld<F, L, A, S, C>
+where
+    F: FnMut(u64, &mut S, &S) -> Result<(), Cause>,
+    L: FnMut(u64, &S, &mut C) -> Result<(), Cause>,
+    A: FnMut(u64, &mut S, &S, &mut C) -> Result<(), Cause>,
+{
+    type State = S;
+    type Cotangent = C;
+
+    fn advance(&mut self, step: u64, state: &mut S) -> Result<(), Cause> {
+        self.next.clear();
+        (self.step)(step, &mut self.next, state)?;
+        std::mem::swap(&mut self.next, state);
+        Ok(())
+    }
+
+    fn adjoint(&mut self, step: u64, state: &mut S, cotangent: &mut C) -> Result<(), Cause> {
+        self.next.clear();
+        (self.step)(step, &mut self.next, state)?;
+        (self.loss)(step, &self.next, cotangent)?;
+        (self.adjoint)(step, &mut self.next, state, cotangent)
+    }
+}

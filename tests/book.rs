@@ -1,0 +1,187 @@
+//! The pages under `docs` and beside them fit together: links lead to pages and headings that exist, the book has every page,
+//! and commands name packages, examples and tests of this workspace.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files of a folder whose names end in `suffix`.
+fn files(folder: &str, suffix: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.filter(|path| path.to_string_lossy().ends_with(suffix)).collect();
+    files.sort();
+    files
+}
+
+/// All pages, with their text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let pages = [files("", ".md"), files("docs", ".md")].concat();
+    pages.into_iter().map(|page| (page.clone(), std::fs::read_to_string(page).unwrap())).collect()
+}
+
+/// The lines of a page outside of blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        !code && !fence
+    })
+}
+
+/// What the links of a line lead to; code in backquotes has none.
+fn links(line: &str) -> Vec<&str> {
+    let text = line.split('`').step_by(2);
+    text.flat_map(|part| part.split("](").skip(1).filter_map(|rest| rest.split(')').next())).collect()
+}
+
+/// A heading's anchor, as mdBook and code hosts make it: lower case, spaces as `-`, other signs left out.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+fn anchors(text: &str) -> HashSet<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let headings = prose(text).filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#'));
+    headings
+        .map(|heading| {
+            let anchor = anchor(heading);
+            let times = seen.entry(anchor.clone()).or_default();
+            *times += 1;
+            if *times == 1 {
+                anchor
+            } else {
+                format!("{anchor}-{}", *times - 1)
+            }
+        })
+        .collect()
+}
+
+/// What is wrong with a link of a page.
+fn fault(page: &Path, link: &str) -> Option<String> {
+    if link.starts_with("http") {
+        return None;
+    }
+    let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+    let folder = page.parent().unwrap();
+    let target = if file.is_empty() { page.to_path_buf() } else { folder.join(file) };
+    if page.parent() == Some(&root().join("docs")) && file.contains("../") {
+        return Some("leads out of the book; name the file in backquotes".into());
+    }
+    if !target.is_file() {
+        return Some("no such file".into());
+    }
+    let missing =
+        !heading.is_empty() && !anchors(&std::fs::read_to_string(&target).unwrap()).contains(heading);
+    missing.then(|| "no such heading".into())
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let (mut followed, mut faults) = (0, Vec::new());
+    for (page, text) in pages() {
+        for link in prose(&text).flat_map(links) {
+            followed += 1;
+            faults.extend(fault(&page, link).map(|why| format!("{}: {link}: {why}", page.display())));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(followed > 100, "only {followed} links were found");
+}
+
+#[test]
+fn what_is_wrong_with_links_is_found() {
+    let page = root().join("docs/language.md");
+    for wrong in ["nowhere.md", "language.md#nowhere", "#nowhere", "../README.md"] {
+        assert!(fault(&page, wrong).is_some(), "{wrong}");
+    }
+    assert_eq!(links("a [b](c.md), `[no](no.md)` [d](e.md#f)"), ["c.md", "e.md#f"]);
+    assert_eq!(
+        anchors("# A `b`, c\n```\n# code\n```\n## d\n## d"),
+        ["a-b-c", "d", "d-1"].map(String::from).into()
+    );
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let mut listed: Vec<&str> = prose(&summary).flat_map(links).collect();
+    listed.sort_unstable();
+    let pages =
+        files("docs", ".md").into_iter().map(|page| page.file_name().unwrap().to_string_lossy().into_owned());
+    let pages: Vec<String> = pages.filter(|page| page != "SUMMARY.md").collect();
+    assert_eq!(listed, pages);
+}
+
+/// The packages of the workspace: names and folders.
+fn packages() -> Vec<(String, PathBuf)> {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let members = manifest.split("members = [").nth(1).unwrap().split(']').next().unwrap();
+    let folders = members.split('"').skip(1).step_by(2).chain([""]);
+    folders
+        .map(|folder| {
+            let folder = root().join(folder);
+            let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            let package = manifest.split("[package]").nth(1).unwrap();
+            (package.split('"').nth(1).unwrap().to_owned(), folder)
+        })
+        .collect()
+}
+
+/// The words of a text that follow one of `flags`.
+fn after<'a>(text: &'a str, flags: &[&str]) -> Vec<&'a str> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let word = |w: &'a str| w.trim_end_matches(|c: char| !c.is_alphanumeric());
+    words.windows(2).filter(|pair| flags.contains(&pair[0])).map(|pair| word(pair[1])).collect()
+}
+
+#[test]
+fn commands_name_what_there_is() {
+    let packages = packages();
+    let names: HashSet<&str> = packages.iter().map(|(name, _)| name.as_str()).collect();
+    let exists = |kind: &str, name: &str| {
+        packages.iter().any(|(_, folder)| {
+            let place = folder.join(kind);
+            place.join(format!("{name}.rs")).is_file() || place.join(name).join("main.rs").is_file()
+        })
+    };
+    let (mut checked, mut faults) = (0, Vec::new());
+    for (page, text) in pages() {
+        let commands = text
+            .split('`')
+            .flat_map(|part| part.lines())
+            .filter(|line| line.contains("cargo "))
+            .collect::<Vec<_>>();
+        let commands = commands.join("\n");
+        let mut look = |what: &str, found: bool, name: &str| {
+            checked += 1;
+            if !found {
+                faults.push(format!("{}: there is no {what} `{name}`", page.display()));
+            }
+        };
+        for name in after(&commands, &["-p", "--package"]) {
+            look("package", names.contains(name), name);
+        }
+        for (flag, folder) in [("--test", "tests"), ("--example", "examples"), ("--bench", "benches")] {
+            for name in after(&commands, &[flag]).into_iter().filter(|name| *name != "NAME") {
+                look(folder, exists(folder, name), name);
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(checked > 40, "only {checked} names were found");
+}
+
+#[test]
+fn the_first_hour_ends_with_the_example() {
+    let page = std::fs::read_to_string(root().join("docs/first-hour.md")).unwrap();
+    let example = std::fs::read_to_string(root().join("examples/pendulum.rs")).unwrap();
+    let program = &example[example.find("use rev::").unwrap()..];
+    assert!(page.contains(&format!("```rust\n{program}```\n")), "docs/first-hour.md has another program");
+}
