@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use rev_core::check::check_module;
+use rev_core::ir::Module;
+use rev_core::text::parse_module;
+
 #[path = "passes/adjoint.rs"]
 mod adjoint;
 #[path = "passes/erase.rs"]
@@ -14,3 +18,12 @@ mod fuse;
 mod share;
 #[path = "passes/taylor.rs"]
 mod taylor;
+#[path = "passes/untaken.rs"]
+mod untaken;
+
+/// The module about the function `f` of a text, whose statements may stand on one line.
+fn module(text: &str) -> Module {
+    rev_core::validate::switch_on();
+    let module = parse_module(&format!("module f\n{}", text.replace("; ", "\n"))).unwrap();
+    check_module(module).unwrap_or_else(|d| panic!("{}", d.render("test", text)))
+}

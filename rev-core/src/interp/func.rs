@@ -63,6 +63,17 @@ fn mistyped(func: Func, args: &[Data]) -> Cause {
 fn apply_scalars(func: Func, shapes: &[Shape], args: &[Data], on_shadow: bool) -> Result<Data, Cause> {
     let numeric = |s: &Shape| matches!(s, Shape::T | Shape::S | Shape::R | Shape::SR);
     let typed = || shapes.iter().zip(args).filter(|(s, _)| numeric(s)).filter_map(|(_, a)| a.as_value());
+    // an imaginary part taken back to a number that turned out to be real
+    if let (Func::Select, [cond, Data::Scalar(a), Data::Scalar(b)]) = (func, args) {
+        if let (Some((re, _)), None) = (a.parts(), b.parts()) {
+            return apply_scalars(
+                func,
+                shapes,
+                &[cond.clone(), Data::Scalar(re), args[2].clone()],
+                on_shadow,
+            );
+        }
+    }
     let key = match typed().find(|v| v.parts().is_some()).or_else(|| typed().next()) {
         Some(key) => key,
         None if shapes.iter().any(numeric) => return literals(func, shapes, args),

@@ -1,22 +1,17 @@
 //! Products and sums written out as loops, beside the interpreter's own: the same bits.
 
 use ndarray::Array2;
-use rev_core::check::{check_module, infer_module};
+use rev_core::check::infer_module;
 use rev_core::interp::Machine;
 use rev_core::ir::{Direction, Module, UpdateOp};
 use rev_core::pass::{directed, expand, Expansion};
 use rev_core::scalar::Batch;
-use rev_core::text::parse_module;
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
 
-const ADJOINT: Direction = Direction::ADJOINT;
+use super::module;
 
-fn module(text: &str) -> Module {
-    rev_core::validate::switch_on();
-    let module = parse_module(&format!("module f\n{}", text.replace("; ", "\n"))).unwrap();
-    check_module(module).unwrap_or_else(|d| panic!("{}", d.render("test", text)))
-}
+const ADJOINT: Direction = Direction::ADJOINT;
 
 fn run(module: &Module, args: &[Data]) -> String {
     let options = Options { checks: false, deterministic: true, ..Options::default() };

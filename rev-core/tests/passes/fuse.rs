@@ -1,25 +1,15 @@
 //! The fused program beside the program and its adjoint, run one after the other: the same bits, and
 //! what is left of their statements.
 
-use rev_core::check::check;
 use rev_core::interp::Machine;
 use rev_core::ir::{Block, Direction, Module, StmtKind};
 use rev_core::pass::fuse;
-use rev_core::text::parse_module;
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
 
-const ADJOINT: Direction = Direction::ADJOINT;
+use super::module;
 
-fn module(text: &str) -> Module {
-    rev_core::validate::switch_on();
-    let mut module = parse_module(&format!("module f\n{}", text.replace("; ", "\n"))).unwrap();
-    for function in module.functions.values_mut() {
-        let checked = check(function.clone()).unwrap_or_else(|d| panic!("{}", d.render("test", text)));
-        *function = checked.into_inner();
-    }
-    module
-}
+const ADJOINT: Direction = Direction::ADJOINT;
 
 fn run(module: &Module, direction: Direction, args: Vec<Data>) -> Vec<Data> {
     let options = Options { checks: false, ..Options::default() };

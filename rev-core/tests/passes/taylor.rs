@@ -1,17 +1,13 @@
 //! Taylor coefficients: how large their programs are, where derivatives are infinite, and curves through instructions.
 
-use rev_core::check::check;
 use rev_core::interp::Machine;
 use rev_core::ir::{Direction, Module};
-use rev_core::text::parse_function;
 use rev_core::value::DynArg;
 
+use super::module;
+
 fn taylor(text: &str, order: usize) -> Module {
-    rev_core::validate::switch_on();
-    let f = parse_function(text).unwrap();
-    let f = check(f).unwrap_or_else(|d| panic!("{}", d.render("test", text))).into_inner();
-    let functions = [(f.name.clone(), f.clone())].into_iter().collect();
-    Module { entry: f.name, functions, ..Module::default() }.taylor(order).unwrap()
+    module(text).taylor(order).unwrap()
 }
 
 /// The numbers after a run.

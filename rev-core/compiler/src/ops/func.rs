@@ -81,6 +81,10 @@ fn sq(e: &Expr) -> Expr {
 fn at_zero(x: &Expr, value: Expr, elsewhere: Expr) -> Expr {
     call(Func::Eq, &[x, &int(0)]).choose(value, elsewhere)
 }
+/// What a number is divided by that is zero where this is: so the quotient and all its derivatives are finite.
+fn nonzero(x: &Expr) -> Expr {
+    at_zero(x, int(1), x.clone())
+}
 
 /// The tangent of a function that is linear in its first argument.
 fn linear(f: Func, t: &[Option<Expr>]) -> Option<Expr> {
@@ -209,9 +213,9 @@ macro_rules! all_functions {
             // w = i z/|z|² = i/conj(z): dw = -w/conj(z) conj(dz); on real numbers w is 0
             (ArgGradient arg_gradient Field (T) T Pullback(|a, v, c| vec![
                 Some(call(Func::Scale, &[&call(Func::ShadowConj, &[c]),
-                    &at_zero(&a[0], int(0), -(v.clone() / call(Func::Conj, &[&a[0]])))]))],
-                |a, v, t| t[0].as_ref().map(|t| at_zero(&a[0], int(0),
-                    -(v.clone() / call(Func::Conj, &[&a[0]]) * call(Func::Conj, &[t]))))))
+                    &-(v.clone() / call(Func::Conj, &[&nonzero(&a[0])]))]))],
+                |a, v, t| t[0].as_ref().map(|t|
+                    -(v.clone() / call(Func::Conj, &[&nonzero(&a[0])]) * call(Func::Conj, &[t])))))
             // u = z/|z|: only the angle counts, du = i u d(arg z); on real numbers u is constant. With
             // i u d(arg z) = (dz - u² conj(dz))/(2|z|) and |z| = z conj(u) the tangent is one of any number
             (Unit unit Ring (T) T Pullback(|a, v, c| vec![

@@ -19,7 +19,7 @@ pub(super) struct Node<'e> {
     pub reads: usize,
     /// The parts through which derivatives may flow; none where none do. Of a block the values of its names, then its own.
     pub parts: Vec<Node<'e>>,
-    /// Whether it can be an error.
+    /// Whether it can be an error, or not a finite number.
     pub may_fail: bool,
     name: Cell<Option<VarId>>,
     /// Whether something reads the name.
@@ -135,6 +135,16 @@ impl Node<'_> {
                 .filter(|n| n.name.get() == Some(place.var))
                 .for_each(Node::is_used);
         });
+    }
+
+    /// The condition and the branches of a choice of which a branch counts only where it is taken, as [`is_guarding`] says.
+    pub fn guarded(&self) -> Option<(&Expr, [&Node<'_>; 2])> {
+        let (cond, branches) = match (&self.expr.kind, self.parts.as_slice()) {
+            (ExprKind::If(cond, ..), [a, b]) => (cond.as_ref(), [a, b]),
+            (ExprKind::Func(Func::Select, args), [_, a, b]) => (args.first()?, [a, b]),
+            _ => return None,
+        };
+        (self.may_fail && is_guarding(cond, branches.map(|b| b.expr))).then_some((cond, branches))
     }
 
     /// The names that are used with their values, each before those that are computed from it.
@@ -263,9 +273,10 @@ pub(super) fn is_trivial(e: &Expr) -> bool {
     }
 }
 
-/// Whether a choice computes in a branch what may be an error where that isn't taken: an index that is in range only
-/// there, a division by what isn't zero there. What the condition computes, or the other branch, is computed anyway.
-pub(super) fn is_guarding(cond: &Expr, branches: [&Expr; 2]) -> bool {
+/// Whether a choice computes in a branch what may be an error where that isn't taken, an index that is in range only there,
+/// or may not be finite, a division by what isn't zero there: times a cotangent of zero that would not be zero. What the
+/// condition computes, or the other branch, is computed anyway.
+fn is_guarding(cond: &Expr, branches: [&Expr; 2]) -> bool {
     let [a, b] = branches.map(|e| faults(e, false));
     let sure = faults(cond, true);
     let [in_a, in_b] = branches.map(|e| faults(e, true));
@@ -277,7 +288,7 @@ fn is_in(e: &Expr, list: &[&Expr]) -> bool {
     list.iter().any(|other| other.same(e))
 }
 
-/// The parts of an expression that can be an error; only those that are computed whatever the values are, if `surely`.
+/// The parts of an expression that can be an error or infinite; only those that are computed whatever the values are, if `surely`.
 fn faults(expr: &Expr, surely: bool) -> Vec<&Expr> {
     let (mut found, mut work) = (Vec::new(), vec![expr]);
     while let Some(e) = work.pop() {
@@ -297,11 +308,23 @@ fn faults(expr: &Expr, surely: bool) -> Vec<&Expr> {
     found
 }
 
-/// Whether an expression can be an error where its parts aren't.
+/// Whether a function can have an infinite value or derivative at numbers that aren't too large to be squared, or be an error.
+fn may_be_infinite(func: Func) -> bool {
+    use Func::*;
+    match func.is_elementary() {
+        true => !matches!(func, Sin | Cos | Atan | Tanh | Asinh | Sigmoid | Softplus | Erf | Erfc),
+        false => {
+            matches!(func, Div | Recip | Quot | Rem | Sqrt | Powi | PowiDerivative | LnGamma | Polygamma)
+                || matches!(func, Norm | Arg | ArgGradient | Unit)
+        }
+    }
+}
+
+/// Whether an expression can be an error, or have an infinite value or derivative, where its parts aren't.
 fn fails_itself(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Read(place) => place.path.iter().any(|s| matches!(s, Step::Index(_) | Step::Part(_))),
-        ExprKind::Func(func, _) => matches!(func, Func::Quot | Func::Rem),
+        ExprKind::Func(func, _) => may_be_infinite(*func),
         ExprKind::Pure(..) | ExprKind::Partials(..) | ExprKind::Contract(..) => true,
         ExprKind::Literal(..)
         | ExprKind::Named(_)

@@ -18,7 +18,7 @@ use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::inverse_block;
 use crate::pass::partials::partials_of;
-use crate::pass::values::{is_guarding, is_trivial, Naming, Node};
+use crate::pass::values::{is_trivial, Naming, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A cotangent on its way down an expression.
@@ -164,13 +164,11 @@ impl Builder {
     }
 
     fn pull_by_kind(&mut self, node: &Node, element: &[u32], c: Cotangent) -> Block {
+        if let Some((cond, branches)) = node.guarded() {
+            return self.pull_branches(node, cond, branches, element, c);
+        }
         match (&node.expr.kind, node.parts.as_slice()) {
             (ExprKind::Read(place), _) => self.pull_read(&element_of(place.clone(), element), c),
-            (ExprKind::If(cond, then, otherwise), [a, b])
-                if node.may_fail && is_guarding(cond, [then, otherwise]) =>
-            {
-                self.pull_branches(node, cond, [a, b], element, c)
-            }
             (ExprKind::If(cond, ..), [a, b]) => self.pull_choice(cond.as_ref().clone(), a, b, element, c),
             (ExprKind::Block(lets, _), _) => self.pull_block(lets, node, element, c),
             (ExprKind::Pure(path, _), _) => self.pull_pure(path, node, element, c),
@@ -392,7 +390,7 @@ impl Builder {
         inside(names, out)
     }
 
-    /// A choice of what may be an error where it isn't chosen: a branch of statements, which computes what
+    /// A choice of what may be an error, or infinite, where it isn't chosen: a branch of statements, which computes what
     /// derivatives read and adds them where it is taken.
     fn pull_branches(
         &mut self,

@@ -23,7 +23,7 @@ use crate::ops::{Contraction, Derivative, Func, Push};
 use crate::pass::adjoint::{inside, ElementsUsed};
 use crate::pass::fresh_locals;
 use crate::pass::partials::partials_of;
-use crate::pass::values::{is_guarding, Naming, Node};
+use crate::pass::values::{Naming, Node};
 
 impl Builder {
     /// What `f` makes of the coefficients of an expression, each as terms to be added up, and of the expression, in the
@@ -166,18 +166,18 @@ impl Builder {
     }
 
     fn by_kind(&mut self, node: &Node, element: &[u32], k: usize) -> Option<Expr> {
+        if let Some((cond, branches)) = node.guarded() {
+            node.closed.set(true);
+            let [a, b] = branches.map(|part| self.branch(part, element, k));
+            return choice(cond.clone(), a, b);
+        }
         match (&node.expr.kind, node.parts.as_slice()) {
             (ExprKind::Read(place), _) => {
                 let place = element.iter().fold(place.clone(), |of, k| of.with(Step::Element(*k)));
                 self.of_place(&place, k)
             }
-            (ExprKind::If(cond, then, otherwise), [a, b]) => {
-                let apart = node.may_fail && is_guarding(cond, [then, otherwise]);
-                node.closed.set(apart);
-                let [a, b] = [a, b].map(|part| match apart {
-                    true => self.branch(part, element, k),
-                    false => self.coefficient(part, element, k),
-                });
+            (ExprKind::If(cond, ..), [a, b]) => {
+                let [a, b] = [a, b].map(|part| self.coefficient(part, element, k));
                 choice(cond.as_ref().clone(), a, b)
             }
             // of orders above the first, blocks have been opened

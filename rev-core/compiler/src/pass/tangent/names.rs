@@ -11,7 +11,7 @@ use super::expr::sum;
 use super::Builder;
 use crate::ir::{Expr, ExprKind, Place, Step, Type, VarId};
 use crate::ops::{Derivative, Func, Push};
-use crate::pass::values::{is_guarding, is_trivial, Naming, Node};
+use crate::pass::values::{is_trivial, Naming, Node};
 
 /// The names in the expression that is being differentiated.
 #[derive(Clone, Default)]
@@ -85,8 +85,7 @@ impl Builder {
     /// have names.
     pub(super) fn flat(&mut self, e: &Expr) -> Expr {
         let node = self.node(e);
-        let (is_constant, may_fail) = (node.reads == 0, node.may_fail);
-        if is_constant {
+        if node.reads == 0 || node.guarded().is_some() {
             return e.clone();
         }
         let kind = match &e.kind {
@@ -106,9 +105,6 @@ impl Builder {
                 };
             }
             ExprKind::If(cond, a, b) => {
-                if may_fail && is_guarding(cond, [a, b]) {
-                    return e.clone();
-                }
                 let [a, b] = [a, b].map(|branch| Box::new(self.flat(branch)));
                 ExprKind::If(cond.clone(), a, b)
             }

@@ -1,0 +1,61 @@
+//! What a branch that isn't taken would compute counts for nothing, in derivatives of all orders.
+
+use rev_core::interp::Machine;
+use rev_core::ir::{Direction, Module};
+use rev_core::value::DynArg;
+
+use super::module;
+
+/// Derivatives of derivatives, the inner one first.
+const DERIVATIVES: &[&[&str]] = &[
+    &["adjoint"],
+    &["adjoint", "adjoint"],
+    &["adjoint", "adjoint", "adjoint"],
+    &["adjoint", "tangent"],
+    &["adjoint", "Taylor"],
+    &["tangent"],
+    &["tangent", "adjoint"],
+    &["tangent", "tangent"],
+    &["tangent", "tangent", "adjoint"],
+    &["Taylor"],
+    &["Taylor", "adjoint"],
+];
+
+/// The numbers after a run in which all are 0.25 before but `x`, which is zero.
+fn run(module: &Module) -> Vec<f64> {
+    let count = module.functions[&module.entry].params.len();
+    let args = (0..count).map(|k| if k == count / 2 { 0.0 } else { 0.25 }.load()).collect();
+    let mut machine = Machine::new(module, &module.entry, Direction::FORWARD, args).unwrap();
+    machine.run().unwrap_or_else(|e| panic!("{e}\n{module}"));
+    machine.arguments().iter().flat_map(rev_core::coordinates::of).collect()
+}
+
+#[test]
+fn branches_that_are_not_taken_give_no_infinity() {
+    for value in [
+        "if x == 0.0 { 1.0 - x * x } else { sin(x) / x }",
+        "exp(if x == 0.0 { 1.0 } else { sin(x) / x * exp(x) })",
+        "if x == 0.0 { 0.0 } else { ln(x) * x }",
+        "if x <= 0.0 { 0.0 } else { sqrt(x) }",
+        "if x <= 0.0 { 0.0 } else { exp(-1.0 / x) }",
+        "sin(if x == 0.0 { x } else { (1.0 - cos(x)) / (x * x) * exp(recip(x)) })",
+        "abs(x) * exp(abs(x))",
+        "select(x == 0.0, x, sin(x) / x)",
+        "if x <= 0.0 { 0.0 } else { sqrt(recip(x)) }",
+        "if x == 0.0 { 1.0 } else { let r = recip(x);r * sin(x) }",
+        "if x < 1.0 { x * x } else { acosh(x) * exp(x) }",
+    ] {
+        let m = module(&format!("fn f(y: &mut f64, x: f64) {{ y += {value} }}"));
+        let of = |path: &[&str]| {
+            path.iter().fold(m.clone(), |m, derivative| match *derivative {
+                "adjoint" => m.pullback().unwrap(),
+                "tangent" => m.tangent().unwrap(),
+                _ => m.taylor(3).unwrap(),
+            })
+        };
+        for path in DERIVATIVES {
+            let found = run(&of(path));
+            assert!(found.iter().all(|x| x.is_finite()), "{value}, {path:?}: {found:?}");
+        }
+    }
+}
