@@ -161,6 +161,30 @@ impl Generator<'_> {
         }
     }
 
+    /// A choice at the point where the branch that isn't taken is infinite or has an infinite derivative: the difference of a
+    /// value and itself, which is zero wherever the program runs.
+    fn untaken(&mut self, depth: usize) -> Expr {
+        let value = self.small(depth);
+        let zero = f(Func::Sub, vec![value.clone(), value]);
+        let s = self.small(depth);
+        let singular = match self.dice.below(7) {
+            0 => f(Func::Div, vec![s, zero.clone()]),
+            1 => f(Func::Mul, vec![f(Func::Sin, vec![zero.clone()]), f(Func::Recip, vec![zero.clone()])]),
+            2 => f(Func::Mul, vec![s, f(Func::Ln, vec![zero.clone()])]),
+            3 => f(Func::Mul, vec![s, f(Func::Sqrt, vec![zero.clone()])]),
+            4 => f(Func::Powf, vec![zero.clone(), s]),
+            5 => f(Func::Sqrt, vec![f(Func::Div, vec![s, zero.clone()])]),
+            _ => f(Func::Exp, vec![f(Func::Div, vec![s, zero.clone()])]),
+        };
+        let taken = self.small(depth);
+        match self.dice.below(4) {
+            0 => f(Func::Eq, vec![zero, Expr::int(0)]).choose(taken, singular),
+            1 => f(Func::Ne, vec![zero, Expr::int(0)]).choose(singular, taken),
+            2 => f(Func::Le, vec![zero, Expr::int(0)]).choose(taken, singular),
+            _ => f(Func::Select, vec![f(Func::Eq, vec![zero, Expr::int(0)]), taken, singular]),
+        }
+    }
+
     /// A small index or length.
     fn counter(&mut self) -> Option<Expr> {
         let of = |k: &&crate::scope::Known| matches!(k.what, What::Index(_));
@@ -181,7 +205,7 @@ impl Generator<'_> {
             return self.small_leaf();
         }
         let d = depth - 1;
-        let e = match self.dice.below(42) {
+        let e = match self.dice.below(43) {
             0..=2 => return self.small_leaf(),
             3 => f(Func::Sin, vec![self.linear(d)]),
             4 => f(Func::Cos, vec![self.linear(d)]),
@@ -267,6 +291,7 @@ impl Generator<'_> {
                 }
                 _ => f(Func::Softplus, vec![self.small(d)]),
             },
+            41 => self.untaken(d),
             _ => self.condition(d).choose(self.small(d), self.small(d)),
         };
         let c = self.dice.decimal(0.2, 0.6);
