@@ -387,21 +387,38 @@ fn while_loops_in_reverse_mode() {
     }
 }
 
-/// jax-ml/jax#1052: numbers that aren't finite in what isn't taken leave no NaN in the gradient.
-#[reversible]
+/// jax-ml/jax#1052, #5798: what isn't taken leaves no NaN where its value or derivative isn't finite, in the Hessian neither.
+#[reversible(tangent)]
 fn masked<T: Real>(y: &mut T, x: &[T]) {
     for i in par(0..x.len()) {
         *y += if x[i] > T::zero() { x[i].ln() } else { x[i] };
+        *y += if x[i] == T::zero() { T::one() } else { x[i].sin() / x[i] };
+        *y += select(x[i] <= T::one(), x[i] * x[i], (x[i] - T::one()).sqrt());
     }
 }
 
 #[test]
 fn what_is_not_taken_leaves_no_nan() {
     let x: Vec<f64> = (0..40).map(|i| f64::from(i % 5) - 2.0).collect();
+    let slope = |x: f64| {
+        let wave = if x == 0.0 { 0.0 } else { (x.cos() - x.sin() / x) / x };
+        let root = if x <= 1.0 { 2.0 * x } else { 0.5 / (x - 1.0).sqrt() };
+        wave + root + if x > 0.0 { 1.0 / x } else { 1.0 }
+    };
+    let curvature = |x: f64| {
+        let wave = if x == 0.0 { 0.0 } else { -(x.sin() + 2.0 * (x.cos() - x.sin() / x) / x) / x };
+        let root = if x <= 1.0 { 2.0 } else { -0.25 / (x - 1.0).powf(1.5) };
+        wave + root + if x > 0.0 { -1.0 / (x * x) } else { 0.0 }
+    };
     for device in devices() {
         let g = masked::gradient(&*device, &x).unwrap();
-        (0..40).for_each(|i| assert_eq!(g.x[i], if x[i] > 0.0 { 1.0 / x[i] } else { 1.0 }));
+        let h = masked::hvp(&*device, &[1.0; 40], &x).unwrap();
+        for i in 0..40 {
+            near(g.x[i], slope(x[i]));
+            near(h.x[i], curvature(x[i]));
+        }
     }
+    verify!(masked, &0.0, &x[4..5]);
 }
 
 /// EnzymeAD/Enzyme.jl#2072: a Hessian through a long loop, and through the same steps as a loop in a loop.

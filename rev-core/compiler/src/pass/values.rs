@@ -308,16 +308,13 @@ fn faults(expr: &Expr, surely: bool) -> Vec<&Expr> {
     found
 }
 
-/// Whether a function can have an infinite value or derivative at numbers that aren't too large to be squared, or be an error.
+/// Whether a function is taken to have infinite values or derivatives, at numbers that aren't too large to be squared, or can be
+/// an error. Elementary functions aren't told apart.
 fn may_be_infinite(func: Func) -> bool {
     use Func::*;
-    match func.is_elementary() {
-        true => !matches!(func, Sin | Cos | Atan | Tanh | Asinh | Sigmoid | Softplus | Erf | Erfc),
-        false => {
-            matches!(func, Div | Recip | Quot | Rem | Sqrt | Powi | PowiDerivative | LnGamma | Polygamma)
-                || matches!(func, Norm | Arg | ArgGradient | Unit)
-        }
-    }
+    func.is_elementary()
+        || matches!(func, Div | Recip | Quot | Rem | Sqrt | Powi | PowiDerivative | LnGamma | Polygamma)
+        || matches!(func, Norm | Arg | ArgGradient | Unit)
 }
 
 /// Whether an expression can be an error, or have an infinite value or derivative, where its parts aren't.
