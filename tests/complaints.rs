@@ -413,9 +413,9 @@ fn what_is_not_taken_leaves_no_nan() {
     for device in devices() {
         let g = masked::gradient(&*device, &x).unwrap();
         let h = masked::hvp(&*device, &[1.0; 40], &x).unwrap();
-        for i in 0..40 {
-            near(g.x[i], slope(x[i]));
-            near(h.x[i], curvature(x[i]));
+        for (x, (g, h)) in x.iter().zip(g.x.iter().zip(&h.x)) {
+            near(*g, slope(*x));
+            near(*h, curvature(*x));
         }
     }
     verify!(masked, &0.0, &x[4..5]);
