@@ -59,3 +59,28 @@ fn branches_that_are_not_taken_give_no_infinity() {
         }
     }
 }
+
+/// At the origin, where they have no derivatives, `hypot` and `atan2` have ones of zero; a power has others where its exponent
+/// is zero.
+#[test]
+fn second_derivatives_where_first_ones_are_chosen() {
+    let hessian = |value: &str, x: f64, z: f64| {
+        let m = module(&format!("fn f(y: &mut f64, x: f64, z: f64) {{ y += {value} }}"));
+        let m = m.tangent().unwrap().tangent().unwrap();
+        let second = |[a, b]: [[f64; 2]; 2]| {
+            // each number, its tangent by the first direction, by the second, and that of the tangent
+            let args = [[0.0; 4], [x, a[0], b[0], 0.0], [z, a[1], b[1], 0.0]];
+            let args = args.as_flattened().iter().map(DynArg::load).collect();
+            let mut machine = Machine::new(&m, &m.entry, Direction::FORWARD, args).unwrap();
+            machine.run().unwrap_or_else(|e| panic!("{e}\n{m}"));
+            machine.arguments().iter().flat_map(rev_core::coordinates::of).nth(3).unwrap()
+        };
+        let (x, z) = ([1.0, 0.0], [0.0, 1.0]);
+        [second([x, x]), second([x, z]), second([z, x]), second([z, z])]
+    };
+    let l = 2f64.ln();
+    assert_eq!(hessian("powf(x, z)", 2.0, 0.0), [0.0, 0.5, 0.5, l * l]);
+    assert_eq!(hessian("powf(x, z)", 0.0, 0.0), [0.0; 4]);
+    assert_eq!(hessian("hypot(x, z)", 0.0, 0.0), [0.0; 4]);
+    assert_eq!(hessian("atan2(x, z)", 0.0, 0.0), [0.0; 4]);
+}

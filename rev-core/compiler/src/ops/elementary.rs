@@ -12,10 +12,11 @@ macro_rules! elementary_table {
         $callback! { $($with)*
             // powers and roots
             (Powf powf(x y) "`xʸ`" Real (T T) T Singular(|a, v| vec![
-                a[1].clone() * call(Func::Powf, &[&a[0], &at_zero(&a[1], int(0), a[1].clone() - int(1))]),
+                // away from the origin the derivative of this is right where the exponent is zero
+                but_at_origin(a, a[1].clone()) * call(Func::Powf, &[&a[0], &but_at_origin(a, a[1].clone() - int(1))]),
                 at_zero(&a[0], int(0), v.clone()) * call(Func::Ln, &[&nonzero(&a[0])])]))
             (Hypot hypot(x y) "`√(x² + y²)` without overflow on the way." Real (T T) T Partials(|a, v| vec![
-                a[0].clone() / nonzero(v), a[1].clone() / nonzero(v)]))
+                quotient(&a[0], v), quotient(&a[1], v)]))
             (Fmod fmod(x y) "`x - n y` for the integer `n` next to `x/y` towards zero, exactly; with the sign of `x`." Real (T T) T
                 Partials(|a, v| vec![int(1), call(Func::Round, &[&((v.clone() - a[0].clone()) / a[1].clone())])]))
             (Cbrt cbrt(x) "The cube root, of negative numbers too." Real (T) T
@@ -60,7 +61,7 @@ macro_rules! elementary_table {
             (Atan atan(x) "The inverse tangent." Real (T) T Partials(|a, _| vec![int(1) / (int(1) + sq(&a[0]))]))
             (Atan2 atan2(y x) "The angle of the point `(x, y)`." Real (T T) T Partials(|a, _| {
                 let r2 = sq(&a[0]) + sq(&a[1]);
-                vec![a[1].clone() / nonzero(&r2), -(a[0].clone() / nonzero(&r2))]
+                vec![quotient(&a[1], &r2), -quotient(&a[0], &r2)]
             }))
         }
     };

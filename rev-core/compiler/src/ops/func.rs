@@ -81,9 +81,18 @@ fn sq(e: &Expr) -> Expr {
 fn at_zero(x: &Expr, value: Expr, elsewhere: Expr) -> Expr {
     call(Func::Eq, &[x, &int(0)]).choose(value, elsewhere)
 }
-/// What a number is divided by that is zero where this is: so the quotient and all its derivatives are finite.
+/// One where a number is zero, else the number: for what is divided by it, or its logarithm, where that counts for nothing.
 fn nonzero(x: &Expr) -> Expr {
     at_zero(x, int(1), x.clone())
+}
+/// `a/b`; where `b` is zero, zero with all its derivatives.
+fn quotient(a: &Expr, b: &Expr) -> Expr {
+    at_zero(b, int(0), a.clone()) / nonzero(b)
+}
+/// Zero where both arguments are, else the value.
+fn but_at_origin(a: &[Expr], elsewhere: Expr) -> Expr {
+    let [x, y] = [0, 1].map(|k| call(Func::Eq, &[&a[k], &int(0)]));
+    Expr::func(Func::And, vec![x, y]).choose(int(0), elsewhere)
 }
 
 /// The tangent of a function that is linear in its first argument.
