@@ -7,18 +7,8 @@ use crate::{
 };
 use ndarray::{arr2, Array2};
 use num_complex::Complex;
-use rev_core::verify::Outputs;
+use rev_core::verify::{Outputs, Sample};
 use rev_cpu::prelude::*;
-
-/// A program with arguments.
-pub struct Sample {
-    /// What it is.
-    pub name: &'static str,
-    /// Whether a GPU can run it: it isn't recursive.
-    pub on_gpu: bool,
-    /// Runs it, and gives everything that comes out.
-    pub run: fn(&dyn Device) -> Result<Outputs, Error>,
-}
 
 macro_rules! samples {
     ($($name:literal, $on_gpu:literal, |$device:ident| $run:expr;)*) => {

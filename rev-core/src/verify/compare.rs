@@ -25,6 +25,16 @@ impl Outputs {
     }
 }
 
+/// A program with arguments, for a list that every device has to give the same bits for.
+pub struct Sample {
+    /// What it is.
+    pub name: &'static str,
+    /// Whether a GPU can run it: it isn't recursive, nor keeps what has no bound.
+    pub on_gpu: bool,
+    /// Runs it, and gives everything that comes out.
+    pub run: fn(&dyn Device) -> Result<Outputs, Error>,
+}
+
 /// The largest difference of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worst {

@@ -12,7 +12,7 @@ mod locate;
 use crate::error::Error;
 use crate::value::Data;
 
-pub use compare::{compare, compare_outputs, Comparison, Outputs, ValueRow, Worst};
+pub use compare::{compare, compare_outputs, Comparison, Outputs, Sample, ValueRow, Worst};
 pub use gradient::{check_gradient, ArgumentRow, DirectionRow, GradientOptions, GradientReport};
 pub use inverse::{check_inverse, InverseReport, Moved};
 pub use locate::{locate, Located, Search};
