@@ -516,6 +516,36 @@ fn what_cannot_be_undone() {
 }
 
 #[reversible]
+fn halved(n: &mut [i32], x: &mut [f64], c: &[f64]) {
+    for i in par(0..n.len()) {
+        scale_by(x[i], c[i]);
+        div_int(n[i], 2);
+    }
+}
+
+/// In lanes the error tells of the iteration that fails first, in groups and in what is left over.
+#[test]
+fn what_cannot_be_undone_in_lanes() {
+    let fails = |threads, n: &[i32], c: &[f64]| {
+        let (mut n, mut x) = (n.to_vec(), vec![1.0; n.len()]);
+        let e = halved::run(&Cpu::with_threads(threads), &mut n, &mut x, c).unwrap_err();
+        assert!(matches!(e.cause(), Cause::Instruction { .. }), "{e}");
+        e.trace()[0].iterations[0].value as usize
+    };
+    for count in [33, 40, 64] {
+        let last = count - 1;
+        for at in [0, 5, 31, last] {
+            let (mut n, mut c) = (vec![4; count], vec![2.0; count]);
+            (n[at], n[last]) = (5, 7);
+            assert_eq!(fails(1, &n, &c), at);
+            assert!([at, last].contains(&fails(2, &n, &c)));
+            c[at] = 0.0;
+            assert_eq!(fails(1, &vec![4; count], &c), at);
+        }
+    }
+}
+
+#[reversible]
 fn scaled(y: &mut [f64], x: &[f64]) {
     for i in 0..x.len() {
         y[i] += 2.0 * x[i];

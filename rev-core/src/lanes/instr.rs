@@ -3,7 +3,7 @@
 
 use super::linear::LinearRows;
 use super::mask::masked;
-use super::{add, cos, eq, not, recip, select, sin, sub, Each, Isa, Laned, Mask, Pack};
+use super::{add, cos, eq, not, recip, select, sin, sub, Each, Isa, LaneMask, Laned, Mask, Pack};
 use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{Field, Linear, Real, Ring};
 
@@ -132,14 +132,14 @@ where
     *b = masked(s, m, P::InLanes::scale_constant(s, difference, r), b);
 }
 
-/// `x → k·x`, where the product fits.
+/// `x → k·x`, where the product fits; otherwise the first lane in which it doesn't, and why.
 #[inline(always)]
 pub fn mul_int<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
     x: &mut Pack<P>,
     k: impl Each<i64>,
-) -> Result<(), InstrError>
+) -> Result<(), (usize, InstrError)>
 where
     P::Over: Ring,
 {
@@ -148,60 +148,85 @@ where
         Some(_) => 0,
         None => m.bits(s) & eq(s, k.clone().pack(), i64::splat(0)).0,
     };
-    // the lowest lane that fails says why
-    let before = (zeros & zeros.wrapping_neg()).wrapping_sub(1) & m.bits(s);
-    let product = P::InLanes::scale_int(s, before, x.clone(), k).ok_or(InstrError::Overflow)?;
-    if zeros != 0 {
-        return Err(InstrError::Inexact);
-    }
+    let product = in_all(m.bits(s), |lanes| match zeros & lanes {
+        0 => P::InLanes::scale_int(s, lanes, x.clone(), k.clone()).ok_or(InstrError::Overflow),
+        _ => Err(InstrError::Inexact),
+    })?;
     *x = masked(s, m, product, x);
     Ok(())
 }
 
-/// `x → x/k`, where the quotient is exact.
+/// `x → x/k`, where the quotient is exact; otherwise the first lane in which it isn't.
 #[inline(always)]
 pub fn div_int<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
     x: &mut Pack<P>,
     k: impl Each<i64>,
-) -> Result<(), InstrError>
+) -> Result<(), (usize, InstrError)>
 where
     P::Over: Ring,
 {
-    let quotient = P::InLanes::unscale_int(s, m.bits(s), x.clone(), k).ok_or(InstrError::Inexact)?;
+    let quotient = in_all(m.bits(s), |lanes| {
+        P::InLanes::unscale_int(s, lanes, x.clone(), k.clone()).ok_or(InstrError::Inexact)
+    })?;
     *x = masked(s, m, quotient, x);
     Ok(())
 }
 
-/// `x → c·x`, where the product tells `x`.
+/// `x → c·x`, where the product tells `x`; otherwise the first lane in which it doesn't.
 #[inline(always)]
 pub fn scale_by<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
     x: &mut Pack<P>,
     c: Pack<P::Over>,
-) -> Result<(), InstrError>
+) -> Result<(), (usize, InstrError)>
 where
     P::Over: Ring,
 {
-    let product = P::InLanes::scale_exact(s, m.bits(s), x.clone(), c).ok_or(InstrError::Product)?;
+    let product = in_all(m.bits(s), |lanes| {
+        P::InLanes::scale_exact(s, lanes, x.clone(), c.clone()).ok_or(InstrError::Product)
+    })?;
     *x = masked(s, m, product, x);
     Ok(())
 }
 
-/// `x → x/c`
+/// `x → x/c`, where the quotient tells `x`; otherwise the first lane in which it doesn't.
 #[inline(always)]
 pub fn unscale_by<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
     x: &mut Pack<P>,
     c: Pack<P::Over>,
-) -> Result<(), InstrError>
+) -> Result<(), (usize, InstrError)>
 where
     P::Over: Ring,
 {
-    let quotient = P::InLanes::unscale_exact(s, m.bits(s), x.clone(), c).ok_or(InstrError::Inexact)?;
+    let quotient = in_all(m.bits(s), |lanes| {
+        P::InLanes::unscale_exact(s, lanes, x.clone(), c.clone()).ok_or(InstrError::Inexact)
+    })?;
     *x = masked(s, m, quotient, x);
     Ok(())
+}
+
+/// What is computed in all lanes of a mask, or the first lane in which that fails, and why.
+#[inline(always)]
+fn in_all<R>(
+    lanes: LaneMask,
+    compute: impl Fn(LaneMask) -> Result<R, InstrError>,
+) -> Result<R, (usize, InstrError)> {
+    compute(lanes).map_err(|error| first_failing(lanes, error, |lane| compute(lane).err()))
+}
+
+/// The first lane that fails when it is alone.
+#[cold]
+fn first_failing(
+    lanes: LaneMask,
+    error: InstrError,
+    fails: impl Fn(LaneMask) -> Option<InstrError>,
+) -> (usize, InstrError) {
+    let active = (0..LaneMask::BITS as usize).filter(|lane| lanes >> lane & 1 == 1);
+    let mut failing = active.filter_map(|lane| Some((lane, fails(1 << lane)?)));
+    failing.next().unwrap_or((lanes.trailing_zeros() as usize, error))
 }

@@ -317,6 +317,11 @@ impl Body<'_> {
             | InstrAdjoint::ScaleBy
             | InstrAdjoint::UnscaleBy => {
                 let (name, shown) = (instr.name(), self.show(place));
+                if self.lane.is_some() {
+                    let failure = self
+                        .failing_at(quote!(__lane), |at| quote!(#p::fail::inexact(#at, #name, #shown, __e)));
+                    return quote!(if let __Err((__lane, __e)) = #call { #failure });
+                }
                 let failure = self.fail(|at| quote!(#p::fail::inexact(#at, #name, #shown, __e)));
                 quote!(if let __Err(__e) = #call { #failure })
             }

@@ -392,7 +392,7 @@ impl<A: Sample, B: Sample> Sample for (A, B) {
 #[inline(never)]
 fn changes<P: Sample, Q: Sample>(
     lanes_run: usize,
-    lanes: impl Fn(Pack<bool>, &mut Pack<P>, Pack<Q>) -> Result<(), InstrError>,
+    lanes: impl Fn(Pack<bool>, &mut Pack<P>, Pack<Q>) -> Result<(), (usize, InstrError)>,
     scalar: impl Fn(&mut P, Q) -> Result<(), InstrError>,
 ) {
     let mut r = Random::new();
@@ -405,7 +405,8 @@ fn changes<P: Sample, Q: Sample>(
         let mut expected = a.clone();
         let mut expected_done = Ok(());
         for k in (0..lanes_run).filter(|k| mask[*k]) {
-            expected_done = expected_done.and(scalar(&mut expected[k], b[k].clone()));
+            let here = scalar(&mut expected[k], b[k].clone()).map_err(|error| (k, error));
+            expected_done = expected_done.and(here);
         }
         assert_eq!(done, expected_done);
         let expected = if done.is_ok() { expected } else { a };
