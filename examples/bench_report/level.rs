@@ -1,19 +1,26 @@
 //! Uncomputing levels: the logarithm, to base 2, of how many operations the reversible program runs
 //! for one of the program that is left when nothing is uncomputed that nobody reads.
 //!
-//! Both are counted by the interpreter. Without checks the second program is what is run: level 0.
+//! Both are counted by the interpreter, on the arguments of the lists that every device runs. Without checks the second program is
+//! what is run: level 0.
 
-use rev::interp::Machine;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use rev::device::{Backend, Device, DynamicDevice};
+use rev::interp::{Interpreter, Machine, Progress};
 use rev::ir::{Direction, Module};
+use rev::tolerance::Options;
 use rev::value::{Data, DynArg};
-use rev_kernels::{ba, bessel, gmm, log_sum_exp};
+use rev::Error;
 
+use super::suites::samples;
 use super::support::Failure;
 
 /// A program's operations, reversible and erased.
 pub struct Level {
     /// The program.
-    pub name: &'static str,
+    pub name: String,
     /// The operations of the reversible program.
     pub reversible: u64,
     /// Those of the program that is left.
@@ -27,43 +34,55 @@ impl Level {
     }
 }
 
-/// The levels of the benchmarks' programs, on small instances.
+/// The levels of all programs.
 pub fn levels() -> Result<Vec<Level>, Failure> {
-    let (g, b) = (gmm::Instance::random(5, 5, 20, 0), ba::Instance::random(2, 5, 20, 0));
-    let mixture = [
-        0.0.load(),
-        g.alphas.load(),
-        g.means.load(),
-        g.icf.load(),
-        g.points.load(),
-        g.gamma.load(),
-        g.m.load(),
-    ];
-    let adjustment = [
-        0.0.load(),
-        b.cameras.load(),
-        b.points.load(),
-        b.weights.load(),
-        b.camera_of.load(),
-        b.point_of.load(),
-        b.features.load(),
-    ];
-    Ok(vec![
-        level("bessel_j", bessel::bessel_j::ir(), &[0.0.load(), 2usize.load(), 1.0.load(), 1e-8.load()])?,
-        level("log_sum_exp", log_sum_exp::log_sum_exp::ir(), &[0.0.load(), vec![0.5; 20].load()])?,
-        level("gmm::objective", gmm::objective::ir(), &mixture)?,
-        level("ba::objective", ba::objective::ir(), &adjustment)?,
-    ])
+    let counter = Counter { interpreter: Interpreter::new(), found: Mutex::default() };
+    for sample in samples() {
+        (sample.run)(&counter)?;
+    }
+    let found = counter.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(found.into_iter().map(|(name, [reversible, erased])| Level { name, reversible, erased }).collect())
 }
 
-fn level(name: &'static str, module: Module, args: &[Data]) -> Result<Level, Failure> {
-    let (reversible, erased) =
-        (operations(&module, args)?, operations(&module.erased().map_err(rev::Error::from)?, args)?);
-    Ok(Level { name, reversible, erased })
+/// Runs programs on the interpreter, and counts the operations of each where it first runs forward.
+struct Counter {
+    interpreter: Interpreter,
+    found: Mutex<BTreeMap<String, [u64; 2]>>,
 }
 
-fn operations(module: &Module, args: &[Data]) -> Result<u64, Failure> {
-    use rev::interp::Progress;
+impl Device for Counter {
+    fn name(&self) -> &str {
+        "counter"
+    }
+
+    fn backend(&self) -> Backend<'_> {
+        Backend::Dynamic(self)
+    }
+}
+
+impl DynamicDevice for Counter {
+    fn options(&self) -> &Options {
+        DynamicDevice::options(&self.interpreter)
+    }
+
+    fn execute(
+        &self,
+        module: &Module,
+        direction: Direction,
+        args: &mut [&mut dyn DynArg],
+    ) -> Result<(), Error> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if direction == Direction::FORWARD && !found.contains_key(&module.entry) {
+            let args: Vec<Data> = args.iter().map(|a| a.load()).collect();
+            let counts = [operations(module, &args)?, operations(&module.erased()?, &args)?];
+            found.insert(module.entry.clone(), counts);
+        }
+        drop(found);
+        self.interpreter.execute(module, direction, args)
+    }
+}
+
+fn operations(module: &Module, args: &[Data]) -> Result<u64, Error> {
     let mut machine = Machine::new(module, &module.entry, Direction::FORWARD, args.to_vec())?.forgetting();
     let mut count = 0;
     while machine.step()? == Progress::Stepped {

@@ -309,28 +309,18 @@ impl Body<'_> {
     }
 
     /// An instruction, with its failure where it can fail.
-    pub fn applied(&mut self, instr: Instr, place: &Place, call: TokenStream) -> TokenStream {
-        let p = self.p;
-        match instr.row().adjoint {
-            InstrAdjoint::ScaleByOperand
-            | InstrAdjoint::ScaleByReciprocal
-            | InstrAdjoint::ScaleBy
-            | InstrAdjoint::UnscaleBy => {
-                let (name, shown) = (instr.name(), self.show(place));
-                if self.lane.is_some() {
-                    let failure = self
-                        .failing_at(quote!(__lane), |at| quote!(#p::fail::inexact(#at, #name, #shown, __e)));
-                    return quote!(if let __Err((__lane, __e)) = #call { #failure });
-                }
-                let failure = self.fail(|at| quote!(#p::fail::inexact(#at, #name, #shown, __e)));
-                quote!(if let __Err(__e) = #call { #failure })
-            }
-            InstrAdjoint::Nothing
-            | InstrAdjoint::InverseOnShadows
-            | InstrAdjoint::Inv
-            | InstrAdjoint::Rotation
-            | InstrAdjoint::ReverseRotation => quote!(#call;),
+    fn applied(&mut self, instr: Instr, place: &Place, call: TokenStream) -> TokenStream {
+        if !can_fail(instr) {
+            return quote!(#call;);
         }
+        let failure = self.inexact(instr, place);
+        quote!(if let __Err(__e) = #call { #failure })
+    }
+
+    /// The error of an instruction.
+    pub fn inexact(&mut self, instr: Instr, place: &Place) -> TokenStream {
+        let (p, name, shown) = (self.p, instr.name(), self.show(place));
+        self.fail(|at| quote!(#p::fail::inexact(#at, #name, #shown, __e)))
     }
 
     fn binding(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
@@ -691,6 +681,21 @@ impl Body<'_> {
         });
         let tokens = &external.tokens;
         quote!({ #(#names)* #p::external(|| { #tokens }); })
+    }
+}
+
+/// Whether an instruction refuses what it can't undo.
+pub fn can_fail(instr: Instr) -> bool {
+    match instr.row().adjoint {
+        InstrAdjoint::ScaleByOperand
+        | InstrAdjoint::ScaleByReciprocal
+        | InstrAdjoint::ScaleBy
+        | InstrAdjoint::UnscaleBy => true,
+        InstrAdjoint::Nothing
+        | InstrAdjoint::InverseOnShadows
+        | InstrAdjoint::Inv
+        | InstrAdjoint::Rotation
+        | InstrAdjoint::ReverseRotation => false,
     }
 }
 

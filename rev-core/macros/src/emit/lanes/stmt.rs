@@ -12,6 +12,7 @@ use super::super::expr::Reach;
 use super::super::loops::step_type;
 use super::super::names::ident;
 use super::super::pair::SineCosine;
+use super::super::stmt::can_fail;
 use super::super::types::{rust_type, storage, Storage};
 use super::place::Spot;
 use super::Kind;
@@ -194,7 +195,7 @@ impl Body<'_> {
         if let [place] = places {
             let changed = self.through(place, false, |body, part| {
                 let mask = body.mask();
-                body.applied(
+                body.lane_applied(
                     instr,
                     place,
                     quote!(#p::lanes::instr::#name(__s, #mask, &mut #part #(, #args)*)),
@@ -212,7 +213,7 @@ impl Body<'_> {
         let mask = self.mask();
         let call = quote!(#p::lanes::instr::#name(__s, #mask, #(&mut #taken,)* #(#args),*));
         let apply = match places.first() {
-            Some(first) => self.applied(instr, first, call),
+            Some(first) => self.lane_applied(instr, first, call),
             None => self.defect("an instruction without places"),
         };
         let mut back = TokenStream::new();
@@ -220,6 +221,15 @@ impl Body<'_> {
             back.extend(self.through(place, false, |_, part| quote!(#part = #held;)));
         }
         quote!({ #given #apply #back })
+    }
+
+    /// An instruction, with its failure where it can fail: that of a lane.
+    fn lane_applied(&mut self, instr: Instr, place: &Place, call: TokenStream) -> TokenStream {
+        if !can_fail(instr) {
+            return quote!(#call;);
+        }
+        let failure = self.of_lane(|body| body.inexact(instr, place));
+        quote!(if let __Err((__lane, __e)) = #call { #failure })
     }
 
     fn lane_let(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
