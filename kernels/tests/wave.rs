@@ -81,10 +81,6 @@ fn loss(medium: &Medium, sources: &[f64], bars: Option<&mut Bars>) -> (f64, Vec<
         for (n, amount) in sources.iter().enumerate().rev() {
             bars.0 .1.zip_mut_with(&states[n + 1].1, |bar, u| bar.0[0] += u);
             by_source.push(back(&cpu, &mut states[n + 1], bars, medium, ([20, 4], *amount)).unwrap());
-            // the adjoint restores the state before
-            for (a, b) in all(&states[n + 1]).zip(all(&states[n])) {
-                assert!((a - b).abs() < 1e-12, "{a} {b}");
-            }
         }
     }
     by_source.reverse();
@@ -170,7 +166,7 @@ fn every_device_has_the_same_bits() {
         }
         let there = field.clone();
         let by_source = back(d, &mut field, &mut bars, &medium, ([33, 2], 0.3))?;
-        let outputs = Outputs::new().with("u", &there.1).with("psi", &there.3).with("back", &field.0);
+        let outputs = Outputs::new().with("u", &there.1).with("psi", &there.3);
         let outputs = outputs.with("u_bar", &bars.0 .1).with("c_bar", &bars.1).with("phi_bar", &bars.0 .2);
         Ok(outputs.with("by_source", &by_source))
     };

@@ -75,3 +75,32 @@ fn pure_functions() {
     assert!((g.r - 2.0 * r * (c * c + 3.0 * s * s)).abs() < 1e-14);
     assert!((g.phi - r * r * 4.0 * s * c).abs() < 1e-14);
 }
+
+#[reversible]
+fn settle(x: &mut [f64], y: &mut f64, k: f64) {
+    for i in par(0..x.len()) {
+        scale_by(x[i], 0.5);
+        x[i] += k.sin();
+        *y += x[i] * x[i] * k;
+    }
+}
+
+/// The pullback has the adjoint's shadows, and doesn't restore the state.
+#[test]
+fn a_pullback_is_an_adjoint_that_forgets() {
+    let start: Vec<f64> = (0..70).map(|i| f64::from(i) - 20.5).collect();
+    let (mut after, mut y, k) = (start.clone(), 0.25, 1.25);
+    settle(&mut after, &mut y, k).unwrap();
+    for checks in [false, true] {
+        let device = Cpu::with_threads(1).checks(checks);
+        let shadows = || (vec![Batch([0.5, 0.0]); 70], Batch([0.0, 2.0]), Batch([1.0, 0.0]));
+        let [mut adjoint, mut pullback] = [shadows(), shadows()];
+        let (mut x, mut y_before) = (after.clone(), y);
+        let (x_bar, y_bar, k_bar) = (&mut adjoint.0, &mut adjoint.1, &mut adjoint.2);
+        settle::adjoint(&device, &mut x, x_bar, &mut y_before, y_bar, k, k_bar).unwrap();
+        assert!(x.iter().zip(&start).all(|(a, b)| (a - b).abs() < 1e-14) && (y_before - 0.25).abs() < 1e-9);
+        let (x_bar, y_bar, k_bar) = (&mut pullback.0, &mut pullback.1, &mut pullback.2);
+        settle::pullback(&device, &mut after.clone(), x_bar, &mut y.clone(), y_bar, k, k_bar).unwrap();
+        assert_eq!(pullback, adjoint);
+    }
+}

@@ -78,7 +78,8 @@ pub fn advance(
     Ok(())
 }
 
-/// The adjoint of [`advance`]: from the field after the step and its cotangents to those before it. Gradients by the
+/// The adjoint of [`advance`]: from the cotangents of the field after the step to those of the field before it. The field after
+/// the step is used up: it isn't brought back. Gradients by the
 /// squared speeds are added up; what comes back is the one by the source's amount.
 ///
 /// # Errors
@@ -97,7 +98,7 @@ pub fn back(
     std::mem::swap(before, u);
     std::mem::swap(before_bar, u_bar);
     let [mut dt_bar, mut hx_bar, mut hy_bar, mut amount_bar] = [Batch([0.0]); 4];
-    step::adjoint(
+    step::pullback(
         device,
         before.view_mut(),
         before_bar.view_mut(),

@@ -39,7 +39,7 @@
 //!     },
 //!     |_, new, old, (bar, r_bar, _)| {
 //!         let (mut new_bar, mut old_bar, mut by_r) = (Batch([*bar]), Batch([0.0]), Batch([0.0]));
-//!         logistic::adjoint(&cpu, new, &mut new_bar, *old, &mut old_bar, r, &mut by_r)?;
+//!         logistic::pullback(&cpu, new, &mut new_bar, *old, &mut old_bar, r, &mut by_r)?;
 //!         (*bar, *r_bar) = (old_bar.0[0], *r_bar + by_r.0[0]);
 //!         Ok(())
 //!     },

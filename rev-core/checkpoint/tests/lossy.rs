@@ -46,7 +46,7 @@ fn by_lorenz(steps: u64, states: usize) -> [f64; 6] {
         no_loss,
         |_, new, old, (bar, by): &mut ([Batch<f64, 1>; 3], [Batch<f64, 1>; 3])| {
             let (mut old_bar, mut dt_bar) = ([Batch([0.0]); 3], Batch([0.0]));
-            runge_kutta::adjoint(&cpu, new, bar, old, &mut old_bar, &LORENZ, by, dt, &mut dt_bar)?;
+            runge_kutta::pullback(&cpu, new, bar, old, &mut old_bar, &LORENZ, by, dt, &mut dt_bar)?;
             *bar = old_bar;
             Ok(())
         },
@@ -119,7 +119,7 @@ fn the_heat_equation() {
         },
         |_, new: &mut Vec<f64>, old: &Vec<f64>, (bar, old_bar, k_bar, _)| {
             old_bar.fill(Batch([0.0]));
-            heat::adjoint(&cpu, new, bar, old, old_bar, &k, k_bar)?;
+            heat::pullback(&cpu, new, bar, old, old_bar, &k, k_bar)?;
             std::mem::swap(bar, old_bar);
             Ok(())
         },
@@ -183,7 +183,7 @@ fn rates_are_learned_through_the_steps_of_gradient_descent() {
             },
             |n, new: &mut [f64; 2], old: &[f64; 2], (bar, by_rate)| {
                 let (mut old_bar, mut rate_bar) = ([Batch([0.0]); 2], Batch([0.0]));
-                descend::adjoint(&cpu, new, bar, old, &mut old_bar, rates[n as usize], &mut rate_bar)?;
+                descend::pullback(&cpu, new, bar, old, &mut old_bar, rates[n as usize], &mut rate_bar)?;
                 by_rate[n as usize] += rate_bar.0[0];
                 *bar = old_bar;
                 Ok(())
@@ -230,7 +230,7 @@ fn newton_s_method_of_unknown_length() {
             no_loss,
             |_, new: &mut f64, old: &f64, (bar, by_c): &mut (f64, f64)| {
                 let (mut new_bar, mut old_bar, mut c_bar) = (Batch([*bar]), Batch([0.0]), Batch([0.0]));
-                newton::adjoint(&cpu, new, &mut new_bar, *old, &mut old_bar, c, &mut c_bar)?;
+                newton::pullback(&cpu, new, &mut new_bar, *old, &mut old_bar, c, &mut c_bar)?;
                 (*bar, *by_c) = (old_bar.0[0], *by_c + c_bar.0[0]);
                 Ok(())
             },
@@ -302,7 +302,7 @@ fn an_lstm_s_loop_over_time() {
             let mut x_bar = Batch([0.0]);
             let (new_bar, old_bar_view) = (bar.view_mut(), old_bar.view_mut());
             let (w, w_bar) = (w.view(), w_bar.view_mut());
-            lstm::adjoint(
+            lstm::pullback(
                 &cpu,
                 new.view_mut(),
                 new_bar,
@@ -354,7 +354,7 @@ fn a_relaxation_in_place() {
         no_loss,
         |_, x: &mut Array1<f64>, (bar, by_rate): &mut (Array1<Batch<f64, 1>>, f64)| {
             let mut rate_bar = Batch([0.0]);
-            settle::adjoint(&cpu, x.view_mut(), bar.view_mut(), rate, &mut rate_bar)?;
+            settle::pullback(&cpu, x.view_mut(), bar.view_mut(), rate, &mut rate_bar)?;
             *by_rate += rate_bar.0[0];
             Ok(())
         },

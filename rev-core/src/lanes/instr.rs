@@ -148,12 +148,17 @@ where
         Some(_) => 0,
         None => m.bits(s) & eq(s, k.clone().pack(), i64::splat(0)).0,
     };
-    let product = in_all(m.bits(s), |lanes| match zeros & lanes {
-        0 => P::InLanes::scale_int(s, lanes, x.clone(), k.clone()).ok_or(InstrError::Overflow),
-        _ => Err(InstrError::Inexact),
-    })?;
-    *x = masked(s, m, product, x);
-    Ok(())
+    if zeros == 0 {
+        if let Some(product) = P::InLanes::scale_int(s, m.bits(s), x.clone(), k.clone()) {
+            *x = masked(s, m, product, x);
+            return Ok(());
+        }
+    }
+    let x = x.clone();
+    Err(first_failing(m.bits(s), move |lane| match zeros & lane {
+        0 => P::InLanes::scale_int(s, lane, x.clone(), k.clone()).is_none().then_some(InstrError::Overflow),
+        _ => Some(InstrError::Inexact),
+    }))
 }
 
 /// `x → x/k`, where the quotient is exact; otherwise the first lane in which it isn't.
@@ -167,11 +172,14 @@ pub fn div_int<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    let quotient = in_all(m.bits(s), |lanes| {
-        P::InLanes::unscale_int(s, lanes, x.clone(), k.clone()).ok_or(InstrError::Inexact)
-    })?;
-    *x = masked(s, m, quotient, x);
-    Ok(())
+    if let Some(quotient) = P::InLanes::unscale_int(s, m.bits(s), x.clone(), k.clone()) {
+        *x = masked(s, m, quotient, x);
+        return Ok(());
+    }
+    let x = x.clone();
+    Err(first_failing(m.bits(s), move |lane| {
+        P::InLanes::unscale_int(s, lane, x.clone(), k.clone()).is_none().then_some(InstrError::Inexact)
+    }))
 }
 
 /// `x → c·x`, where the product tells `x`; otherwise the first lane in which it doesn't.
@@ -185,11 +193,14 @@ pub fn scale_by<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    let product = in_all(m.bits(s), |lanes| {
-        P::InLanes::scale_exact(s, lanes, x.clone(), c.clone()).ok_or(InstrError::Product)
-    })?;
-    *x = masked(s, m, product, x);
-    Ok(())
+    if let Some(product) = P::InLanes::scale_exact(s, m.bits(s), x.clone(), c.clone()) {
+        *x = masked(s, m, product, x);
+        return Ok(());
+    }
+    let x = x.clone();
+    Err(first_failing(m.bits(s), move |lane| {
+        P::InLanes::scale_exact(s, lane, x.clone(), c.clone()).is_none().then_some(InstrError::Product)
+    }))
 }
 
 /// `x → x/c`, where the quotient tells `x`; otherwise the first lane in which it doesn't.
@@ -203,30 +214,21 @@ pub fn unscale_by<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    let quotient = in_all(m.bits(s), |lanes| {
-        P::InLanes::unscale_exact(s, lanes, x.clone(), c.clone()).ok_or(InstrError::Inexact)
-    })?;
-    *x = masked(s, m, quotient, x);
-    Ok(())
+    if let Some(quotient) = P::InLanes::unscale_exact(s, m.bits(s), x.clone(), c.clone()) {
+        *x = masked(s, m, quotient, x);
+        return Ok(());
+    }
+    let x = x.clone();
+    Err(first_failing(m.bits(s), move |lane| {
+        P::InLanes::unscale_exact(s, lane, x.clone(), c.clone()).is_none().then_some(InstrError::Inexact)
+    }))
 }
 
-/// What is computed in all lanes of a mask, or the first lane in which that fails, and why.
-#[inline(always)]
-fn in_all<R>(
-    lanes: LaneMask,
-    compute: impl Fn(LaneMask) -> Result<R, InstrError>,
-) -> Result<R, (usize, InstrError)> {
-    compute(lanes).map_err(|error| first_failing(lanes, error, |lane| compute(lane).err()))
-}
-
-/// The first lane that fails when it is alone.
+/// The first lane of a mask that fails when it is alone, and why. What all lanes do at once is written out beside its calls, as a closure
+/// that is called twice isn't inlined, and outside of its caller has no vectors; and it gets copies, so that the lanes stay in registers.
 #[cold]
-fn first_failing(
-    lanes: LaneMask,
-    error: InstrError,
-    fails: impl Fn(LaneMask) -> Option<InstrError>,
-) -> (usize, InstrError) {
+fn first_failing(lanes: LaneMask, why: impl Fn(LaneMask) -> Option<InstrError>) -> (usize, InstrError) {
     let active = (0..LaneMask::BITS as usize).filter(|lane| lanes >> lane & 1 == 1);
-    let mut failing = active.filter_map(|lane| Some((lane, fails(1 << lane)?)));
-    failing.next().unwrap_or((lanes.trailing_zeros() as usize, error))
+    let failing = active.filter_map(|lane| Some((lane, why(1 << lane)?))).next();
+    failing.unwrap_or((lanes.trailing_zeros() as usize, InstrError::Inexact))
 }

@@ -1,10 +1,11 @@
 //! Running a program on arguments in place: `f`, `f::inverse`, `f::run`, `f::run_inverse`,
-//! `f::adjoint`.
+//! `f::adjoint`, `f::pullback`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, ToTokens};
 use rev_compiler::ir::Direction;
 
+use super::dispatch::Known;
 use super::{lent, same_shape, Entry, Slot};
 use crate::model::{Method, ParamModel};
 use crate::names::RECEIVER;
@@ -80,7 +81,7 @@ pub fn functions(entry: &Entry) -> TokenStream {
     let run = on_device("run", Direction::FORWARD);
     let run_inverse = on_device("run_inverse", Direction::INVERSE);
     let (inverse, body) = (head(entry, quote!(fn inverse), None), on_cpu(entry, "run_inverse"));
-    let adjoint = adjoint(entry, &device);
+    let [adjoint, pullback] = [false, true].map(|forgets| adjoint(entry, &device, forgets));
     let dispatchers = entry.dispatchers(&[Direction::FORWARD, Direction::INVERSE, Direction::ADJOINT]);
     quote! {
         /// Runs the inverse on the CPU with default options.
@@ -89,14 +90,21 @@ pub fn functions(entry: &Entry) -> TokenStream {
         #run
         /// Runs the inverse on a device.
         #run_inverse
+        /// The adjoint, in place: from the state after the function and its cotangents to the state
+        /// before it, with the cotangents of everything that was read added to its shadow. Each
+        /// argument is followed by its shadow of width `__N`.
         #adjoint
+        /// The same where nobody needs the state before: what the function writes is used up, and holds afterwards what nothing
+        /// is said about.
+        #pullback
         #dispatchers
     }
 }
 
-/// `f::adjoint(device, p, &mut p_bar, …)`
-fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
-    let (p, vis) = (entry.p, &entry.model.item.vis);
+/// `f::adjoint(device, p, &mut p_bar, …)`, or `f::pullback`, which needn't restore the state.
+fn adjoint(entry: &Entry, device: &TokenStream, forgets: bool) -> TokenStream {
+    let (p, vis, name) = (entry.p, &entry.model.item.vis, if forgets { "pullback" } else { "adjoint" });
+    let name = format_ident!("{name}");
     let (declared, conditions) = (entry.signature.declared(), entry.signature.conditions());
     let n = quote!(__N);
     let mut inputs = Vec::new();
@@ -114,12 +122,9 @@ fn adjoint(entry: &Entry, device: &TokenStream) -> TokenStream {
         .params()
         .map(|(param, passed)| same_shape(p, passed.shape, &param.ident, &entry.bar(param)))
         .collect();
-    let run = entry.dispatch(Direction::ADJOINT, &slots, Some(&n));
+    let run = entry.dispatch_knowing(Direction::ADJOINT, &slots, Some(&n), Known { forgets, zeros: &[] });
     quote! {
-        /// The adjoint, in place: from the state after the function and its cotangents to the state
-        /// before it, with the cotangents of everything that was read added to its shadow. Each
-        /// argument is followed by its shadow of width `__N`.
-        #vis fn adjoint<#declared const __N: usize>(
+        #vis fn #name<#declared const __N: usize>(
             #device #(#inputs),*
         ) -> ::core::result::Result<(), #p::Error> #conditions {
             #rebound
