@@ -19,6 +19,7 @@
 //! | is my inverse right, is my gradient right, do two devices agree? | [`verify`], [`compare`] |
 //! | numbers whose products can be undone: logarithmic, tropical, odd integers | `numbers`, with the feature of this name |
 //! | programs written in the language: Gaussian mixtures, bundle adjustment and others | the crate `rev-kernels` |
+//! | linear algebra, networks, classics as programs | the crates `rev-algebra`, `rev-networks`, `rev-classics`; `docs/library.md` |
 
 extern crate self as rev;
 

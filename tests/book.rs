@@ -185,3 +185,16 @@ fn the_first_hour_ends_with_the_example() {
     let program = &example[example.find("use rev::").unwrap()..];
     assert!(page.contains(&format!("```rust\n{program}```\n")), "docs/first-hour.md has another program");
 }
+
+#[test]
+fn the_library_s_page_has_every_module() {
+    let page = std::fs::read_to_string(root().join("docs/library.md")).unwrap();
+    for name in ["algebra", "classics", "networks"] {
+        let list = std::fs::read_to_string(root().join(format!("kernels/{name}/src/lib.rs"))).unwrap();
+        let modules: Vec<_> =
+            list.lines().filter_map(|l| l.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+        let missing: Vec<_> =
+            modules.iter().filter(|m| **m != "suite" && !page.contains(&format!("`{m}`"))).collect();
+        assert!(modules.len() > 4 && missing.is_empty(), "rev-{name}: {missing:?}");
+    }
+}
