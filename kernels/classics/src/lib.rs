@@ -1,3 +1,10 @@
-//! Programs written in rev, each beside the plain Rust that does the same without being reversible (`plain`): what reversible languages are known by: exact integer programs, ciphers, automata, lattices and circuits.
+//! Programs written in rev, each beside the plain Rust that does the same without being reversible (`plain`): what reversible languages are
+//! known by: exact integer programs, ciphers, automata, lattices and circuits.
 
+pub mod factors;
+pub mod feistel;
+pub mod permutation;
+pub mod root;
+pub mod run_length;
 pub mod suite;
+pub mod xtea;

@@ -1,6 +1,50 @@
 //! Every program of this crate on small arguments: what each device has to give the same bits for, in the deterministic mode.
 
+use crate::{factors, feistel, permutation, root, run_length, xtea};
 use rev_core::verify::{Outputs, Sample};
 
-/// The programs.
-pub const SAMPLES: &[Sample] = &[];
+macro_rules! samples {
+    ($($name:literal, $on_gpu:literal, |$device:ident| $run:expr;)*) => {
+        /// The programs.
+        pub const SAMPLES: &[Sample] = &[$(Sample { name: $name, on_gpu: $on_gpu, run: |$device| $run }),*];
+    };
+}
+
+samples! {
+    "integer square root", true, |d| {
+        let (mut number, mut root) = (1_234_567, 0);
+        root::square_root::run(d, &mut number, &mut root)?;
+        Ok(Outputs::new().with("rest", &number).with("root", &root))
+    };
+    "prime factors", true, |d| {
+        let (mut number, mut factors, mut count) = (2 * 2 * 3 * 7 * 101, [0; 8], 0);
+        factors::factor::run(d, &mut number, &mut factors, &mut count)?;
+        Ok(Outputs::new().with("number", &number).with("factors", &factors).with("count", &count))
+    };
+    "run-length coding", true, |d| {
+        let (mut text, mut values, mut lengths, mut runs) = ([5u32, 5, 5, 0, 0, 7], [0; 4], [0; 4], 0);
+        run_length::encode::run(d, &mut text, &mut values, &mut lengths, &mut runs)?;
+        let outputs = Outputs::new().with("text", &text).with("values", &values);
+        Ok(outputs.with("lengths", &lengths).with("runs", &runs))
+    };
+    "permutation to its number", true, |d| {
+        let (mut x, mut number) = ([3, 0, 4, 1, 2], 0);
+        permutation::to_code::run(d, &mut x)?;
+        let code = x;
+        permutation::to_number::run(d, &mut number, &mut x)?;
+        Ok(Outputs::new().with("code", &code).with("number", &number).with("cleared", &x))
+    };
+    "XTEA and its inverse", true, |d| {
+        let mut blocks: Vec<[u32; 2]> = (0..100).map(|i| [i, 7 * i]).collect();
+        let key = [1, 2, 3, u32::MAX];
+        xtea::encipher_each::run(d, &mut blocks, &key)?;
+        let there = blocks.clone();
+        xtea::encipher_each::run_inverse(d, &mut blocks, &key)?;
+        Ok(Outputs::new().with("there", &there).with("back", &blocks))
+    };
+    "Feistel's network", true, |d| {
+        let (mut left, mut right) = (1, 2);
+        feistel::feistel::run(d, &mut left, &mut right, &[3, 4, 5], feistel::xtea_round {})?;
+        Ok(Outputs::new().with("left", &left).with("right", &right))
+    };
+}
