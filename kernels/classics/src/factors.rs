@@ -58,7 +58,7 @@ pub mod plain {
         let mut factors = Vec::new();
         let mut divisor = 2;
         while divisor <= number / divisor {
-            while number % divisor == 0 {
+            while number.is_multiple_of(divisor) {
                 number /= divisor;
                 factors.push(divisor);
             }

@@ -1,6 +1,7 @@
 //! Every program of this crate on small arguments: what each device has to give the same bits for, in the deterministic mode.
 
-use crate::{factors, feistel, permutation, root, run_length, xtea};
+use crate::{billiard, factors, feistel, lattice_gas, permutation, root, run_length, xtea};
+use ndarray::Array2;
 use rev_core::verify::{Outputs, Sample};
 
 macro_rules! samples {
@@ -46,5 +47,21 @@ samples! {
         let (mut left, mut right) = (1, 2);
         feistel::feistel::run(d, &mut left, &mut right, &[3, 4, 5], feistel::xtea_round {})?;
         Ok(Outputs::new().with("left", &left).with("right", &right))
+    };
+    "lattice gas and its inverse", true, |d| {
+        let rule = lattice_gas::Rule::fhp();
+        let (after, before, moves) = (rule.after.view(), rule.before.view(), rule.moves(6, 8));
+        let mut sites = Array2::from_shape_fn((6, 8), |(i, j)| ((13 * i + 7 * j) % 64) as u8);
+        lattice_gas::advance::run(d, &mut sites, after, before, &moves, 5)?;
+        let there = sites.clone();
+        lattice_gas::advance::run_inverse(d, &mut sites, after, before, &moves, 5)?;
+        Ok(Outputs::new().with("there", &there).with("back", &sites))
+    };
+    "billiard-ball automaton and its inverse", true, |d| {
+        let mut cells = Array2::from_shape_fn((6, 8), |(i, j)| (13 * i + 7 * j) % 5 < 2);
+        billiard::advance::run(d, &mut cells, 5)?;
+        let there = cells.clone();
+        billiard::advance::run_inverse(d, &mut cells, 5)?;
+        Ok(Outputs::new().with("there", &there).with("back", &cells))
     };
 }

@@ -52,7 +52,7 @@ pub mod plain {
     pub fn schedule(key: [u32; 4]) -> Vec<u32> {
         let word = |round: u32| {
             let sum = round.div_ceil(2).wrapping_mul(DELTA);
-            let place = if round % 2 == 0 { sum & 3 } else { sum >> 11 & 3 };
+            let place = if round.is_multiple_of(2) { sum & 3 } else { sum >> 11 & 3 };
             sum.wrapping_add(key[place as usize])
         };
         (0..64).map(word).collect()
