@@ -4,9 +4,11 @@
 pub mod billiard;
 pub mod factors;
 pub mod feistel;
+pub mod kepler;
 pub mod lattice_gas;
 pub mod permutation;
 pub mod root;
 pub mod run_length;
+pub mod spin_glass;
 pub mod suite;
 pub mod xtea;

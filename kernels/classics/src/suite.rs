@@ -1,8 +1,11 @@
 //! Every program of this crate on small arguments: what each device has to give the same bits for, in the deterministic mode.
 
-use crate::{billiard, factors, feistel, lattice_gas, permutation, root, run_length, xtea};
+use crate::{
+    billiard, factors, feistel, kepler, lattice_gas, permutation, root, run_length, spin_glass, xtea,
+};
 use ndarray::Array2;
 use rev_core::verify::{Outputs, Sample};
+use rev_cpu::prelude::Fixed43;
 
 macro_rules! samples {
     ($($name:literal, $on_gpu:literal, |$device:ident| $run:expr;)*) => {
@@ -63,5 +66,26 @@ samples! {
         let there = cells.clone();
         billiard::advance::run_inverse(d, &mut cells, 5)?;
         Ok(Outputs::new().with("there", &there).with("back", &cells))
+    };
+    "Kepler's problem in fixed point and its inverse", true, |d| {
+        let number = Fixed43::from_num::<f64>;
+        let (x, v) = kepler::perihelion(0.3);
+        let (mut x, mut v) = (x.map(number), v.map(number));
+        kepler::orbit::run(d, &mut x, &mut v, number(0.01), 100)?;
+        let there = (x, v);
+        kepler::orbit::run_inverse(d, &mut x, &mut v, number(0.01), 100)?;
+        Ok(Outputs::new().with("there", &there).with("x", &x).with("v", &v))
+    };
+    "Kepler's problem, derivatives", true, |d| {
+        let (x, v) = kepler::perihelion(0.3);
+        let g = kepler::orbit::vjp(d, [1.0, 0.5], [0.0, -1.0], &x, &v, 0.01, 50)?;
+        Ok(Outputs::new().with("x", &g.position_bar).with("v", &g.velocity_bar).with("dt", &g.dt_bar))
+    };
+    "ground state of a spin glass, gradient", true, |d| {
+        let strengths = |rows, by: f64| Array2::from_shape_fn((rows, 3), |(i, j)| f64::sin(by * (3 * i + j + 1) as f64));
+        let (right, down, field) = (strengths(4, 1.3), strengths(3, 2.9), strengths(4, 0.7));
+        let g = spin_glass::ground_energy::gradient(d, right.view(), down.view(), field.view())?;
+        let outputs = Outputs::new().with("energy", &g.value).with("right", &g.right);
+        Ok(outputs.with("down", &g.down).with("field", &g.field))
     };
 }
