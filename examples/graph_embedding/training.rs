@@ -13,6 +13,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rev::prelude::*;
+use rev_networks::adam::Adam;
 
 use super::loss::{embedding, Petersen, EDGES, VERTICES};
 
@@ -93,18 +94,13 @@ pub struct Found {
     pub at: Vector,
 }
 
-/// Adam (Kingma and Ba, 2015) with its usual decay rates.
+/// Steps of Adam.
 pub fn adam(placement: &Placement<'_>, steps: u64) -> Result<Found, rev::Error> {
-    let (decay, eps) = ([0.9, 0.999], 1e-8);
     let mut x = placement.first();
-    let mut moments = vec![[0.0; 2]; x.len()];
-    for step in 1..=steps {
-        let unbias = decay.map(|d: f64| 1.0 / (1.0 - d.powf(step as f64)));
+    let mut adam = Adam::new(RATE, x.len());
+    for _ in 0..steps {
         let slope = placement.slope(&x)?;
-        for ((x, m), g) in x.iter_mut().zip(&mut moments).zip(slope) {
-            *m = [decay[0] * m[0] + (1.0 - decay[0]) * g, decay[1] * m[1] + (1.0 - decay[1]) * g * g];
-            *x -= RATE * m[0] * unbias[0] / ((m[1] * unbias[1]).sqrt() + eps);
-        }
+        adam.step(&mut x, &slope);
     }
     Ok(Found { loss: placement.value(&x)?, iterations: steps, at: x })
 }
