@@ -16,6 +16,7 @@ pub mod fibonacci;
 pub mod gates;
 pub mod gmm;
 pub mod io;
+pub mod ising_chain;
 pub mod kmeans;
 pub mod leapfrog;
 pub mod log_sum_exp;

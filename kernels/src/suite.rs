@@ -2,8 +2,8 @@
 //! deterministic mode. The tests of the devices and the report on a GPU run this list.
 
 use crate::{
-    affine, ba, bal, bessel, complex_log, exponential, fibonacci, gmm, kmeans, leapfrog, log_sum_exp,
-    multiplier, norm,
+    affine, ba, bal, bessel, complex_log, exponential, fibonacci, gmm, ising_chain, kmeans, leapfrog,
+    log_sum_exp, multiplier, norm,
 };
 use ndarray::{arr2, Array2};
 use num_complex::Complex;
@@ -117,5 +117,12 @@ samples! {
     "bundle adjustment with BAL's camera, gradient", true, |d| {
         let g = bal::gradient(d, &bal::Instance::random(2, 4, 20, 5))?;
         Ok(Outputs::new().with("value", &g.value).with("cameras", &g.cameras).with("points", &g.points))
+    };
+    "energy of a spin chain by a circuit, gradient", true, |d| {
+        let angles = |n, by: f64| Array2::from_shape_fn((2, n), |(i, j)| f64::sin(by * (n * i + j + 1) as f64));
+        let (bonds, fields) = (angles(3, 0.8), angles(4, 1.9));
+        let g = ising_chain::energy::gradient(d, bonds.view(), fields.view(), 1.0, 0.7)?;
+        let outputs = Outputs::new().with("energy", &g.value).with("bonds", &g.bond_angles);
+        Ok(outputs.with("fields", &g.field_angles).with("coupling", &g.coupling).with("field", &g.field))
     };
 }

@@ -1,3 +1,15 @@
-//! Programs written in rev, each beside the plain Rust that does the same without being reversible (`plain`): linear algebra, sparse and dense, transforms, sorting, statistics.
+//! Programs written in rev, each beside the plain Rust that does the same without being reversible (`plain`): linear algebra, sparse
+//! and dense, transforms, sorting, statistics.
+//!
+//! | module | programs |
+//! | --- | --- |
+//! | [`sparse`] | products of sparse matrices with vectors and matrices, the inner product of two sparse matrices |
+//! | [`factorize`] | LU, Cholesky and QR in place; determinants, solutions of linear systems, inverses |
+//! | [`unitary`] | orthogonal matrices as products of rotations |
+//! | [`fft`] | the discrete Fourier transform in place: complex, real, two dimensions |
 
+pub mod factorize;
+pub mod fft;
+pub mod sparse;
 pub mod suite;
+pub mod unitary;

@@ -1,0 +1,184 @@
+//! `P A = L U` with partial pivoting, in place, and determinants, solutions and inverses by it.
+//!
+//! ```text
+//! for k: exchange row k with that of the pivot;  a_ik := a_ik / a_kk;  a_ij := a_ij - a_ik a_kj   (i, j > k)
+//! ```
+//!
+//! Afterwards `U` is the upper triangle of `a`, and `L`, whose diagonal is 1, the lower one. Beside them the exchanges are kept, an index
+//! for each row.
+//!
+//! A pivot gives way to one further down only where that is larger by the factor [`MARGIN`]. So elements that are equal are told apart
+//! in the same way on the way back, where they are rounded, and elements of `L` are at most `MARGIN`, not 1.
+//!
+//! **Singular matrices.** A pivot of zero with rows below it can't be divided by, which is an error of the program (`unscale_by`). Where
+//! only the last one is zero the factorization is there: the determinant is 0, its logarithm minus infinity, and solving is an error.
+
+use super::triangular::{solve_unit_lower, solve_upper};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
+use rev_cpu::prelude::*;
+
+/// How much larger a pivot has to be than one above it.
+pub const MARGIN: f64 = 1.05;
+
+/// `at +=` the index of the largest `|x|`, up to [`MARGIN`]. Memory: an index for each element.
+#[reversible]
+pub fn largest<T: Real>(at: &mut usize, x: ArrayView1<T>) {
+    let mut best = vec![0usize; x.len()];
+    for i in 1..x.len() {
+        best[i] += if x[i].abs() > T::from_f64(MARGIN) * x[best[i - 1]].abs() { i } else { best[i - 1] };
+    }
+    *at += best[x.len() - 1];
+}
+
+/// `P A = L U` in place, for a square matrix. `pivots`, zeros before, gets for each row how far below it the row stands that it is
+/// exchanged with.
+///
+/// # Errors
+///
+/// A pivot of zero that isn't the last one: the matrix is singular.
+#[reversible]
+pub fn lu<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize]) {
+    for k in 0..pivots.len() {
+        largest(&mut pivots[k], a.slice(s![k.., k]));
+        for j in 0..a.ncols() {
+            swap(a[[k, j]], a[[k + pivots[k], j]]);
+        }
+        for i in k + 1..a.nrows() {
+            unscale_by(a[[i, k]], a[[k, k]]);
+        }
+        a.slice_mut(s![k + 1.., k + 1..]) -= outer(a.slice(s![k + 1.., k]), a.slice(s![k, k + 1..]));
+    }
+}
+
+/// `y += det A`. Where `A` has rank n - 1 see [the module](self).
+///
+/// # Errors
+///
+/// A pivot of zero that isn't the last one.
+#[reversible]
+pub fn det<T: Real>(y: &mut T, a: ArrayView2<T>) {
+    let n = a.nrows();
+    let mut factors: Array2<T> = zeros((n, n));
+    let mut pivots = vec![0usize; n];
+    let mut product = vec![T::zero(); n + 1];
+    factors += entries(a);
+    lu(&mut factors, &mut pivots);
+    product[0] += 1.0;
+    for k in 0..n {
+        if pivots[k] == 0 {
+            product[k + 1] += product[k] * factors[[k, k]];
+        } else {
+            product[k + 1] -= product[k] * factors[[k, k]];
+        }
+    }
+    *y += product[n];
+}
+
+/// `y += ln |det A|`.
+///
+/// # Errors
+///
+/// A pivot of zero that isn't the last one.
+#[reversible]
+pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
+    let n = a.nrows();
+    let mut factors: Array2<T> = zeros((n, n));
+    let mut pivots = vec![0usize; n];
+    factors += entries(a);
+    lu(&mut factors, &mut pivots);
+    for k in 0..n {
+        *y += factors[[k, k]].abs().ln();
+    }
+}
+
+/// `b := A⁻¹ b` for the factors of `A`, as [`lu`] leaves them.
+///
+/// # Errors
+///
+/// A pivot of zero.
+#[reversible]
+pub fn solve_with<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>, pivots: &[usize]) {
+    for k in 0..pivots.len() {
+        for j in 0..b.ncols() {
+            swap(b[[k, j]], b[[k + pivots[k], j]]);
+        }
+    }
+    solve_unit_lower(&mut b, &factors);
+    solve_upper(&mut b, &factors);
+}
+
+/// `x += A⁻¹ B`: a column for each right side.
+///
+/// # Errors
+///
+/// A pivot of zero.
+#[reversible]
+pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T>) {
+    let n = a.nrows();
+    let mut factors: Array2<T> = zeros((n, n));
+    let mut pivots = vec![0usize; n];
+    let mut solution: Array2<T> = zeros((n, b.ncols()));
+    factors += entries(a);
+    lu(&mut factors, &mut pivots);
+    solution += entries(b);
+    solve_with(&mut solution, &factors, &pivots);
+    x += entries(solution);
+}
+
+/// `c += A⁻¹`.
+///
+/// # Errors
+///
+/// A pivot of zero.
+#[reversible]
+pub fn invert<T: Real>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>) {
+    let n = a.nrows();
+    let mut identity: Array2<T> = zeros((n, n));
+    for i in 0..n {
+        identity[[i, i]] += 1.0;
+    }
+    solve(&mut c, &a, &identity);
+}
+
+/// The same as plain Rust.
+pub mod plain {
+    use ndarray::{Array2, ArrayView2};
+    use num_traits::Float;
+
+    /// `L` and `U` in one matrix, and the row that stands at each place; `None` for a singular matrix.
+    pub fn lu<T: Float>(a: ArrayView2<T>) -> Option<(Array2<T>, Vec<usize>)> {
+        let (n, mut a) = (a.nrows(), a.to_owned());
+        let mut rows: Vec<usize> = (0..n).collect();
+        for k in 0..n {
+            let pivot = (k..n).fold(k, |best, i| if a[[i, k]].abs() > a[[best, k]].abs() { i } else { best });
+            if a[[pivot, k]] == T::zero() {
+                return None;
+            }
+            rows.swap(k, pivot);
+            (0..n).for_each(|j| a.swap([k, j], [pivot, j]));
+            for i in k + 1..n {
+                let factor = a[[i, k]] / a[[k, k]];
+                a[[i, k]] = factor;
+                (k + 1..n).for_each(|j| a[[i, j]] = a[[i, j]] - factor * a[[k, j]]);
+            }
+        }
+        Some((a, rows))
+    }
+
+    /// `A⁻¹ B`; `None` for a singular matrix.
+    pub fn solve<T: Float>(a: ArrayView2<T>, b: ArrayView2<T>) -> Option<Array2<T>> {
+        let (factors, rows) = lu(a)?;
+        let mut x = Array2::from_shape_fn(b.dim(), |(i, j)| b[[rows[i], j]]);
+        let n = factors.nrows();
+        for j in 0..x.ncols() {
+            for i in 0..n {
+                x[[i, j]] = (0..i).fold(x[[i, j]], |sum, k| sum - factors[[i, k]] * x[[k, j]]);
+            }
+            for i in (0..n).rev() {
+                let sum = (i + 1..n).fold(x[[i, j]], |sum, k| sum - factors[[i, k]] * x[[k, j]]);
+                x[[i, j]] = sum / factors[[i, i]];
+            }
+        }
+        Some(x)
+    }
+}

@@ -1,0 +1,71 @@
+//! Triangular systems, solved in place: `b := L⁻¹ b`. Each number is divided by its pivot or has a multiple of another one subtracted,
+//! so the inverse is the product `b := L b`.
+//!
+//! `b` has a column for each right side; columns are independent. One right side is a matrix with one column
+//! (`b.view_mut().insert_axis(Axis(1))`). The other triangle of the matrix isn't read.
+
+use ndarray::{ArrayView2, ArrayViewMut2};
+use rev_cpu::prelude::*;
+
+/// `b := L⁻¹ b`, where `L` is the lower triangle of `l`.
+///
+/// # Errors
+///
+/// A zero on the diagonal.
+#[reversible]
+pub fn solve_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
+    for j in par(0..b.ncols()) {
+        for i in 0..b.nrows() {
+            for k in 0..i {
+                b[[i, j]] -= l[[i, k]] * b[[k, j]];
+            }
+            unscale_by(b[[i, j]], l[[i, i]]);
+        }
+    }
+}
+
+/// `b := L⁻¹ b`, where `L` is the strict lower triangle of `l` with ones on the diagonal.
+#[reversible]
+pub fn solve_unit_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
+    for j in par(0..b.ncols()) {
+        for i in 0..b.nrows() {
+            for k in 0..i {
+                b[[i, j]] -= l[[i, k]] * b[[k, j]];
+            }
+        }
+    }
+}
+
+/// `b := U⁻¹ b`, where `U` is the upper triangle of `u`.
+///
+/// # Errors
+///
+/// A zero on the diagonal.
+#[reversible]
+pub fn solve_upper<T: Real>(mut b: ArrayViewMut2<T>, u: ArrayView2<T>) {
+    for j in par(0..b.ncols()) {
+        for i in (0..b.nrows()).rev() {
+            for k in i + 1..b.nrows() {
+                b[[i, j]] -= u[[i, k]] * b[[k, j]];
+            }
+            unscale_by(b[[i, j]], u[[i, i]]);
+        }
+    }
+}
+
+/// `b := L⁻ᵀ b`, where `L` is the lower triangle of `l`.
+///
+/// # Errors
+///
+/// A zero on the diagonal.
+#[reversible]
+pub fn solve_lower_transposed<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
+    for j in par(0..b.ncols()) {
+        for i in (0..b.nrows()).rev() {
+            for k in i + 1..b.nrows() {
+                b[[i, j]] -= l[[k, i]] * b[[k, j]];
+            }
+            unscale_by(b[[i, j]], l[[i, i]]);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Factorizations against products of the factors, against plain loops and another crate, and gradients against formulas.
+#![allow(clippy::unwrap_used)]
+
+use nalgebra::DMatrix;
+use ndarray::{arr2, s, Array2, ArrayView2, Axis};
+use rev_algebra::factorize::{cholesky, lu, qr, triangular};
+use rev_cpu::prelude::*;
+
+fn matrix(rows: usize, columns: usize, seed: f64) -> Array2<f64> {
+    Array2::from_shape_fn((rows, columns), |(i, j)| {
+        (seed + 12.9898 * i as f64 + 78.233 * j as f64 + 3.7 * (i * j) as f64).sin()
+    })
+}
+
+fn definite(n: usize, seed: f64) -> Array2<f64> {
+    let a = matrix(n, n, seed);
+    a.dot(&a.t()) + Array2::<f64>::eye(n)
+}
+
+fn theirs(a: &Array2<f64>) -> DMatrix<f64> {
+    DMatrix::from_fn(a.nrows(), a.ncols(), |i, j| a[[i, j]])
+}
+
+fn close(got: ArrayView2<f64>, expected: ArrayView2<f64>, tolerance: f64) {
+    assert_eq!(got.dim(), expected.dim());
+    let worst =
+        got.iter().zip(expected).fold(0.0f64, |worst, (g, e)| worst.max((g - e).abs() / e.abs().max(1.0)));
+    assert!(worst <= tolerance, "{worst}: {got} against {expected}");
+}
+
+fn lower(a: &Array2<f64>, unit: bool) -> Array2<f64> {
+    Array2::from_shape_fn(a.dim(), |(i, j)| match i.cmp(&j) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal if unit => 1.0,
+        std::cmp::Ordering::Equal | std::cmp::Ordering::Greater => a[[i, j]],
+    })
+}
+
+fn upper(a: &Array2<f64>) -> Array2<f64> {
+    lower(&a.t().to_owned(), false).t().to_owned()
+}
+
+#[test]
+fn triangles() {
+    let (t, b) = (definite(5, 0.3), matrix(5, 3, 0.8));
+    let product = |triangle: &Array2<f64>, x: &Array2<f64>| triangle.dot(x);
+    let mut x = b.clone();
+    triangular::solve_lower(x.view_mut(), t.view()).unwrap();
+    close(product(&lower(&t, false), &x).view(), b.view(), 1e-12);
+    let mut x = b.clone();
+    triangular::solve_unit_lower(x.view_mut(), t.view()).unwrap();
+    close(product(&lower(&t, true), &x).view(), b.view(), 1e-12);
+    let mut x = b.clone();
+    triangular::solve_upper(x.view_mut(), t.view()).unwrap();
+    close(product(&upper(&t), &x).view(), b.view(), 1e-12);
+    let mut x = b.clone();
+    triangular::solve_lower_transposed(x.view_mut(), t.view()).unwrap();
+    close(product(&lower(&t, false).t().to_owned(), &x).view(), b.view(), 1e-12);
+    triangular::solve_lower_transposed::inverse(x.view_mut(), t.view()).unwrap();
+    close(x.view(), b.view(), 1e-12);
+    let cpu = Cpu::new();
+    for report in [
+        triangular::solve_lower::check_gradient(&cpu, b.view(), t.view()).unwrap(),
+        triangular::solve_unit_lower::check_gradient(&cpu, b.view(), t.view()).unwrap(),
+        triangular::solve_upper::check_gradient(&cpu, b.view(), t.view()).unwrap(),
+        triangular::solve_lower_transposed::check_gradient(&cpu, b.view(), t.view()).unwrap(),
+    ] {
+        assert!(report.passed(), "{report}");
+    }
+}
+
+#[test]
+fn lu_is_the_matrix_and_goes_back() {
+    for n in [1, 2, 5, 20] {
+        let a = matrix(n, n, 0.4);
+        let (mut factors, mut pivots) = (a.clone(), vec![0; n]);
+        lu::lu(factors.view_mut(), &mut pivots).unwrap();
+        assert!(lower(&factors, true).iter().all(|l| l.abs() <= lu::MARGIN));
+        let mut permuted = a.clone();
+        for (k, step) in pivots.iter().enumerate() {
+            (0..n).for_each(|j| permuted.swap([k, j], [k + step, j]));
+        }
+        close(lower(&factors, true).dot(&upper(&factors)).view(), permuted.view(), 1e-13);
+        lu::lu::inverse(factors.view_mut(), &mut pivots).unwrap();
+        close(factors.view(), a.view(), 1e-12);
+        assert_eq!(pivots, vec![0; n]);
+        if n > 1 {
+            let report = lu::lu::check_gradient(&Cpu::new(), a.view(), &vec![0; n]).unwrap();
+            assert!(report.passed(), "{report}");
+        }
+    }
+}
+
+/// Elements of one size everywhere: which is the pivot is decided in the same way on the way back.
+#[test]
+fn ties_between_pivots() {
+    let signs = |i: usize, j: usize| if (i & j).count_ones() % 2 == 0 { 0.3 } else { -0.3 };
+    let a = Array2::from_shape_fn((16, 16), |(i, j)| signs(i, j));
+    let (mut factors, mut pivots) = (a.clone(), vec![0; 16]);
+    lu::lu(factors.view_mut(), &mut pivots).unwrap();
+    lu::lu::inverse(factors.view_mut(), &mut pivots).unwrap();
+    assert_eq!(pivots, vec![0; 16]);
+    close(factors.view(), a.view(), 1e-14);
+}
+
+#[test]
+fn determinants() {
+    let cpu = Cpu::new();
+    for n in [1, 2, 3, 6] {
+        let a = matrix(n, n, 0.7);
+        let expected = theirs(&a).determinant();
+        let mut y = 0.5;
+        lu::det(&mut y, a.view()).unwrap();
+        assert!((y - 0.5 - expected).abs() < 1e-13);
+        lu::det::inverse(&mut y, a.view()).unwrap();
+        assert!((y - 0.5).abs() < 1e-15);
+        // d det A = det A tr(A⁻¹ dA)
+        let inverse = theirs(&a).try_inverse().unwrap();
+        let slopes = Array2::from_shape_fn((n, n), |(i, j)| inverse[(j, i)]);
+        let g = lu::det::gradient(&cpu, a.view()).unwrap();
+        close(g.a.view(), (expected * &slopes).view(), 1e-12);
+        let g = lu::logdet::gradient(&cpu, a.view()).unwrap();
+        assert!((g.value - expected.abs().ln()).abs() < 1e-12);
+        close(g.a.view(), slopes.view(), 1e-11);
+    }
+    let report = lu::det::check_gradient(&cpu, &0.0, matrix(5, 5, 0.2).view()).unwrap();
+    assert!(report.passed(), "{report}");
+}
+
+#[test]
+fn singular_matrices() {
+    // of rank n - 1, where the last pivot is the one that is zero: the gradient is that of the minors
+    let a = arr2(&[[1.0, 2.0], [2.0, 4.0]]);
+    let g = lu::det::gradient(&Cpu::new(), a.view()).unwrap();
+    assert_eq!((g.value, g.a), (0.0, arr2(&[[4.0, -2.0], [-2.0, 1.0]])));
+    let mut y = 0.0;
+    let zeros = Array2::<f64>::zeros((3, 3));
+    let error = lu::det(&mut y, zeros.view()).unwrap_err().to_string();
+    assert!(error.contains("unscale_by(a[[i, k]], a[[k, k]])"), "{error}");
+    let mut x = Array2::zeros((2, 1));
+    let error = lu::solve(x.view_mut(), a.view(), arr2(&[[1.0], [1.0]]).view()).unwrap_err().to_string();
+    assert!(error.contains("unscale_by"), "{error}");
+    let error = cholesky::cholesky(arr2(&[[1.0, 2.0], [2.0, 1.0]]).view_mut()).unwrap_err().to_string();
+    assert!(error.contains("root"), "{error}");
+    let error = cholesky::cholesky(zeros.clone().view_mut()).unwrap_err().to_string();
+    assert!(error.contains("unscale_by"), "{error}");
+}
+
+#[test]
+fn systems_and_inverses() {
+    let cpu = Cpu::new();
+    for n in [1, 4, 13] {
+        let (a, b) = (matrix(n, n, 0.9), matrix(n, 2, 0.1));
+        let mut x = Array2::zeros((n, 2));
+        lu::solve(x.view_mut(), a.view(), b.view()).unwrap();
+        close(x.view(), lu::plain::solve(a.view(), b.view()).unwrap().view(), 1e-10);
+        lu::solve::inverse(x.view_mut(), a.view(), b.view()).unwrap();
+        close(x.view(), Array2::zeros((n, 2)).view(), 1e-12);
+        let mut c = Array2::zeros((n, n));
+        lu::invert(c.view_mut(), a.view()).unwrap();
+        close(c.dot(&a).view(), Array2::eye(n).view(), 1e-10);
+
+        let spd = definite(n, 0.3);
+        cholesky::solve(x.view_mut(), spd.view(), b.view()).unwrap();
+        close(spd.dot(&x).view(), b.view(), 1e-11);
+    }
+    let (a, b, seed) = (matrix(4, 4, 0.9), matrix(4, 2, 0.1), matrix(4, 2, 0.5));
+    let x = Array2::zeros((4, 2));
+    let g = lu::solve::vjp(&cpu, seed.view(), x.view(), a.view(), b.view()).unwrap();
+    // b̄ = A⁻ᵀ x̄ and Ā = -b̄ xᵀ
+    let b_bar = lu::plain::solve(a.t(), seed.view()).unwrap();
+    close(g.b_bar.view(), b_bar.view(), 1e-10);
+    close(g.a_bar.view(), (-b_bar.dot(&g.x.t())).view(), 1e-10);
+    for report in [
+        lu::solve::check_gradient(&cpu, x.view(), a.view(), b.view()).unwrap(),
+        lu::invert::check_gradient(&cpu, matrix(4, 4, 0.0).view(), a.view()).unwrap(),
+        cholesky::solve::check_gradient(&cpu, x.view(), definite(4, 0.6).view(), b.view()).unwrap(),
+    ] {
+        assert!(report.passed(), "{report}");
+    }
+    // one right side
+    let (mut x, b) = (ndarray::Array1::zeros(4), b.column(0).to_owned());
+    lu::solve(x.view_mut().insert_axis(Axis(1)), a.view(), b.view().insert_axis(Axis(1))).unwrap();
+    assert!((a.dot(&x) - b).iter().all(|r| r.abs() < 1e-12));
+}
+
+#[test]
+fn cholesky_there_and_back() {
+    for n in [1, 3, 12] {
+        let a = definite(n, 0.2);
+        let mut l = a.clone();
+        cholesky::cholesky(l.view_mut()).unwrap();
+        close(lower(&l, false).view(), cholesky::plain::cholesky(a.view()).unwrap().view(), 1e-13);
+        cholesky::cholesky::inverse(l.view_mut()).unwrap();
+        close(l.view(), a.view(), 1e-13);
+        let report = cholesky::cholesky::check_gradient(&Cpu::new(), a.view()).unwrap();
+        assert!(report.passed(), "{report}");
+        // by the lower triangle, of which an element below the diagonal stands for two
+        let g = cholesky::logdet::gradient(&Cpu::new(), a.view()).unwrap();
+        let inverse = theirs(&a).try_inverse().unwrap();
+        assert!((g.value - theirs(&a).determinant().ln()).abs() < 1e-12);
+        let expected = Array2::from_shape_fn((n, n), |(i, j)| match i.cmp(&j) {
+            std::cmp::Ordering::Less => 0.0,
+            std::cmp::Ordering::Equal => inverse[(i, i)],
+            std::cmp::Ordering::Greater => 2.0 * inverse[(i, j)],
+        });
+        close(g.a.view(), expected.view(), 1e-11);
+    }
+}
+
+#[test]
+fn reflections() {
+    for (rows, columns) in [(1, 1), (4, 1), (5, 3), (6, 6), (20, 11)] {
+        let a = matrix(rows, columns, 0.6);
+        let mut factors = a.clone();
+        qr::householder(factors.view_mut()).unwrap();
+        // Q times the triangle is the matrix; Q is orthogonal
+        let r = upper_part(&factors);
+        let mut product = r.clone();
+        qr::transposed_times::inverse(product.view_mut(), factors.view()).unwrap();
+        close(product.view(), a.view(), 1e-13);
+        let mut q = Array2::eye(rows);
+        qr::transposed_times(q.view_mut(), factors.view()).unwrap();
+        close(q.dot(&q.t()).view(), Array2::eye(rows).view(), 1e-13);
+        let (theirs, ours) = (theirs(&a).qr().r(), r.slice(s![..columns, ..]).to_owned());
+        ours.indexed_iter().for_each(|((i, j), r)| assert!((r.abs() - theirs[(i, j)].abs()).abs() < 1e-12));
+        qr::householder::inverse(factors.view_mut()).unwrap();
+        close(factors.view(), a.view(), 1e-12);
+    }
+    let (a, b) = (matrix(5, 3, 0.6), matrix(5, 2, 0.8));
+    let report = qr::householder::check_gradient(&Cpu::new(), a.view()).unwrap();
+    assert!(report.passed(), "{report}");
+    let report = qr::transposed_times::check_gradient(&Cpu::new(), b.view(), a.view()).unwrap();
+    assert!(report.passed(), "{report}");
+    assert!(qr::householder(Array2::<f64>::zeros((3, 2)).view_mut()).is_err());
+}
+
+fn upper_part(a: &Array2<f64>) -> Array2<f64> {
+    Array2::from_shape_fn(a.dim(), |(i, j)| if i <= j { a[[i, j]] } else { 0.0 })
+}
+
+#[test]
+fn gram_and_schmidt() {
+    for (rows, columns) in [(1, 1), (5, 3), (6, 6), (20, 11)] {
+        let a = matrix(rows, columns, 0.6);
+        let (mut q, mut r) = (a.clone(), Array2::zeros((columns, columns)));
+        qr::gram_schmidt(q.view_mut(), r.view_mut()).unwrap();
+        let (q_plain, r_plain) = qr::plain::gram_schmidt(a.view());
+        close(q.view(), q_plain.view(), 1e-10);
+        close(r.view(), r_plain.view(), 1e-10);
+        close(q.dot(&r).view(), a.view(), 1e-13);
+        qr::gram_schmidt::inverse(q.view_mut(), r.view_mut()).unwrap();
+        close(q.view(), a.view(), 1e-13);
+        close(r.view(), Array2::zeros((columns, columns)).view(), 1e-13);
+    }
+    let (a, r) = (matrix(5, 3, 0.6), Array2::zeros((3, 3)));
+    let report = qr::gram_schmidt::check_gradient(&Cpu::new(), a.view(), r.view()).unwrap();
+    assert!(report.passed(), "{report}");
+}

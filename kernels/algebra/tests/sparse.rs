@@ -1,0 +1,203 @@
+//! Sparse matrices against plain loops and other crates; structures that aren't.
+#![allow(clippy::unwrap_used)]
+
+use ndarray::Array2;
+use num_complex::Complex;
+use rev_algebra::sparse::{self, plain, Matrix, Structure, StructureError};
+use rev_cpu::prelude::*;
+
+/// A matrix of which about one place in three is an entry, with rows that are empty.
+fn random(rows: usize, width: usize, seed: f64) -> Matrix<f64> {
+    let number = |i: usize, j: usize| (seed + 12.9898 * i as f64 + 78.233 * j as f64).sin();
+    let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
+    for i in 0..rows {
+        for j in (0..width).filter(|j| i % 7 != 3 && number(i, *j) > 0.5) {
+            columns.push(j);
+            values.push(number(j + 100, i));
+        }
+        starts.push(columns.len());
+    }
+    Matrix::new(Structure::new(width, starts, columns).unwrap(), values).unwrap()
+}
+
+fn parts<T>(m: &Matrix<T>) -> (&[usize], &[usize], &[T]) {
+    (m.structure().starts(), m.structure().columns(), m.values())
+}
+
+fn numbers(n: usize, seed: f64) -> Vec<f64> {
+    (0..n).map(|i| (seed + 1.7 * i as f64).cos()).collect()
+}
+
+fn close(got: &[f64], expected: &[f64]) {
+    assert_eq!(got.len(), expected.len());
+    got.iter()
+        .zip(expected)
+        .for_each(|(g, e)| assert!((g - e).abs() <= 1e-13, "{got:?} against {expected:?}"));
+}
+
+#[test]
+fn vectors_there_and_back() {
+    for (rows, width) in [(1, 1), (5, 8), (40, 33)] {
+        let m = random(rows, width, 0.3);
+        let (starts, columns, values) = parts(&m);
+        let (x, u, mut y, mut z) =
+            (numbers(width, 0.1), numbers(rows, 0.2), numbers(rows, 0.5), numbers(width, 0.7));
+        let (mut y_plain, mut z_plain) = (y.clone(), z.clone());
+        sparse::matvec(&mut y, starts, columns, values, &x).unwrap();
+        plain::matvec(&mut y_plain, starts, columns, values, &x);
+        close(&y, &y_plain);
+        sparse::matvec::inverse(&mut y, starts, columns, values, &x).unwrap();
+        close(&y, &numbers(rows, 0.5));
+        sparse::transposed_matvec(&mut z, starts, columns, values, &u).unwrap();
+        plain::transposed_matvec(&mut z_plain, starts, columns, values, &u);
+        close(&z, &z_plain);
+        // the transposed matrix compressed by rows
+        let t = m.transposed();
+        let (starts, columns, values) = parts(&t);
+        sparse::matvec::inverse(&mut z, starts, columns, values, &u).unwrap();
+        close(&z, &numbers(width, 0.7));
+    }
+}
+
+#[test]
+fn gradients_have_the_structure() {
+    let m = random(6, 5, 0.3);
+    let (starts, columns, values) = parts(&m);
+    let (x, u, cpu) = (numbers(5, 0.1), numbers(6, 0.2), Cpu::with_threads(2));
+    let g = sparse::matvec::vjp(&cpu, &u, &[0.0; 6], starts, columns, values, &x).unwrap();
+    for (i, ends) in starts.windows(2).enumerate() {
+        (ends[0]..ends[1]).for_each(|k| assert_eq!(g.values_bar[k], u[i] * x[columns[k]]));
+    }
+    let mut x_bar = vec![0.0; 5];
+    plain::transposed_matvec(&mut x_bar, starts, columns, values, &u);
+    close(&g.x_bar, &x_bar);
+    let report = sparse::matvec::check_gradient(&cpu, &u, starts, columns, values, &x).unwrap();
+    assert!(report.passed(), "{report}");
+    let report = sparse::transposed_matvec::check_gradient(&cpu, &x, starts, columns, values, &u).unwrap();
+    assert!(report.passed(), "{report}");
+}
+
+#[test]
+fn dense_matrices() {
+    let (m, cpu) = (random(7, 5, 0.9), Cpu::new());
+    let (starts, columns, values) = parts(&m);
+    let matrix = |n, k, seed| Array2::from_shape_vec((n, k), numbers(n * k, seed)).unwrap();
+    let (b, start) = (matrix(5, 3, 0.2), matrix(7, 3, 0.4));
+    let (mut c, mut expected) = (start.clone(), start.clone());
+    sparse::product(c.view_mut(), 0.5, starts, columns, values, b.view()).unwrap();
+    plain::product(expected.view_mut(), 0.5, starts, columns, values, b.view());
+    close(c.as_slice().unwrap(), expected.as_slice().unwrap());
+    sparse::product::inverse(c.view_mut(), 0.5, starts, columns, values, b.view()).unwrap();
+    close(c.as_slice().unwrap(), start.as_slice().unwrap());
+    let report =
+        sparse::product::check_gradient(&cpu, c.view(), 0.5, starts, columns, values, b.view()).unwrap();
+    assert!(report.passed(), "{report}");
+
+    let (u, t) = (matrix(7, 3, 0.6), m.transposed());
+    let (mut c, mut expected) = (Array2::zeros((5, 3)), Array2::zeros((5, 3)));
+    sparse::transposed_product(c.view_mut(), -1.5, starts, columns, values, u.view()).unwrap();
+    let by_columns = parts(&t);
+    plain::product(expected.view_mut(), -1.5, by_columns.0, by_columns.1, by_columns.2, u.view());
+    close(c.as_slice().unwrap(), expected.as_slice().unwrap());
+    let report =
+        sparse::transposed_product::check_gradient(&cpu, b.view(), 0.5, starts, columns, values, u.view())
+            .unwrap();
+    assert!(report.passed(), "{report}");
+}
+
+#[test]
+fn inner_products() {
+    let cpu = Cpu::new();
+    for (rows, width, seed) in [(1, 1, 1.0), (6, 9, 0.3), (25, 14, 2.0), (14, 40, 0.0)] {
+        let (a, b) = (random(rows, width, seed), random(rows, width, seed + 1.0));
+        let (p, q) = (parts(&a), parts(&b));
+        let mut y = 0.25;
+        sparse::dot(&mut y, p.0, p.1, p.2, q.0, q.1, q.2).unwrap();
+        close(&[y], &[0.25 + plain::dot(p, q)]);
+        sparse::dot::inverse(&mut y, p.0, p.1, p.2, q.0, q.1, q.2).unwrap();
+        close(&[y], &[0.25]);
+        let report = sparse::dot::check_gradient(&cpu, &0.5, p.0, p.1, p.2, q.0, q.1, q.2).unwrap();
+        assert!(report.passed(), "{report}");
+        let interpreter = rev_core::interp::Interpreter::new();
+        let g = sparse::dot::gradient(&cpu, p.0, p.1, p.2, q.0, q.1, q.2).unwrap();
+        let h = sparse::dot::gradient(&interpreter, p.0, p.1, p.2, q.0, q.1, q.2).unwrap();
+        close(&g.a_values, &h.a_values);
+        close(&[g.value], &[plain::dot(p, q)]);
+    }
+}
+
+#[test]
+fn complex_matrices() {
+    let a = random(5, 6, 0.3);
+    let (starts, columns, values) = parts(&a);
+    let values: Vec<_> = values.iter().map(|v| Complex::new(*v, 1.0 - v * v)).collect();
+    let x: Vec<_> = (0..6).map(|i| Complex::new(i as f64, 0.5)).collect();
+    let (mut y, mut expected) = (vec![Complex::new(0.0, 1.0); 5], vec![Complex::new(0.0, 1.0); 5]);
+    sparse::matvec(&mut y, starts, columns, &values, &x).unwrap();
+    plain::matvec(&mut expected, starts, columns, &values, &x);
+    y.iter().zip(&expected).for_each(|(y, e)| assert!((y - e).norm() < 1e-14));
+    // with itself: the square of the norm
+    let mut square = Complex::new(0.0, 0.0);
+    sparse::dot(&mut square, starts, columns, &values, starts, columns, &values).unwrap();
+    close(&[square.re, square.im], &[values.iter().map(Complex::norm_sqr).sum(), 0.0]);
+    let (cpu, start) = (Cpu::new(), Complex::new(0.5, 0.0));
+    let report =
+        sparse::dot::check_gradient(&cpu, &start, starts, columns, &values, starts, columns, &values)
+            .unwrap();
+    assert!(report.passed(), "{report}");
+    let report = sparse::matvec::check_gradient(&cpu, &y, starts, columns, &values, &x).unwrap();
+    assert!(report.passed(), "{report}");
+}
+
+#[test]
+fn what_isnt_a_structure() {
+    let error = |width, starts: &[usize], columns: &[usize]| {
+        Structure::new(width, starts.to_vec(), columns.to_vec()).unwrap_err()
+    };
+    assert_eq!(error(3, &[], &[]), StructureError::NoStarts);
+    assert_eq!(error(3, &[1, 2], &[0, 1]), StructureError::FirstStart { start: 1 });
+    assert_eq!(error(3, &[0, 2, 1], &[0]), StructureError::Descending { row: 1, start: 2, end: 1 });
+    let length = StructureError::Length { counted: 2, given: 1, what: "columns" };
+    assert_eq!(error(3, &[0, 2], &[0]), length);
+    assert_eq!(length.to_string(), "the rows have 2 entries together, and there are 1 columns");
+    let wrong = error(3, &[0, 1, 3], &[0, 1, 3]);
+    assert_eq!(wrong.to_string(), "columns[2] in row 1 is 3, and the matrix has 3 columns");
+    let wrong = error(3, &[0, 0, 2], &[1, 1]);
+    assert_eq!(wrong, StructureError::NotAscending { row: 1, entry: 1, column: 1, before: 1 });
+    let structure = Structure::new(3, vec![0, 2], vec![0, 2]).unwrap();
+    assert!(Matrix::new(structure, vec![1.0]).is_err());
+    // a program looks at each index that it uses
+    let error = sparse::matvec(&mut [0.0], &[0, 1], &[5], &[1.0], &[1.0]).unwrap_err().to_string();
+    assert!(error.contains("x[columns[k]]"), "{error}");
+}
+
+#[cfg(feature = "sprs")]
+#[test]
+fn sprs_and_back() {
+    let m = random(9, 6, 0.3);
+    let there = sprs::CsMat::from(&m);
+    assert_eq!(Matrix::try_from(&there), Ok(m.clone()));
+    assert_eq!(Matrix::try_from(&there.to_csc()), Ok(m.clone()));
+    let (x, mut y) = (numbers(6, 0.1), vec![0.0; 9]);
+    let (starts, columns, values) = parts(&m);
+    sparse::matvec(&mut y, starts, columns, values, &x).unwrap();
+    let mut expected = vec![0.0; 9];
+    sprs::prod::mul_acc_mat_vec_csr(there.view(), &x, &mut expected);
+    close(&y, &expected);
+}
+
+#[cfg(feature = "nalgebra-sparse")]
+#[test]
+fn nalgebra_and_back() {
+    use nalgebra_sparse::{CscMatrix, CsrMatrix};
+    let m = random(9, 6, 0.3);
+    let there = CsrMatrix::try_from(&m).unwrap();
+    assert_eq!(Matrix::try_from(&there), Ok(m.clone()));
+    let columns = CscMatrix::try_from(&m).unwrap();
+    assert_eq!(columns, CscMatrix::from(&there));
+    assert_eq!(Matrix::try_from(&columns), Ok(m.clone()));
+    let (x, mut y) = (numbers(6, 0.1), vec![0.0; 9]);
+    let (starts, columns, values) = parts(&m);
+    sparse::matvec(&mut y, starts, columns, values, &x).unwrap();
+    close(&y, (&there * &nalgebra::DVector::from_vec(x)).as_slice());
+}

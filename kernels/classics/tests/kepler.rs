@@ -1,0 +1,107 @@
+//! Kepler's problem: the twin, the way back, the energy and derivatives.
+#![allow(clippy::unwrap_used)]
+
+use rev_classics::kepler::{self, plain};
+use rev_cpu::prelude::*;
+
+const STEPS_PER_ORBIT: usize = 1000;
+
+fn dt() -> f64 {
+    std::f64::consts::TAU / STEPS_PER_ORBIT as f64
+}
+
+#[test]
+fn as_plain_rust_and_around_once() {
+    let start = kepler::perihelion(0.2);
+    let (mut x, mut v) = start;
+    let (mut y, mut w) = start;
+    kepler::orbit(&mut x, &mut v, dt(), STEPS_PER_ORBIT).unwrap();
+    plain::orbit(&mut y, &mut w, dt(), STEPS_PER_ORBIT);
+    for k in 0..2 {
+        assert!((x[k] - y[k]).abs() < 1e-12 && (v[k] - w[k]).abs() < 1e-12);
+        // the orbit closes, but for the method's own error, of second order
+        assert!((x[k] - start.0[k]).abs() < 1e-3, "{x:?}");
+    }
+}
+
+#[test]
+fn fixed_point_goes_back_bit_for_bit() {
+    let number = Fixed43::from_num::<f64>;
+    let (x, v) = kepler::perihelion(0.5);
+    let start = (x.map(number), v.map(number));
+    let (mut x, mut v) = start;
+    let steps = 100 * STEPS_PER_ORBIT;
+    kepler::orbit(&mut x, &mut v, number(dt()), steps).unwrap();
+    assert_ne!((x, v), start);
+    let energy = plain::energy(x.map(|x| x.to_num::<f64>()), v.map(|v| v.to_num::<f64>()));
+    assert!((energy + 0.5).abs() < 1e-3, "{energy}");
+    kepler::orbit::inverse(&mut x, &mut v, number(dt()), steps).unwrap();
+    assert_eq!((x, v), start);
+}
+
+#[test]
+fn floats_go_back_up_to_rounding() {
+    let start = kepler::perihelion(0.5);
+    let (mut x, mut v) = start;
+    let steps = 20 * STEPS_PER_ORBIT;
+    kepler::orbit(&mut x, &mut v, dt(), steps).unwrap();
+    assert!((plain::energy(x, v) + 0.5).abs() < 1e-3);
+    kepler::orbit::inverse(&mut x, &mut v, dt(), steps).unwrap();
+    for k in 0..2 {
+        assert!((x[k] - start.0[k]).abs() < 1e-8 && (v[k] - start.1[k]).abs() < 1e-8);
+    }
+}
+
+/// The rows of the Jacobian of 300 steps by position and velocity, and the derivatives by `dt`.
+fn jacobian(x: &[f64; 2], v: &[f64; 2]) -> ([[f64; 4]; 4], [f64; 4]) {
+    let (mut rows, mut by_dt) = ([[0.0; 4]; 4], [0.0; 4]);
+    for k in 0..4 {
+        let seed = |at: usize| std::array::from_fn(|i| f64::from(u8::from(at + i == k)));
+        let g = kepler::orbit::vjp(&Cpu::new(), seed(0), seed(2), x, v, dt(), 300).unwrap();
+        rows[k] = [g.position_bar[0], g.position_bar[1], g.velocity_bar[0], g.velocity_bar[1]];
+        by_dt[k] = g.dt_bar;
+    }
+    (rows, by_dt)
+}
+
+#[test]
+fn derivatives() {
+    let (x, v) = ([0.6, -0.3], [0.5, 1.1]);
+    let (rows, by_dt) = jacobian(&x, &v);
+    let end = |moved: [f64; 4], dt: f64| {
+        let (mut x, mut v) = ([x[0] + moved[0], x[1] + moved[1]], [v[0] + moved[2], v[1] + moved[3]]);
+        plain::orbit(&mut x, &mut v, dt, 300);
+        [x[0], x[1], v[0], v[1]]
+    };
+    let h = 1e-6;
+    for (i, j) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))) {
+        let step = |h: f64| std::array::from_fn(|k| if k == j { h } else { 0.0 });
+        let slope = (end(step(h), dt())[i] - end(step(-h), dt())[i]) / (2.0 * h);
+        let found = rows[i][j];
+        assert!((found - slope).abs() < 1e-6 * slope.abs().max(1.0), "{i} {j}: {found} {slope}");
+    }
+    let (up, down) = (end([0.0; 4], dt() + 1e-8), end([0.0; 4], dt() - 1e-8));
+    for i in 0..4 {
+        let slope = (up[i] - down[i]) / 2e-8;
+        assert!((by_dt[i] - slope).abs() < 1e-5 * slope.abs().max(1.0), "{}: {slope}", by_dt[i]);
+    }
+}
+
+/// Shears keep areas in phase space: `Jᵀ Ω J = Ω`.
+#[test]
+fn the_jacobian_is_symplectic() {
+    let (rows, _) = jacobian(&[0.6, -0.3], &[0.5, 1.1]);
+    for a in 0..4 {
+        for b in 0..4 {
+            let area: f64 = (0..2).map(|k| rows[k][a] * rows[k + 2][b] - rows[k + 2][a] * rows[k][b]).sum();
+            let expected = if b == a + 2 {
+                1.0
+            } else if a == b + 2 {
+                -1.0
+            } else {
+                0.0
+            };
+            assert!((area - expected).abs() < 1e-9, "{a} {b}: {area}");
+        }
+    }
+}

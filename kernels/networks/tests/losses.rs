@@ -1,0 +1,93 @@
+//! Losses and attention against plain Rust.
+#![allow(clippy::unwrap_used)]
+
+#[path = "support/numbers.rs"]
+mod support;
+
+use ndarray::{arr1, arr2, Array1};
+use rev_cpu::prelude::*;
+use rev_networks::attention::{attention, plain::attention as plain_attention};
+use rev_networks::losses::*;
+use support::{apart, numbers};
+
+#[test]
+fn probabilities_of_scores() {
+    for x in [arr1(&[0.3]), arr1(&[1000.0, 1000.5, -3.0]), 5.0 * numbers(10, 1), 50.0 * numbers(100, 2)] {
+        let before = numbers(x.len(), 3);
+        let mut y = before.clone();
+        softmax(y.view_mut(), x.view()).unwrap();
+        assert!(apart(&(&y - &before), &plain::softmax(x.view())) < 1e-14);
+        softmax::inverse(y.view_mut(), x.view()).unwrap();
+        assert!(apart(&y, &before) < 1e-14);
+    }
+    let x: Array1<f64> = 2.0 * numbers(7, 1);
+    let report = softmax::check_gradient(&Cpu::new(), Array1::zeros(7).view(), x.view()).unwrap();
+    assert!(report.passed(), "{report}");
+    let mut at = 0;
+    largest(&mut at, arr1(&[1.0, 3.0, 3.0, 2.0]).view()).unwrap();
+    assert_eq!(at, 1);
+    assert_eq!(plain::largest(arr1(&[1.0, 3.0, 3.0, 2.0]).view()), 1);
+}
+
+#[test]
+fn cross_entropies() {
+    for columns in [10, 100] {
+        let x = 4.0 * numbers((3, columns), 1);
+        let weights = numbers((3, columns), 2).mapv(f64::exp);
+        let p = &weights / &weights.sum_axis(ndarray::Axis(1)).insert_axis(ndarray::Axis(1));
+        let expected = plain::cross_entropy(x.view(), p.view());
+        let g = cross_entropy::gradient(&Cpu::new(), x.view(), p.view()).unwrap();
+        assert!((g.value - expected).abs() < 1e-12);
+        // softmax(x) - p, of each of three
+        for n in 0..3 {
+            let slope = (plain::softmax(x.row(n)) - p.row(n)) / 3.0;
+            assert!(apart(&g.x.row(n), &slope.view()) < 1e-14);
+        }
+        let report = cross_entropy::check_gradient(&Cpu::new(), &0.5, x.view(), p.view()).unwrap();
+        assert!(report.passed(), "{report}");
+        assert!(cross_entropy::check_inverse(&Cpu::new(), &0.5, x.view(), p.view()).unwrap().passed());
+    }
+    // far beyond what e^x can hold
+    let x = arr2(&[[2000.0, -2000.0]]);
+    let g = cross_entropy::gradient(&Cpu::new(), x.view(), arr2(&[[0.0, 1.0]]).view()).unwrap();
+    assert_eq!((g.value, g.x), (4000.0, arr2(&[[1.0, -1.0]])));
+}
+
+#[test]
+fn cross_entropy_with_labels() {
+    let (x, labels) = (4.0 * numbers((5, 6), 1), [0, 3, 5, 2, 2]);
+    let p = ndarray::Array2::from_shape_fn((5, 6), |(n, c)| f64::from(u8::from(labels[n] == c)));
+    let (mut loss, mut found) = (0.25, [0; 5]);
+    cross_entropy_of_labels(&mut loss, &mut found, x.view(), &labels).unwrap();
+    assert!((loss - 0.25 - plain::cross_entropy(x.view(), p.view())).abs() < 1e-13);
+    assert_eq!(found.to_vec(), x.outer_iter().map(plain::largest).collect::<Vec<_>>());
+    cross_entropy_of_labels::inverse(&mut loss, &mut found, x.view(), &labels).unwrap();
+    assert!((loss - 0.25).abs() < 1e-14);
+    assert_eq!(found, [0; 5]);
+    let report =
+        cross_entropy_of_labels::check_gradient(&Cpu::new(), &0.0, &found, x.view(), &labels).unwrap();
+    assert!(report.passed(), "{report}");
+    let error = cross_entropy_of_labels(&mut loss, &mut found, x.view(), &[0, 6, 0, 0, 0]).unwrap_err();
+    assert!(error.to_string().contains("labels"), "{error}");
+}
+
+#[test]
+fn attention_to_keys() {
+    let (q, k, v) = (numbers((5, 3), 1), 3.0 * numbers((4, 3), 2), numbers((4, 2), 3));
+    let before = numbers((5, 2), 4);
+    for causal in [false, true] {
+        let mut y = before.clone();
+        attention(y.view_mut(), q.view(), k.view(), v.view(), causal).unwrap();
+        let expected = plain_attention(q.view(), k.view(), v.view(), causal);
+        assert!(apart(&(&y - &before), &expected) < 1e-14);
+        attention::inverse(y.view_mut(), q.view(), k.view(), v.view(), causal).unwrap();
+        assert!(apart(&y, &before) < 1e-14);
+        let (q, k, v) = (q.view(), k.view(), v.view());
+        let report = attention::check_gradient(&Cpu::new(), before.view(), q, k, v, causal).unwrap();
+        assert!(report.passed(), "{report}");
+    }
+    // the first of causal queries sees one key only
+    let mut y = before.clone();
+    attention(y.view_mut(), q.view(), k.view(), v.view(), true).unwrap();
+    assert!(apart(&(&y - &before).row(0), &v.row(0)) < 1e-14);
+}

@@ -1,0 +1,68 @@
+//! The memory of a flow doesn't grow with its depth.
+#![allow(clippy::unwrap_used)]
+
+#[path = "support/numbers.rs"]
+mod support;
+
+use allocation_counter::measure;
+use ndarray::Array2;
+use rev_cpu::prelude::*;
+use rev_networks::flows::real_nvp::{real_nvp, Weights};
+use support::numbers;
+
+/// The most bytes at a time that a flow takes beside its arguments: forward and back, and in its adjoint into the caller's buffers.
+fn bytes(layers: usize) -> [u64; 2] {
+    let mut all = numbers(100_000, 3).into_iter();
+    let p = Weights::new(layers, 8, 4, || 0.3 * all.next().unwrap());
+    let start: Array2<f64> = numbers((50, 4), 1);
+    let (mut x, mut log_det) = (start.clone(), vec![0.0; 50]);
+    let cpu = Cpu::with_threads(1);
+    let (w, b, scale, r) = (p.w.view(), p.b.view(), p.scale.view(), p.r.view());
+    let (shift, t) = (p.shift.view(), p.t.view());
+    let mut there_and_back = || {
+        real_nvp::run(&cpu, x.view_mut(), &mut log_det, w, b, scale, r, shift, t).unwrap();
+        real_nvp::run_inverse(&cpu, x.view_mut(), &mut log_det, w, b, scale, r, shift, t).unwrap();
+    };
+    there_and_back();
+    let forward = measure(&mut there_and_back).bytes_max;
+    assert!((&x - &start).iter().all(|v| v.abs() < 1e-10));
+
+    let mut bars = (x.map(|_| Batch([1.0])), vec![Batch([1.0]); 50]);
+    let mut w_bar = p.w.map(|x| x.zero_shadow::<1>());
+    let [mut scale_bar, mut shift_bar] = [&p.scale, &p.shift].map(|a| a.map(|x| x.zero_shadow::<1>()));
+    let [mut b_bar, mut r_bar, mut t_bar] = [&p.b, &p.r, &p.t].map(|a| a.map(|x| x.zero_shadow::<1>()));
+    let mut adjoint = || {
+        real_nvp::adjoint(
+            &cpu,
+            x.view_mut(),
+            bars.0.view_mut(),
+            &mut log_det,
+            &mut bars.1,
+            w,
+            w_bar.view_mut(),
+            b,
+            b_bar.view_mut(),
+            scale,
+            scale_bar.view_mut(),
+            r,
+            r_bar.view_mut(),
+            shift,
+            shift_bar.view_mut(),
+            t,
+            t_bar.view_mut(),
+        )
+        .unwrap();
+    };
+    adjoint();
+    let back = measure(&mut adjoint).bytes_max;
+    assert!(w_bar.iter().any(|v| v.0[0] != 0.0));
+    [forward, back]
+}
+
+#[test]
+fn depth_takes_no_memory() {
+    let shallow = bytes(2);
+    assert_eq!(shallow, bytes(64));
+    // one layer's: nothing like a copy of the samples for each layer, 64 * 1600 bytes
+    assert!(shallow.iter().all(|&bytes| bytes < 16 * 1024), "{shallow:?}");
+}

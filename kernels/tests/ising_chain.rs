@@ -1,0 +1,112 @@
+//! The variational circuit of a chain of spins: its energy against plain Rust and exact diagonalisation, its derivatives against finite
+//! differences, and its search for the ground state.
+#![allow(clippy::unwrap_used)]
+
+use nalgebra::DMatrix;
+use ndarray::Array2;
+use rev_core::interp::Interpreter;
+use rev_cpu::prelude::*;
+use rev_kernels::ising_chain::{self, plain};
+
+/// Angles that look random.
+fn angles(layers: usize, n: usize, by: f64) -> Array2<f64> {
+    Array2::from_shape_fn((layers, n), |(i, j)| 0.9 * f64::sin(by * (n * i + j + 1) as f64))
+}
+
+/// The Hamiltonian as a matrix, by its definition.
+fn hamiltonian(n: usize, coupling: f64, field: f64) -> DMatrix<f64> {
+    let sign = |k: usize, q: usize| if k >> q & 1 == 0 { 1.0 } else { -1.0 };
+    DMatrix::from_fn(1 << n, 1 << n, |a, b| match (a ^ b).count_ones() {
+        0 => -coupling * (1..n).map(|q| sign(a, q - 1) * sign(a, q)).sum::<f64>(),
+        1 => -field,
+        _ => 0.0,
+    })
+}
+
+#[test]
+fn energies_as_by_plain_rust_and_the_matrix() {
+    for (n, layers) in [(1, 1), (2, 3), (5, 2), (7, 3)] {
+        let (bonds, fields) = (angles(layers, n - 1, 1.7), angles(layers, n, 0.6));
+        let state = plain::state(bonds.view(), fields.view());
+        let expected = plain::expect(&state, 1.1, 0.6);
+        let matrix = hamiltonian(n, 1.1, 0.6);
+        let of = |(a, b): (usize, usize)| matrix[(a, b)] * (state[a].conj() * state[b]).re;
+        let by_matrix: f64 = (0..1 << n).flat_map(|a| (0..1 << n).map(move |b| (a, b))).map(of).sum();
+        assert!((expected - by_matrix).abs() < 1e-12);
+        for device in [&Cpu::with_threads(2) as &dyn Device, &Interpreter::new()] {
+            let mut energy = 0.5;
+            ising_chain::energy::run(device, &mut energy, bonds.view(), fields.view(), 1.1, 0.6).unwrap();
+            assert!((energy - 0.5 - expected).abs() < 1e-12, "{energy} {expected}");
+            ising_chain::energy::run_inverse(device, &mut energy, bonds.view(), fields.view(), 1.1, 0.6)
+                .unwrap();
+            assert!((energy - 0.5).abs() < 1e-14);
+        }
+    }
+}
+
+#[test]
+fn the_circuit_goes_back() {
+    let (bonds, fields) = (angles(4, 5, 1.3), angles(4, 6, 0.4));
+    let mut state = vec![Complex::new(0.0, 0.0); 64];
+    ising_chain::circuit(&mut state, bonds.view(), fields.view()).unwrap();
+    let norm: f64 = state.iter().map(|a: &Complex<f64>| a.norm_sqr()).sum();
+    assert!((norm - 1.0).abs() < 1e-14);
+    ising_chain::circuit::inverse(&mut state, bonds.view(), fields.view()).unwrap();
+    assert!(state.iter().all(|a| a.norm() < 1e-15));
+}
+
+#[test]
+fn derivatives_by_all_angles() {
+    let (mut bonds, mut fields) = (angles(3, 4, 1.7), angles(3, 5, 0.6));
+    let g =
+        ising_chain::energy::gradient(&Cpu::with_threads(2), bonds.view(), fields.view(), 1.1, 0.6).unwrap();
+    let energy = |bonds: &Array2<f64>, fields: &Array2<f64>, coupling, field| {
+        plain::expect(&plain::state(bonds.view(), fields.view()), coupling, field)
+    };
+    let h = 1e-5;
+    for (i, j) in (0..3).flat_map(|i| (0..5).map(move |j| (i, j))) {
+        let mut at = |h: f64| {
+            fields[[i, j]] += h;
+            energy(&bonds, &fields, 1.1, 0.6)
+        };
+        let (up, down) = (at(h), at(-2.0 * h));
+        at(h);
+        assert!((g.field_angles[[i, j]] - (up - down) / (2.0 * h)).abs() < 1e-8);
+    }
+    for (i, j) in (0..3).flat_map(|i| (0..4).map(move |j| (i, j))) {
+        let mut at = |h: f64| {
+            bonds[[i, j]] += h;
+            energy(&bonds, &fields, 1.1, 0.6)
+        };
+        let (up, down) = (at(h), at(-2.0 * h));
+        at(h);
+        assert!((g.bond_angles[[i, j]] - (up - down) / (2.0 * h)).abs() < 1e-8);
+    }
+    // the energy is linear in both strengths
+    assert!((g.coupling - energy(&bonds, &fields, 1.0, 0.0)).abs() < 1e-10);
+    assert!((g.field - energy(&bonds, &fields, 0.0, 1.0)).abs() < 1e-10);
+}
+
+#[test]
+fn ground_energies_as_by_diagonalisation() {
+    for (n, coupling, field) in [(1, 1.0, 0.7), (2, 1.0, 0.5), (4, 1.0, 1.0), (5, 0.8, 1.3), (6, 1.0, 0.2)] {
+        let least = hamiltonian(n, coupling, field).symmetric_eigenvalues().min();
+        let found = plain::ground_energy(n, coupling, field);
+        assert!((found - least).abs() < 1e-10, "{n}: {found} {least}");
+    }
+}
+
+#[test]
+fn four_qubits_reach_their_ground_state() {
+    let (mut bonds, mut fields) = (angles(4, 3, 0.9), angles(4, 4, 0.5));
+    let least = hamiltonian(4, 1.0, 0.8).symmetric_eigenvalues().min();
+    let mut reached = 0.0;
+    for _ in 0..1500 {
+        let g = ising_chain::energy::gradient(&Cpu::new(), bonds.view(), fields.view(), 1.0, 0.8).unwrap();
+        bonds.scaled_add(-0.05, &g.bond_angles);
+        fields.scaled_add(-0.05, &g.field_angles);
+        reached = g.value;
+        assert!(reached > least - 1e-12);
+    }
+    assert!(reached - least < 1e-3, "{reached} {least}");
+}
