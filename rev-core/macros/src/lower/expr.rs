@@ -445,7 +445,7 @@ impl Lowerer {
     }
 
     /// A variable, a const parameter, or a constant.
-    fn path_expr(&mut self, p: &syn::ExprPath) -> Option<Expr> {
+    pub(super) fn path_expr(&mut self, p: &syn::ExprPath) -> Option<Expr> {
         if let Some(ident) = p.path.get_ident().filter(|_| p.qself.is_none()) {
             let name = plain_name(ident);
             if let Some(var) = self.lookup(&name) {

@@ -37,6 +37,7 @@ pub fn lower_function(
     let params = lowerer.parameters(&item.sig);
     let declared = lowerer.diagnostics.is_empty();
     let body = lowerer.block(&item.block);
+    let body = lowerer.with_tables(body);
     let loss = lowerer.loss(&options, &params);
     let constants = options.constants.iter().filter_map(|name| lowerer.constant(name, &params)).collect();
     let Lowerer { source, diagnostics, function, .. } = lowerer;

@@ -59,6 +59,8 @@ struct Lowerer {
     unreadable: usize,
     /// Whether complex numbers occur.
     has_complex: bool,
+    /// Whether this is a pure function.
+    is_pure: bool,
 }
 
 impl Lowerer {
@@ -89,6 +91,7 @@ impl Lowerer {
             references: BTreeSet::new(),
             unreadable: 0,
             has_complex: false,
+            is_pure: false,
         }
     }
 

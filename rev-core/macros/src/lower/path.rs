@@ -273,7 +273,10 @@ impl Lowerer {
         let name = plain_name(&m.method);
         if let Some(axis) = self.length_axis(&name, m) {
             let axis = axis?;
-            let place = self.place(&m.receiver)?;
+            let place = match self.table(&m.receiver)? {
+                Some(table) => table,
+                None => self.place(&m.receiver)?,
+            };
             return Some(Expr::new(ExprKind::Len(place, axis)));
         }
         if name == "is_empty" && m.args.is_empty() {
