@@ -66,5 +66,199 @@ fn tables_by_an_index_of_the_run() {
     on(&Cpu::with_threads(3).parallel_from(0), &x, &at, &expected, sum);
     on(&Cpu::new().deterministic(true), &x, &at, &expected, sum);
     on(&Interpreter::new(), &x, &at, &expected, sum);
-    on(&Emulator::new(), &x, &at, &expected, sum);
+    on(&Emulator::new().checks(true), &x, &at, &expected, sum);
+}
+
+const DECAYS: [f32; 5] = [0.5, 0.25, 1.5, 2.0, 3.0];
+const UNITS: [Complex<f64>; 5] = [
+    Complex::new(1.0, 0.0),
+    Complex::new(0.0, 1.0),
+    Complex::new(-1.0, 0.0),
+    Complex::new(0.0, -1.0),
+    Complex::new(0.5, 0.25),
+];
+const SIGNS: [bool; 5] = [true, false, true, true, false];
+
+/// `y += d eˣ`, or its opposite.
+#[reversible(tangent, adjoint, taylor = 2)]
+fn term<T: Real>(y: &mut T, x: T, k: usize) {
+    let d = T::from_f32(DECAYS[k]);
+    if SIGNS[k] {
+        *y += d * x.exp();
+    } else {
+        *y -= d * x.exp();
+    }
+}
+
+#[reversible(tangent)]
+fn terms<T: Real>(y: &mut [T], x: &[T], k: &[usize]) {
+    for i in par(0..x.len()) {
+        term(&mut y[i], x[i], k[i]);
+    }
+}
+
+#[reversible]
+fn turned(z: &mut [Complex<f64>], x: &[f64]) {
+    for i in par(0..x.len()) {
+        z[i] += UNITS[i % UNITS.len()] * Complex::new(x[i], 0.0);
+    }
+}
+
+fn sign(k: usize) -> f64 {
+    if SIGNS[k] { 1.0 } else { -1.0 }
+}
+
+#[test]
+fn tables_of_other_numbers_in_functions_that_lanes_call() {
+    let n = 70;
+    let x: Vec<f64> = (0..n).map(|i| f64::from(i as u8) / 32.0 - 1.0).collect();
+    let k: Vec<usize> = (0..n).map(|i| i * 3 % 5).collect();
+    let slope = |i: usize| sign(k[i]) * f64::from(DECAYS[k[i]]) * x[i].exp();
+    fn on<D: Device>(device: &D, x: &[f64], k: &[usize], slope: &dyn Fn(usize) -> f64) {
+        let mut y = vec![0.0; x.len()];
+        terms::run(device, &mut y, x, k).unwrap();
+        let v = terms::vjp(device, &vec![1.0; x.len()], &vec![0.0; x.len()], x, k).unwrap();
+        let (zeros, ones) = (vec![0.0; x.len()], vec![1.0; x.len()]);
+        let d = terms::jvp(device, &zeros, &ones, &zeros, x, k).unwrap();
+        for i in 0..x.len() {
+            for found in [y[i], v.x_bar[i], d.y_dot[i]] {
+                assert!((found - slope(i)).abs() < 1e-13 * slope(i).abs(), "{i}: {found} {}", slope(i));
+            }
+        }
+        let h = term::hvp(device, 1.0, x[3], k[3]).unwrap();
+        assert!((h.x - slope(3)).abs() < 1e-13);
+        let mut z = vec![Complex::new(0.0, 0.0); x.len()];
+        turned::run(device, &mut z, x).unwrap();
+        (0..x.len()).for_each(|i| assert_eq!(z[i], UNITS[i % 5] * x[i]));
+        let v = turned::vjp(device, &vec![Complex::new(1.0, 2.0); x.len()], &z, x).unwrap();
+        (0..x.len()).for_each(|i| assert_eq!(v.x_bar[i], UNITS[i % 5].re + 2.0 * UNITS[i % 5].im));
+    }
+    on(&Cpu::new(), &x, &k, &slope);
+    on(&Cpu::new().checks(false), &x, &k, &slope);
+    on(&Interpreter::new(), &x, &k, &slope);
+    on(&Emulator::new(), &x, &k, &slope);
+    on(&Emulator::new().checks(true), &x, &k, &slope);
+    assert_eq!(term::second_derivative(&Cpu::new(), &0.0, x[3], k[3]).unwrap().y, slope(3));
+}
+
+/// The distance of 1 from the next number, in a function that is called and in its place.
+#[pure]
+fn finest<T: Real>(x: T) -> T {
+    x * T::epsilon()
+}
+
+#[reversible]
+fn limits<T: Real>(y: &mut [T], x: T) {
+    y[0] += T::epsilon();
+    y[1] += finest(x) * x;
+    y[2] += if x < T::infinity() && x > T::neg_infinity() { x } else { T::zero() };
+}
+
+#[reversible]
+fn limits_by_name(y: &mut f32, z: &mut f64) {
+    *y += f32::epsilon() + f32::EPSILON;
+    *z += f64::epsilon() + f64::EPSILON;
+}
+
+#[test]
+fn limits_of_numbers() {
+    fn on<D: Device, T: Real + std::fmt::Debug + Into<f64>>(device: &D, x: T, epsilon: f64) {
+        let mut y = [T::zero(); 3];
+        limits::run(device, &mut y, x).unwrap();
+        assert_eq!(y.map(Into::into), [epsilon, 4.0 * epsilon, 2.0]);
+        limits::run_inverse(device, &mut y, x).unwrap();
+        assert_eq!(y.map(Into::into), [0.0; 3]);
+    }
+    fn of<D: Device>(device: &D) {
+        on(device, 2.0f64, f64::EPSILON);
+        on(device, 2.0f32, f32::EPSILON.into());
+        on(device, f16::from_f32(2.0), f16::EPSILON.into());
+        on(device, bf16::from_f32(2.0), bf16::EPSILON.into());
+        let mut y = [Fixed43::ZERO; 3];
+        limits::run(device, &mut y, Fixed43::from_num(2)).unwrap();
+        assert_eq!(y.map(Fixed43::to_bits), [1, 4, 1 << 44]);
+        let v = limits::vjp(device, &[1.0, 1.0, 1.0], &[0.0; 3], 2.0).unwrap();
+        assert_eq!(v.x_bar, 1.0 + 4.0 * f64::EPSILON);
+        let (mut y, mut z) = (0.0, 0.0);
+        limits_by_name::run(device, &mut y, &mut z).unwrap();
+        assert_eq!((y, z), (2.0 * f32::EPSILON, 2.0 * f64::EPSILON));
+    }
+    of(&Cpu::new());
+    of(&Interpreter::new());
+    of(&Emulator::new());
+}
+
+/// A value and its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Reversible)]
+struct Weighted<T: Real>(T, pub T);
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Pairs<T: Real>([Weighted<T>; 2], (T, u32));
+
+#[reversible]
+impl<T: Real> Weighted<T> {
+    #[reversible]
+    fn add(&self, y: &mut T) {
+        *y += self.0 * self.1;
+    }
+}
+
+#[reversible]
+fn weigh<T: Real>(y: &mut T, sums: &mut [Weighted<T>], of: &[Weighted<T>]) {
+    let mut all = Weighted::<T>::zero();
+    for i in 0..of.len() {
+        all.0 += of[i].0 * of[i].1;
+        all.1 += of[i].1;
+    }
+    *y += all.0 / all.1;
+    for i in par(0..of.len()) {
+        let w = of[i];
+        sums[i].0 += w.0 * w.1;
+        sums[i].1 -= w.1;
+    }
+}
+
+#[reversible]
+fn pairs<T: Real>(y: &mut T, p: &mut Pairs<T>, x: T) {
+    p.0[0].0 += x * p.0[1].1;
+    swap(p.0[0], p.0[1]);
+    p.1 .0 += x;
+    inc(p.1 .1);
+    Weighted::<T>::add(&p.0[1], &mut y);
+}
+
+#[test]
+fn tuple_structs() {
+    fn on<D: Device>(device: &D) {
+        let of: [Weighted<f64>; 3] = [Weighted(2.0, 1.0), Weighted(5.0, 3.0), Weighted(-1.0, 4.0)];
+        let (mut y, mut sums) = (0.0, [Weighted(0.0, 0.0); 3]);
+        weigh::run(device, &mut y, &mut sums, &of).unwrap();
+        let mean = 13.0 / 8.0;
+        assert_eq!(y, mean);
+        assert_eq!(sums, [Weighted(2.0, -1.0), Weighted(15.0, -3.0), Weighted(-4.0, -4.0)]);
+        let (again, mut back) = (sums, sums);
+        weigh::run_inverse(device, &mut y, &mut back, &of).unwrap();
+        assert_eq!((y, back), (0.0, [Weighted(0.0, 0.0); 3]));
+        let g = weigh::gradient(device, &again, &of).unwrap();
+        for (g, w) in g.of.iter().zip(&of) {
+            assert!((g.0.get() - w.1 / 8.0).abs() < 1e-15);
+            assert!((g.1.get() - (w.0 - mean) / 8.0).abs() < 1e-15);
+        }
+        let start: Pairs<f64> = Pairs([Weighted(1.0, 2.0), Weighted(3.0, 4.0)], (0.5, 7));
+        let (mut p, mut y) = (start.clone(), 0.0);
+        pairs::run(device, &mut y, &mut p, 0.25).unwrap();
+        assert_eq!(p, Pairs([Weighted(3.0, 4.0), Weighted(2.0, 2.0)], (0.75, 8)));
+        assert_eq!(y, 4.0);
+        pairs::run_inverse(device, &mut y, &mut p, 0.25).unwrap();
+        assert_eq!((&p, y), (&start, 0.0));
+        let g = pairs::gradient(device, &start, 0.25).unwrap();
+        assert_eq!((g.value, g.x, g.p.0[1].1.get()), (4.0, 8.0, 0.5));
+    }
+    on(&Cpu::new());
+    on(&Cpu::with_threads(2).parallel_from(0));
+    on(&Interpreter::new());
+    on(&Emulator::new().checks(true));
+    assert!(weigh::check_gradient(&Cpu::new(), &0.0, &[Weighted(0.0, 0.0); 2], &[Weighted(0.3, 1.5), Weighted(2.5, 0.7)])
+        .unwrap()
+        .passed());
 }

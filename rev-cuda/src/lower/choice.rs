@@ -4,11 +4,14 @@
 use rev_core::ir::{Expr, ExprKind, Number};
 use rev_core::ops::Func;
 
-use crate::kernel::{Inst, Relation, Ty};
+use crate::kernel::{Inst, Op, Relation, Ty};
 
 use super::atom::Atom;
 use super::value::{Num, Val};
 use super::{Lower, Outcome};
+
+/// How many bytes of tables a kernel can have.
+const CONSTANT_MEMORY: usize = 64 << 10;
 
 /// The instructions of a branch where its condition holds, and where it doesn't.
 type Arms = [Vec<Inst>; 2];
@@ -129,10 +132,17 @@ impl Lower<'_> {
         if types.contains(&Ty::Pred) {
             return Ok(None);
         }
+        // a failed check is noted, and the thread goes on
+        let last = Atom::index(vals.len() - 1);
+        let which = self.op(Op::Min, Ty::U64, &[which.clone(), last])?;
         let mut parts = Vec::new();
         for (k, ty) in types.into_iter().enumerate() {
             let table: Vec<u64> = rows.iter().filter_map(|row| row.get(k).copied()).collect();
-            parts.push(self.builder()?.entry(&table, ty, which));
+            let words = self.builder()?.kernel.constants.len() + (table.len() * ty.size()).div_ceil(8);
+            if 8 * words > CONSTANT_MEMORY {
+                return Err(self.unsupported("constant tables of more than 64 KB in one kernel"));
+            }
+            parts.push(self.builder()?.entry(&table, ty, &which));
         }
         Ok(Some(Val::Num(Num { parts, ..first.clone() })))
     }
