@@ -262,3 +262,40 @@ fn tuple_structs() {
         .unwrap()
         .passed());
 }
+
+/// An element is added to others by its name.
+#[reversible]
+fn added_by_name<T: Real>(x: &mut [T], i: usize, j: usize, k: usize, s: T) {
+    let a = x[i];
+    let b = a * a * s;
+    x[j] += b + a;
+    x[k] -= a;
+}
+
+#[test]
+fn elements_by_name_are_compared() {
+    fn on<D: Device>(device: &D) {
+        let mut x = [2.0, 3.0, 5.0];
+        added_by_name::run(device, &mut x, 1, 0, 2, 0.5).unwrap();
+        assert_eq!(x, [9.5, 3.0, 2.0]);
+        let v = added_by_name::vjp(device, &[1.0, 10.0, 100.0], &[2.0, 3.0, 5.0], 1, 0, 2, 0.5).unwrap();
+        assert_eq!((v.x_bar, v.s_bar), (vec![1.0, 10.0 + 1.0 + 3.0 - 100.0, 100.0], 9.0));
+        added_by_name::run_inverse(device, &mut x, 1, 0, 2, 0.5).unwrap();
+        assert_eq!(x, [2.0, 3.0, 5.0]);
+        // also where nothing would change
+        for (i, j, k, x) in [(1, 1, 2, [2.0, 3.0, 5.0]), (1, 0, 1, [2.0, 3.0, 5.0]), (1, 1, 0, [0.0; 3])] {
+            let mut state = x;
+            for error in [
+                added_by_name::run(device, &mut state, i, j, k, 0.5).unwrap_err(),
+                added_by_name::run_inverse(device, &mut state, i, j, k, 0.5).unwrap_err(),
+                added_by_name::vjp(device, &[1.0; 3], &x, i, j, k, 0.5).unwrap_err(),
+            ] {
+                let text = error.to_string();
+                assert!(text.contains("x[i]"), "{text}");
+            }
+        }
+    }
+    on(&Cpu::new());
+    on(&Interpreter::new());
+    on(&Emulator::new().checks(true));
+}

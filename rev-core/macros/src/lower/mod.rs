@@ -4,6 +4,7 @@
 //! expressions, and reports what isn't part of the language. It goes on after an error, so that one
 //! compilation shows everything that is wrong; what couldn't be read is left out.
 
+mod aliases;
 mod array;
 mod attributes;
 mod block;
