@@ -299,3 +299,59 @@ fn elements_by_name_are_compared() {
     on(&Interpreter::new());
     on(&Emulator::new().checks(true));
 }
+
+/// `y` is where a value is popped to, so it starts at zero.
+#[reversible]
+fn kept<T: Real>(s: &mut Stack<T>, y: &mut T, z: &mut T, x: T) {
+    pop(s, y);
+    *z += *y * x;
+}
+
+/// The sum of the numbers that aren't missing.
+#[reversible]
+fn known<T: Real>(y: &mut T, x: &[T], w: &[T]) {
+    let mut sum = T::zero();
+    for i in 0..x.len() {
+        if x[i] == x[i] {
+            sum += x[i] * w[i];
+        }
+    }
+    *y += sum * sum;
+    for i in par(0..x.len()) {
+        *y += if x[i] == x[i] { x[i] * w[i] } else { w[i] };
+        *y += select(x[i] == x[i], x[i] * w[i], 0.0);
+    }
+}
+
+#[test]
+fn checks_of_gradients_name_what_must_start_at_a_value() {
+    let mut s = Stack::new();
+    s.push(2.0);
+    let report = kept::check_gradient(&Cpu::new(), &s, &0.0, &0.5, 3.0).unwrap();
+    assert!(report.passed(), "{report}");
+    assert_eq!(report.fixed.len(), 1, "{report}");
+    assert!(report.to_string().contains("`y` must start at 0.0: moved from it, `y` must hold zero"), "{report}");
+    let wrong = kept::check_gradient(&Cpu::new(), &s, &1.0, &0.5, 3.0).unwrap_err().to_string();
+    assert!(wrong.contains("`y` must hold zero"), "{wrong}");
+}
+
+#[test]
+fn missing_numbers_that_a_branch_leaves_out() {
+    let n = 40;
+    let x: Vec<f64> = (0..n).map(|i| if i % 3 == 1 { f64::NAN } else { f64::from(i as u8) / 8.0 }).collect();
+    let w: Vec<f64> = (0..n).map(|i| 1.0 + f64::from(i as u8) / 64.0).collect();
+    let sum: f64 = (0..n).filter(|i| i % 3 != 1).map(|i| x[i] * w[i]).sum();
+    fn on<D: Device>(device: &D, x: &[f64], w: &[f64], sum: f64) {
+        let g = known::gradient(device, x, w).unwrap();
+        assert!(g.value.is_finite());
+        for i in 0..x.len() {
+            let (of_x, of_w) = if x[i].is_nan() { (0.0, 1.0) } else { ((2.0 * sum + 2.0) * w[i], (2.0 * sum + 2.0) * x[i]) };
+            assert!((g.x[i] - of_x).abs() < 1e-9 && (g.w[i] - of_w).abs() < 1e-9, "{i}: {} {}", g.x[i], g.w[i]);
+        }
+        let report = known::check_gradient(device, &0.0, x, w).unwrap();
+        assert!(report.passed(), "{report}");
+    }
+    on(&Cpu::new(), &x, &w, sum);
+    on(&Interpreter::new(), &x, &w, sum);
+    on(&Emulator::new().checks(true), &x, &w, sum);
+}
