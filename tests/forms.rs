@@ -355,3 +355,46 @@ fn missing_numbers_that_a_branch_leaves_out() {
     on(&Interpreter::new(), &x, &w, sum);
     on(&Emulator::new().checks(true), &x, &w, sum);
 }
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Ball<T: Real> {
+    at: [T; 2],
+    speed: Weighted<T>,
+    steps: u32,
+    up: bool,
+}
+
+/// A ball that is thrown: how far it is after some steps.
+#[reversible]
+fn thrown<T: Real>(y: &mut T, count: &mut u32, speed: T, n: usize) {
+    let mut ball = Ball::<T> { at: [T::zero(), 1.0], speed: Weighted(speed, 2.0 * speed), steps: 3, up: true };
+    let mut gravity = Weighted::<T>(0.0, -0.5);
+    for _ in 0..n {
+        ball.speed.1 += gravity.1;
+        ball.at[0] += ball.speed.0;
+        ball.at[1] += ball.speed.1;
+        inc(ball.steps);
+    }
+    if ball.up {
+        *y += ball.at[0] * ball.at[1];
+    }
+    *count += ball.steps;
+}
+
+#[test]
+fn structs_start_at_their_fields() {
+    fn on<D: Device>(device: &D) {
+        let (mut y, mut count) = (0.0, 0);
+        thrown::run(device, &mut y, &mut count, 2.0, 3).unwrap();
+        // 3 v (1 + 6 v - 3), with v = 2
+        assert_eq!((y, count), (60.0, 6));
+        thrown::run_inverse(device, &mut y, &mut count, 2.0, 3).unwrap();
+        assert_eq!((y, count), (0.0, 0));
+        let g = thrown::gradient(device, &0, 2.0, 3).unwrap();
+        assert_eq!((g.value, g.speed), (60.0, 36.0 * 2.0 - 6.0));
+    }
+    on(&Cpu::new());
+    on(&Interpreter::new());
+    on(&Emulator::new().checks(true));
+    assert!(thrown::check_gradient(&Cpu::new(), &0.0, &0, 0.7, 5).unwrap().passed());
+}

@@ -14,6 +14,7 @@ mod elements;
 mod exits;
 mod expr;
 mod function;
+mod literal;
 mod number;
 mod part;
 mod path;
