@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use rev_core::error::Error;
-use rev_core::ir::{Module, Number};
+use rev_core::ir::{Expr, ExprKind, Module, Number};
+use rev_core::ops::Func;
 use rev_core::pass::Undirected;
 use rev_core::scalar::{Num, Scalar};
 use rev_core::structure::{Structs, Structure};
@@ -84,15 +85,7 @@ impl Collector {
     /// Adds the value of a named constant. A module knows constants by the paths that functions write, so one that is
     /// another number elsewhere isn't known at all: whoever runs the module says that it is missing.
     pub fn constant<T: Scalar>(&mut self, path: &str, value: T) {
-        let number = match (value.to_value(), value.to_number()) {
-            (Value::Bool(b), _) => Number::Bool(b),
-            (_, Num::Int(v)) => Number::Int(v.into()),
-            (_, Num::Uint(v)) => Number::Int(v.into()),
-            (_, Num::Wide(v)) => Number::Int(v),
-            (_, Num::WideUint(v)) => Number::Int(v as i128),
-            (_, Num::Float(v) | Num::Complex(v, _)) => Number::Float(v),
-            (_, Num::Fixed(v)) => Number::Float(v.to_num()),
-        };
+        let number = number(&value.to_value());
         let same = |old: &Number| match (old, number) {
             (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
             (old, new) => *old == new,
@@ -108,10 +101,65 @@ impl Collector {
         self.module.constants.insert(path.to_string(), number);
     }
 
+    /// Adds the values of a named constant that is an array of numbers, or of such arrays. Two different ones of one
+    /// path are both left out, as constants are.
+    pub fn table<T: DynArg>(&mut self, path: &str, values: &T) {
+        let Some(table) = tabled(&values.load()).filter(Expr::is_table) else { return };
+        if self.ambiguous.contains(path) {
+            return;
+        }
+        // NaN differs from itself, so it is the text that is compared
+        let same = |old: &Expr| format!("{old:?}") == format!("{table:?}");
+        match self.module.tables.get(path).is_some_and(|old| !same(old)) {
+            true => {
+                self.module.tables.remove(path);
+                self.ambiguous.insert(path.to_string());
+            }
+            false => {
+                self.module.tables.insert(path.to_string(), table);
+            }
+        }
+    }
+
     /// The module.
     pub fn finish(self) -> Module {
         Module { structs: self.structs.definitions(), ..self.module }
     }
+}
+
+/// A value as a number that is written in a program; of a complex number the real part.
+fn number(value: &Value) -> Number {
+    match (value, value.to_num()) {
+        (Value::Bool(b), _) => Number::Bool(*b),
+        (_, Num::Int(v)) => Number::Int(v.into()),
+        (_, Num::Uint(v)) => Number::Int(v.into()),
+        (_, Num::Wide(v)) => Number::Int(v),
+        (_, Num::WideUint(v)) => Number::Int(v as i128),
+        (_, Num::Float(v) | Num::Complex(v, _)) => Number::Float(v),
+        (_, Num::Fixed(v)) => Number::Float(v.to_num()),
+    }
+}
+
+/// An array of numbers as an expression; `None` for what has other parts.
+fn tabled(data: &Data) -> Option<Expr> {
+    let literal = |v: &Value| Expr::new(ExprKind::Literal(number(v), Some(v.ir_type())));
+    Some(match data {
+        Data::Scalar(v) => match v.parts() {
+            Some((re, im)) => Expr::func(Func::Complex, vec![literal(&re), literal(&im)]),
+            None => literal(v),
+        },
+        Data::Array(array) if array.shape.len() == 1 => {
+            Expr::new(ExprKind::Array(array.elements.iter().map(tabled).collect::<Option<_>>()?))
+        }
+        Data::Literal(_)
+        | Data::Lanes(_)
+        | Data::Array(_)
+        | Data::Tuple(_)
+        | Data::Struct(_)
+        | Data::Stack(_)
+        | Data::Function(_)
+        | Data::None => return None,
+    })
 }
 
 /// A reversible function as an argument of a device that runs the IR.

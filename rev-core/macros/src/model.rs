@@ -143,6 +143,8 @@ pub struct Source {
     /// Named constants, by the path in [`ir::ExprKind::Named`]. A reversible function that is
     /// passed as an argument is one too.
     pub constants: BTreeMap<String, syn::Path>,
+    /// The variables that stand for constant arrays, with the paths of these.
+    pub tables: BTreeMap<ir::VarId, String>,
     /// Struct types as written first, by the name in [`ir::Type::Struct`].
     pub structs: BTreeMap<String, syn::Type>,
     /// Type annotations of `let` statements, by variable.

@@ -264,10 +264,24 @@ impl<'a> Evaluator<'a> {
         if let Some(n) = module.constants.get(path).or_else(|| module.constants.get(name)) {
             return Ok(self.literal(*n, None));
         }
+        if let Some(table) = module.tables.get(path) {
+            return self.table(table);
+        }
         if module.functions.contains_key(name) {
             return Ok(Data::Function(Arc::from(name)));
         }
         Err(Cause::Missing { kind: "constant".into(), name: path.to_string() })
+    }
+
+    /// The value of a table, or of a number in one.
+    fn table(&self, e: &Expr) -> Result<Data, Cause> {
+        let entries = |es: &[Expr]| es.iter().map(|e| self.table(e)).collect::<Result<Vec<_>, _>>();
+        match &e.kind {
+            ExprKind::Array(es) => Ok(Data::vector(entries(es)?)),
+            ExprKind::Literal(n, ty) => Ok(self.literal(*n, ty.as_ref())),
+            ExprKind::Func(func, args) => apply(*func, &entries(args)?),
+            _ => Err(Cause::Missing { kind: "constant".into(), name: "of a table".into() }),
+        }
     }
 
     /// The value of a local name.

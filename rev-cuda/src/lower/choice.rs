@@ -4,11 +4,14 @@
 use rev_core::ir::{Expr, ExprKind, Number};
 use rev_core::ops::Func;
 
-use crate::kernel::{Inst, Relation};
+use crate::kernel::{Inst, Op, Relation, Ty};
 
 use super::atom::Atom;
 use super::value::{Num, Val};
 use super::{Lower, Outcome};
+
+/// How many bytes of tables a kernel can have.
+const CONSTANT_MEMORY: usize = 64 << 10;
 
 /// The instructions of a branch where its condition holds, and where it doesn't.
 type Arms = [Vec<Inst>; 2];
@@ -105,12 +108,43 @@ impl Lower<'_> {
         let Some((last, before)) = vals.split_last() else {
             return Err(self.unsupported("an element of an empty array"));
         };
+        if let Some(entry) = self.entry_of(vals, which)? {
+            return Ok(entry);
+        }
         let mut picked = last.clone();
         for (k, val) in before.iter().enumerate().rev() {
             let here = self.compare(Relation::Eq, which, &Atom::index(k))?;
             picked = self.choose_val(&here, val, &picked)?;
         }
         Ok(picked)
+    }
+
+    /// One of some numbers that are known, from a table in constant memory; `None` for others, and for few.
+    fn entry_of(&mut self, vals: &[Val], which: &Atom) -> Outcome<Option<Val>> {
+        const FEW: usize = 4;
+        let Some(Val::Num(first)) = vals.first().filter(|_| vals.len() > FEW) else { return Ok(None) };
+        let bits = |val: &Val| match val {
+            Val::Num(n) if n.kind() == first.kind() => n.parts.iter().map(Atom::bits).collect(),
+            _ => None,
+        };
+        let Some(rows) = vals.iter().map(bits).collect::<Option<Vec<Vec<u64>>>>() else { return Ok(None) };
+        let types: Vec<Ty> = first.parts.iter().map(Atom::ty).collect();
+        if types.contains(&Ty::Pred) {
+            return Ok(None);
+        }
+        // a failed check is noted, and the thread goes on
+        let last = Atom::index(vals.len() - 1);
+        let which = self.op(Op::Min, Ty::U64, &[which.clone(), last])?;
+        let mut parts = Vec::new();
+        for (k, ty) in types.into_iter().enumerate() {
+            let table: Vec<u64> = rows.iter().filter_map(|row| row.get(k).copied()).collect();
+            let words = self.builder()?.kernel.constants.len() + (table.len() * ty.size()).div_ceil(8);
+            if 8 * words > CONSTANT_MEMORY {
+                return Err(self.unsupported("constant tables of more than 64 KB in one kernel"));
+            }
+            parts.push(self.builder()?.entry(&table, ty, &which));
+        }
+        Ok(Some(Val::Num(Num { parts, ..first.clone() })))
     }
 
     /// A value of the form of two, whose numbers and literals `leaf` makes from theirs.

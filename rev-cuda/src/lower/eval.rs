@@ -115,6 +115,10 @@ impl Lower<'_> {
         if let Some(n) = constants.get(path).or_else(|| constants.get(&name)) {
             return self.literal(*n, None);
         }
+        let tables = &self.module.tables;
+        if let Some(table) = tables.get(path).cloned() {
+            return self.eval(&table);
+        }
         if self.module.functions.contains_key(&name) {
             return Ok(Val::Function(name));
         }

@@ -142,6 +142,12 @@ impl Lower<'_> {
             (Step::Element(k), Val::Tuple(mut es)) if (*k as usize) < es.len() => {
                 Ok(wrap(es.swap_remove(*k as usize)))
             }
+            (Step::Element(k), Val::Struct(_, fields)) => {
+                match fields.into_iter().find(|(n, _)| n.parse() == Ok(*k)) {
+                    Some((_, val)) => Ok(wrap(val)),
+                    None => Err(self.unsupported(format!("the field {k}"))),
+                }
+            }
             (Step::Field(name), Val::Struct(_, fields)) => {
                 match fields.into_iter().find(|(n, _)| n == name) {
                     Some((_, val)) => Ok(wrap(val)),
@@ -196,6 +202,13 @@ impl Lower<'_> {
             (Step::Element(k), ArgumentType::Tuple(kinds)) if (*k as usize) < kinds.len() => {
                 at.leaf += leaves_before(kinds.iter(), *k as usize);
                 at.kind = kinds[*k as usize].clone();
+            }
+            (Step::Element(k), ArgumentType::Struct(_, fields)) => {
+                let Some(k) = fields.iter().position(|(n, _)| n.parse() == Ok(*k)) else {
+                    return Err(self.unsupported(format!("the field {k}")));
+                };
+                at.leaf += leaves_before(fields.iter().map(|(_, t)| t), k);
+                at.kind = fields[k].1.clone();
             }
             (Step::Field(name), ArgumentType::Struct(_, fields)) => {
                 let Some(k) = fields.iter().position(|(n, _)| n == name) else {

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::ir::{Block, Expr, Place, StmtKind, VarId};
 
-use super::context::{at, or, Context};
+use super::context::{at, or, Context, Written};
 use super::overlap::Overlap;
 
 pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
     cx.each_stmt(&mut |stmt| {
         if let StmtKind::Let { var, expr, body } = &stmt.kind {
             for w in cx.writes_to(body, std::iter::once(expr)) {
-                if let Some(read) = cx.clash(expr, w.place) {
+                if let Some(read) = cx.clash(expr, w.place).filter(|_| !is_compared(cx, expr, &w)) {
                     let read_span = or(read.span, or(expr.span, stmt.span));
                     out.push(
                         Diagnostic::new(Code::BindingChanged, w.span, message(cx, *var, read, w.place))
@@ -28,6 +28,17 @@ pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
             released(cx, *var, expr, body, out);
         }
     })
+}
+
+/// Whether the writing statement reads all of the binding's places itself that it may write: with these it is compared
+/// when it runs.
+fn is_compared(cx: &Context, expr: &Expr, w: &Written) -> bool {
+    let pairs = cx.compared(w.stmt);
+    let compared = |read: &Place| {
+        pairs.iter().any(|(place, other)| std::ptr::eq(*place, w.place) && other.same(read))
+    };
+    let shared = |read: &&Place| cx.overlap(read, w.place) != Overlap::Distinct;
+    !pairs.is_empty() && cx.depends(expr).into_iter().filter(shared).all(compared)
 }
 
 fn message(cx: &Context, var: VarId, read: &Place, written: &Place) -> String {

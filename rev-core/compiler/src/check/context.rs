@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::ir::{Access, Block, Expr, ExprKind, Function, Place, Span, Stmt, StmtKind, Type, VarId};
 
-use super::overlap::{overlap, Overlap, Values};
+use super::overlap::{compared, overlap, Overlap, Values};
 use super::types::Types;
 
 /// The function under test and what is known about it.
@@ -36,7 +36,7 @@ impl<'a> Order<'a> {
             stmt.each_place(&mut |place, access| match access {
                 Access::Read => {}
                 Access::Accumulate | Access::Write => {
-                    let written = Written { place, span: at(place, stmt) };
+                    let written = Written { place, span: at(place, stmt), stmt };
                     self.writes.entry(place.var).or_default().push((number, written));
                 }
             });
@@ -70,6 +70,7 @@ fn within<'l, T>(list: Option<&'l Vec<(usize, T)>>, range: &Range<usize>) -> &'l
 pub(super) struct Written<'a> {
     pub place: &'a Place,
     pub span: Span,
+    pub stmt: &'a Stmt,
 }
 
 impl<'a> Context<'a> {
@@ -111,6 +112,19 @@ impl<'a> Context<'a> {
 
     pub fn overlap(&self, a: &Place, b: &Place) -> Overlap {
         overlap(a, b, &self.values)
+    }
+
+    /// The pairs of places that a statement finds apart when it runs.
+    pub fn compared(&self, stmt: &'a Stmt) -> Vec<(&'a Place, &'a Place)> {
+        compared(stmt, &self.values)
+    }
+
+    /// The constant that a binding stands for.
+    pub fn constant(&self, var: VarId) -> Option<&'a str> {
+        match &self.values.binding(var)?.kind {
+            ExprKind::Named(path) => Some(path),
+            _ => None,
+        }
     }
 
     /// Whether two places surely share storage.

@@ -17,7 +17,10 @@ fn touched(cx: &Context, stmt: &Stmt, place: &Place, access: Access) -> Option<D
     let written = access != Access::Read;
     let (code, message, help) = match (var.kind, access) {
         (VarKind::Param(Mode::Read), _) if written => read_only(&var.name),
-        (VarKind::Binding, _) if written => binding(&var.name),
+        (VarKind::Binding, _) if written => match cx.constant(place.var) {
+            Some(path) => constant(path),
+            None => binding(&var.name),
+        },
         (VarKind::Index, _) if written => index(&var.name),
         (VarKind::Param(Mode::Accumulate), Access::Read) => accumulator(&var.name, "read"),
         (VarKind::Param(Mode::Accumulate), Access::Write) => accumulator(&var.name, "changed otherwise"),
@@ -43,6 +46,11 @@ fn read_only(name: &str) -> (Code, String, String) {
 fn binding(name: &str) -> (Code, String, String) {
     let message = format!("`{name}` is written, but it is a name for a value");
     (Code::WriteBinding, message, format!("declare an ancilla: `let mut {name} = ...;`"))
+}
+
+fn constant(path: &str) -> (Code, String, String) {
+    let message = format!("`{path}` is written, but it is a constant");
+    (Code::WriteBinding, message, "accumulate into an argument or an ancilla".to_string())
 }
 
 fn index(name: &str) -> (Code, String, String) {

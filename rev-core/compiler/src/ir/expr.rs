@@ -124,6 +124,32 @@ impl Expr {
         }
     }
 
+    /// Whether it is the value of a table: an array of numbers that are written down, or of such arrays.
+    pub fn is_table(&self) -> bool {
+        let number = |e: &Expr| matches!(e.kind, ExprKind::Literal(..));
+        let entry = |e: &Expr| match &e.kind {
+            ExprKind::Literal(..) => true,
+            ExprKind::Func(Func::Complex, parts) => parts.iter().all(number),
+            _ => e.is_table(),
+        };
+        matches!(&self.kind, ExprKind::Array(es) if es.iter().all(entry))
+    }
+
+    /// The type of a table, or of a number in one.
+    pub fn table_type(&self) -> Type {
+        match &self.kind {
+            ExprKind::Literal(_, Some(ty)) => ty.clone(),
+            ExprKind::Func(Func::Complex, parts) => {
+                Type::Complex(Box::new(parts.first().map_or(Type::Unknown, Expr::table_type)))
+            }
+            ExprKind::Array(es) => {
+                let element = es.first().map_or(Type::Unknown, Expr::table_type);
+                Type::Fixed(Box::new(element), super::Length::Literal(es.len() as u64))
+            }
+            _ => Type::Unknown,
+        }
+    }
+
     /// The same expression without source positions.
     pub(crate) fn without_spans(&self) -> Expr {
         let mut e = self.clone();

@@ -42,6 +42,9 @@ pub struct Module {
     pub structs: BTreeMap<String, StructDef>,
     /// Values of the named constants ([`ExprKind::Named`](super::ExprKind::Named)), by the path written.
     pub constants: BTreeMap<String, super::Number>,
+    /// Values of the named constants that are arrays, by the path written: [`ExprKind::Array`](super::ExprKind::Array)s of
+    /// numbers with their types.
+    pub tables: BTreeMap<String, super::Expr>,
     /// For each function or pure function (unique name): what each path written in it means.
     pub links: BTreeMap<String, BTreeMap<String, String>>,
 }

@@ -21,7 +21,7 @@ pub(super) struct Names<'a> {
     /// The shadow's const parameter: the number of cotangents.
     pub(super) lanes: Ident,
     /// The fields.
-    pub(super) fields: Vec<&'a Ident>,
+    pub(super) fields: Vec<&'a syn::Member>,
     /// The fields' types.
     pub(super) types: Vec<&'a syn::Type>,
 }
@@ -35,7 +35,7 @@ pub fn expand(model: &StructModel) -> TokenStream {
         name,
         shadow: format_ident!("{name}Shadow"),
         lanes: free_name(model),
-        fields: model.fields.iter().map(|f| &f.ident).collect(),
+        fields: model.fields.iter().map(|f| &f.member).collect(),
         types: model.fields.iter().map(|f| &f.ty).collect(),
     };
     [
@@ -49,6 +49,14 @@ pub fn expand(model: &StructModel) -> TokenStream {
     ]
     .into_iter()
     .collect()
+}
+
+/// A field's name; its number, where it has none.
+pub(super) fn label(member: &syn::Member) -> String {
+    match member {
+        syn::Member::Named(ident) => plain(ident),
+        syn::Member::Unnamed(index) => index.index.to_string(),
+    }
 }
 
 /// The struct of packs for a struct.
@@ -90,14 +98,34 @@ impl Names<'_> {
         let (generics, vis) = (self.shadow_generics(), &self.model.item.vis);
         let clause = &generics.where_clause;
         let doc = format!("The shadow of [`{name}`]: for each field its `{lanes}` cotangents.");
-        let visibilities = self.model.fields.iter().map(|f| &f.vis);
-        let docs = fields.iter().map(|f| format!("The cotangents of `{f}`."));
+        let docs: Vec<_> = fields.iter().map(|f| format!("The cotangents of `{}`.", label(f))).collect();
+        let types: Vec<_> = types.iter().map(|ty| quote!(<#ty as #p::Primal>::Shadow<#lanes>)).collect();
+        let declared = self.declared(&quote!(#shadow #generics), clause.as_ref(), &docs, &types);
         quote! {
             #[doc = #doc]
             #[allow(dead_code)]
-            #vis struct #shadow #generics #clause {
-                #(#[doc = #docs] #visibilities #fields: <#types as #p::Primal>::Shadow<#lanes>,)*
+            #vis #declared
+        }
+    }
+
+    /// The declaration of a struct with the same fields of other types.
+    pub(super) fn declared(
+        &self,
+        name: &TokenStream,
+        clause: Option<&syn::WhereClause>,
+        docs: &[String],
+        types: &[TokenStream],
+    ) -> TokenStream {
+        let fields = self.model.fields.iter().zip(docs).zip(types).map(|((f, doc), ty)| {
+            let (vis, name) = (&f.vis, &f.member);
+            match name {
+                syn::Member::Named(_) => quote!(#[doc = #doc] #vis #name: #ty),
+                syn::Member::Unnamed(_) => quote!(#[doc = #doc] #vis #ty),
             }
+        });
+        match self.fields.first() {
+            Some(syn::Member::Unnamed(_)) => quote!(struct #name(#(#fields),*) #clause;),
+            Some(syn::Member::Named(_)) | None => quote!(struct #name #clause { #(#fields),* }),
         }
     }
 
@@ -109,7 +137,7 @@ impl Names<'_> {
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let (_, over, _) = self.model.item.generics.split_for_impl();
         let text = shadow.to_string();
-        let labels = fields.iter().map(|f| plain(f));
+        let labels = fields.iter().map(|f| label(f));
         let operations = self.linear_operations();
         quote! {
             impl #impl_generics ::core::clone::Clone for #shadow #ty_generics #clause {
@@ -186,7 +214,7 @@ impl Names<'_> {
         let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
         let generics = self.shadow_generics();
         let (_, shadow_generics, _) = generics.split_for_impl();
-        let paths = fields.iter().map(|f| format!(".{f}"));
+        let paths = fields.iter().map(|f| format!(".{}", label(f)));
         quote! {
             impl #impl_generics #p::Primal for #name #ty_generics #clause {
                 type RealPart = ();
@@ -256,7 +284,7 @@ impl Names<'_> {
     fn dynamic_body(&self, types: impl Iterator<Item = TokenStream>) -> TokenStream {
         let Names { p, name, fields, .. } = self;
         let text = plain(name);
-        let labels: Vec<_> = fields.iter().map(|f| plain(f)).collect();
+        let labels: Vec<_> = fields.iter().map(|f| label(f)).collect();
         quote! {
             fn load(&self) -> #p::Data {
                 #p::Data::record(#text, [#((#labels, #p::DynArg::load(&self.#fields))),*])
@@ -293,7 +321,7 @@ impl Names<'_> {
         let Names { p, name, types, .. } = self;
         let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
         let text = plain(name);
-        let labels = self.fields.iter().map(|f| plain(f));
+        let labels = self.fields.iter().map(|f| label(f));
         let irs = self.model.fields.iter().map(|f| type_tokens(&f.ir, p));
         let generics = self.model.generics.iter().map(|g| generic_tokens(&g.name, &g.kind, p));
         let nested = types.iter().zip(&self.model.fields).map(|(t, f)| nested(t, &f.ir, p));

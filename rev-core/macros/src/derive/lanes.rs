@@ -3,9 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::names::plain;
-
-use super::expand::{lanes_name, Names};
+use super::expand::{label, lanes_name, Names};
 
 impl Names<'_> {
     /// `Laned` for the struct and its shadow.
@@ -57,18 +55,17 @@ impl Names<'_> {
         let Names { p, fields, model, .. } = self;
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let vis = &model.item.vis;
-        let visibilities = model.fields.iter().map(|f| &f.vis);
         let lanes = lanes_name(name);
         let text = lanes.to_string();
         let doc = format!("[`{name}`] in lanes: each field for all of them.");
-        let labels: Vec<_> = fields.iter().map(|f| plain(f)).collect();
-        let docs = labels.iter().map(|f| format!("`{f}` in each lane."));
+        let labels: Vec<_> = fields.iter().map(|f| label(f)).collect();
+        let docs: Vec<_> = labels.iter().map(|f| format!("`{f}` in each lane.")).collect();
+        let types: Vec<_> = types.iter().map(|ty| quote!(#p::lanes::Pack<#ty>)).collect();
+        let declared = self.declared(&quote!(#lanes #generics), clause, &docs, &types);
         quote! {
             #[doc = #doc]
             #[allow(dead_code)]
-            #vis struct #lanes #generics #clause {
-                #(#[doc = #docs] #visibilities #fields: #p::lanes::Pack<#types>,)*
-            }
+            #vis #declared
             impl #impl_generics ::core::clone::Clone for #lanes #ty_generics #clause {
                 #[inline(always)]
                 fn clone(&self) -> Self {

@@ -28,7 +28,7 @@ struct StructModel {
 /// One of its fields.
 struct FieldModel {
     vis: syn::Visibility,
-    ident: syn::Ident,
+    member: syn::Member,
     ty: syn::Type,
     ir: Type,
 }
@@ -132,26 +132,33 @@ fn read(item: syn::DeriveInput, source: &mut Source, diagnostics: &mut Diagnosti
                 .help("give it values, or pass the references as arguments of their own"),
         );
     }
-    let named = match &item.data {
+    let declared = match &item.data {
         syn::Data::Struct(syn::DataStruct { fields: syn::Fields::Named(named), .. }) => named.named.clone(),
-        _ => {
+        syn::Data::Struct(syn::DataStruct { fields: syn::Fields::Unnamed(unnamed), .. }) => {
+            unnamed.unnamed.clone()
+        }
+        syn::Data::Struct(syn::DataStruct { fields: syn::Fields::Unit, .. })
+        | syn::Data::Enum(_)
+        | syn::Data::Union(_) => {
             let span = source.spans.of(&item.ident);
             diagnostics.push(
                 Diagnostic::new(
                     Code::UnsupportedType,
                     span,
-                    "only a struct with named fields can be reversible",
+                    "only a struct with fields can be reversible",
                 )
-                .help("`struct S<T> { x: T, y: [T; 3] }`"),
+                .help("`struct S<T> { x: T, y: [T; 3] }`, `struct S<T>(T, [T; 3]);`"),
             );
             return None;
         }
     };
-    let fields = named.into_iter().filter_map(|f| field(f, &generics, source, diagnostics)).collect();
+    let fields = declared.into_iter().enumerate();
+    let fields = fields.filter_map(|(k, f)| field(k, f, &generics, source, diagnostics)).collect();
     Some(StructModel { item, fields, generics })
 }
 
 fn field(
+    number: usize,
     field: syn::Field,
     generics: &[Generic],
     source: &mut Source,
@@ -176,10 +183,15 @@ fn field(
         );
         return None;
     }
-    let ident = field.ident?;
-    let span = source.spans.of(&ident);
-    refused(&ident, Named::Field, span).into_iter().for_each(|d| diagnostics.push(d));
-    Some(FieldModel { vis: field.vis, ident, ty: field.ty, ir })
+    let member = match field.ident {
+        Some(ident) => {
+            let span = source.spans.of(&ident);
+            refused(&ident, Named::Field, span).into_iter().for_each(|d| diagnostics.push(d));
+            syn::Member::Named(ident)
+        }
+        None => syn::Member::Unnamed(number.into()),
+    };
+    Some(FieldModel { vis: field.vis, member, ty: field.ty, ir })
 }
 
 fn has_run_time_shape(ty: &Type) -> bool {

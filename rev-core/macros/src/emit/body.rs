@@ -188,6 +188,10 @@ impl<'a> Body<'a> {
 
     /// The name of a variable.
     pub fn name(&self, var: VarId) -> Ident {
+        if self.source.tables.contains_key(&var) {
+            // a pattern of the constant's own name would be the constant
+            return self.companion("table", var);
+        }
         let var = self.function.var(var);
         ident_at(&var.name, self.source.spans.span(var.span))
     }

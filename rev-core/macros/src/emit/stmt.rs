@@ -339,6 +339,11 @@ impl Body<'_> {
         }
         let value = self.expr(expr);
         let (name, ty) = (self.name(var), self.annotation(var));
+        if self.source.tables.contains_key(&var) {
+            self.set(var, Repr::Ref);
+            let body = self.block(body);
+            return self.scope(quote!(let #name = &#value; #body));
+        }
         let repr = match &expr.kind {
             ExprKind::Named(path) if self.function_value(path).is_some() => Repr::Function,
             ExprKind::Read(q) if q.path.is_empty() && self.repr(q.var) == Repr::Function => Repr::Function,

@@ -96,6 +96,9 @@ impl Lowerer {
             let _: Option<()> =
                 self.error(Code::UnsupportedPattern, diverge, "`let ... else` isn't part of the language");
         }
+        if let Some(block) = self.literal_ancilla(pat, annotation, &init.expr, span, rest) {
+            return block;
+        }
         match (pat, strip(&init.expr)) {
             (syn::Pat::Tuple(names), syn::Expr::Tuple(values)) if names.elems.len() == values.elems.len() => {
                 self.bind_each(names, annotation, values, span, rest)
@@ -184,7 +187,7 @@ impl Lowerer {
     }
 
     /// Declares the variable of `n` or `mut a`; a wildcard declares nothing.
-    fn declare_pattern(
+    pub(super) fn declare_pattern(
         &mut self,
         pat: &syn::Pat,
         annotation: Option<&syn::Type>,
@@ -268,7 +271,7 @@ impl Lowerer {
     }
 
     /// The rest of the block inside the declarations of variables, the first one outermost.
-    fn around_rest(&mut self, declared: Vec<(VarId, Expr)>, span: Span, rest: &[syn::Stmt]) -> Block {
+    pub(super) fn around_rest(&mut self, declared: Vec<(VarId, Expr)>, span: Span, rest: &[syn::Stmt]) -> Block {
         let body = self.sequence(rest);
         declared.into_iter().rev().fold(body, |body, (var, value)| {
             let kind = match self.var(var).kind {

@@ -37,7 +37,10 @@ impl Lowerer {
     }
 
     fn elements_of(&mut self, array: &syn::Expr) -> Option<Spelled> {
-        let place = self.place(array)?;
+        let place = match self.table(array)? {
+            Some(table) => table,
+            None => self.place(array)?,
+        };
         let span = self.span(array);
         match self.type_of_place(&place) {
             Type::Array(_, Rank::Fixed(1)) | Type::Fixed(..) | Type::Unknown => {}

@@ -426,7 +426,7 @@ impl Lowerer {
                 code,
                 &s.path,
                 "a struct can't be made from its fields here",
-                "start at zero (`let mut s = S::<T>::zero();`) and accumulate into its fields",
+                "make an ancilla (`let mut s = S::<T> { .. };`), or start one at zero (`S::<T>::zero()`) and accumulate into its fields",
             ),
             syn::Expr::Range(r) => {
                 self.error(code, r, "a range stands in a `for` loop or in the brackets of an argument")
@@ -445,7 +445,7 @@ impl Lowerer {
     }
 
     /// A variable, a const parameter, or a constant.
-    fn path_expr(&mut self, p: &syn::ExprPath) -> Option<Expr> {
+    pub(super) fn path_expr(&mut self, p: &syn::ExprPath) -> Option<Expr> {
         if let Some(ident) = p.path.get_ident().filter(|_| p.qself.is_none()) {
             let name = plain_name(ident);
             if let Some(var) = self.lookup(&name) {

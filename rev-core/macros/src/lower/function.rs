@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
 use rev_compiler::ir::{self, Mode, VarKind};
 
+use super::aliases::with_bindings_written_out;
 use super::call::is_statement;
 use super::Lowerer;
 use crate::generics::{impl_trait, is_differentiable_scalar, mode_of, read_generics};
@@ -37,13 +38,14 @@ pub fn lower_function(
     let params = lowerer.parameters(&item.sig);
     let declared = lowerer.diagnostics.is_empty();
     let body = lowerer.block(&item.block);
+    let body = lowerer.with_tables(body);
     let loss = lowerer.loss(&options, &params);
     let constants = options.constants.iter().filter_map(|name| lowerer.constant(name, &params)).collect();
     let Lowerer { source, diagnostics, function, .. } = lowerer;
     let params_ids = params.iter().map(|p| p.var).collect();
     let function =
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
-    let function = function.in_steps();
+    let function = with_bindings_written_out(function).in_steps();
     let Options { tangents, taylor, adjoints, .. } = options;
     (
         Model {

@@ -4,6 +4,7 @@
 //! expressions, and reports what isn't part of the language. It goes on after an error, so that one
 //! compilation shows everything that is wrong; what couldn't be read is left out.
 
+mod aliases;
 mod array;
 mod attributes;
 mod block;
@@ -13,6 +14,7 @@ mod elements;
 mod exits;
 mod expr;
 mod function;
+mod literal;
 mod number;
 mod part;
 mod path;
@@ -59,6 +61,8 @@ struct Lowerer {
     unreadable: usize,
     /// Whether complex numbers occur.
     has_complex: bool,
+    /// Whether this is a pure function.
+    is_pure: bool,
 }
 
 impl Lowerer {
@@ -89,6 +93,7 @@ impl Lowerer {
             references: BTreeSet::new(),
             unreadable: 0,
             has_complex: false,
+            is_pure: false,
         }
     }
 

@@ -2,7 +2,7 @@
 //! lengths, arrays, and `#[pure]` functions.
 
 use rev_compiler::diag::Code;
-use rev_compiler::ir::{Expr, ExprKind, GenericKind, Number, Place, ScalarType, Type};
+use rev_compiler::ir::{Class, Expr, ExprKind, GenericKind, Number, Place, ScalarType, Type};
 use rev_compiler::ops::Func;
 
 use super::call::wrong_count;
@@ -221,6 +221,11 @@ impl Lowerer {
             ("e", 0, _) => literal(Number::Float(std::f64::consts::E)),
             ("infinity", 0, _) => literal(Number::Float(f64::INFINITY)),
             ("neg_infinity", 0, _) => literal(Number::Float(f64::NEG_INFINITY)),
+            ("epsilon", 0, Type::Scalar(_) | Type::Generic(_))
+                if ty.class(&self.function.generics) == Some(Class::Real) =>
+            {
+                Some(epsilon(&ty))
+            }
             ("i", 0, Type::Complex(r)) => {
                 let part = (**r != Type::Unknown).then(|| (**r).clone());
                 let number = |n| Expr::new(ExprKind::Literal(Number::Int(n), part.clone()));
@@ -253,7 +258,7 @@ impl Lowerer {
                     Code::UnknownCall,
                     p,
                     format!("`{}` isn't part of the language", path_text(&p.path)),
-                    "`T::zero()`, `T::one()`, `T::pi()`, `T::from_f64(c)` and `T::from_usize(n)` are",
+                    "`T::zero()`, `T::one()`, `T::pi()`, `T::epsilon()`, `T::infinity()`, `T::from_f64(c)` and `T::from_usize(n)` are",
                 ),
             },
         }
@@ -273,7 +278,10 @@ impl Lowerer {
         let name = plain_name(&m.method);
         if let Some(axis) = self.length_axis(&name, m) {
             let axis = axis?;
-            let place = self.place(&m.receiver)?;
+            let place = match self.table(&m.receiver)? {
+                Some(table) => table,
+                None => self.place(&m.receiver)?,
+            };
             return Some(Expr::new(ExprKind::Len(place, axis)));
         }
         if name == "is_empty" && m.args.is_empty() {
@@ -374,6 +382,15 @@ pub(super) fn part_of_number(func: Func, n: Number) -> Option<Number> {
 
 fn fill(value: Expr, shape: Vec<Expr>) -> Expr {
     Expr::new(ExprKind::Fill(Box::new(value), shape))
+}
+
+/// The distance from 1 to the next number of a type, as `|3 (4/3 - 1) - 1|`: a third isn't a number of any type that
+/// rounds to binary digits, and three times what it lacks is one digit (W. Kahan).
+fn epsilon(ty: &Type) -> Expr {
+    let number = |n| Expr::new(ExprKind::Literal(Number::Int(n), Some(ty.clone())));
+    let third = Expr::func(Func::Sub, vec![Expr::func(Func::Div, vec![number(4), number(3)]), number(1)]);
+    let nearly = Expr::func(Func::Mul, vec![number(3), third]);
+    Expr::func(Func::Abs, vec![Expr::func(Func::Sub, vec![nearly, number(1)])])
 }
 
 fn is_conversion(name: &str) -> bool {

@@ -1,11 +1,12 @@
 //! Places: variables, elements, fields, parts. `*`, `&` and `&mut` in front are dropped.
 
 use rev_compiler::diag::Code;
-use rev_compiler::ir::{Place, Step, Type, VarKind};
+use rev_compiler::ir::{is_function_name, Block, Expr, ExprKind, Place, Step, Stmt, StmtKind, Type, VarKind};
 
 use super::part::{element, part_method, within};
 use super::{plain_name, strip_references, Lowerer};
 use crate::spans::Region;
+use crate::types::path_text;
 
 impl Lowerer {
     /// A place, or an error that says why this isn't one.
@@ -14,7 +15,7 @@ impl Lowerer {
         match self.try_place(e)? {
             Some(place) => Some(place),
             None if unknown_root(e).is_some() => {
-                let name = unknown_root(e).map(|p| crate::types::path_text(&p.path)).unwrap_or_default();
+                let name = unknown_root(e).map(|p| path_text(&p.path)).unwrap_or_default();
                 self.error_help(
                     Code::UnknownName,
                     e,
@@ -43,7 +44,11 @@ impl Lowerer {
                 Some(base.with(step))
             }
             syn::Expr::Index(i) => {
-                let Some(base) = self.try_place(&i.expr)? else { return Some(None) };
+                let base = match self.try_place(&i.expr)? {
+                    Some(base) => Some(base),
+                    None => self.table(&i.expr)?,
+                };
+                let Some(base) = base else { return Some(None) };
                 Some(self.indexed(base, &i.index))
             }
             syn::Expr::MethodCall(m) => match part_method(m) {
@@ -65,6 +70,44 @@ impl Lowerer {
     fn variable(&self, p: &syn::ExprPath) -> Option<Place> {
         let ident = p.path.get_ident()?;
         self.lookup(&plain_name(ident)).map(Place::var)
+    }
+
+    /// A constant array, whose elements are read: a binding around the body stands for it. `Some(None)` for what is no
+    /// path of a constant.
+    pub(super) fn table(&mut self, e: &syn::Expr) -> Option<Option<Place>> {
+        let syn::Expr::Path(p) = strip_references(e) else { return Some(None) };
+        if self.variable(p).is_some() || is_function_name(&path_text(&p.path)) {
+            return Some(None);
+        }
+        let Expr { kind: ExprKind::Named(path), span } = self.path_expr(p)? else { return Some(None) };
+        if self.is_pure {
+            return self.error_help(
+                Code::PureBody,
+                e,
+                format!("a pure function can't look into `{path}`, where an index may be out of range"),
+                "read the number where the function is called, and pass it",
+            );
+        }
+        let known = self.source.tables.iter().find(|(_, of)| **of == path).map(|(var, _)| *var);
+        let var = match known {
+            Some(var) => var,
+            None => {
+                let name = path.rsplit("::").next().unwrap_or(&path).trim().to_string();
+                let var = self.add_var(&name, Type::Unknown, VarKind::Binding, span);
+                self.source.tables.insert(var, path);
+                var
+            }
+        };
+        Some(Some(Place { span, ..Place::var(var) }))
+    }
+
+    /// A body inside the bindings of the constant arrays that it reads.
+    pub(super) fn with_tables(&self, body: Block) -> Block {
+        self.source.tables.iter().rev().fold(body, |body, (var, path)| {
+            let span = self.var(*var).span;
+            let expr = Expr::new(ExprKind::Named(path.clone())).at(span);
+            vec![Stmt::new(StmtKind::Let { var: *var, expr, body }).at(span)]
+        })
     }
 
     fn field_step(&self, base: &Place, member: &syn::Member) -> Step {

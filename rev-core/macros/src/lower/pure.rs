@@ -16,6 +16,7 @@ pub fn lower_pure(
     method: Option<Method>,
 ) -> (PureModel, Diagnostics) {
     let mut lowerer = Lowerer::new(&item.sig.ident);
+    lowerer.is_pure = true;
     lowerer.function_is_named(&item.sig, method.as_ref());
     if method.is_none() {
         lowerer.is_of_the_language(&item.sig.ident, is_function, "a function");

@@ -88,7 +88,11 @@ impl Solver<'_> {
         if let Some(term) = self.constants.get(path) {
             return term.clone();
         }
-        let term = self.terms.hole();
+        let table = self.scope.module.and_then(|m| m.tables.get(path));
+        let term = match table {
+            Some(table) => self.terms.of(&table.table_type()),
+            None => self.terms.hole(),
+        };
         self.constants.insert(path.to_string(), term.clone());
         term
     }

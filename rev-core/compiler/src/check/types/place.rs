@@ -33,6 +33,13 @@ impl<'a> Solver<'a> {
                     .unwrap_or_else(|| self.no_part(place, k, whole, &format!("no field `{field}`"))),
                 None => self.unknown_part(place, k),
             },
+            (Term::Node(Head::Struct(name), args), Step::Element(n)) => match self.definition(&name) {
+                // a tuple struct's fields have numbers for names
+                Some(def) => self
+                    .field(def, &args, &n.to_string())
+                    .unwrap_or_else(|| self.no_part(place, k, whole, &format!("no field {n}"))),
+                None => self.unknown_part(place, k),
+            },
             (Term::Node(Head::Struct(_), _), _) => self.unknown_part(place, k),
             (Term::Node(Head::Tuple, parts), Step::Element(n)) => match parts.get(*n as usize) {
                 Some(part) => part.clone(),

@@ -24,6 +24,14 @@ impl Parser {
         if self.eat_word("const") {
             let path = self.path("the path of a constant")?;
             self.expect("=")?;
+            if self.is("[") {
+                let at = self.at;
+                let table = self.expr()?;
+                if !table.is_table() {
+                    return Err(self.error_at(at, "a table of numbers"));
+                }
+                return self.insert(start, &mut m.tables, path, table);
+            }
             let value = self.number()?;
             return self.insert(start, &mut m.constants, path, value);
         }

@@ -256,7 +256,13 @@ impl<'a> Printer<'a> {
             self.push(" = ");
             self.number(*value);
         }
-        if !m.constants.is_empty() {
+        for (path, value) in &m.tables {
+            self.push("\nconst ");
+            self.path(path);
+            self.push(" = ");
+            self.expr(value);
+        }
+        if !m.constants.is_empty() || !m.tables.is_empty() {
             self.push("\n");
         }
         for (key, s) in &m.structs {
