@@ -326,7 +326,13 @@ fn the_report_of_a_gpu_on_the_emulator() {
     let record: serde_json::Value = serde_json::from_slice(&file).unwrap();
     assert_eq!((&record["device"], &record["quick"]), (&"emulator".into(), &true.into()));
     let rows = |of: &str| record[of].as_array().unwrap().clone();
-    let on_gpu = rev_kernels::suite::SAMPLES.iter().filter(|s| s.on_gpu).count();
+    let suites = [
+        rev_kernels::suite::SAMPLES,
+        rev_algebra::suite::SAMPLES,
+        rev_networks::suite::SAMPLES,
+        rev_classics::suite::SAMPLES,
+    ];
+    let on_gpu = suites.into_iter().flatten().filter(|s| s.on_gpu).count();
     assert_eq!((rows("suite").len(), rows("agreements").len()), (on_gpu, 4));
     for row in rows("suite").iter().chain(&rows("agreements")) {
         let differing = row["differing"]["Ok"].as_array().unwrap_or_else(|| panic!("{row}"));

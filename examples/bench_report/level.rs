@@ -14,8 +14,7 @@ use rev::tolerance::Options;
 use rev::value::{Data, DynArg};
 use rev::Error;
 
-use super::suites::samples;
-use super::support::Failure;
+use super::support::{samples, Failure};
 
 /// A program's operations, reversible and erased.
 pub struct Level {

@@ -10,7 +10,6 @@ mod programs;
 mod race;
 mod ratios;
 mod releases;
-mod suites;
 mod tables;
 
 #[allow(dead_code, unused_imports)] // shared with the other programs, of which this one needs a part

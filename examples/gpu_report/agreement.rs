@@ -5,10 +5,10 @@ use rev::cuda::Gpu;
 use rev::device::Device;
 use rev::prelude::Cpu;
 use rev::{Error, Outputs};
-use rev_kernels::suite::SAMPLES;
 use rev_kernels::{ba, bal, bessel, gmm};
 
 use super::report::Agreement;
+use super::support::samples;
 use super::Options;
 
 /// One row.
@@ -28,7 +28,7 @@ fn agreement<D: Driver>(
 
 /// Every program that a GPU can run, on small arguments.
 pub fn suite<D: Driver>(gpu: &Gpu<D>) -> Vec<Agreement> {
-    SAMPLES.iter().filter(|s| s.on_gpu).map(|s| agreement(gpu, s.name, s.run)).collect()
+    samples().filter(|s| s.on_gpu).map(|s| agreement(gpu, s.name, s.run)).collect()
 }
 
 /// The benchmark programs at full size.

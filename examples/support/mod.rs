@@ -4,11 +4,13 @@
 mod check;
 mod failure;
 mod options;
+mod suites;
 mod table;
 mod timing;
 
 pub use check::Checks;
 pub use failure::{finish, Failure, Outcome};
 pub use options::{positive, DeviceName, RunOptions};
+pub use suites::samples;
 pub use table::{number, Report};
 pub use timing::{Stopwatch, Timing};

@@ -54,7 +54,8 @@ fn replace(expr: &mut Expr, bound: &Bound) {
 
 /// The bindings that an update's right side names and that read of the same variable.
 fn met<'b>(place: &'b Place, expr: &'b Expr, bound: &'b Bound) -> impl Iterator<Item = &'b Place> {
-    let named = move |(var, _): &&(VarId, Expr)| expr.reads().iter().any(|q| q.var == *var && q.path.is_empty());
+    let named =
+        move |(var, _): &&(VarId, Expr)| expr.reads().iter().any(|q| q.var == *var && q.path.is_empty());
     let reads = bound.iter().filter(named).flat_map(|(_, value)| value.reads());
     reads.filter(move |q| q.var == place.var)
 }
