@@ -183,9 +183,6 @@ fn write_json(path: &PathBuf, value: &impl Serialize) -> Result<(), Failure> {
 
 fn run(options: &Options) -> Result<Outcome, Failure> {
     let graph = Petersen::new();
-    if options.check {
-        return check(options, &graph);
-    }
     let dimensions = options.dim.map_or_else(|| (1..=DIMENSIONS).collect(), |dim| vec![dim]);
     let bar = ProgressBar::new((2 * options.starts * dimensions.len()) as u64);
     let style = ProgressStyle::with_template("{msg:>24} {wide_bar} {pos}/{len} [{elapsed_precise}]");
@@ -211,6 +208,9 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
             Some(record) => write_json(path, record)?,
             None => write_json(path, &records)?,
         }
+    }
+    if options.check {
+        return check(options, &graph);
     }
     Ok(Outcome::Good)
 }
