@@ -20,7 +20,7 @@ pub enum Shape {
     Moons,
     /// A ring
     Ring,
-    /// Two arms around the origin
+    /// Two arms around the origin, for which 16 layers and 10000 steps do
     Spiral,
     /// A heart
     Heart,

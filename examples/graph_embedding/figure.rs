@@ -12,6 +12,9 @@ use super::training::start;
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
+/// Dimensions and seconds.
+type Curve = Vec<(f64, f64)>;
+
 /// How often a work is repeated within one measurement: they are short.
 const INNER: usize = 50;
 
@@ -72,7 +75,7 @@ pub fn document(times: &[Times]) -> Result<String, Failure> {
         root.fill(&WHITE)?;
         let parts = root.split_evenly((1, 3));
         let of = |time: fn(&Times) -> f64| times.iter().map(|t| (t.dim as f64, time(t))).collect::<Vec<_>>();
-        let panels: [(&str, Vec<(f64, f64)>, &[Published]); 3] = [
+        let panels: [(&str, Curve, &[Published]); 3] = [
             ("value", of(|t| t.value), &VALUES),
             ("gradient", of(|t| t.gradient), &GRADIENTS),
             ("Hessian", of(|t| t.hessian), &HESSIANS),
@@ -118,7 +121,7 @@ fn panel(
         let points = seconds.iter().enumerate().map(|(i, s)| (2.0 * (i + 1) as f64, *s)).collect();
         (format!("{name} (published)"), points, colour)
     });
-    let lines: Vec<(String, Vec<(f64, f64)>, RGBColor)> =
+    let lines: Vec<(String, Curve, RGBColor)> =
         std::iter::once(("rev".to_string(), measured.to_vec(), BLUE)).chain(published).collect();
     for (label, points, colour) in lines {
         chart

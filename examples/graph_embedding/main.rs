@@ -17,7 +17,7 @@ mod support;
 mod training;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -179,7 +179,7 @@ fn check(options: &Options, graph: &Petersen) -> Result<Outcome, Failure> {
     Ok(checks.finish()?)
 }
 
-fn write_json(path: &PathBuf, value: &impl Serialize) -> Result<(), Failure> {
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     Ok(write_whole(path, |out| {
         serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
         writeln!(out)

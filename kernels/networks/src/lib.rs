@@ -15,7 +15,7 @@
 //! Two layers, and the gradient of the loss by all their weights:
 //!
 //! ```
-//! use ndarray::{arr1, arr2};
+//! use ndarray::{arr1, arr2, ArrayView1, ArrayView2};
 //! use rev_cpu::prelude::*;
 //! use rev_networks::{layers::{activate, add_gelu, dense}, losses::cross_entropy_of_labels};
 //!
