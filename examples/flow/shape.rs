@@ -20,7 +20,7 @@ pub enum Shape {
     Moons,
     /// A ring
     Ring,
-    /// Two arms around the origin
+    /// Two arms around the origin, for which 16 layers and 10000 steps do
     Spiral,
     /// A heart
     Heart,
@@ -32,6 +32,7 @@ impl Shape {
         match self {
             Shape::Moons => {
                 let half = |x: f64, y: f64| y > 0.0 && ((x * x + y * y).sqrt() - 1.2).abs() < 0.18;
+                let (x, y) = (x / 1.25, y / 1.25);
                 half(x + 0.6, y + 0.25) || half(0.6 - x, 0.25 - y)
             }
             Shape::Ring => ((x * x + y * y).sqrt() - 1.5).abs() < 0.25,

@@ -12,6 +12,9 @@ use super::training::start;
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
+/// Dimensions and seconds.
+type Curve = Vec<(f64, f64)>;
+
 /// How often a work is repeated within one measurement: they are short.
 const INNER: usize = 50;
 
@@ -19,8 +22,8 @@ const INNER: usize = 50;
 type Published = (&'static str, [f64; 5]);
 
 const VALUES: [Published; 2] = [
-    ("Julia", [4.477e-6, 4.729e-6, 4.959e-6, 5.196e-6, 5.567e-6]),
     ("NiLang", [7.173e-6, 7.783e-6, 8.558e-6, 9.212e-6, 1.002e-5]),
+    ("Julia", [4.477e-6, 4.729e-6, 4.959e-6, 5.196e-6, 5.567e-6]),
 ];
 const GRADIENTS: [Published; 4] = [
     ("NiLang", [1.509e-5, 1.690e-5, 1.872e-5, 2.076e-5, 2.266e-5]),
@@ -72,7 +75,7 @@ pub fn document(times: &[Times]) -> Result<String, Failure> {
         root.fill(&WHITE)?;
         let parts = root.split_evenly((1, 3));
         let of = |time: fn(&Times) -> f64| times.iter().map(|t| (t.dim as f64, time(t))).collect::<Vec<_>>();
-        let panels: [(&str, Vec<(f64, f64)>, &[Published]); 3] = [
+        let panels: [(&str, Curve, &[Published]); 3] = [
             ("value", of(|t| t.value), &VALUES),
             ("gradient", of(|t| t.gradient), &GRADIENTS),
             ("Hessian", of(|t| t.hessian), &HESSIANS),
@@ -104,7 +107,7 @@ fn panel(
         .x_label_area_size(36)
         .y_label_area_size(56)
         // room for the names above the lines
-        .build_cartesian_2d(0.5..10.5, (low * 0.6..high * 12.0).log_scale())?;
+        .build_cartesian_2d(0.5..10.5, (low * 0.6..high * 150.0).log_scale())?;
     let (whole, short) = (|v: &f64| format!("{v:.0}"), |v: &f64| format!("{v:.0e}"));
     chart
         .configure_mesh()
@@ -118,7 +121,7 @@ fn panel(
         let points = seconds.iter().enumerate().map(|(i, s)| (2.0 * (i + 1) as f64, *s)).collect();
         (format!("{name} (published)"), points, colour)
     });
-    let lines: Vec<(String, Vec<(f64, f64)>, RGBColor)> =
+    let lines: Vec<(String, Curve, RGBColor)> =
         std::iter::once(("rev".to_string(), measured.to_vec(), BLUE)).chain(published).collect();
     for (label, points, colour) in lines {
         chart

@@ -129,7 +129,7 @@ pub mod plain {
     /// They are the positive eigenvalues of the tridiagonal matrix with zeros on the diagonal and `h, J, h, …, h` beside it, found by
     /// counting those below a number and halving.
     pub fn ground_energy(qubits: usize, coupling: f64, field: f64) -> f64 {
-        let beside = |i: usize| if i % 2 == 0 { field } else { coupling };
+        let beside = |i: usize| if i.is_multiple_of(2) { field } else { coupling };
         let below = |x: f64| {
             let (mut count, mut pivot) = (0, -x);
             for i in 1..=2 * qubits {

@@ -7,9 +7,15 @@
 //! | [`factorize`] | LU, Cholesky and QR in place; determinants, solutions of linear systems, inverses |
 //! | [`unitary`] | orthogonal matrices as products of rotations |
 //! | [`fft`] | the discrete Fourier transform in place: complex, real, two dimensions |
+//! | [`sorting`] | sorts that keep the order, running sums, products and maxima, selection, histograms |
+//! | [`statistics`] | means, variances, correlations, normal distributions |
+//! | [`eigen`] | eigenvalues of symmetric matrices |
 
+pub mod eigen;
 pub mod factorize;
 pub mod fft;
+pub mod sorting;
 pub mod sparse;
+pub mod statistics;
 pub mod suite;
 pub mod unitary;

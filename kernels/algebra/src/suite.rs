@@ -1,7 +1,7 @@
 //! Every program of this crate on small arguments: what each device has to give the same bits for, in the deterministic mode.
 
 use crate::factorize::{cholesky, lu, qr, triangular};
-use crate::{fft, sparse, unitary};
+use crate::{eigen, fft, sorting, sparse, statistics, unitary};
 use ndarray::{arr2, Array1, Array2};
 use num_complex::Complex;
 use rev_core::verify::{Outputs, Sample};
@@ -17,6 +17,9 @@ macro_rules! samples {
 const A: (&[usize], &[usize], &[f64]) = (&[0, 2, 2, 5], &[0, 3, 0, 1, 2], &[1.5, -2.0, 0.5, 3.0, -0.25]);
 /// Another one.
 const B: (&[usize], &[usize], &[f64]) = (&[0, 1, 2, 5], &[3, 1, 0, 2, 3], &[0.75, 1.0, -1.5, 2.0, 4.0]);
+
+/// Numbers of which two are equal.
+const NUMBERS: [f64; 9] = [0.5, -1.5, 2.25, 0.5, 3.0, -0.75, 1.0, 0.0, -2.0];
 
 /// Numbers without a pattern.
 fn matrix(rows: usize, columns: usize) -> Array2<f64> {
@@ -139,5 +142,60 @@ samples! {
         let mut x = Array2::from_shape_fn((4, 8), |(i, j)| Complex::new(f64::sin((i * j) as f64), i as f64 - j as f64));
         fft::fft2::run(d, x.view_mut())?;
         Ok(Outputs::new().with("x", &x))
+    };
+    "sort and back", true, |d| {
+        let (mut x, mut order) = (NUMBERS, [0; 9]);
+        sorting::sort::run(d, &mut x, &mut order)?;
+        let there = (x, order);
+        sorting::sort::run_inverse(d, &mut x, &mut order)?;
+        let outputs = Outputs::new().with("there", &there.0).with("order", &there.1);
+        Ok(outputs.with("back", &x).with("no order", &order))
+    };
+    "sorted copy, gradient", true, |d| {
+        let g = sorting::sorted::vjp(d, &NUMBERS, &[0.0; 9], &NUMBERS)?;
+        Ok(Outputs::new().with("y", &g.y).with("x", &g.x_bar))
+    };
+    "running sums, products and maxima", true, |d| {
+        let (mut sums, mut products, mut maxima) = (NUMBERS, [0.0; 9], [0.0; 9]);
+        sorting::cumulative_sum::run(d, &mut sums)?;
+        sorting::cumulative_product::run(d, &mut products, &NUMBERS)?;
+        sorting::running_maximum::run(d, &mut maxima, &NUMBERS)?;
+        Ok(Outputs::new().with("sums", &sums).with("products", &products).with("maxima", &maxima))
+    };
+    "histogram", true, |d| {
+        let mut bins = [0.0; 4];
+        sorting::histogram::run(d, &mut bins, &NUMBERS, &NUMBERS, -1.0, 2.5)?;
+        Ok(Outputs::new().with("bins", &bins))
+    };
+    "correlation, gradient", true, |d| {
+        let mut other = NUMBERS;
+        other.rotate_left(2);
+        let g = statistics::correlation::gradient(d, &NUMBERS, &other)?;
+        Ok(Outputs::new().with("value", &g.value).with("a", &g.a).with("b", &g.b))
+    };
+    "covariances of columns", true, |d| {
+        let mut c = Array2::zeros((3, 3));
+        statistics::covariance_matrix::run(d, c.view_mut(), matrix(6, 3).view())?;
+        Ok(Outputs::new().with("c", &c))
+    };
+    "normal density, gradient", true, |d| {
+        let g = statistics::normal_log_density::gradient(d, 1.0f64, 0.3, 1.5)?;
+        Ok(Outputs::new().with("value", &g.value).with("x", &g.x).with("mean", &g.mean).with("deviation", &g.deviation))
+    };
+    "multivariate normal density, gradient", true, |d| {
+        let (x, mean, c) = (matrix(70, 3), matrix(1, 3), definite(3));
+        let g = statistics::multivariate_normal::gradient(d, x.view(), mean.row(0), c.view())?;
+        Ok(Outputs::new().with("value", &g.value).with("x", &g.x).with("mean", &g.mean).with("covariance", &g.covariance))
+    };
+    "eigenvalues, gradient", true, |d| {
+        let (seed, values) = (Array1::from(vec![1.0, -0.5, 2.0]), Array1::zeros(3));
+        let g = eigen::eigenvalues::vjp(d, seed.view(), values.view(), definite(3).view(), 5, 1e-8)?;
+        Ok(Outputs::new().with("values", &g.values).with("a", &g.a_bar))
+    };
+    "eigenvectors", true, |d| {
+        let (mut a, mut angles, mut v) = (definite(4), vec![0.0; 30], Array2::eye(4));
+        eigen::diagonalize::run(d, a.view_mut(), &mut angles, 1e-8)?;
+        eigen::rotate::run(d, v.view_mut(), &angles)?;
+        Ok(Outputs::new().with("a", &a).with("angles", &angles).with("v", &v))
     };
 }

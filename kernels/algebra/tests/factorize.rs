@@ -257,3 +257,20 @@ fn gram_and_schmidt() {
     let report = qr::gram_schmidt::check_gradient(&Cpu::new(), a.view(), r.view()).unwrap();
     assert!(report.passed(), "{report}");
 }
+
+/// Zeros at the head of columns, whose sign isn't known on the way back.
+#[test]
+fn reflections_of_zeros() {
+    let exchanged = arr2(&[[0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [3.0, 0.0, 1.0], [1.0, 0.0, 0.5]]);
+    let signs = arr2(&[[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, 1.0]]);
+    for a in [exchanged, signs, Array2::eye(3) + matrix(3, 3, 0.4) * 1e-12] {
+        let mut factors = a.clone();
+        qr::householder(factors.view_mut()).unwrap();
+        qr::householder::inverse(factors.view_mut()).unwrap();
+        close(factors.view(), a.view(), 1e-14);
+        let interpreter = rev_core::interp::Interpreter::new();
+        qr::householder::run(&interpreter, factors.view_mut()).unwrap();
+        qr::householder::run_inverse(&interpreter, factors.view_mut()).unwrap();
+        close(factors.view(), a.view(), 1e-14);
+    }
+}

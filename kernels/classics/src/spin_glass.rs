@@ -8,7 +8,8 @@
 //!
 //! In the algebra of max and + the sum over all configurations of products of factors is `-E₀`. The vector of a row has an element for each of its
 //! `2^w` configurations: the most that all rows above can add to it. The next row takes the spins over one by one, each by the maximum
-//! over the spin above, which is a sum of this algebra; a last row without couplings takes the maximum over all.
+//! over the spin above, which is a sum of this algebra; a last row without couplings takes the maximum over all. The program is written on
+//! plain numbers, with `max` and `+`, as couplings are added to each other too.
 //!
 //! Where configurations are equally good, each maximum has the derivative of its first argument, that of a spin up. So the gradient is that of one
 //! ground state then too, never a mean of several.
@@ -21,8 +22,8 @@ use rev_core::device::Device;
 use rev_cpu::prelude::*;
 use thiserror::Error;
 
-/// A new spin takes the place of the one above it, in the same column: `after` is increased by the most over that one. It is coupled to the one
-/// above, to the one on its left, and to the first one of its row.
+/// A new spin takes the place of the one above it: `after` is increased by the most over that one. It is coupled to the one above, to the
+/// one on its left, and to the first one of its row. `columns` are its own and that of the one on its left.
 #[reversible]
 pub fn place<T: Real>(
     mut after: ArrayViewMut1<T>,

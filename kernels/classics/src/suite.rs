@@ -1,7 +1,7 @@
 //! Every program of this crate on small arguments: what each device has to give the same bits for, in the deterministic mode.
 
 use crate::{
-    billiard, factors, feistel, kepler, lattice_gas, permutation, root, run_length, spin_glass, xtea,
+    adder, billiard, factors, feistel, kepler, lattice_gas, permutation, root, run_length, spin_glass, xtea,
 };
 use ndarray::Array2;
 use rev_core::verify::{Outputs, Sample};
@@ -50,6 +50,11 @@ samples! {
         let (mut left, mut right) = (1, 2);
         feistel::feistel::run(d, &mut left, &mut right, &[3, 4, 5], feistel::xtea_round {})?;
         Ok(Outputs::new().with("left", &left).with("right", &right))
+    };
+    "adder of gates", true, |d| {
+        let (mut a, mut b, mut overflow) = ([true, false, true, true], [true, true, false, true], false);
+        adder::add::run(d, &mut a, &mut b, &mut overflow)?;
+        Ok(Outputs::new().with("a", &a).with("sum", &b).with("overflow", &overflow))
     };
     "lattice gas and its inverse", true, |d| {
         let rule = lattice_gas::Rule::fhp();

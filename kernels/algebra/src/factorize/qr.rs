@@ -10,7 +10,10 @@
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
-/// `x := (β, v₁, v₂, …)`, where `β = -sign(x₀) |x|` and `v_i = x_i / (x₀ - β)`.
+/// `x := (β, v₁, v₂, …)`, where `β` is `-|x|`, or `|x|` for an `x₀` below `-|x|/16`, and `v_i = x_i / (x₀ - β)`.
+///
+/// The signs of `x₀` and `β` differ, so that nothing cancels; the limit isn't at 0, where an `x₀` of zero could fall on either side on the
+/// way back.
 ///
 /// # Errors
 ///
@@ -18,7 +21,7 @@ use rev_cpu::prelude::*;
 #[reversible]
 pub fn reflector<T: Real>(mut x: ArrayViewMut1<T>) {
     let mut first = T::zero();
-    signed_norm(&mut first, &x);
+    target(&mut first, &x);
     for i in 1..x.len() {
         unscale_by(x[i], x[0] - first);
     }
@@ -30,14 +33,12 @@ pub fn reflector<T: Real>(mut x: ArrayViewMut1<T>) {
     release(first, x[0] - 2.0 * x[0] / square);
 }
 
-/// `y -= sign(x₀) |x|`.
+/// `y += β`.
 #[reversible]
-pub fn signed_norm<T: Real>(y: &mut T, x: ArrayView1<T>) {
-    let mut square = T::zero();
-    for i in 0..x.len() {
-        square += x[i] * x[i];
-    }
-    *y -= square.sqrt().copysign(x[0]);
+pub fn target<T: Real>(y: &mut T, x: ArrayView1<T>) {
+    let mut length = T::zero();
+    norm(&mut length, &x);
+    *y += if x[0] < -length / 16.0 { length } else { -length };
 }
 
 /// `B := H B`, where `v` is a reflector with anything in the place of its first element, which is 1.
@@ -67,8 +68,8 @@ pub fn reflect<T: Real>(mut b: ArrayViewMut2<T>, v: ArrayView1<T>) {
 }
 
 /// `A = Q R` in place, for a matrix with at least as many rows as columns: `R` in the upper triangle, and below it in column `k` the
-/// vector `v` of the reflection `H_k`, without its first element 1. `Q = H_0 H_1 …`. The diagonal of `R` has the signs that no column's
-/// first element has.
+/// vector `v` of the reflection `H_k`, without its first element 1. `Q = H_0 H_1 …`. The diagonal of `R` is
+/// negative but for columns whose first element was, clearly.
 ///
 /// # Errors
 ///

@@ -1,0 +1,120 @@
+//! Eigenvalues of symmetric matrices by Jacobi's rotations.
+//!
+//! A rotation in the plane of two axes `p < q` by `θ`, `tan 2θ = 2 a_pq / (a_qq - a_pp)`, makes `a_pq` zero. Sweeps through all pairs
+//! let everything off the diagonal vanish, in the end quadratically: six to ten sweeps for double precision. C. G. J. Jacobi (1846);
+//! G. H. Golub, C. F. Van Loan, *Matrix Computations* (4th edition, 2013), section 8.5.
+//!
+//! A rotation is undone by its angle, so the angles are what has to be kept: n (n - 1) / 2 for a sweep. From them come the eigenvectors,
+//! too. The derivative of an eigenvalue by the matrix, `v vᵀ`, exists where it is simple.
+//!
+//! On the way back each angle is computed again, from a matrix that is rounded. Two things keep it the same. An element off the diagonal
+//! that is at most `tolerance` is left alone: the root of the rounding error is a good one (1e-8 times the norm in double precision), as
+//! eigenvalues are off by its square over their distance. And `2θ`, an angle that could be `π` or `-π` where `a_pq` is zero, lies within
+//! half a turn around [`CENTRE`].
+
+use ndarray::{ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use rev_cpu::prelude::*;
+
+/// Half a turn around this angle, in radians, has no end on an axis, nor halfway between two.
+pub const CENTRE: f64 = 0.6;
+
+/// The angle that makes `off` zero, the element off the diagonal between `first` and `second` on it; 0 where it is small already.
+#[pure]
+pub fn angle<T: Real>(first: T, second: T, off: T, tolerance: T) -> T {
+    let c = T::from_f64(CENTRE);
+    let x = second - first;
+    let y = 2.0 * off;
+    if off.abs() <= tolerance {
+        T::zero()
+    } else {
+        0.5 * (c + atan2(y * c.cos() - x * c.sin(), x * c.cos() + y * c.sin()))
+    }
+}
+
+/// `A := Jᵀ A J`, a diagonal matrix but for rounding, for the product `J` of the rotations whose angles are kept. `A` is symmetric, and
+/// all of it is read. `angles`, zeros before, has n (n - 1) / 2 numbers for each sweep, and how many it has says how many sweeps are made.
+///
+/// # Errors
+///
+/// A part of a sweep in `angles`.
+#[reversible]
+pub fn diagonalize<T: Real>(mut a: ArrayViewMut2<T>, angles: &mut [T], tolerance: T) {
+    let n = a.nrows();
+    let mut at = 0usize;
+    for _ in 0..angles.len() / max(n * (n - 1) / 2, 1) {
+        for p in 0..n {
+            for q in p + 1..n {
+                angles[at] += angle(a[[p, p]], a[[q, q]], a[[p, q]], tolerance);
+                for k in 0..n {
+                    rot(a[[p, k]], a[[q, k]], angles[at]);
+                }
+                for k in 0..n {
+                    rot(a[[k, p]], a[[k, q]], angles[at]);
+                }
+                inc(at);
+            }
+        }
+    }
+    release(at, angles.len());
+}
+
+/// `V := V J` for the rotations of [`diagonalize`]: what is the identity before are the eigenvectors afterwards, one in each column, in the
+/// order of the diagonal.
+///
+/// # Errors
+///
+/// A part of a sweep in `angles`.
+#[reversible]
+pub fn rotate<T: Real>(mut v: ArrayViewMut2<T>, angles: &[T]) {
+    let n = v.ncols();
+    for k in par(0..v.nrows()) {
+        let mut at = 0usize;
+        for _ in 0..angles.len() / max(n * (n - 1) / 2, 1) {
+            for p in 0..n {
+                for q in p + 1..n {
+                    rot(v[[k, p]], v[[k, q]], angles[at]);
+                    inc(at);
+                }
+            }
+        }
+        release(at, angles.len());
+    }
+}
+
+/// `values +=` the eigenvalues of a symmetric matrix, in no given order. Memory: a copy of the matrix, and the angles
+/// of the sweeps.
+#[reversible]
+pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, sweeps: usize, tolerance: T) {
+    let n = a.nrows();
+    let mut copy: Array2<T> = zeros((n, n));
+    let mut angles = vec![T::zero(); sweeps * (n * (n - 1) / 2)];
+    copy += entries(a);
+    diagonalize(&mut copy, &mut angles, tolerance);
+    values += diagonal(copy);
+}
+
+/// The same as plain Rust.
+pub mod plain {
+    use ndarray::{Array2, ArrayView2};
+    use num_traits::Float;
+
+    /// The matrix after the sweeps, and the product of the rotations, whose columns are the eigenvectors.
+    pub fn diagonalize<T: Float>(a: ArrayView2<T>, sweeps: usize) -> (Array2<T>, Array2<T>) {
+        let (n, mut a) = (a.nrows(), a.to_owned());
+        let mut v = Array2::from_shape_fn((n, n), |(i, j)| if i == j { T::one() } else { T::zero() });
+        let pairs = || (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q)));
+        for (p, q) in (0..sweeps).flat_map(|_| pairs()) {
+            let two = T::one() + T::one();
+            let (s, c) = ((two * a[[p, q]]).atan2(a[[q, q]] - a[[p, p]]) / two).sin_cos();
+            let turn = |x: T, y: T| (c * x - s * y, s * x + c * y);
+            for k in 0..n {
+                (a[[p, k]], a[[q, k]]) = turn(a[[p, k]], a[[q, k]]);
+            }
+            for k in 0..n {
+                (a[[k, p]], a[[k, q]]) = turn(a[[k, p]], a[[k, q]]);
+                (v[[k, p]], v[[k, q]]) = turn(v[[k, p]], v[[k, q]]);
+            }
+        }
+        (a, v)
+    }
+}

@@ -1,0 +1,178 @@
+//! Moments, densities and eigenvalues against plain loops, formulas and another crate.
+#![allow(clippy::unwrap_used)]
+
+use nalgebra::{DMatrix, DVector};
+use ndarray::{arr2, Array1, Array2};
+use rev_algebra::statistics::{self, plain};
+use rev_algebra::{eigen, factorize::cholesky};
+use rev_cpu::prelude::*;
+
+fn numbers(n: usize, seed: f64) -> Vec<f64> {
+    (0..n).map(|i| 5.0 + (seed + 1.9 * i as f64 + 0.1 * (i * i) as f64).sin()).collect()
+}
+
+fn matrix(rows: usize, columns: usize, seed: f64) -> Array2<f64> {
+    Array2::from_shape_vec((rows, columns), numbers(rows * columns, seed)).unwrap() - 5.0
+}
+
+fn definite(n: usize) -> Array2<f64> {
+    let a = matrix(n, n, 0.3);
+    a.dot(&a.t()) + Array2::<f64>::eye(n)
+}
+
+fn close(got: f64, expected: f64) {
+    assert!((got - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{got} against {expected}");
+}
+
+#[test]
+fn moments() {
+    let (a, b, cpu) = (numbers(50, 0.2), numbers(50, 0.9), Cpu::with_threads(2));
+    let g = statistics::mean::gradient(&cpu, &a).unwrap();
+    close(g.value, plain::mean(&a));
+    assert!(g.x.iter().all(|x| (x - 0.02).abs() < 1e-16));
+    let g = statistics::variance::gradient(&cpu, &a).unwrap();
+    close(g.value, plain::covariance(&a, &a));
+    let centre = plain::mean(&a);
+    g.x.iter().zip(&a).for_each(|(g, a)| close(*g, 2.0 * (a - centre) / 49.0));
+    close(statistics::covariance::gradient(&cpu, &a, &b).unwrap().value, plain::covariance(&a, &b));
+    close(statistics::correlation::gradient(&cpu, &a, &b).unwrap().value, plain::correlation(&a, &b));
+    for report in [
+        statistics::mean::check_gradient(&cpu, &0.5, &a).unwrap(),
+        statistics::variance::check_gradient(&cpu, &0.5, &a).unwrap(),
+        statistics::covariance::check_gradient(&cpu, &0.5, &a, &b).unwrap(),
+        statistics::correlation::check_gradient(&cpu, &0.5, &a, &b).unwrap(),
+    ] {
+        assert!(report.passed(), "{report}");
+    }
+    let mut y = 0.5;
+    statistics::correlation(&mut y, &a, &b).unwrap();
+    statistics::correlation::inverse(&mut y, &a, &b).unwrap();
+    close(y, 0.5);
+}
+
+#[test]
+fn covariances_of_columns() {
+    let (x, mut c) = (matrix(12, 3, 0.4), Array2::zeros((3, 3)));
+    statistics::covariance_matrix(c.view_mut(), x.view()).unwrap();
+    for ((i, j), c) in c.indexed_iter() {
+        close(*c, plain::covariance(&x.column(i).to_vec(), &x.column(j).to_vec()));
+    }
+    let report = statistics::covariance_matrix::check_gradient(&Cpu::new(), c.view(), x.view()).unwrap();
+    assert!(report.passed(), "{report}");
+    statistics::covariance_matrix::inverse(c.view_mut(), x.view()).unwrap();
+    assert!(c.iter().all(|c| c.abs() < 1e-15));
+}
+
+#[test]
+fn densities() {
+    let cpu = Cpu::new();
+    let g = statistics::normal_log_density::gradient(&cpu, 1.0, 0.3, 1.5).unwrap();
+    close(g.value, -1.433_292_530_201_725_9);
+    // -z/σ, z/σ and (z² - 1)/σ
+    let z = 0.7 / 1.5;
+    close(g.x, -z / 1.5);
+    close(g.mean, z / 1.5);
+    close(g.deviation, (z * z - 1.0) / 1.5);
+
+    let (x, mean, c) = (matrix(6, 3, 0.8), Array1::from(numbers(3, 0.1)) - 5.0, definite(3));
+    let theirs = DMatrix::from_fn(3, 3, |i, j| c[[i, j]]);
+    let inverse = theirs.clone().try_inverse().unwrap();
+    let constant = theirs.determinant().ln() / 2.0 + 1.5 * (2.0 * std::f64::consts::PI).ln();
+    let density = |row: ndarray::ArrayView1<f64>| {
+        let d = DVector::from_fn(3, |i, _| row[i] - mean[i]);
+        -(d.transpose() * &inverse * d)[0] / 2.0 - constant
+    };
+    let g = statistics::multivariate_normal::gradient(&cpu, x.view(), mean.view(), c.view()).unwrap();
+    close(g.value, x.outer_iter().map(density).sum());
+    let report =
+        statistics::multivariate_normal::check_gradient(&cpu, &0.5, x.view(), mean.view(), c.view()).unwrap();
+    assert!(report.passed(), "{report}");
+    let wrong = arr2(&[[1.0, 0.0], [2.0, 1.0]]);
+    let point = arr2(&[[0.0, 0.0]]);
+    assert!(statistics::multivariate_normal(&mut 0.0, point.view(), point.row(0), wrong.view()).is_err());
+}
+
+#[test]
+fn eigenvalues_and_vectors() {
+    for n in [2, 3, 7] {
+        let a = definite(n);
+        let (mut d, mut angles) = (a.clone(), vec![0.0; 8 * n * (n - 1) / 2]);
+        eigen::diagonalize(d.view_mut(), &mut angles, 1e-8).unwrap();
+        let (plain_d, plain_v) = eigen::plain::diagonalize(a.view(), 8);
+        let mut v = Array2::eye(n);
+        eigen::rotate(v.view_mut(), &angles).unwrap();
+        close(d.diag().sum(), plain_d.diag().sum());
+        close(plain_v.dot(&plain_d).dot(&plain_v.t())[[0, 1]], a[[0, 1]]);
+        let rebuilt = v.dot(&Array2::from_diag(&d.diag())).dot(&v.t());
+        rebuilt.iter().zip(&a).for_each(|(r, a)| assert!((r - a).abs() < 1e-8));
+        let mut sorted = d.diag().to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let mut theirs = DMatrix::from_fn(n, n, |i, j| a[[i, j]]).symmetric_eigenvalues().as_slice().to_vec();
+        theirs.sort_by(f64::total_cmp);
+        sorted.iter().zip(&theirs).for_each(|(s, t)| close(*s, *t));
+        eigen::diagonalize::inverse(d.view_mut(), &mut angles, 1e-8).unwrap();
+        d.iter().zip(&a).for_each(|(d, a)| close(*d, *a));
+        assert!(angles.iter().all(|angle| angle.abs() < 1e-9), "{angles:?}");
+
+        // the derivative of the sum of w_i λ_i is that of Σ w_i v_i v_iᵀ
+        let weights: Array1<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
+        let start = Array1::zeros(n);
+        let g =
+            eigen::eigenvalues::vjp(&Cpu::new(), weights.view(), start.view(), a.view(), 8, 1e-8).unwrap();
+        let expected = v.dot(&Array2::from_diag(&weights)).dot(&v.t());
+        let symmetric = (&g.a_bar + &g.a_bar.t()) / 2.0;
+        symmetric
+            .iter()
+            .zip(&expected)
+            .for_each(|(g, e)| assert!((g - e).abs() < 1e-7, "{symmetric} {expected}"));
+    }
+    let (a, mut angles) = (definite(3), vec![0.0; 4]);
+    assert!(eigen::diagonalize(a.clone().view_mut(), &mut angles, 1e-8)
+        .unwrap_err()
+        .to_string()
+        .contains("at"));
+    let report = eigen::diagonalize::check_gradient(&Cpu::new(), a.view(), &[0.0; 3], 1e-8).unwrap();
+    assert!(report.passed(), "{report}");
+}
+
+/// The logarithm of the determinant two ways.
+#[test]
+fn determinants_by_eigenvalues() {
+    let (a, mut values) = (definite(4), Array1::zeros(4));
+    eigen::eigenvalues(values.view_mut(), a.view(), 8, 1e-8).unwrap();
+    let mut y = 0.0;
+    cholesky::logdet(&mut y, a.view()).unwrap();
+    close(values.mapv(f64::ln).sum(), y);
+}
+
+/// Diagonal matrices, equal elements on the diagonal, multiple eigenvalues: the angles are the same on the way back, also where they are
+/// computed again.
+#[test]
+fn special_matrices_come_back() {
+    let rank_one = Array2::from_shape_fn((4, 4), |(i, j)| ((i + 1) * (j + 1)) as f64);
+    let circulant = Array2::from_shape_fn((4, 4), |(i, j)| [3.0, 1.0, 0.5, 1.0][(i + 4 - j) % 4]);
+    let checked: [&dyn Device; 2] = [&Cpu::new(), &rev_core::interp::Interpreter::new()];
+    for a in [
+        arr2(&[[3.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]]),
+        arr2(&[[2.0, 1.0], [1.0, 2.0]]),
+        arr2(&[[2.0, -1.0], [-1.0, 2.0]]),
+        arr2(&[[5.0]]),
+        Array2::eye(3),
+        Array2::zeros((3, 3)),
+        Array2::ones((5, 5)),
+        rank_one,
+        circulant,
+    ] {
+        for device in checked {
+            let (n, seed) = (a.nrows(), Array1::ones(a.nrows()));
+            let g = eigen::eigenvalues::vjp(device, seed.view(), seed.view(), a.view(), 8, 1e-8).unwrap();
+            assert!((g.values.sum() - n as f64 - a.diag().sum()).abs() < 1e-12);
+            // the derivative of the trace
+            g.a_bar.indexed_iter().for_each(|((i, j), g)| close(*g, if i == j { 1.0 } else { 0.0 }));
+            let mut values = seed.clone();
+            eigen::eigenvalues::run(device, values.view_mut(), a.view(), 8, 1e-8).unwrap();
+            eigen::eigenvalues::run_inverse(device, values.view_mut(), a.view(), 8, 1e-8).unwrap();
+            assert!(values.iter().all(|v| (v - 1.0).abs() < 1e-12));
+        }
+    }
+}
