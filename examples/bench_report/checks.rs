@@ -5,8 +5,8 @@ use std::hint::black_box;
 use ndarray::{s, Array2};
 use rev::prelude::*;
 use rev_kernels::{
-    affine, ba, bal, bessel, complex_log, dense, exponential, fibonacci, gates, gmm, kmeans, leapfrog,
-    log_sum_exp, multiplier, norm, rotation,
+    affine, ba, bal, bessel, complex_log, dense, exponential, fibonacci, gates, gmm, ising_chain, kmeans,
+    leapfrog, log_sum_exp, multiplier, norm, rotation, wave,
 };
 
 use super::programs::one_thread;
@@ -60,8 +60,37 @@ pub fn costs(race: &Race, n: usize) -> Result<Vec<Cost>, Failure> {
     arrays(&mut costs, &x)?;
     mixtures(&mut costs, n)?;
     adjustments(&mut costs, n)?;
+    physics(&mut costs)?;
     compared(&mut costs, &x)?;
     Ok(costs.all)
+}
+
+fn physics(costs: &mut Costs) -> Result<(), Failure> {
+    let angles =
+        |columns| Array2::from_shape_fn((4, columns), |(i, j)| 0.1 + 0.2 * i as f64 + 0.05 * j as f64);
+    let (bonds, fields) = (angles(9), angles(10));
+    costs.add("chain of 10 spins", |d| {
+        let mut energy = 0.0;
+        ising_chain::energy::run(d, &mut energy, bonds.view(), fields.view(), 1.0, 0.5).map(|()| energy)
+    })?;
+    costs.add("chain of 10 spins, gradient", |d| {
+        ising_chain::energy::gradient(d, bonds.view(), fields.view(), 1.0, 0.5)
+    })?;
+    let layer = wave::Layer { cells: 12, speed: 1000.0, reflection: 0.2 };
+    let medium = wave::Medium::new(Array2::from_elem((100, 100), 1000.0), 0.05, (20.0, 20.0), layer);
+    let (start, source) = (wave::filled((100, 100), 0.5), ([50, 50], 0.1));
+    costs.add("wave equation, ten steps", |d| {
+        let mut field = start.clone();
+        (0..10).try_for_each(|_| wave::advance(d, &mut field, &medium, source)).map(|()| field)
+    })?;
+    let mut ones = wave::zero_bars((100, 100));
+    ones.0 = wave::filled((100, 100), Batch([1.0]));
+    costs.add("wave equation, ten pullbacks", |d| {
+        let (mut field, mut bars) = (start.clone(), ones.clone());
+        (0..10)
+            .try_for_each(|_| wave::back(d, &mut field, &mut bars, &medium, source).map(drop))
+            .map(|()| bars)
+    })
 }
 
 /// What is compared besides.

@@ -72,18 +72,18 @@ pub fn bessel(race: &Race) -> Result<Row, Failure> {
     };
     let inverse = || {
         let mut out = 0.0;
-        bessel_j::run_inverse(&free, &mut out, 2, black_box(1.0), TOLERANCE)?;
+        bessel_j::run_inverse(&checked, &mut out, 2, black_box(1.0), TOLERANCE)?;
         Ok(out)
     };
     let gradient = || {
-        let gradient = bessel_j::gradient(&free, 2, black_box(1.0), TOLERANCE)?;
+        let gradient = bessel_j::gradient(&checked, 2, black_box(1.0), TOLERANCE)?;
         Ok((gradient.value, gradient.z))
     };
     let works = vec![
         work("twin", || Ok(bessel::plain::bessel_j(2, black_box(1.0), TOLERANCE))),
         work("twin's gradient", || Ok(bessel::plain::gradient(2, black_box(1.0), TOLERANCE))),
-        work("forward", forward(free.clone())),
-        work("forward, checked", forward(checked)),
+        work("forward", forward(checked.clone())),
+        work("forward, checks off", forward(free)),
         work("inverse", inverse),
         work("gradient", gradient),
     ];
@@ -93,7 +93,7 @@ pub fn bessel(race: &Race) -> Result<Row, Failure> {
 /// Gaussian mixtures.
 pub fn gmm(race: &Race, sizes: &Sizes) -> Result<Vec<Row>, Failure> {
     let (free, checked) = (one_thread(false), one_thread(true));
-    let one_at_a_time = free.clone().lanes(false);
+    let one_at_a_time = checked.clone().lanes(false);
     let mut rows = Vec::new();
     for &[d, k] in sizes.gmm {
         let i = &gmm::Instance::random(d, k, sizes.points, 0);
@@ -105,7 +105,7 @@ pub fn gmm(race: &Race, sizes: &Sizes) -> Result<Vec<Row>, Failure> {
         let inverse = || {
             let mut loss = 0.0;
             let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
-            gmm::objective::run_inverse(&free, &mut loss, &i.alphas, means, icf, points, i.gamma, i.m)
+            gmm::objective::run_inverse(&checked, &mut loss, &i.alphas, means, icf, points, i.gamma, i.m)
         };
         let plain =
             || gmm::plain::objective(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m);
@@ -114,11 +114,11 @@ pub fn gmm(race: &Race, sizes: &Sizes) -> Result<Vec<Row>, Failure> {
         let works = vec![
             work("twin", || Ok(plain())),
             work("twin's gradient", || Ok(plain_gradient())),
-            work("forward", || forward(&free)),
-            work("forward, checked", || forward(&checked)),
+            work("forward", || forward(&checked)),
+            work("forward, checks off", || forward(&free)),
             work("inverse", inverse),
-            work("gradient", || gmm_gradient(&free, i)),
-            work("gradient, by products", || gmm_gradient_by_products(&free, i)),
+            work("gradient", || gmm_gradient(&checked, i)),
+            work("gradient, by products", || gmm_gradient_by_products(&checked, i)),
             work("gradient, one at a time", || gmm_gradient(&one_at_a_time, i)),
         ];
         let parameters = parameter_count(d, k).unwrap_or_default();
@@ -156,7 +156,7 @@ pub struct Memory {
 
 /// Peak memory of the mixtures' gradients beside the formula of the paper.
 pub fn gmm_memory(sizes: &Sizes) -> Result<Vec<Memory>, Failure> {
-    let device = one_thread(false);
+    let device = one_thread(true);
     let mut all = Vec::new();
     for &[d, k] in sizes.gmm {
         let i = gmm::Instance::random(d, k, sizes.points, 0);
@@ -221,15 +221,15 @@ pub fn ba(race: &Race, sizes: &Sizes) -> Result<Vec<Row>, Failure> {
         let works = vec![
             work("twin", || Ok(ba::plain::residuals(i))),
             work("twin's gradient", || Ok(ba::plain::gradient(i))),
-            work("forward", || ba::values(free, i)),
-            work("forward, checked", || ba::values(checked, i)),
+            work("forward", || ba::values(checked, i)),
+            work("forward, checks off", || ba::values(free, i)),
             work("Jacobian", move || {
-                ba::each_jacobian(free, i, 1 << 9, &mut blocks, |_, blocks| {
+                ba::each_jacobian(checked, i, 1 << 9, &mut blocks, |_, blocks| {
                     black_box(blocks);
                     Ok::<(), Error>(())
                 })
             }),
-            work("gradient", || ba::gradient(free, i)),
+            work("gradient", || ba::gradient(checked, i)),
         ];
         rows.push(row(race, format!("{n} cameras, {m} points, {p} observations"), p, works)?);
     }
