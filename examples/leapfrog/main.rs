@@ -129,6 +129,9 @@ number!(f32, "f32", |x| x as f32, f64::from);
 number!(f64, "f64", |x| x, |x| x);
 number!(Fixed43, "fixed43", Fixed43::from_num::<f64>, Fixed43::to_num::<f64>);
 
+/// There and back in numbers of one type, for a number of steps.
+type ThereAndBack = fn(&Options, usize) -> Result<Run, Failure>;
+
 /// There and back in numbers of one type.
 fn there_and_back<T: Number>(options: &Options, steps: usize) -> Result<Run, Failure> {
     let (x, v) = kepler::perihelion(options.eccentricity);
@@ -162,7 +165,7 @@ fn lengths(most: usize) -> Vec<usize> {
 }
 
 fn all_runs(options: &Options) -> Result<Vec<Run>, Failure> {
-    let types: [(Numbers, fn(&Options, usize) -> Result<Run, Failure>); 3] = [
+    let types: [(Numbers, ThereAndBack); 3] = [
         (Numbers::F32, there_and_back::<f32>),
         (Numbers::F64, there_and_back::<f64>),
         (Numbers::Fixed43, there_and_back::<Fixed43>),

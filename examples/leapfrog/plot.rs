@@ -8,6 +8,9 @@ use super::Run;
 /// What stands for no error at all, which an axis of logarithms doesn't have.
 const NOTHING: f64 = 1e-17;
 
+/// An error of a run.
+type Error = fn(&Run) -> f64;
+
 /// The error of the way back and that of the energy, of each kind of numbers: an SVG document.
 pub fn document(runs: &[Run]) -> Result<String, Failure> {
     let mut svg = String::new();
@@ -18,7 +21,7 @@ pub fn document(runs: &[Run]) -> Result<String, Failure> {
 fn draw(svg: &mut String, runs: &[Run]) -> Result<(), Box<dyn std::error::Error>> {
     let root = SVGBackend::with_string(svg, (960, 440)).into_drawing_area();
     root.fill(&WHITE)?;
-    let errors: [(&str, fn(&Run) -> f64); 2] = [
+    let errors: [(&str, Error); 2] = [
         ("off after the way back (the lowest: nothing)", |run| run.return_error),
         ("energy off, relative", |run| run.energy_error.abs()),
     ];

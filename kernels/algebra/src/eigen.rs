@@ -5,7 +5,8 @@
 //! G. H. Golub, C. F. Van Loan, *Matrix Computations* (4th edition, 2013), section 8.5.
 //!
 //! A rotation is undone by its angle, so the angles are what has to be kept: n (n - 1) / 2 for a sweep. From them come the eigenvectors,
-//! too. The derivative of an eigenvalue by the matrix, `v vᵀ`, exists where it is simple.
+//! too. The derivative of an eigenvalue by the matrix, `v vᵀ`, exists where it is simple. A gradient is by each element on its own, and its
+//! symmetric part is the one by the symmetric matrix.
 //!
 //! On the way back each angle is computed again, from a matrix that is rounded. Two things keep it the same. An element off the diagonal
 //! that is at most `tolerance` is left alone: the root of the rounding error is a good one (1e-8 times the norm in double precision), as
@@ -81,8 +82,8 @@ pub fn rotate<T: Real>(mut v: ArrayViewMut2<T>, angles: &[T]) {
     }
 }
 
-/// `values +=` the eigenvalues of a symmetric matrix, in no given order. Memory: a copy of the matrix, and the angles
-/// of the sweeps.
+/// `values +=` the eigenvalues of a symmetric matrix, after so many sweeps and up to the tolerance of [`diagonalize`], in no given
+/// order. Memory: a copy of the matrix, and the angles of the sweeps.
 #[reversible]
 pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, sweeps: usize, tolerance: T) {
     let n = a.nrows();

@@ -77,14 +77,14 @@ pub fn permute<T: Ring>(x: &mut [T], order: &[usize]) {
     release(old);
 }
 
-/// Sorts `x` in place, ascending. `order`, zeros before, gets where each element came from.
+/// Sorts `x` in place, ascending. `order`, zeros before and as long as `x`, gets where each element came from.
 #[reversible]
 pub fn sort<T: Real>(x: &mut [T], order: &mut [usize]) {
     argsort(&mut order, &x);
     permute(&mut x, &order);
 }
 
-/// `y +=` the elements of `x`, sorted; what order they have is taken back.
+/// `y +=` the elements of `x`, sorted, the smallest ones where `y` is shorter; what order they have is taken back.
 #[reversible]
 pub fn sorted<T: Real>(y: &mut [T], x: &[T]) {
     let mut order = vec![0usize; x.len()];
@@ -173,7 +173,8 @@ fn bin_of<T: Real>(x: T, low: T, high: T, n: usize) -> usize {
     }
 }
 
-/// `bins_b += Σ w_i` over the elements `x_i` in bin `b` of equal ones from `low` up to `high`, which is outside; other elements don't count.
+/// `bins_b += Σ w_i` over the elements `x_i` in bin `b` of equal ones from `low` up to `high`, which is outside; other elements don't
+/// count.
 /// The gradient is by the weights; by `x` and the limits it is zero. All elements add to the bins in parallel.
 #[reversible]
 pub fn histogram<T: Real>(bins: &mut [T], x: &[T], weights: &[T], low: T, high: T) {

@@ -24,8 +24,15 @@ pub fn mean<T: Real>(y: &mut T, x: &[T]) {
 }
 
 /// `y +=` the covariance of two samples of equal length, at least 2, whose `i`-th numbers belong together.
+///
+/// # Errors
+///
+/// Samples of different lengths.
 #[reversible]
 pub fn covariance<T: Real>(y: &mut T, a: &[T], b: &[T]) {
+    let mut difference_in_length = 0usize;
+    difference_in_length += a.len() - b.len();
+    release(difference_in_length);
     let mut centre = (T::zero(), T::zero());
     let mut sum = T::zero();
     mean(&mut centre.0, &a);
@@ -43,6 +50,10 @@ pub fn variance<T: Real>(y: &mut T, x: &[T]) {
 }
 
 /// `y +=` the correlation coefficient: the covariance over the product of the standard deviations, between -1 and 1.
+///
+/// # Errors
+///
+/// Samples of different lengths.
 #[reversible]
 pub fn correlation<T: Real>(y: &mut T, a: &[T], b: &[T]) {
     let mut both = T::zero();

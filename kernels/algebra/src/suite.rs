@@ -5,6 +5,7 @@ use crate::{eigen, fft, sorting, sparse, statistics, unitary};
 use ndarray::{arr2, Array1, Array2};
 use num_complex::Complex;
 use rev_core::verify::{Outputs, Sample};
+use rev_cpu::prelude::*;
 
 macro_rules! samples {
     ($($name:literal, $on_gpu:literal, |$device:ident| $run:expr;)*) => {
@@ -35,6 +36,20 @@ fn definite(n: usize) -> Array2<f64> {
 /// A vector of complex numbers without a pattern.
 fn signal(n: usize) -> Array1<Complex<f64>> {
     (0..n).map(|i| Complex::new(f64::sin(1.0 + i as f64), f64::cos(2.0 * i as f64))).collect()
+}
+
+/// Whether a number is negative.
+#[reversible]
+fn negative<T: Real>(keep: &mut bool, x: &T) {
+    if *x < 0.0 {
+        flip(keep);
+    }
+}
+
+/// `y += x²`, both to map and to fold.
+#[reversible]
+fn add_square<T: Real>(y: &mut T, x: &T) {
+    *y += *x * *x;
 }
 
 samples! {
@@ -166,6 +181,12 @@ samples! {
         let mut bins = [0.0; 4];
         sorting::histogram::run(d, &mut bins, &NUMBERS, &NUMBERS, -1.0, 2.5)?;
         Ok(Outputs::new().with("bins", &bins))
+    };
+    "select, map and fold", true, |d| {
+        let (mut y, mut count, mut sum) = ([0.0; 9], 0, 0.0);
+        sorting::filter::run(d, &mut y, &mut count, &NUMBERS, negative {})?;
+        sorting::map_and_fold::run(d, &mut sum, &y, add_square {}, add_square {})?;
+        Ok(Outputs::new().with("y", &y).with("count", &count).with("sum", &sum))
     };
     "correlation, gradient", true, |d| {
         let mut other = NUMBERS;

@@ -12,7 +12,8 @@
 use ndarray::ArrayViewMut2;
 use rev_cpu::prelude::*;
 
-/// `X := U X` for the matrix `U` of the angles, each in radians. `X` has n rows; its columns are independent. There are n (n - 1) / 2 angles.
+/// `X := U X` for the matrix `U` of the angles, each in radians. `X` has n rows; its columns are independent.
+/// There are n (n - 1) / 2 angles.
 ///
 /// # Errors
 ///

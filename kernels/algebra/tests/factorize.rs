@@ -94,7 +94,7 @@ fn lu_is_the_matrix_and_goes_back() {
 /// Elements of one size everywhere: which is the pivot is decided in the same way on the way back.
 #[test]
 fn ties_between_pivots() {
-    let signs = |i: usize, j: usize| if (i & j).count_ones() % 2 == 0 { 0.3 } else { -0.3 };
+    let signs = |i: usize, j: usize| if (i & j).count_ones().is_multiple_of(2) { 0.3 } else { -0.3 };
     let a = Array2::from_shape_fn((16, 16), |(i, j)| signs(i, j));
     let (mut factors, mut pivots) = (a.clone(), vec![0; 16]);
     lu::lu(factors.view_mut(), &mut pivots).unwrap();

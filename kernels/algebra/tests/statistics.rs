@@ -48,6 +48,8 @@ fn moments() {
     statistics::correlation(&mut y, &a, &b).unwrap();
     statistics::correlation::inverse(&mut y, &a, &b).unwrap();
     close(y, 0.5);
+    let error = statistics::covariance(&mut y, &a, &b[1..]).unwrap_err().to_string();
+    assert!(error.contains("difference_in_length"), "{error}");
 }
 
 #[test]

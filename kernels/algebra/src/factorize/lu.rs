@@ -31,14 +31,14 @@ pub fn largest<T: Real>(at: &mut usize, x: ArrayView1<T>) {
 }
 
 /// `P A = L U` in place, for a square matrix. `pivots`, zeros before, gets for each row how far below it the row stands that it is
-/// exchanged with.
+/// exchanged with: `a` has as many rows as `pivots` has elements.
 ///
 /// # Errors
 ///
 /// A pivot of zero that isn't the last one: the matrix is singular.
 #[reversible]
 pub fn lu<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize]) {
-    for k in 0..pivots.len() {
+    for k in 0..a.nrows() {
         largest(&mut pivots[k], a.slice(s![k.., k]));
         for j in 0..a.ncols() {
             swap(a[[k, j]], a[[k + pivots[k], j]]);
@@ -98,7 +98,7 @@ pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
 /// A pivot of zero.
 #[reversible]
 pub fn solve_with<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>, pivots: &[usize]) {
-    for k in 0..pivots.len() {
+    for k in 0..b.nrows() {
         for j in 0..b.ncols() {
             swap(b[[k, j]], b[[k + pivots[k], j]]);
         }

@@ -12,8 +12,7 @@ use rev_cpu::prelude::*;
 
 /// `x := (β, v₁, v₂, …)`, where `β` is `-|x|`, or `|x|` for an `x₀` below `-|x|/16`, and `v_i = x_i / (x₀ - β)`.
 ///
-/// The signs of `x₀` and `β` differ, so that nothing cancels; the limit isn't at 0, where an `x₀` of zero could fall on either side on the
-/// way back.
+/// So `x₀ - β` is at least 15/16 of `|x|`. The limit isn't at 0, where an `x₀` of zero could fall on either side on the way back.
 ///
 /// # Errors
 ///
@@ -68,8 +67,8 @@ pub fn reflect<T: Real>(mut b: ArrayViewMut2<T>, v: ArrayView1<T>) {
 }
 
 /// `A = Q R` in place, for a matrix with at least as many rows as columns: `R` in the upper triangle, and below it in column `k` the
-/// vector `v` of the reflection `H_k`, without its first element 1. `Q = H_0 H_1 …`. The diagonal of `R` is
-/// negative but for columns whose first element was, clearly.
+/// vector `v` of the reflection `H_k`, without its first element 1. `Q = H_0 H_1 …`. The diagonal of `R` has the
+/// signs that [`reflector`] gives it.
 ///
 /// # Errors
 ///
@@ -100,8 +99,8 @@ pub fn norm<T: Real>(y: &mut T, x: ArrayView1<T>) {
     *y += square.sqrt();
 }
 
-/// `A = Q R` with orthonormal columns `Q` in the place of `A`, and `R` in `r`, zeros before, which has a row and a column for each column of
-/// `A`. Its diagonal is positive.
+/// `A = Q R` with orthonormal columns `Q` in the place of `A`, and `R` in `r`, zeros before, which has a row and a column for each
+/// column of `A`. Its diagonal is positive.
 ///
 /// # Errors
 ///
