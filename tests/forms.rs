@@ -105,7 +105,11 @@ fn turned(z: &mut [Complex<f64>], x: &[f64]) {
 }
 
 fn sign(k: usize) -> f64 {
-    if SIGNS[k] { 1.0 } else { -1.0 }
+    if SIGNS[k] {
+        1.0
+    } else {
+        -1.0
+    }
 }
 
 #[test]
@@ -258,9 +262,14 @@ fn tuple_structs() {
     on(&Cpu::with_threads(2).parallel_from(0));
     on(&Interpreter::new());
     on(&Emulator::new().checks(true));
-    assert!(weigh::check_gradient(&Cpu::new(), &0.0, &[Weighted(0.0, 0.0); 2], &[Weighted(0.3, 1.5), Weighted(2.5, 0.7)])
-        .unwrap()
-        .passed());
+    assert!(weigh::check_gradient(
+        &Cpu::new(),
+        &0.0,
+        &[Weighted(0.0, 0.0); 2],
+        &[Weighted(0.3, 1.5), Weighted(2.5, 0.7)]
+    )
+    .unwrap()
+    .passed());
 }
 
 /// An element is added to others by its name.
@@ -330,7 +339,10 @@ fn checks_of_gradients_name_what_must_start_at_a_value() {
     let report = kept::check_gradient(&Cpu::new(), &s, &0.0, &0.5, 3.0).unwrap();
     assert!(report.passed(), "{report}");
     assert_eq!(report.fixed.len(), 1, "{report}");
-    assert!(report.to_string().contains("`y` must start at 0.0: moved from it, `y` must hold zero"), "{report}");
+    assert!(
+        report.to_string().contains("`y` must start at 0.0: moved from it, `y` must hold zero"),
+        "{report}"
+    );
     let wrong = kept::check_gradient(&Cpu::new(), &s, &1.0, &0.5, 3.0).unwrap_err().to_string();
     assert!(wrong.contains("`y` must hold zero"), "{wrong}");
 }
@@ -345,8 +357,14 @@ fn missing_numbers_that_a_branch_leaves_out() {
         let g = known::gradient(device, x, w).unwrap();
         assert!(g.value.is_finite());
         for i in 0..x.len() {
-            let (of_x, of_w) = if x[i].is_nan() { (0.0, 1.0) } else { ((2.0 * sum + 2.0) * w[i], (2.0 * sum + 2.0) * x[i]) };
-            assert!((g.x[i] - of_x).abs() < 1e-9 && (g.w[i] - of_w).abs() < 1e-9, "{i}: {} {}", g.x[i], g.w[i]);
+            let (of_x, of_w) =
+                if x[i].is_nan() { (0.0, 1.0) } else { ((2.0 * sum + 2.0) * w[i], (2.0 * sum + 2.0) * x[i]) };
+            assert!(
+                (g.x[i] - of_x).abs() < 1e-9 && (g.w[i] - of_w).abs() < 1e-9,
+                "{i}: {} {}",
+                g.x[i],
+                g.w[i]
+            );
         }
         let report = known::check_gradient(device, &0.0, x, w).unwrap();
         assert!(report.passed(), "{report}");
@@ -367,7 +385,8 @@ struct Ball<T: Real> {
 /// A ball that is thrown: how far it is after some steps.
 #[reversible]
 fn thrown<T: Real>(y: &mut T, count: &mut u32, speed: T, n: usize) {
-    let mut ball = Ball::<T> { at: [T::zero(), 1.0], speed: Weighted(speed, 2.0 * speed), steps: 3, up: true };
+    let mut ball =
+        Ball::<T> { at: [T::zero(), 1.0], speed: Weighted(speed, 2.0 * speed), steps: 3, up: true };
     let mut gravity = Weighted::<T>(0.0, -0.5);
     for _ in 0..n {
         ball.speed.1 += gravity.1;

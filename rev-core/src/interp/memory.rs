@@ -265,12 +265,10 @@ pub(super) fn resolve(data: &Data, step: &Step, indices: &[Num]) -> Result<Optio
         (Step::Part(axes), Data::Array(a)) => Ok(Some(Key::Part(Part::whole(&a.shape).take(axes, indices)?))),
         (Step::Part(_), _) => wrong("an array"),
         (Step::Element(k), Data::Tuple(es)) if (*k as usize) < es.len() => Ok(Some(Key::Child(*k as usize))),
-        (Step::Element(k), Data::Struct(r)) => {
-            match r.fields.iter().position(|(n, _)| n.parse() == Ok(*k)) {
-                Some(k) => Ok(Some(Key::Child(k))),
-                None => wrong("a tuple with that element"),
-            }
-        }
+        (Step::Element(k), Data::Struct(r)) => match r.fields.iter().position(|(n, _)| n.parse() == Ok(*k)) {
+            Some(k) => Ok(Some(Key::Child(k))),
+            None => wrong("a tuple with that element"),
+        },
         (Step::Element(_), _) => wrong("a tuple with that element"),
         (Step::Field(name), Data::Struct(r)) => match r.fields.iter().position(|(n, _)| **n == **name) {
             Some(k) => Ok(Some(Key::Child(k))),

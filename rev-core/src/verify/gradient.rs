@@ -245,8 +245,9 @@ impl<'a> Check<'a> {
             let found = match self.compare(place.clone(), self.gradient[k][c], scale, &move_one) {
                 Ok(found) => found,
                 Err(error) if asks_for_a_value(&error) => {
-                    let says =
-                        || format!("`{place}` must start at {:?}: moved from it, {}", values[c], error.cause());
+                    let says = || {
+                        format!("`{place}` must start at {:?}: moved from it, {}", values[c], error.cause())
+                    };
                     self.fixed.entry(k).or_insert_with(says);
                     continue;
                 }

@@ -34,9 +34,8 @@ pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
 /// when it runs.
 fn is_compared(cx: &Context, expr: &Expr, w: &Written) -> bool {
     let pairs = cx.compared(w.stmt);
-    let compared = |read: &Place| {
-        pairs.iter().any(|(place, other)| std::ptr::eq(*place, w.place) && other.same(read))
-    };
+    let compared =
+        |read: &Place| pairs.iter().any(|(place, other)| std::ptr::eq(*place, w.place) && other.same(read));
     let shared = |read: &&Place| cx.overlap(read, w.place) != Overlap::Distinct;
     !pairs.is_empty() && cx.depends(expr).into_iter().filter(shared).all(compared)
 }

@@ -394,7 +394,8 @@ impl Arbitrary {
             let s = StructDef { name: self.path(), generics, fields: self.many(3, |s| (s.name(), s.ty(2))) };
             m.structs.insert(if self.random.chance(70) { s.name.clone() } else { self.path() }, s);
             m.constants.insert(self.path(), self.number());
-            let entries = self.many(3, |s| Expr::new(ExprKind::Literal(s.number(), Some(Type::Scalar(ScalarType::F64)))));
+            let entries = self
+                .many(3, |s| Expr::new(ExprKind::Literal(s.number(), Some(Type::Scalar(ScalarType::F64)))));
             let rows = vec![Expr::new(ExprKind::Array(entries))];
             m.tables.insert(self.path(), Expr::new(ExprKind::Array(rows)));
             let links = self.many(3, |s| (s.path(), s.path()));

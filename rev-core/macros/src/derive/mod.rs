@@ -142,12 +142,8 @@ fn read(item: syn::DeriveInput, source: &mut Source, diagnostics: &mut Diagnosti
         | syn::Data::Union(_) => {
             let span = source.spans.of(&item.ident);
             diagnostics.push(
-                Diagnostic::new(
-                    Code::UnsupportedType,
-                    span,
-                    "only a struct with fields can be reversible",
-                )
-                .help("`struct S<T> { x: T, y: [T; 3] }`, `struct S<T>(T, [T; 3]);`"),
+                Diagnostic::new(Code::UnsupportedType, span, "only a struct with fields can be reversible")
+                    .help("`struct S<T> { x: T, y: [T; 3] }`, `struct S<T>(T, [T; 3]);`"),
             );
             return None;
         }

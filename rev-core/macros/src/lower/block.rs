@@ -271,7 +271,12 @@ impl Lowerer {
     }
 
     /// The rest of the block inside the declarations of variables, the first one outermost.
-    pub(super) fn around_rest(&mut self, declared: Vec<(VarId, Expr)>, span: Span, rest: &[syn::Stmt]) -> Block {
+    pub(super) fn around_rest(
+        &mut self,
+        declared: Vec<(VarId, Expr)>,
+        span: Span,
+        rest: &[syn::Stmt],
+    ) -> Block {
         let body = self.sequence(rest);
         declared.into_iter().rev().fold(body, |body, (var, value)| {
             let kind = match self.var(var).kind {

@@ -53,10 +53,11 @@ pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source:
     let structs = source.structs.iter().map(|(path, ty)| quote!(__c.structure::<#ty>(self.__name(), #path);));
     let (functions, constants): (Vec<_>, Vec<_>) =
         source.constants.iter().partition(|(path, _)| is_function_name(path));
-    let constants = constants.into_iter().map(|(text, path)| match source.tables.values().any(|t| t == text) {
-        true => quote!(__c.table(#text, &#path);),
-        false => quote!(__c.constant(#text, #path);),
-    });
+    let constants =
+        constants.into_iter().map(|(text, path)| match source.tables.values().any(|t| t == text) {
+            true => quote!(__c.table(#text, &#path);),
+            false => quote!(__c.constant(#text, #path);),
+        });
     let of = |paths: Vec<(&String, &syn::Path)>, kind: Kind| -> TokenStream {
         paths
             .into_iter()
