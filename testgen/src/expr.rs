@@ -9,6 +9,7 @@ use rev_core::ir::*;
 use rev_core::ops::Func;
 
 use crate::generator::{Generator, Use};
+use crate::prelude::{TABLE, TABLE_LENGTH};
 use crate::scope::{Element, Known, Permission, What, SHORT};
 
 fn f(func: Func, args: Vec<Expr>) -> Expr {
@@ -126,6 +127,26 @@ impl Generator<'_> {
         Expr::new(ExprKind::Block(vec![(t, value)], Box::new(result)))
     }
 
+    /// A number of the table, whose binding is put around the function's body.
+    fn tabled(&mut self) -> Expr {
+        let known = self.function.find_var(TABLE);
+        let table = known.unwrap_or_else(|| {
+            let f64 = Type::Scalar(ScalarType::F64);
+            let ty = Type::Fixed(Box::new(f64), Length::Literal(TABLE_LENGTH as u64));
+            let (name, kind) = (TABLE.to_string(), VarKind::Binding);
+            self.function.add_var(Var { name, ty, kind, span: Span::NONE })
+        });
+        let counts = |k: &&Known| matches!(k.what, What::Index(_));
+        let index = match self.scopes.known.iter().rev().find(counts) {
+            Some(i) => {
+                let i = Expr::read(Place::var(i.id));
+                f(Func::Rem, vec![i, Expr::int(TABLE_LENGTH as i128)])
+            }
+            None => Expr::int((self.function.vars.len() % TABLE_LENGTH) as i128),
+        };
+        Expr::read(Place::var(table).with(Step::Index(vec![index])))
+    }
+
     fn small_leaf(&mut self) -> Expr {
         match self.dice.below(8) {
             0 => {
@@ -147,10 +168,13 @@ impl Generator<'_> {
                 }
                 None => typed(0.5),
             },
-            3 => Expr::new(ExprKind::Cast(
-                Box::new(Expr::new(ExprKind::Named("HALF".into()))),
-                Type::Generic("T".into()),
-            )),
+            3 => {
+                let number = match self.function.vars.len() % 2 {
+                    0 => Expr::new(ExprKind::Named("HALF".into())),
+                    _ => self.tabled(),
+                };
+                Expr::new(ExprKind::Cast(Box::new(number), Type::Generic("T".into())))
+            }
             _ => match self.place(Element::Real, Use::ReadSmall) {
                 Some(p) => Expr::read(p),
                 None => match self.place(Element::Real, Use::Read) {

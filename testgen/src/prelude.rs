@@ -12,6 +12,7 @@ pub const TEXT: &str = "\
 module axpy
 
 const HALF = 0.5
+const TABLE = [0.5f64, -0.25f64, 0.125f64, 0.75f64]
 
 struct Body<T: Real> {
     mass: T,
@@ -77,6 +78,11 @@ fn twice<T: Real, F: fn(&mut T, T)>(y: &mut T, x: T, f: F) {
 }
 ";
 
+/// The constant table of the prelude, and the name of the binding that stands for it.
+pub const TABLE: &str = "TABLE";
+/// How many numbers it has.
+pub const TABLE_LENGTH: usize = 4;
+
 /// The functions that `twice` can be given.
 pub const FUNCTIONS: [&str; 2] = ["lift", "fade"];
 
@@ -84,6 +90,9 @@ pub const FUNCTIONS: [&str; 2] = ["lift", "fade"];
 pub const RUST: &str = "\
 /// A named constant.
 pub const HALF: f64 = 0.5;
+
+/// A constant table.
+pub const TABLE: [f64; 4] = [0.5, -0.25, 0.125, 0.75];
 
 /// A struct of numbers.
 #[derive(Clone, Debug, PartialEq, Reversible)]

@@ -9,7 +9,7 @@ use rev_core::text::ParseError;
 
 use crate::dice::Dice;
 use crate::generator::Generator;
-use crate::prelude;
+use crate::prelude::{self, TABLE};
 use crate::scope::{Element, Permission, Scopes, What};
 use crate::signature::{Param, Signature};
 
@@ -256,6 +256,10 @@ fn function(
         body.insert(at, calls_itself(&g.function, &name, &params, inverse));
     }
     let mut function = g.function;
+    if let Some(var) = function.find_var(TABLE) {
+        let expr = Expr::new(ExprKind::Named(TABLE.into()));
+        body = vec![Stmt::new(StmtKind::Let { var, expr, body })];
+    }
     function.body = body;
     forget_unused(&mut function);
     let loops_allowed = usize::from(repeated);

@@ -6,6 +6,7 @@ use rev_core::ir::*;
 use rev_core::ops::Func;
 use rev_core::text;
 
+use crate::prelude::TABLE;
 use crate::scope::What;
 use crate::signature::Signature;
 use crate::Program;
@@ -176,6 +177,8 @@ impl Source<'_> {
                 args.extend(operands.iter().map(|e| self.expr(e, 0)));
                 self.line(&format!("{}({});", instr.name(), args.join(", ")));
             }
+            // the source names the table itself
+            StmtKind::Let { var, body, .. } if self.name(*var) == TABLE => self.block(body),
             StmtKind::Let { var, expr, body } => {
                 let text = format!("let {} = {};", self.name(*var), self.expr(expr, 0));
                 self.line(&text);
@@ -418,6 +421,7 @@ impl Source<'_> {
         match &e.kind {
             ExprKind::Named(_) => "f64",
             ExprKind::Read(p) => match self.f.var(p.var).ty {
+                Type::Fixed(..) if self.name(p.var) == TABLE => "f64",
                 Type::Scalar(s) => s.name(),
                 _ => "usize",
             },

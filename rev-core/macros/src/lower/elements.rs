@@ -112,7 +112,9 @@ impl Lowerer {
         let element = element_at(array, Expr::read(Place::var(index)));
         let ty = self.type_of_place(&element);
         let value = Expr::read(element);
-        Some((self.declare(name, ty, VarKind::Binding), value))
+        let var = self.declare(name, ty, VarKind::Binding);
+        self.visited.insert(var);
+        Some((var, value))
     }
 }
 

@@ -41,11 +41,11 @@ pub fn lower_function(
     let body = lowerer.with_tables(body);
     let loss = lowerer.loss(&options, &params);
     let constants = options.constants.iter().filter_map(|name| lowerer.constant(name, &params)).collect();
-    let Lowerer { source, diagnostics, function, .. } = lowerer;
+    let Lowerer { source, diagnostics, function, visited, .. } = lowerer;
     let params_ids = params.iter().map(|p| p.var).collect();
     let function =
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
-    let function = with_bindings_written_out(function).in_steps();
+    let function = with_bindings_written_out(function, &visited).in_steps();
     let Options { tangents, taylor, adjoints, .. } = options;
     (
         Model {

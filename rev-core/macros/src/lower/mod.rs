@@ -59,6 +59,8 @@ struct Lowerer {
     references: BTreeSet<VarId>,
     /// How many expressions couldn't be read.
     unreadable: usize,
+    /// The elements that loops visit.
+    visited: BTreeSet<VarId>,
     /// Whether complex numbers occur.
     has_complex: bool,
     /// Whether this is a pure function.
@@ -92,6 +94,7 @@ impl Lowerer {
             unread: BTreeSet::new(),
             references: BTreeSet::new(),
             unreadable: 0,
+            visited: BTreeSet::new(),
             has_complex: false,
             is_pure: false,
         }

@@ -534,3 +534,20 @@ fn what_has_no_such_part() {
         [NoSuchPart, NoSuchPart, UnsupportedExpression, UnsupportedExpression, UnsupportedExpression]
     );
 }
+
+#[test]
+fn elements_by_name_are_written_out_where_that_is_short() {
+    let updates = |names: usize| {
+        let chain: String = (1..names).map(|k| format!("let a{k} = a{0} * a{0};", k - 1)).collect();
+        let last = names - 1;
+        let f = good(&format!(
+            "fn f(x: &mut [f64], i: usize, j: usize) {{ let a0 = x[i]; {chain} x[j] += a{last}; }}"
+        ));
+        rev_compiler::text::print_function(&f)
+    };
+    assert!(updates(2).contains("x[j] += x[i] * x[i]"), "{}", updates(2));
+    // each name doubles what is written out
+    assert!(updates(60).contains("x[j] += a59"), "{}", updates(60));
+    let visited = good("fn f(x: &mut [f64]) { for a in x.iter() { x[0] += a; } }");
+    assert!(rev_compiler::text::print_function(&visited).contains("x[0] += a"));
+}
