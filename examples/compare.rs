@@ -2,8 +2,6 @@
 
 #[path = "support/format.rs"]
 mod format;
-// Options and times are for the measuring programs.
-#[allow(dead_code, unused_imports)]
 mod support;
 
 use std::path::{Path, PathBuf};
@@ -15,10 +13,10 @@ use ndarray::Array2;
 use rev::device::Device;
 use rev::tolerance::Options as RunOptions;
 use rev::{Comparison, Outputs};
-use rev_kernels::io::{read_ba_adbench, read_ba_full, read_bal, read_gmm, write_whole};
+use rev_kernels::io::{read_ba_adbench, read_ba_full, read_bal, read_gmm};
 use rev_kernels::{ba, bal, bessel, gmm};
 use serde::Serialize;
-use support::{finish, positive, DeviceName, Failure, Outcome};
+use support::{finish, positive, write_json, DeviceName, Failure, Outcome};
 
 /// Value and gradient of a program on several devices. Exit status 1 where any is further from the first than
 /// the tolerance, or, with --deterministic, where any number differs.
@@ -286,12 +284,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     for other in &others {
         records.push(compare(options, &run, [&*first, &**other])?);
     }
-    if let Some(file) = &options.out {
-        write_whole(file, |out| {
-            serde_json::to_writer_pretty(&mut *out, &records).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
-    }
+    write_json(options.out.as_deref(), &records)?;
     Ok(if records.iter().all(|r| r.passed) { Outcome::Good } else { Outcome::CheckFailed })
 }
 

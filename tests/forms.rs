@@ -124,8 +124,8 @@ fn tables_of_other_numbers_in_functions_that_lanes_call() {
         let v = terms::vjp(device, &vec![1.0; x.len()], &vec![0.0; x.len()], x, k).unwrap();
         let (zeros, ones) = (vec![0.0; x.len()], vec![1.0; x.len()]);
         let d = terms::jvp(device, &zeros, &ones, &zeros, x, k).unwrap();
-        for i in 0..x.len() {
-            for found in [y[i], v.x_bar[i], d.y_dot[i]] {
+        for (i, &value) in y.iter().enumerate() {
+            for found in [value, v.x_bar[i], d.y_dot[i]] {
                 assert!((found - slope(i)).abs() < 1e-13 * slope(i).abs(), "{i}: {found} {}", slope(i));
             }
         }

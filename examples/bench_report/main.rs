@@ -12,7 +12,6 @@ mod ratios;
 mod releases;
 mod tables;
 
-#[allow(dead_code, unused_imports)] // shared with the other programs, of which this one needs a part
 #[path = "../support/mod.rs"]
 mod support;
 

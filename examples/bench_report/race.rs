@@ -1,12 +1,10 @@
 //! Times of several works on one thread, taken in turns, so that what else the machine does meets all of
 //! them: the processor's time of the thread, without what it waits for others.
 
-use std::time::Duration;
-
 use cpu_time::ThreadTime;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
-use super::support::Failure;
+use super::support::{progress, Failure};
 
 /// The least time that is taken at once; shorter works are repeated.
 const SLICE: f64 = 1e-3;
@@ -23,11 +21,7 @@ pub struct Race {
 impl Race {
     /// Every work is timed `rounds` times.
     pub fn new(rounds: usize) -> Race {
-        let style = ProgressStyle::with_template("{msg:>24} {wide_bar} {pos}/{len} [{elapsed_precise}]");
-        let bar = ProgressBar::new(0);
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Race { rounds, bar }
+        Race { rounds, bar: progress(0) }
     }
 
     /// The shortest time of each work, in seconds.

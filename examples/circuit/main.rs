@@ -3,7 +3,6 @@
 mod plot;
 mod search;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 
 use std::path::PathBuf;
@@ -11,7 +10,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
 use ndarray::ArrayView2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -21,7 +19,7 @@ use rev_kernels::io::write_whole;
 use rev_kernels::ising_chain::{self, plain};
 use search::{minimize, Found, Objective};
 use serde::Serialize;
-use support::{finish, number, positive, Checks, DeviceName, Failure, Outcome, Report};
+use support::{finish, number, positive, progress, write_json, Checks, DeviceName, Failure, Outcome, Report};
 
 /// The longest chain: a state of 16 MiB.
 const LONGEST: usize = 20;
@@ -199,9 +197,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let chain = Chain { device: &*device, qubits, layers, coupling, field };
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
     let first: Vec<f64> = (0..layers * (2 * qubits - 1)).map(|_| 0.5 * rng.random::<f64>()).collect();
-    let style = ProgressStyle::with_template("{msg:>24} {wide_bar} {pos}/{len} [{elapsed_precise}]");
-    let bar = ProgressBar::new(options.iterations)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress(options.iterations as usize);
     let clock = Instant::now();
     let found = minimize(&chain, first.clone(), options.iterations, &bar);
     bar.finish_and_clear();
@@ -227,12 +223,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         found: angles,
     };
     record.print()?;
-    if let Some(path) = &options.json {
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
-    }
+    write_json(options.json.as_deref(), &record)?;
     if let Some(path) = &options.plot {
         let svg = plot::document(&record.energies, exact)?;
         write_whole(path, |out| out.write_all(svg.as_bytes()))?;

@@ -4,7 +4,6 @@ mod graph;
 mod programs;
 mod series;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 
 use std::path::PathBuf;
@@ -15,10 +14,9 @@ use graph::{embedding, Graph, EDGES};
 use ndarray::Array2;
 use programs::*;
 use rev::prelude::*;
-use rev_kernels::io::write_whole;
 use serde::Serialize;
 use series::{bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
-use support::{finish, number, Failure, Outcome, Report, Stopwatch, Timing};
+use support::{finish, number, write_json, Failure, Outcome, Report, Stopwatch, Timing};
 
 /// Tangents, Hessians in three ways, and gradients inside of programs, on small instances.
 #[derive(Parser)]
@@ -238,12 +236,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         hessian_column_over_gradient: times.hessian.min / times.gradient.min / columns,
     };
     print(&record)?;
-    if let Some(path) = &options.json {
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
-    }
+    write_json(options.json.as_deref(), &record)?;
     Ok(if options.check && !is_right(&record) { Outcome::CheckFailed } else { Outcome::Good })
 }
 

@@ -5,7 +5,6 @@
 mod picture;
 mod shape;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 
 use std::io::Write;
@@ -13,7 +12,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -23,7 +21,7 @@ use rev_networks::adam::Adam;
 use rev_networks::flows::real_nvp::{real_nvp, unlikelihood, Weights};
 use serde::Serialize;
 use shape::Shape;
-use support::{finish, number, positive, Checks, Failure, Outcome, Report};
+use support::{finish, number, positive, progress, write_json, Checks, Failure, Outcome, Report};
 
 /// The most parameters, and the most points at a time.
 const LARGEST: usize = 1_000_000;
@@ -175,9 +173,7 @@ fn normal(rng: &mut ChaCha8Rng) -> f64 {
 
 /// Learns, and gives the mean of `-ln p` at each step.
 fn learn(flow: &mut Flow, options: &Options, rng: &mut ChaCha8Rng) -> Result<Vec<f64>, Failure> {
-    let bar = ProgressBar::new(options.steps as u64);
-    let style = ProgressStyle::with_template("{msg:>16} {wide_bar} {pos}/{len} [{elapsed_precise}]");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress(options.steps);
     let mut adam = Adam::new(options.rate, flow.weights.iter().count());
     let mut losses = Vec::with_capacity(options.steps);
     for step in 0..options.steps {
@@ -277,12 +273,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         let svg = picture::document(unseen.view(), made.view(), &density)?;
         write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
-    if let Some(path) = &options.json {
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
-    }
+    write_json(options.json.as_deref(), &record)?;
     Ok(Outcome::Good)
 }
 

@@ -5,8 +5,6 @@ mod agreement;
 mod bench;
 mod report;
 
-// Options and times are for the measuring programs.
-#[allow(dead_code, unused_imports)]
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -19,7 +17,7 @@ use rev::cuda::Gpu;
 use rev::device::Device;
 use rev::{Cuda, Emulator};
 use rev_kernels::io::write_whole;
-use support::{finish, positive, DeviceName, Failure, Outcome};
+use support::{finish, positive, write_json, DeviceName, Failure, Outcome};
 
 use bench::Bench;
 use report::Record;
@@ -83,9 +81,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let file = |name: &str| options.out.join(name);
     std::fs::create_dir_all(&options.out)?;
     write_whole(&file("gpu.md"), |out| out.write_all(text.as_bytes()))?;
-    write_whole(&file("gpu.json"), |out| {
-        serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)
-    })?;
+    write_json(Some(&file("gpu.json")), &record)?;
     Ok(if record.is_good() { Outcome::Good } else { Outcome::CheckFailed })
 }
 

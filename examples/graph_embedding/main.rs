@@ -12,21 +12,20 @@
 mod figure;
 mod loss;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 mod training;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use loss::Petersen;
 use rev::prelude::*;
 use rev_kernels::io::write_whole;
 use serde::Serialize;
-use support::{finish, number, positive, Checks, Failure, Outcome, Report};
+use support::{finish, number, positive, progress, write_json, Checks, Failure, Outcome, Report};
 use training::{adam, start, trust_region, Found, Placement};
 
 /// The most dimensions.
@@ -179,19 +178,10 @@ fn check(options: &Options, graph: &Petersen) -> Result<Outcome, Failure> {
     Ok(checks.finish()?)
 }
 
-fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
-    Ok(write_whole(path, |out| {
-        serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
-        writeln!(out)
-    })?)
-}
-
 fn run(options: &Options) -> Result<Outcome, Failure> {
     let graph = Petersen::new();
     let dimensions = options.dim.map_or_else(|| (1..=DIMENSIONS).collect(), |dim| vec![dim]);
-    let bar = ProgressBar::new((2 * options.starts * dimensions.len()) as u64);
-    let style = ProgressStyle::with_template("{msg:>24} {wide_bar} {pos}/{len} [{elapsed_precise}]");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress(2 * options.starts * dimensions.len());
     let records: Result<Vec<Record>, Failure> =
         dimensions.iter().map(|&dim| embed(options, &graph, dim, &bar)).collect();
     bar.finish_and_clear();
@@ -208,11 +198,10 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         let svg = figure::document(&times)?;
         write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
-    if let Some(path) = &options.json {
-        match options.dim.and(records.first()) {
-            Some(record) => write_json(path, record)?,
-            None => write_json(path, &records)?,
-        }
+    let json = options.json.as_deref();
+    match options.dim.and(records.first()) {
+        Some(record) => write_json(json, record)?,
+        None => write_json(json, &records)?,
     }
     if options.check {
         return check(options, &graph);

@@ -2,7 +2,6 @@
 
 mod plot;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 
 use std::f64::consts::TAU;
@@ -11,12 +10,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use rev::prelude::*;
 use rev_classics::kepler::{self, plain};
 use rev_kernels::io::write_whole;
 use serde::Serialize;
-use support::{finish, positive, Checks, Failure, Outcome, Report};
+use support::{finish, positive, progress, write_json, Checks, Failure, Outcome, Report};
 
 /// The most steps.
 const LONGEST: usize = 1_000_000_000;
@@ -172,9 +170,7 @@ fn all_runs(options: &Options) -> Result<Vec<Run>, Failure> {
     ];
     let chosen = types.iter().filter(|(which, _)| [*which, Numbers::All].contains(&options.scalar));
     let lengths = lengths(options.steps);
-    let style = ProgressStyle::with_template("{msg:>12} {wide_bar} {pos}/{len} steps [{elapsed_precise}]");
-    let all = lengths.iter().sum::<usize>() * chosen.clone().count();
-    let bar = ProgressBar::new(all as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress(lengths.iter().sum::<usize>() * chosen.clone().count());
     let mut runs = Vec::new();
     for (_, run) in chosen {
         for steps in &lengths {
@@ -243,12 +239,7 @@ fn check(options: &Options, runs: &[Run]) -> Result<Outcome, Failure> {
 fn run(options: &Options) -> Result<Outcome, Failure> {
     let runs = all_runs(options)?;
     print(options, &runs)?;
-    if let Some(path) = &options.json {
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, &runs).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
-    }
+    write_json(options.json.as_deref(), &runs)?;
     if let Some(path) = &options.plot {
         let svg = plot::document(&runs)?;
         write_whole(path, |out| out.write_all(svg.as_bytes()))?;

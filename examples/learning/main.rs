@@ -3,7 +3,6 @@
 
 mod plot;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 
 use std::path::PathBuf;
@@ -14,7 +13,7 @@ use rev::prelude::*;
 use rev_kernels::io::write_whole;
 use rev_networks::consistency::{learn, Learned, Program, Task};
 use serde::Serialize;
-use support::{finish, positive, Failure, Outcome, Report};
+use support::{finish, positive, write_json, Failure, Outcome, Report};
 
 /// The parameter of f(x, p) = e^(p + x) - e^x by running a reversible program to and fro
 #[derive(Parser)]
@@ -127,10 +126,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
             forgets_input: forgets.outputs,
             forgets_input_p: forgets.p,
         };
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
+        write_json(Some(path), &record)?;
     }
     Ok(if options.check && !right { Outcome::CheckFailed } else { Outcome::Good })
 }

@@ -2,7 +2,6 @@
 
 mod plot;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 
 use std::io::Write;
@@ -16,7 +15,7 @@ use rev::schedule::{
 };
 use rev_kernels::io::write_whole;
 use serde::Serialize;
-use support::{finish, number, positive, Failure, Outcome, Report};
+use support::{finish, number, positive, write_json, Failure, Outcome, Report};
 
 /// The longest loop: schedules are counted by walking through them.
 const LONGEST: u64 = 100_000_000;
@@ -286,12 +285,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         Plan::curve(options.state_bytes, options.seconds_per_step, options.steps, 60).map_err(sizes)?;
     let record = choice.record()?;
     record.print()?;
-    if let Some(path) = &options.json {
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
-    }
+    write_json(options.json.as_deref(), &record)?;
     if let Some(path) = &options.plot {
         let svg = plot::document(&curve, &record)?;
         write_whole(path, |out| out.write_all(svg.as_bytes()))?;

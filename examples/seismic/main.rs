@@ -3,7 +3,6 @@
 mod inversion;
 mod plot;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 mod survey;
 mod verify;
@@ -13,7 +12,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use inversion::{invert, Found, Problem, Saved};
 use rev::device::Device;
 use rev::prelude::*;
@@ -22,7 +20,7 @@ use rev::schedule::{
 };
 use rev_kernels::io::{write_whole, MAX_NUMBERS};
 use serde::Serialize;
-use support::{finish, number, positive, Checks, DeviceName, Failure, Outcome, Report, RunOptions};
+use support::{finish, number, positive, progress, Checks, DeviceName, Failure, Outcome, Report, RunOptions};
 use survey::{Survey, EDGE, TOP};
 
 /// The most cells by x and by y.
@@ -206,8 +204,7 @@ fn search(options: &Options, device: &dyn Device) -> Result<Outcome, Failure> {
         None => None,
     };
     let (resumed, folder) = (saved.is_some(), options.run.folder()?);
-    let style = ProgressStyle::with_template("{msg:>12} {wide_bar} {pos}/{len} steps [{elapsed_precise}]");
-    let bar = ProgressBar::new(1).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress(1);
     let problem = Problem::new(&survey, device, &schedule, &bar);
     let found = invert(&problem, options.iterations, options.work.clone(), saved);
     bar.finish_and_clear();

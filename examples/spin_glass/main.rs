@@ -2,7 +2,6 @@
 
 mod plot;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports)]
 mod support;
 
 use std::io::Write;
@@ -11,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,7 +19,7 @@ use rev::prelude::*;
 use rev_classics::spin_glass::{plain, Glass, GlassError, Ground};
 use rev_kernels::io::write_whole;
 use serde::Serialize;
-use support::{finish, number, positive, Failure, Outcome, Report};
+use support::{finish, number, positive, write_json, Failure, Outcome, Report};
 
 /// The largest lattice: its vectors have `2²⁰` numbers each.
 const LARGEST: usize = 20;
@@ -213,7 +212,6 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let cpu = Cpu::with_threads(threads).checks(false);
     let bar = ProgressBar::new_spinner().with_message("contracting");
-    bar.set_style(ProgressStyle::default_spinner());
     bar.enable_steady_tick(std::time::Duration::from_millis(100));
     let clock = Instant::now();
     let ground = glass.ground(&cpu as &dyn Device);
@@ -221,12 +219,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let ground = ground?;
     let record = Record::new(options, &lattice, &ground, clock.elapsed().as_secs_f64());
     record.print()?;
-    if let Some(path) = &options.json {
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, &record).map_err(std::io::Error::from)?;
-            writeln!(out)
-        })?;
-    }
+    write_json(options.json.as_deref(), &record)?;
     if let Some(path) = &options.plot {
         let svg = plot::document(&lattice, &ground.spins)?;
         write_whole(path, |out| out.write_all(svg.as_bytes()))?;

@@ -1,9 +1,12 @@
 //! What the example programs share: their options, how they end, how they time, how they check
-//! derivatives and how they print.
+//! derivatives and how they print. Each of them needs a part of it.
+
+#![allow(dead_code, unused_imports)]
 
 mod check;
 mod failure;
 mod options;
+mod record;
 mod suites;
 mod table;
 mod timing;
@@ -11,6 +14,7 @@ mod timing;
 pub use check::Checks;
 pub use failure::{finish, Failure, Outcome};
 pub use options::{positive, DeviceName, RunOptions};
+pub use record::write_json;
 pub use suites::samples;
 pub use table::{number, Report};
-pub use timing::{Stopwatch, Timing};
+pub use timing::{progress, Stopwatch, Timing};

@@ -1,6 +1,5 @@
 //! The options that the measuring programs share.
 
-use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -8,8 +7,10 @@ use rev::device::Device;
 use rev::interp::Interpreter;
 use rev::prelude::Cpu;
 use rev::tolerance::Options;
-use rev_kernels::io::{write_whole, WriteError};
+use rev_kernels::io::WriteError;
 use serde::Serialize;
+
+use super::record::write_json;
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -85,11 +86,7 @@ impl RunOptions {
 
     /// Writes the record of a run, if it is asked for.
     pub fn write_json(&self, record: &impl Serialize) -> Result<(), WriteError> {
-        let Some(path) = &self.json else { return Ok(()) };
-        write_whole(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, record).map_err(io::Error::from)?;
-            writeln!(out)
-        })
+        write_json(self.json.as_deref(), record)
     }
 }
 

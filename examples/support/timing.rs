@@ -27,6 +27,15 @@ impl Timing {
     }
 }
 
+/// A bar that shows how much of the work is done.
+pub fn progress(parts: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg:>24} {wide_bar} {pos}/{len} [{elapsed_precise}]");
+    let bar =
+        ProgressBar::new(parts as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
 /// Repeats work and takes its time, with a progress bar while it lasts.
 pub struct Stopwatch {
     repeat: usize,
@@ -36,11 +45,7 @@ pub struct Stopwatch {
 impl Stopwatch {
     /// For `parts` different works, each repeated `repeat` times.
     pub fn new(repeat: usize, parts: usize) -> Stopwatch {
-        let style = ProgressStyle::with_template("{msg:>12} {wide_bar} {pos}/{len} [{elapsed_precise}]");
-        let bar = ProgressBar::new((repeat * parts) as u64);
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Stopwatch { repeat, bar }
+        Stopwatch { repeat, bar: progress(repeat * parts) }
     }
 
     /// Runs a work as often as asked and gives its last result and its times.
