@@ -36,8 +36,12 @@ where
     if all.is_some_and(|all| E::may_be_astray(s, all) & m.bits(s) == 0) {
         return None;
     }
-    let found =
-        array.elements_in_order().fold(0, |found, pack| found | E::astray(s, pack, finite)) & m.bits(s);
+    // a loop: what a closure does for an iterator isn't always compiled for the registers of the lanes
+    let mut found = 0;
+    for pack in array.elements_in_order() {
+        found |= E::astray(s, pack, finite);
+    }
+    found &= m.bits(s);
     (found != 0).then(|| found.trailing_zeros() as usize)
 }
 

@@ -46,7 +46,11 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
     }
     #[inline(always)]
     fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
-        pack.0.iter().fold(0, |mask, part| mask | P::astray(s, part, finite))
+        let mut mask = 0;
+        for part in &pack.0 {
+            mask |= P::astray(s, part, finite);
+        }
+        mask
     }
     #[inline(always)]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
