@@ -5,11 +5,15 @@ use std::collections::BTreeSet;
 use crate::facts::accumulated_by;
 use crate::ir::{
     is_function_name, Access, Arg, ArgValue, Block, Callee, Class, Expr, ExprKind, Function, Mode, Place,
-    Step, Stmt, StmtKind, Type, VarId, VarKind,
+    Pure, Step, Stmt, StmtKind, Type, VarId, VarKind,
 };
+use crate::pass::taken_partials;
 
 use super::vary::written;
 use super::{handles, Varying};
+
+/// The most parts that a tuple in lanes has.
+const LARGEST_TUPLE: usize = 8;
 
 /// Statements that run in lanes.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +43,16 @@ impl Lanes {
         }
         let shared = arrays.into_iter().filter(|&var| accumulated_by(function, var).is_some()).collect();
         Some(Lanes { varying, shared })
+    }
+
+    /// Those of a pure function, all of whose parameters and names differ between lanes; `None` where it can't run in lanes.
+    pub fn of_pure(pure: &Pure) -> Option<Lanes> {
+        let laned = is_laned_type(&pure.result_type)
+            && pure.vars.iter().all(|var| is_laned_type(&var.ty))
+            && has_short_tuples(&pure.result);
+        let all: BTreeSet<VarId> = (0..pure.vars.len()).map(|k| VarId(k as u32)).collect();
+        let varying = Varying { packs: all.clone(), own: all, ..Varying::default() };
+        laned.then_some(Lanes { varying, shared: BTreeSet::new() })
     }
 }
 
@@ -122,7 +136,7 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
     let mut shaped = true;
     stmt.each_expr(&mut |e| {
         products |= has_product(e);
-        shaped &= is_shaped(function, varying, e);
+        shaped &= is_shaped(function, varying, e) && has_short_tuples(e);
     });
     let mut places = true;
     let called = matches!(stmt.kind, StmtKind::Call { .. });
@@ -131,6 +145,7 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
     };
     stmt.each_access(&mut see);
     own && places
+        && shaped
         && !products
         && stmt.blocks().into_iter().flatten().all(|s| is_laned_stmt(function, varying, s))
 }
@@ -146,6 +161,17 @@ fn is_shaped(function: &Function, varying: &Varying, e: &Expr) -> bool {
     };
     e.each_child(&mut |c| shaped &= is_shaped(function, varying, c));
     shaped
+}
+
+/// Whether no tuple in an expression has more parts than one in lanes may have; partial derivatives are one.
+fn has_short_tuples(e: &Expr) -> bool {
+    let mut short = match &e.kind {
+        ExprKind::Tuple(parts) | ExprKind::Partials(_, parts) => parts.len() <= LARGEST_TUPLE,
+        ExprKind::Pure(path, args) => taken_partials(path).1 == 0 || args.len() <= LARGEST_TUPLE,
+        _ => true,
+    };
+    e.each_child(&mut |c| short &= has_short_tuples(c));
+    short
 }
 
 /// Parts of arrays are the same for all lanes but as arguments of calls, and not of arrays that are the
@@ -213,7 +239,7 @@ fn is_laned_type(ty: &Type) -> bool {
     match ty {
         Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) | Type::Unknown => true,
         Type::Array(t, _) | Type::Fixed(t, _) | Type::Shadow(t) => is_laned_type(t),
-        Type::Tuple(ts) => ts.iter().all(is_laned_type),
+        Type::Tuple(ts) => ts.len() <= LARGEST_TUPLE && ts.iter().all(is_laned_type),
         Type::Struct(..) | Type::Stack(_) | Type::Function(_) => false,
     }
 }

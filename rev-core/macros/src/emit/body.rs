@@ -18,7 +18,7 @@ use super::call::bare_callee;
 use super::callee::{programs, Kind};
 use super::lanes::Lane;
 use super::names::{ident, ident_at};
-use super::pure::pure_program;
+use super::pure::{pure_lane_program, pure_program};
 use super::sites::{Quotes, Sites};
 use super::types::rust_type;
 use crate::diagnostic::compile_errors;
@@ -251,7 +251,13 @@ impl<'a> Body<'a> {
         }
         self.only_by_reference();
         if self.pure {
-            return quote!(return __None);
+            return match &self.lane {
+                Some(_) => {
+                    let lane = self.told();
+                    quote!(return __Err(#lane))
+                }
+                None => quote!(return __None),
+            };
         }
         let at = self.at();
         let error = make(at);
@@ -296,18 +302,19 @@ impl<'a> Body<'a> {
     }
 
     /// The program of the pure function at a path, of which so many partial derivatives more are meant, to be called with
-    /// arguments.
-    pub fn pure_program(&self, path: &str, partials: usize) -> TokenStream {
+    /// arguments; the one for lanes, to be called with them and the arguments before them.
+    pub fn pure_program(&self, path: &str, partials: usize, in_lanes: bool) -> TokenStream {
         let (path, taken) = taken_partials(path);
         let order = taken + partials;
-        let name = pure_program(order);
+        let name = if in_lanes { pure_lane_program(order) } else { pure_program(order) };
+        let of_lanes = in_lanes.then(|| quote!(_, _));
         match self.source.pures.get(path) {
             Some(written) => {
                 let given = written.segments.last().map(|s| &s.arguments);
                 let given = match given {
                     Some(syn::PathArguments::AngleBracketed(a)) => {
                         let args = a.args.iter();
-                        quote!(::<#(#args),*>)
+                        quote!(::<#(#args,)* #of_lanes>)
                     }
                     _ => TokenStream::new(),
                 };

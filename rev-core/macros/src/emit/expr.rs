@@ -84,7 +84,7 @@ impl Body<'_> {
     /// integer by zero.
     fn pure_call(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
         let p = self.p;
-        let program = self.pure_program(path, partials);
+        let program = self.pure_program(path, partials, false);
         let args = self.exprs(args);
         let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
         quote!(match #program(#(#args),*) {

@@ -5,10 +5,12 @@ use proc_macro2::TokenStream;
 use quote::{quote, ToTokens};
 use rev_compiler::ir::{Function, Module, Pure};
 use rev_compiler::pass::partials;
+use rev_compiler::plan::Lanes;
 
 use super::api::collected;
 use super::body::{Body, Repr, Scope};
 use super::callee::Kind as Callee;
+use super::lanes::Lane;
 use super::sites::Quotes;
 use super::types::rust_type;
 use crate::methods::beside;
@@ -24,6 +26,11 @@ pub fn pure_program(order: usize) -> proc_macro2::Ident {
     }
 }
 
+/// The same for lanes.
+pub fn pure_lane_program(order: usize) -> proc_macro2::Ident {
+    super::names::ident(&format!("{}_lanes", pure_program(order)))
+}
+
 /// The items that a `#[pure]` function becomes.
 pub fn pure(model: &PureModel) -> TokenStream {
     let p = &crate::runtime::path();
@@ -36,7 +43,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
     let derivatives = std::iter::successors(Some(model.function.clone()), |pure| partials(pure).ok());
     let derivatives: Vec<Pure> = derivatives.take(usize::from(model.order) + 1).collect();
     let programs: TokenStream =
-        derivatives.iter().enumerate().map(|(k, pure)| program(&scope, model, pure, k)).collect();
+        derivatives.iter().enumerate().map(|(k, pure)| programs_of(&scope, model, pure, k)).collect();
     let orders = (1..derivatives.len()).map(|order| {
         quote! {
             #[diagnostic::do_not_recommend]
@@ -129,36 +136,61 @@ fn of_type(p: &TokenStream, model: &PureModel, method: &Method) -> TokenStream {
     }
 }
 
-/// The value of a pure function, or of its partial derivatives; `None` where an integer is divided
-/// by zero.
-fn program(scope: &Scope, model: &PureModel, pure: &Pure, order: usize) -> TokenStream {
-    let (p, name) = (scope.p, pure_program(order));
+/// The value of a pure function, or of its partial derivatives: for one iteration, `None` where an integer is divided by
+/// zero; and for lanes, with the first of them in which one is as the error.
+fn programs_of(scope: &Scope, model: &PureModel, pure: &Pure, order: usize) -> TokenStream {
+    let p = scope.p;
     let function = frame(pure);
-    let mut body = Body::new(scope, &function);
-    body.pure = true;
-    let mut params = Vec::new();
-    for (param, &var) in model.params.iter().zip(&pure.params) {
-        let ty = match &param.ty {
-            syn::Type::Reference(r) => &*r.elem,
-            ty => ty,
-        };
-        let name = body.name(var);
-        params.push(quote!(#name: #ty));
-        body.set(var, Repr::Value);
-    }
-    let value = body.expr(&pure.result);
-    let sig = &model.item.sig;
-    let (generics, conditions) = (&sig.generics, &sig.generics.where_clause);
-    let result = match (rust_type(&pure.result_type, p), &sig.output) {
+    let types = model.params.iter().map(|param| match &param.ty {
+        syn::Type::Reference(r) => &*r.elem,
+        ty => ty,
+    });
+    let types: Vec<&syn::Type> = types.collect();
+    let result = match (rust_type(&pure.result_type, p), &model.item.sig.output) {
         (Some(ty), _) => ty,
         (None, syn::ReturnType::Type(_, ty)) => quote!(#ty),
         (None, syn::ReturnType::Default) => quote!(()),
     };
-    quote! {
+    let body = |lane: Option<Lane>| {
+        let mut body = Body::new(scope, &function);
+        body.pure = true;
+        pure.params.iter().for_each(|&var| body.set(var, Repr::Value));
+        body.lane = lane;
+        body
+    };
+    let generics = &model.item.sig.generics;
+    let conditions = &generics.where_clause;
+    let mut one = body(None);
+    let names: Vec<_> = pure.params.iter().map(|&var| one.name(var)).collect();
+    let (name, value) = (pure_program(order), one.expr(&pure.result));
+    let program = quote! {
         #[doc(hidden)]
         #[inline]
-        pub fn #name #generics (self, #(#params),*) -> ::core::option::Option<#result> #conditions {
+        pub fn #name #generics (self, #(#names: #types),*) -> ::core::option::Option<#result> #conditions {
             __Some(#value)
+        }
+    };
+    let Some(lanes) = Lanes::of_pure(pure) else { return program };
+    let mut laned = body(Some(Lane::under(lanes, super::names::ident("__m"))));
+    let (name, value) = (pure_lane_program(order), laned.pack(&pure.result));
+    let (declared, others) = (generics.params.iter(), generics.type_params().map(|t| &t.ident));
+    let conditions = conditions.iter().flat_map(|clause| &clause.predicates);
+    quote! {
+        #program
+
+        #[doc(hidden)]
+        #[inline(always)]
+        pub fn #name<#(#declared,)* __S: #p::lanes::Isa, __M: #p::lanes::Mask>(
+            self,
+            __s: __S,
+            __m: __M,
+            #(#names: #p::lanes::Pack<#types>),*
+        ) -> ::core::result::Result<#p::lanes::Pack<#result>, usize>
+        where
+            #(#others: #p::lanes::Laned,)*
+            #(#conditions),*
+        {
+            __Ok(#value)
         }
     }
 }

@@ -229,29 +229,15 @@ impl Body<'_> {
         quote!({ #out #e })
     }
 
-    /// A pure function, lane by lane.
+    /// A pure function, by its program for lanes.
     fn lane_pure(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
         let (p, mask) = (self.p, self.mask());
-        let program = self.pure_program(path, partials);
-        let mut before = TokenStream::new();
-        let mut given = Vec::new();
-        for e in args {
-            let held = self.fresh("arg");
-            let (value, kind) = self.lane_expr(e);
-            before.extend(quote!(let #held = #value;));
-            given.push(match kind {
-                Kind::Uniform => quote!(::core::clone::Clone::clone(&#held)),
-                Kind::Linear => quote!(#held.at(__k)),
-                Kind::Pack => quote!(#p::lanes::get(&#held, __k)),
-            });
-        }
+        let program = self.pure_program(path, partials, true);
+        let args = self.packs(args);
         let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::zero_divisor(#at)));
-        quote!({
-            #before
-            match #p::lanes::each(__s, #mask, |__k| #program(#(#given),*)) {
-                __Ok(__r) => __r,
-                __Err(__lane) => #failure,
-            }
+        quote!(match #program(__s, #mask, #(#args),*) {
+            __Ok(__r) => __r,
+            __Err(__lane) => #failure,
         })
     }
 

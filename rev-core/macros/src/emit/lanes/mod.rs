@@ -103,7 +103,7 @@ impl Body<'_> {
     }
 
     /// The number of the lane of which an error tells: the first active one, where it is about none.
-    fn told(&self) -> TokenStream {
+    pub fn told(&self) -> TokenStream {
         let (p, active) = (self.p, self.mask());
         let failing = self.lane.as_ref().and_then(|lane| lane.failing.clone());
         failing.unwrap_or_else(|| quote!(#p::lanes::first_active(__s, #active)))

@@ -1,0 +1,122 @@
+//! `#[pure]` functions in lanes: the same bits as the interpreter, the same errors.
+
+#![allow(clippy::unwrap_used)]
+
+use rev_core::error::Cause;
+use rev_core::interp::Interpreter;
+use rev_cpu::prelude::*;
+
+/// A branch whose other side is infinite, exponentials, and a name that is used twice.
+#[pure]
+fn bent<T: Real>(x: T, slope: T) -> T {
+    let t = (slope * x).tanh();
+    if x > 0.0 {
+        x.ln() + t
+    } else {
+        t * x.exp() + t
+    }
+}
+
+/// Two results, one of them by another pure function.
+#[pure]
+fn both<T: Real>(x: T, n: usize, low: bool) -> (T, T) {
+    let part = if low && n > 2 { x } else { bent(x, 0.5) };
+    (part * part, part - (n as T))
+}
+
+#[pure(d(z) = z + z)]
+fn squared<T: Real>(z: Complex<T>) -> Complex<T> {
+    z * z
+}
+
+#[pure(d(a) = b, d(b) = a)]
+fn product<T: Real>(a: T, b: T) -> T {
+    a * b
+}
+
+#[pure]
+fn constant<T: Real>() -> T {
+    0.25
+}
+
+/// More parameters than a tuple in lanes has parts.
+#[pure]
+fn long<T: Real>(a: T, b: T, c: T, d: T, e: T, f: T, g: T, h: T, i: T) -> T {
+    a * b + c * d + e * f + g * h + i * a
+}
+
+#[reversible(tangent)]
+fn all<T: Real>(y: &mut [T], w: &mut [Complex<T>], x: &[T], z: &[Complex<T>], n: &[usize]) {
+    for i in par(0..x.len()) {
+        let (a, b) = both(x[i], n[i], x[i] < 1.0);
+        y[i] += a + b * product::<T>(x[i], 1.5) + constant::<T>();
+        if n[i] % 3 == 0 {
+            y[i] += bent(1.0 + x[i], (i as T) / 64.0);
+        }
+        w[i] += squared(z[i]);
+    }
+}
+
+#[reversible]
+fn of_nine<T: Real>(y: &mut [T], x: &[T]) {
+    for i in par(0..y.len()) {
+        y[i] += long(x[i], x[i + 1], x[i + 2], x[i], x[i], 2.0, x[i + 1], x[i + 2], x[i]);
+    }
+}
+
+fn numbers(n: usize) -> Vec<f64> {
+    (0..n).map(|i| (i as f64 * 0.7).sin() * 3.0).collect()
+}
+
+fn seen<D: Device>(device: &D, n: usize) -> String {
+    let x = numbers(n);
+    let z: Vec<_> = x.iter().map(|v| Complex::new(*v, 1.0 - v)).collect();
+    let which: Vec<usize> = (0..n).map(|i| i * 5 % 7).collect();
+    let (mut y, mut w) = (vec![0.5; n], z.clone());
+    all::run(device, &mut y, &mut w, &x, &z, &which).unwrap();
+    let seeds: Vec<_> = z.iter().map(|v| v.conj()).collect();
+    let by = all::vjp(device, &x, &seeds, &y, &w, &x, &z, &which).unwrap();
+    let along = all::jvp(device, &x, &seeds, &y, &w, &y, &w, &x, &z, &which).unwrap();
+    let mut nine = vec![0.0; n.saturating_sub(2)];
+    of_nine::run(device, &mut nine, &x).unwrap();
+    let by_nine = of_nine::vjp(device, &nine.clone(), &nine, &x).unwrap();
+    format!("{y:?} {w:?} {by:?} {along:?} {nine:?} {by_nine:?}")
+}
+
+#[test]
+fn in_lanes_they_have_the_same_bits_as_the_interpreter() {
+    for n in [2, 3, 31, 64, 77] {
+        let expected = seen(&Interpreter::new(), n);
+        assert_eq!(seen(&Cpu::new(), n), expected, "{n}");
+        assert_eq!(seen(&Cpu::with_threads(1).checks(false), n), expected, "{n}, checks off");
+    }
+}
+
+#[pure]
+fn quotient(a: i64, b: i64) -> i64 {
+    a / b + a % b
+}
+
+#[reversible]
+fn quotients(y: &mut [i64], a: &[i64], b: &[i64]) {
+    for i in par(0..y.len()) {
+        if a[i] > 0 {
+            y[i] += quotient(a[i], b[i]);
+        }
+    }
+}
+
+#[test]
+fn a_division_by_zero_is_the_failing_iteration_s() {
+    let (a, mut b) = (vec![7, -7, 7, 7, -7, 9, 8, 7, 7, 7, 3], vec![2; 11]);
+    // where the branch isn't taken nothing is divided
+    (b[1], b[4]) = (0, 0);
+    let mut y = vec![0; 11];
+    quotients(&mut y, &a, &b).unwrap();
+    assert_eq!(y, [4, 0, 4, 4, 0, 5, 4, 4, 4, 4, 2]);
+    b[6] = 0;
+    let of = |error: Error| (error.cause().clone(), error.to_string());
+    let found = of(quotients::run(&Cpu::new(), &mut y, &a, &b).unwrap_err());
+    assert_eq!(found.0, Cause::DivisionByZero);
+    assert_eq!(found, of(quotients::run(&Interpreter::new(), &mut vec![0; 11], &a, &b).unwrap_err()));
+}
