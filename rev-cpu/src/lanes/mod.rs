@@ -49,4 +49,4 @@ pub use lend::Lend;
 pub use own::{astray_in, mismatch_in};
 pub use ranges::Trips;
 pub use rev_core::lanes::*;
-pub use spread::{spread, spread_zero_shadows, spread_zeros_like, zero_shadows, zeros_like, LaneValue};
+pub use spread::{each, spread, spread_zero_shadows, spread_zeros_like, zero_shadows, zeros_like, LaneValue};

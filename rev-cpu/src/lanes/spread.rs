@@ -1,9 +1,11 @@
-//! Values brought into lanes: loop variables, shadows of arrays.
+//! Values brought into lanes: loop variables, results of calls for one lane after the other, shadows of
+//! arrays.
 
-use rev_core::lanes::{self, Laned, Pack};
+use rev_core::lanes::{self, Isa, Laned, Mask, Pack};
 use rev_core::scalar::{Integer, Primal};
 
 use super::index::Lin;
+use super::memory::active;
 use crate::arrays::Shaped;
 
 /// What stands for a value in each lane.
@@ -34,6 +36,27 @@ impl<P: Laned> LaneValue for Pack<P> {
 #[inline(always)]
 pub fn spread<V: LaneValue>(v: V) -> Pack<V::Value> {
     v.spread()
+}
+
+/// What a function gives for each active lane, in order; inactive lanes hold a copy of an active one's.
+/// The first lane as an error for which it gives `None`, and 0 where no lane is active.
+#[inline(always)]
+pub fn each<S: Isa, M: Mask, R: Laned>(
+    s: S,
+    m: M,
+    mut f: impl FnMut(usize) -> Option<R>,
+) -> Result<Pack<R>, usize> {
+    let mut all = None;
+    for k in 0..S::LANES {
+        if active(s, m, k) {
+            let value = f(k).ok_or(k)?;
+            match &mut all {
+                None => all = Some(lanes::splat(value)),
+                Some(all) => lanes::set(all, k, value),
+            }
+        }
+    }
+    all.ok_or(0)
 }
 
 /// Elements that are packs.

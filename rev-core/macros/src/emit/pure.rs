@@ -26,6 +26,10 @@ pub fn pure_program(order: usize) -> proc_macro2::Ident {
     }
 }
 
+/// The highest order of partial derivatives that have a program for lanes. Each order has as many numbers as the one before for
+/// each parameter, and a program for lanes is compiled for each width and instruction set wherever it is called.
+pub const LANED_ORDERS: usize = 1;
+
 /// The same for lanes.
 pub fn pure_lane_program(order: usize) -> proc_macro2::Ident {
     super::names::ident(&format!("{}_lanes", pure_program(order)))
@@ -170,7 +174,7 @@ fn programs_of(scope: &Scope, model: &PureModel, pure: &Pure, order: usize) -> T
             __Some(#value)
         }
     };
-    let Some(lanes) = Lanes::of_pure(pure) else { return program };
+    let Some(lanes) = Lanes::of_pure(pure).filter(|_| order <= LANED_ORDERS) else { return program };
     let mut laned = body(Some(Lane::under(lanes, super::names::ident("__m"))));
     let (name, value) = (pure_lane_program(order), laned.pack(&pure.result));
     let (declared, others) = (generics.params.iter(), generics.type_params().map(|t| &t.ident));

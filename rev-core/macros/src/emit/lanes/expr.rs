@@ -4,9 +4,11 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_compiler::ir::{Expr, ExprKind, Place, Step, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
+use rev_compiler::pass::taken_partials;
 
 use super::super::body::{Body, Repr};
 use super::super::names::ident;
+use super::super::pure::LANED_ORDERS;
 use super::super::types::rust_type;
 use super::Kind;
 
@@ -229,15 +231,36 @@ impl Body<'_> {
         quote!({ #out #e })
     }
 
-    /// A pure function, by its program for lanes.
+    /// A pure function: by its program for lanes, or lane by lane where its derivatives have none.
     fn lane_pure(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
         let (p, mask) = (self.p, self.mask());
-        let program = self.pure_program(path, partials, true);
-        let args = self.packs(args);
+        let in_lanes = taken_partials(path).1 + partials <= LANED_ORDERS;
+        let program = self.pure_program(path, partials, in_lanes);
+        let (before, call) = if in_lanes {
+            let args = self.packs(args);
+            (TokenStream::new(), quote!(#program(__s, #mask, #(#args),*)))
+        } else {
+            let mut before = TokenStream::new();
+            let mut given = Vec::new();
+            for e in args {
+                let held = self.fresh("arg");
+                let (value, kind) = self.lane_expr(e);
+                before.extend(quote!(let #held = #value;));
+                given.push(match kind {
+                    Kind::Uniform => quote!(::core::clone::Clone::clone(&#held)),
+                    Kind::Linear => quote!(#held.at(__k)),
+                    Kind::Pack => quote!(#p::lanes::get(&#held, __k)),
+                });
+            }
+            (before, quote!(#p::lanes::each(__s, #mask, |__k| #program(#(#given),*))))
+        };
         let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::zero_divisor(#at)));
-        quote!(match #program(__s, #mask, #(#args),*) {
-            __Ok(__r) => __r,
-            __Err(__lane) => #failure,
+        quote!({
+            #before
+            match #call {
+                __Ok(__r) => __r,
+                __Err(__lane) => #failure,
+            }
         })
     }
 
