@@ -91,6 +91,19 @@ def embedding(arguments):
     return loss, [arguments["x"]]
 
 
+def bessel(arguments):
+    def loss(z):
+        square = 0.25 * z * z
+        term = 0.5 * square
+        total = term
+        for k in range(1, 8):
+            term = term * (-square / (k * (k + 2)))
+            total = total + term
+        return total.sum()
+
+    return loss, [arguments["z"]]
+
+
 def seconds(work, rounds):
     """The shortest time of a compiled work."""
 
@@ -107,7 +120,8 @@ def seconds(work, rounds):
 
 def measured(program, rounds):
     arguments = {name: jnp.asarray(value) for name, value in program["arguments"].items()}
-    loss, x = {"gmm": gmm, "ba": ba, "kmeans": kmeans, "embedding": embedding}[program["kind"]](arguments)
+    kinds = {"gmm": gmm, "ba": ba, "kmeans": kmeans, "embedding": embedding, "bessel": bessel}
+    loss, x = kinds[program["kind"]](arguments)
     v, first = [], 0
     for part in x:
         v.append(jnp.sin(0.7 * jnp.arange(first, first + part.size)).reshape(part.shape))
