@@ -42,11 +42,11 @@ impl Table {
         gradient: Option<impl Fn(&Cpu) -> Result<C, rev::Error>>,
     ) -> Result<(), Failure> {
         let devices = [true, false].map(|checks| Cpu::with_threads(1).checks(checks));
-        let mut works: Vec<Work> = vec![("plain", Box::new(|| Ok(drop(black_box(plain())))))];
+        let mut works = vec![work("plain", || Ok(plain()))];
         for device in &devices {
-            works.push(("value", Box::new(|| Ok(drop(black_box(value(device)?))))));
+            works.push(work("value", || value(device)));
             if let Some(gradient) = &gradient {
-                works.push(("gradient", Box::new(|| Ok(drop(black_box(gradient(device)?))))));
+                works.push(work("gradient", || gradient(device)));
             }
         }
         let times = self.race.run(label, &mut works)?;
@@ -60,8 +60,18 @@ impl Table {
     }
 }
 
-/// For programs that are of whole numbers.
-const NONE: Option<fn(&Cpu) -> Result<(), rev::Error>> = None;
+fn work<'a, T>(name: &'static str, run: impl Fn() -> Result<T, rev::Error> + 'a) -> Work<'a> {
+    let run = move || {
+        black_box(run()?);
+        Ok(())
+    };
+    (name, Box::new(run))
+}
+
+type Run = fn(&Cpu) -> Result<(), rev::Error>;
+
+/// For programs of whole numbers.
+const NONE: Option<Run> = None;
 
 fn numbers(n: usize, by: f64) -> Vec<f64> {
     (0..n).map(|i| (by * i as f64).sin()).collect()
@@ -121,15 +131,13 @@ fn sparse_programs(table: &mut Table) -> Result<(), Failure> {
             let mut c = zeros.clone();
             sparse::product::run(d, c.view_mut(), one, p.0, p.1, &values, b.view()).map(|()| c)
         },
-        Some(|d: &Cpu| {
-            sparse::product::vjp(d, b.view(), zeros.view(), one, p.0, p.1, &values, b.view())
-        }),
+        Some(|d: &Cpu| sparse::product::vjp(d, b.view(), zeros.view(), one, p.0, p.1, &values, b.view())),
     )
 }
 
 fn dense_programs(table: &mut Table) -> Result<(), Failure> {
     let n = 64;
-    let a = matrix((n, n), 0.7) + 3.0 * Array2::eye(n);
+    let a = matrix((n, n), 0.7) + 3.0 * Array2::<f64>::eye(n);
     let (b, zeros) = (matrix((n, 1), 0.9), Array2::zeros((n, 1)));
     table.add(
         "64 equations by LU",
@@ -281,7 +289,8 @@ fn network_programs(table: &mut Table) -> Result<(), Failure> {
         Some(|d: &Cpu| real_nvp::unlikelihood::gradient(d, samples.view(), w, b, scale, r, shift, t)),
     )?;
     let halves = Array3::from_shape_fn((4, 8, 64), |(n, c, i)| (0.1 * (n + c * i) as f64).sin());
-    let kernels = Array4::from_shape_fn((8, 8, 8, 3), |(l, o, c, k)| 0.1 * (0.3 * (l + o * c + k) as f64).cos());
+    let kernels =
+        Array4::from_shape_fn((8, 8, 8, 3), |(l, o, c, k)| 0.1 * (0.3 * (l + o * c + k) as f64).cos());
     let biases = matrix((8, 8), 0.5);
     table.add(
         "8 reversible residual blocks, 4 signals of 16 by 64",
@@ -316,7 +325,7 @@ fn classics(table: &mut Table) -> Result<(), Failure> {
             kepler::orbit::run(d, &mut position, &mut velocity, black_box(1e-3), 1000)
                 .map(|()| (position, velocity))
         },
-        Some(|d: &Cpu| kepler::orbit::vjp(d, [1.0, 0.0], [0.0, 0.0], position, velocity, 1e-3, 1000)),
+        Some(|d: &Cpu| kepler::orbit::vjp(d, [1.0, 0.0], [0.0, 0.0], &position, &velocity, 1e-3, 1000)),
     )?;
     let blocks: Vec<[u32; 2]> = (0..10_000).map(|i| [i, i ^ 0x5555]).collect();
     let key = [1, 2, 3, 4];
@@ -345,8 +354,7 @@ fn classics(table: &mut Table) -> Result<(), Failure> {
 }
 
 fn run() -> Result<Outcome, Failure> {
-    let columns =
-        ["program", "plain, µs", "value", "gradient", "value, checks off", "gradient, checks off"];
+    let columns = ["program", "plain, µs", "value", "gradient", "value, checks off", "gradient, checks off"];
     let report = Report::new("The library beside plain Rust, one thread".to_string(), &columns);
     let mut table = Table { race: Race::new(ROUNDS), report };
     sparse_programs(&mut table)?;

@@ -118,5 +118,5 @@ fn a_division_by_zero_is_the_failing_iteration_s() {
     let of = |error: Error| (error.cause().clone(), error.to_string());
     let found = of(quotients::run(&Cpu::new(), &mut y, &a, &b).unwrap_err());
     assert_eq!(found.0, Cause::DivisionByZero);
-    assert_eq!(found, of(quotients::run(&Interpreter::new(), &mut vec![0; 11], &a, &b).unwrap_err()));
+    assert_eq!(found, of(quotients::run(&Interpreter::new(), &mut [0; 11], &a, &b).unwrap_err()));
 }
