@@ -59,7 +59,7 @@ pub fn diagonalize<T: Real>(mut a: ArrayViewMut2<T>, angles: &mut [T], tolerance
     release(at, angles.len());
 }
 
-/// `V := V J` for the rotations of [`diagonalize`]: what is the identity before are the eigenvectors afterwards, one in each column, in the
+/// `V := V J` for the rotations of [`diagonalize()`]: what is the identity before are the eigenvectors afterwards, one in each column, in the
 /// order of the diagonal.
 ///
 /// # Errors
@@ -82,7 +82,7 @@ pub fn rotate<T: Real>(mut v: ArrayViewMut2<T>, angles: &[T]) {
     }
 }
 
-/// `values +=` the eigenvalues of a symmetric matrix, after so many sweeps and up to the tolerance of [`diagonalize`], in no given
+/// `values +=` the eigenvalues of a symmetric matrix, after so many sweeps and up to the tolerance of [`diagonalize()`], in no given
 /// order. Memory: a copy of the matrix, and the angles of the sweeps.
 #[reversible]
 pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, sweeps: usize, tolerance: T) {

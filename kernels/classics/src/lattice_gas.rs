@@ -125,7 +125,7 @@ impl Rule {
         Rule { after, before, directions }
     }
 
-    /// The moves that [`stream`] takes on a lattice of `rows` by `columns`, both at least 1.
+    /// The moves that [`stream()`] takes on a lattice of `rows` by `columns`, both at least 1.
     pub fn moves(&self, rows: usize, columns: usize) -> Vec<[usize; 2]> {
         let ahead = |step: isize, length: usize| step.rem_euclid(length.max(1) as isize) as usize;
         self.directions.iter().map(|[y, x]| [ahead(*y, rows), ahead(*x, columns)]).collect()

@@ -120,7 +120,7 @@ pub enum GlassError {
     },
 }
 
-/// Couplings and fields of a lattice, shaped as [`ground_energy`] takes them.
+/// Couplings and fields of a lattice, shaped as [`ground_energy()`] takes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Glass {
     right: Array2<f64>,

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Liu and Zhao, "Differentiate everything with a reversible programming language" (first version, 2020), algorithm 2 and theorem 2 in appendix C: this learns
-//! only where what is kept leaves the output open. [`keeps_input`] (their `f1`) keeps `x` and `p + x`, which say what `p` was, so it learns
-//! nothing. [`forgets_input`] (their `f2`) takes `x` back to zero by the output, and keeps `p + x` alone; its fixed point is
+//! only where what is kept leaves the output open. [`keeps_input()`] (their `f1`) keeps `x` and `p + x`, which say what `p` was, so it learns
+//! nothing. [`forgets_input()`] (their `f2`) takes `x` back to zero by the output, and keeps `p + x` alone; its fixed point is
 //! the `p` with `f(x, p) = target`, near which a round leaves `-target / eˣ` of the error: it is found where `|target| < eˣ`.
 
 use rev_cpu::prelude::*;
@@ -62,9 +62,9 @@ pub struct Learned {
 /// Which program learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// [`keeps_input`]
+    /// [`keeps_input()`]
     KeepsInput,
-    /// [`forgets_input`]
+    /// [`forgets_input()`]
     ForgetsInput,
 }
 

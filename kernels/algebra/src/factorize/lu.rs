@@ -91,7 +91,7 @@ pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
     }
 }
 
-/// `b := A⁻¹ b` for the factors of `A`, as [`lu`] leaves them.
+/// `b := A⁻¹ b` for the factors of `A`, as [`lu()`] leaves them.
 ///
 /// # Errors
 ///

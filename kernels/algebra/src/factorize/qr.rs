@@ -2,7 +2,7 @@
 //!
 //! A reflection `H = 1 - τ v vᵀ`, `τ = 2 / vᵀv`, that takes a column `x` to `β e₁` has `v = (1, x₁/(x₀ - β), …)`, which stands in the place
 //! of the column below `β`. What is lost comes back from them: `x₀ = β (1 - τ)`. And `H` is its own inverse, `vᵀ H x = -vᵀ x`, so applying
-//! it takes no memory either: [`householder`] keeps nothing.
+//! it takes no memory either: [`householder()`] keeps nothing.
 //!
 //! Gram and Schmidt, each column as soon as the one before is done: `r_kj = q_k · a_j`, `a_j := a_j - r_kj q_k`, `r_jj = |a_j|`,
 //! `q_j := a_j / r_jj`. `R` is an argument of its own.
@@ -68,7 +68,7 @@ pub fn reflect<T: Real>(mut b: ArrayViewMut2<T>, v: ArrayView1<T>) {
 
 /// `A = Q R` in place, for a matrix with at least as many rows as columns: `R` in the upper triangle, and below it in column `k` the
 /// vector `v` of the reflection `H_k`, without its first element 1. `Q = H_0 H_1 …`. The diagonal of `R` has the
-/// signs that [`reflector`] gives it.
+/// signs that [`reflector()`] gives it.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub fn householder<T: Real>(mut a: ArrayViewMut2<T>) {
     }
 }
 
-/// `B := Qᵀ B` for the factors that [`householder`] leaves; its inverse is `B := Q B`.
+/// `B := Qᵀ B` for the factors that [`householder()`] leaves; its inverse is `B := Q B`.
 #[reversible]
 pub fn transposed_times<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>) {
     for k in 0..factors.ncols() {

@@ -2,7 +2,7 @@
 //!
 //! Row `i` of a matrix has the entries `starts[i]..starts[i + 1]`; entry `k` stands in column `columns[k]` and has the value `values[k]`.
 //! The columns of a row ascend. A matrix that is compressed by columns is its transposed one compressed by rows, so
-//! [`transposed_matvec`] is its product with a vector, and [`matvec`] that of its transposed matrix. Other libraries call the two index
+//! [`transposed_matvec()`] is its product with a vector, and [`matvec()`] that of its transposed matrix. Other libraries call the two index
 //! arrays `indptr` and `indices`.
 //!
 //! The index arrays belong to the caller. [`Structure`] checks them once; the programs take slices and check each index as they use it.
