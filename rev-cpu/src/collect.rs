@@ -174,7 +174,7 @@ impl FunctionArg {
 
     /// Its adjoint on numbers.
     pub fn adjoint_of(name: &str) -> FunctionArg {
-        FunctionArg(rev_core::pass::adjoint_name(name))
+        FunctionArg(rev_core::ir::adjoint_name(name))
     }
 }
 

@@ -54,6 +54,7 @@ const FORMS: &[&str] = &[
     "if expression",
     "length",
     "named constant",
+    "function as an argument",
     "constant table",
     "const parameter",
     "cast",
@@ -252,7 +253,7 @@ impl Census {
             ExprKind::Func(func, _) => self.count("function", func.name()),
             ExprKind::Contract(..) => self.form("contraction"),
             ExprKind::Pure(path, _) => {
-                let given = prelude::module().is_ok_and(|m| m.pures[path].partials.is_some());
+                let given = prelude::module().is_ok_and(|m| m.pures[path.as_str()].partials.is_some());
                 self.form(if given { "pure call with given derivatives" } else { "pure call" });
             }
             ExprKind::Block(..) => self.form("block expression"),
@@ -260,6 +261,7 @@ impl Census {
             ExprKind::Len(..) => self.form("length"),
             ExprKind::Named(path) if path == prelude::TABLE => self.form("constant table"),
             ExprKind::Named(_) => self.form("named constant"),
+            ExprKind::Function(_) => self.form("function as an argument"),
             ExprKind::Const(_) => self.form("const parameter"),
             ExprKind::Cast(..) => self.form("cast"),
             _ => {}

@@ -4,7 +4,6 @@ use rev_core::check::check_module;
 use rev_core::facts::passed_with_derivatives;
 use rev_core::ir::*;
 use rev_core::ops::Func;
-use rev_core::pass::ADJOINT;
 use rev_core::text::ParseError;
 
 use crate::dice::Dice;
@@ -79,7 +78,7 @@ impl Program {
             let passed: Vec<usize> = callers
                 .iter()
                 .flat_map(passed_with_derivatives)
-                .filter(|p| p.callee.split("::<").next() == Some(&function.name))
+                .filter(|p| p.callee.name() == function.name)
                 .map(|p| p.argument)
                 .collect();
             for (at, var) in function.params.iter().enumerate() {
@@ -139,7 +138,7 @@ impl Program {
             params.extend([param.clone(), bar]);
         }
         let name = format!("{}_adjoint", self.entry().name);
-        let callee = Callee::Path(format!("{}{ADJOINT}", self.entry().name));
+        let callee = Callee::Path(FunctionPath::new(&self.entry().name).with(Derived::Adjoint));
         let args = passed_on(adjoint, &params);
         let call = StmtKind::Call { callee, direction: Direction::FORWARD, args: args.collect() };
         let function = Function { name: name.clone(), body: vec![Stmt::new(call)], ..adjoint.clone() };
@@ -291,7 +290,7 @@ fn calls_itself(function: &Function, name: &str, params: &[Param], inverse: bool
         ArgValue::Expr(_) | ArgValue::Place(_) => arg,
     });
     let direction = if inverse { Direction::INVERSE } else { Direction::FORWARD };
-    let call = StmtKind::Call { callee: Callee::Path(name.to_owned()), direction, args: args.collect() };
+    let call = StmtKind::Call { callee: Callee::Path(name.into()), direction, args: args.collect() };
     let left = function.params.iter().zip(params).find(|(_, p)| depth(p));
     let cond = match left {
         Some((id, _)) => Expr::func(Func::Gt, vec![Expr::read(Place::var(*id)), Expr::int(0)]),

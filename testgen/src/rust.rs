@@ -235,7 +235,7 @@ impl Source<'_> {
             }
             StmtKind::Call { callee, direction, args } => {
                 let path = match callee {
-                    Callee::Path(path) => path.clone(),
+                    Callee::Path(path) => path.to_string(),
                     Callee::Param(v) => self.name(*v).to_owned(),
                 };
                 let inverse = if direction.inverse { "::inverse" } else { "" };
@@ -368,6 +368,7 @@ impl Source<'_> {
                 return (literal(*n, ty.as_ref()), if is_negative(*n) { UNARY } else { ATOM })
             }
             ExprKind::Named(path) | ExprKind::Const(path) => path.clone(),
+            ExprKind::Function(path) => path.to_string(),
             ExprKind::Read(p) => self.place(p),
             ExprKind::Len(p, None) => format!("{}.len()", self.place(p)),
             ExprKind::Len(p, Some(0)) => format!("{}.nrows()", self.place(p)),

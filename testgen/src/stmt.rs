@@ -280,7 +280,7 @@ impl Generator<'_> {
         self.targets.clear();
         let direction = if self.dice.chance(30) { Direction::INVERSE } else { Direction::FORWARD };
         let args = args.into_iter().collect::<Option<Vec<_>>>()?;
-        self.leaf(StmtKind::Call { callee: Callee::Path(signature.name), direction, args })
+        self.leaf(StmtKind::Call { callee: Callee::Path(signature.name.into()), direction, args })
     }
 
     fn written_argument(
@@ -382,7 +382,7 @@ impl Generator<'_> {
             What::Narrow(_) => return None,
             What::Function => {
                 let name = FUNCTIONS[self.dice.below(FUNCTIONS.len())];
-                ArgValue::Expr(Expr::new(ExprKind::Named(name.into())))
+                ArgValue::Expr(Expr::new(ExprKind::Function(name.into())))
             }
         };
         Some(Arg { mode: Mode::Read, value })

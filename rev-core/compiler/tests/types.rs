@@ -221,8 +221,11 @@ fn paths_say_what_generic_parameters_stand_for() {
     let generic = |name: &str, kind| Generic { name: name.into(), kind };
     let scalar = || GenericKind::Scalar(Class::Scalar);
     let all = [generic("T", scalar()), generic("N", GenericKind::Const), generic("U", scalar())];
-    let written = |path| {
-        Generic::written(&all, path).into_iter().map(|(g, a)| (g.name.as_str(), a)).collect::<Vec<_>>()
+    let written = |path: &str| {
+        Generic::written(&all, &path.into())
+            .into_iter()
+            .map(|(g, a)| (g.name.as_str(), a))
+            .collect::<Vec<_>>()
     };
     let (f32, length) = (Type::Scalar(ScalarType::F32), |n| GenericArgument::Length(Length::Literal(n)));
     let complex = GenericArgument::Scalar(Type::Complex(Box::new(f32.clone())));

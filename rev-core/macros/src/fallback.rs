@@ -14,9 +14,11 @@ use crate::{emit, runtime};
 /// The function without its statements, with everything that its callers may name.
 pub fn reversible(mut model: Model) -> TokenStream {
     let empty = Function { body: Vec::new(), ..model.function.clone() };
-    for names in [&mut model.source.callees, &mut model.source.pures, &mut model.source.constants] {
+    let source = &mut model.source;
+    for names in [&mut source.callees, &mut source.pures, &mut source.functions] {
         names.clear();
     }
+    source.constants.clear();
     model.source.receivers.clear();
     match check(empty) {
         Ok(checked) if model.declared && (model.method.is_some() || !is_refused(&model.item.sig.ident)) => {

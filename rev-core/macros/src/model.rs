@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
-use rev_compiler::ir;
+use rev_compiler::ir::{self, FunctionPath};
 
 use crate::spans::Spans;
 
@@ -137,11 +137,12 @@ pub enum Form {
 pub struct Source {
     /// Reversible functions that are called, by the path in [`ir::Callee::Path`], without the
     /// `::inverse` of an uncall.
-    pub callees: BTreeMap<String, syn::Path>,
+    pub callees: BTreeMap<FunctionPath, syn::Path>,
     /// Pure functions, by the path in [`ir::ExprKind::Pure`].
-    pub pures: BTreeMap<String, syn::Path>,
-    /// Named constants, by the path in [`ir::ExprKind::Named`]. A reversible function that is
-    /// passed as an argument is one too.
+    pub pures: BTreeMap<FunctionPath, syn::Path>,
+    /// Reversible functions that are passed as arguments, by the path in [`ir::ExprKind::Function`].
+    pub functions: BTreeMap<FunctionPath, syn::Path>,
+    /// Named constants, by the path in [`ir::ExprKind::Named`].
     pub constants: BTreeMap<String, syn::Path>,
     /// The variables that stand for constant arrays, with the paths of these.
     pub tables: BTreeMap<ir::VarId, String>,
@@ -161,7 +162,7 @@ pub struct Source {
 #[derive(Clone)]
 pub struct Receiver {
     /// The path in [`ir::Callee::Path`].
-    pub callee: String,
+    pub callee: FunctionPath,
     /// The receiver as written.
     pub name: String,
     /// Where it stands.

@@ -1,8 +1,7 @@
 //! Names that a program can't give: those of the generated code, and those that would mean something else.
 
 use rev_compiler::diag::{Code, Diagnostic};
-use rev_compiler::ir::{ScalarType, Span};
-use rev_compiler::pass::derived_order;
+use rev_compiler::ir::{Derived, ScalarType, Span};
 use syn::Ident;
 
 use crate::types::is_type_name;
@@ -41,9 +40,7 @@ pub fn refused(ident: &Ident, what: Named, span: Span) -> Option<Diagnostic> {
         Named::Function | Named::Method if name == "inverse" => {
             "`inverse` can't be told from the inverse of something: `m::inverse` is that of `m`".to_string()
         }
-        Named::Function | Named::Method
-            if matches!(name.as_str(), "adjoint" | "gradient") || derived_order(&name).is_some() =>
-        {
+        Named::Function | Named::Method if is_derived(&name) => {
             format!("`{name}` can't be told from the {name} of something: `m::{name}` is that of `m`")
         }
         Named::Variable if matches!(name.as_str(), "Some" | "None" | "Ok" | "Err") => {
@@ -75,6 +72,13 @@ pub fn in_external(ident: Ident) -> Ident {
     } else {
         ident
     }
+}
+
+/// Whether behind a path it names what is derived of the function there.
+fn is_derived(name: &str) -> bool {
+    Derived::from_name(name).is_some_and(|derived| {
+        derived.order().is_some() || matches!(derived, Derived::Adjoint | Derived::Gradient)
+    })
 }
 
 fn is_primitive(name: &str) -> bool {

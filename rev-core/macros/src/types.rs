@@ -1,7 +1,7 @@
 //! Rust types to IR types, from the tokens alone: paths are recognised by their last segment.
 
 use rev_compiler::diag::{Code, Diagnostic};
-use rev_compiler::ir::{Class, GenericKind, Length, Rank, ScalarType, Type};
+use rev_compiler::ir::{Class, FunctionPath, GenericKind, Length, Rank, ScalarType, Type};
 use syn::{Expr, GenericArgument, PathArguments};
 
 use crate::model::{Form, Passing, Source};
@@ -135,7 +135,7 @@ impl TypeReader<'_> {
         let first = path.segments.first()?;
         let generic = self.generics.iter().find(|g| first.ident == g.name)?;
         match (&generic.kind, path.segments.len()) {
-            (GenericKind::Function(_), _) => Some(Type::Function(generic.name.clone())),
+            (GenericKind::Function(_), _) => Some(Type::Function(generic.name.as_str().into())),
             (GenericKind::Scalar(_), 1) => Some(Type::Generic(generic.name.clone())),
             (GenericKind::Scalar(Class::Real), 2) if path.segments[1].ident == "Real" => {
                 Some(Type::Generic(generic.name.clone()))
@@ -297,6 +297,11 @@ pub fn path_text(path: &syn::Path) -> String {
         text += word;
     }
     text
+}
+
+/// The path of a function as programs hold it.
+pub fn function_path(path: &syn::Path) -> FunctionPath {
+    FunctionPath::new(&path_text(path))
 }
 
 /// A path without the generic arguments of its last segment: `m::S`.

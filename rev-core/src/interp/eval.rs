@@ -6,7 +6,9 @@ use super::func::apply;
 use super::generics::Generics;
 use super::memory::{step_into, CellId, Location, Memory, StepError};
 use crate::error::Cause;
-use crate::ir::{Expr, ExprKind, Function, Module, Number, Place, Pure, Step, Type, Var, VarId};
+use crate::ir::{
+    Expr, ExprKind, Function, FunctionPath, Module, Number, Place, Pure, Step, Type, Var, VarId,
+};
 use crate::limits;
 use crate::ops::{Contraction, Func};
 use crate::pass;
@@ -135,7 +137,8 @@ impl<'a> Evaluator<'a> {
     fn eval_here(&mut self, e: &Expr) -> Result<Data, Cause> {
         match &e.kind {
             ExprKind::Literal(n, ty) => Ok(self.literal(*n, ty.as_ref())),
-            ExprKind::Named(path) => self.named(path),
+            ExprKind::Named(path) => self.constant(path),
+            ExprKind::Function(path) => self.function(path),
             ExprKind::Const(name) => match self.scope.generics.constant(name) {
                 Some(n) => Ok(Data::scalar(n)),
                 None => Err(Cause::Missing { kind: "const parameter".into(), name: name.clone() }),
@@ -257,8 +260,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A named constant, or a function that is given as an argument.
-    fn named(&self, path: &str) -> Result<Data, Cause> {
+    /// A named constant.
+    fn constant(&self, path: &str) -> Result<Data, Cause> {
         let module = self.globals.module;
         let name = module.resolve(self.scope.links, path);
         if let Some(n) = module.constants.get(path).or_else(|| module.constants.get(name)) {
@@ -267,10 +270,17 @@ impl<'a> Evaluator<'a> {
         if let Some(table) = module.tables.get(path) {
             return self.table(table);
         }
-        if module.functions.contains_key(name) {
-            return Ok(Data::Function(Arc::from(name)));
-        }
         Err(Cause::Missing { kind: "constant".into(), name: path.to_string() })
+    }
+
+    /// A function that is given as an argument.
+    fn function(&self, path: &FunctionPath) -> Result<Data, Cause> {
+        let module = self.globals.module;
+        let name = module.resolve(self.scope.links, path.as_str());
+        match module.functions.contains_key(name) {
+            true => Ok(Data::Function(Arc::from(name))),
+            false => Err(Cause::Missing { kind: "function".into(), name: path.to_string() }),
+        }
     }
 
     /// The value of a table, or of a number in one.
@@ -391,16 +401,16 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A pure function, or its partial derivatives, at the arguments.
-    fn pure(&mut self, path: &str, args: &[Expr], partials: bool) -> Result<Data, Cause> {
+    fn pure(&mut self, path: &FunctionPath, args: &[Expr], partials: bool) -> Result<Data, Cause> {
         let args = self.all(args)?;
         self.pure_of(path, args, usize::from(partials))
     }
 
     /// The same of values, with partial derivatives taken so many times more than the path says.
-    pub fn pure_of(&self, path: &str, args: Vec<Data>, more: usize) -> Result<Data, Cause> {
-        let (path, taken) = pass::taken_partials(path);
+    pub fn pure_of(&self, path: &FunctionPath, args: Vec<Data>, more: usize) -> Result<Data, Cause> {
+        let (of, taken) = path.taken_partials();
         let times = taken + more;
-        let (name, pure) = self.globals.pure(self.scope.links, path)?;
+        let (name, pure) = self.globals.pure(self.scope.links, of)?;
         if self.pures == self.globals.module.pures.len() {
             return Err(Cause::Rejected(format!("the pure function `{name}` calls itself")));
         }

@@ -145,7 +145,7 @@ impl Generics {
             }
             Type::Stack(_) => Data::Stack(Vec::new()),
             Type::Shadow(of) => self.zero(module, of)?.zero_shadow(),
-            Type::Function(name) => return Err(name.clone()),
+            Type::Function(name) => return Err(name.to_string()),
             Type::Unknown => Data::Literal(Number::Int(0)),
         })
     }

@@ -7,7 +7,9 @@ use super::machine::{Failed, Machine};
 use super::memory::Location;
 use super::update::{add_product, instruct, update, Holds, InstrFailure};
 use crate::error::Cause;
-use crate::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Release, UpdateOp, VarId};
+use crate::ir::{
+    Arg, ArgValue, Callee, Direction, Expr, ExprKind, FunctionPath, Mode, Place, Release, UpdateOp, VarId,
+};
 use crate::ops::Instr;
 use crate::scalar::Mismatch;
 use crate::tolerance::Tolerances;
@@ -313,17 +315,17 @@ impl Machine<'_> {
     }
 
     /// The unique name of a called function, and the path written.
-    pub(super) fn callee(&self, callee: &Callee) -> Result<(String, String), Cause> {
+    pub(super) fn callee(&self, callee: &Callee) -> Result<(String, FunctionPath), Cause> {
         let frame = self.frame()?;
         match callee {
             Callee::Path(path) => {
-                let name = self.globals.module.resolve(&frame.program.links, path);
+                let name = self.globals.module.resolve(&frame.program.links, path.as_str());
                 Ok((name.to_string(), path.clone()))
             }
             Callee::Param(var) => {
                 let at = self.evaluator(Watch::Nothing)?.slot(*var)?;
                 match &*self.memory.read(&at) {
-                    Data::Function(name) => Ok((name.to_string(), name.to_string())),
+                    Data::Function(name) => Ok((name.to_string(), FunctionPath::new(name))),
                     other => Err(Cause::Type {
                         operation: "a call".into(),
                         expected: "a function".into(),

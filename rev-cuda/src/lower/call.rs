@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rev_core::ir::{Arg, ArgValue, Callee, Direction, Function, Mode};
+use rev_core::ir::{Arg, ArgValue, Callee, Direction, Function, FunctionPath, Mode};
 use rev_core::pass::{Erased, Wanted};
 
 use super::generics::Generics;
@@ -11,11 +11,22 @@ use super::types::ArgumentType;
 use super::value::Val;
 use super::{Frame, Lower, Outcome};
 
+/// A program to be run with arguments.
+pub(super) struct Bound {
+    function: Rc<Erased>,
+    /// The unique name of the function that it is a program of.
+    links: String,
+    /// What the function's generics stand for.
+    generics: Generics,
+    /// Where its arguments are.
+    locs: Vec<Loc>,
+}
+
 impl Lower<'_> {
     /// A call inside a kernel.
     pub fn call(&mut self, callee: &Callee, direction: Direction, args: &[Arg]) -> Outcome<()> {
-        let (function, generics, slots, private) = self.prepare_call(callee, direction, args)?;
-        self.run_callee(function, generics, slots, &|l, f| l.block(&f.body))?;
+        let (bound, private) = self.prepare_call(callee, direction, args)?;
+        self.run_callee(bound, &|l, f| l.block(&f.body))?;
         private.into_iter().try_for_each(|(from, to)| {
             let sum = self.load(&from)?;
             self.accumulate(true, &to, sum)
@@ -23,28 +34,27 @@ impl Lower<'_> {
     }
 
     /// The unique name of a called function, and the path written.
-    pub fn callee(&mut self, callee: &Callee) -> Outcome<(String, String)> {
+    pub fn callee(&mut self, callee: &Callee) -> Outcome<(String, FunctionPath)> {
         match callee {
             Callee::Path(path) => {
-                let name = self.module.resolve(&self.frame()?.links, path);
+                let name = self.module.resolve(&self.frame()?.links, path.as_str());
                 Ok((name.to_string(), path.clone()))
             }
             Callee::Param(var) => match self.slot(*var)? {
-                Loc::Value(Val::Function(name)) => Ok((name.clone(), name)),
+                Loc::Value(Val::Function(name)) => Ok((name.clone(), name.into())),
                 _ => Err(self.unsupported("a call of what isn't a function")),
             },
         }
     }
 
-    /// The callee, what its generics stand for, where its parameters are; and for arguments that many
-    /// threads add to: registers for the callee's sums, and where they go afterwards.
-    #[allow(clippy::type_complexity)]
+    /// The callee with its arguments; and for arguments that many threads add to: registers for the callee's sums, and where
+    /// they go afterwards.
     pub fn prepare_call(
         &mut self,
         callee: &Callee,
         direction: Direction,
         args: &[Arg],
-    ) -> Outcome<(Rc<Erased>, Generics, Vec<Loc>, Vec<(Loc, Loc)>)> {
+    ) -> Outcome<(Bound, Vec<(Loc, Loc)>)> {
         self.check_arguments_apart(args)?;
         let (mut locs, mut private) = (Vec::new(), Vec::new());
         for arg in args {
@@ -70,18 +80,17 @@ impl Lower<'_> {
             };
             locs.push(Some(loc));
         }
-        let (function, generics, locs) = self.bind_call(callee, direction, args, locs)?;
-        Ok((function, generics, locs, private))
+        Ok((self.bind_call(callee, direction, args, locs)?, private))
     }
 
-    /// The callee, and what its generics stand for with arguments at these locations.
+    /// The callee with arguments at these locations.
     pub fn bind_call(
         &mut self,
         callee: &Callee,
         direction: Direction,
         args: &[Arg],
         locs: Vec<Option<Loc>>,
-    ) -> Outcome<(Rc<Erased>, Generics, Vec<Loc>)> {
+    ) -> Outcome<Bound> {
         let (name, path) = self.callee(callee)?;
         let forgets = |f: &Rc<Erased>, span| direction.adjoint > 0 && f.forgets(span);
         let frame = self.frame()?;
@@ -101,23 +110,21 @@ impl Lower<'_> {
             }
         }
         generics.learn_written(&function.generics, &path, &self.frame()?.generics);
-        Ok((function, generics, locs))
+        Ok(Bound { function, links: name, generics, locs })
     }
 
     /// Runs the callee's statements.
     pub fn run_callee(
         &mut self,
-        function: Rc<Erased>,
-        generics: Generics,
-        locs: Vec<Loc>,
+        bound: Bound,
         body: &dyn Fn(&mut Self, &Function) -> Outcome<()>,
     ) -> Outcome<()> {
+        let Bound { function, links, generics, locs } = bound;
         let recursive = |f: &Frame| f.function.as_ref().is_some_and(|f| f.name == function.name);
         if self.frames.iter().any(recursive) {
             return Err(self.unsupported(format!("the recursion of `{}`", function.name)));
         }
         let checked = self.frame()?.checked && function.checks;
-        let links = source_name(&function.name).to_string();
         let vars: Rc<[_]> = function.vars.clone().into();
         let mut frame = Frame::new(Some(Rc::clone(&function)), vars, links, generics, checked);
         frame.outer_loops = self.loops.len();
@@ -140,14 +147,6 @@ impl Lower<'_> {
         self.frames.pop();
         done
     }
-}
-
-/// The unique name of the function that a program was made from.
-fn source_name(mut name: &str) -> &str {
-    while let Some(of) = name.strip_suffix("::adjoint").or_else(|| name.strip_suffix("::inverse")) {
-        name = of;
-    }
-    name
 }
 
 /// The type of what is at a location, where it is known.

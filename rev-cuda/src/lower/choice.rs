@@ -258,6 +258,7 @@ pub(super) fn is_harmless(e: &Expr) -> bool {
         ),
         ExprKind::Literal(..)
         | ExprKind::Named(_)
+        | ExprKind::Function(_)
         | ExprKind::Const(_)
         | ExprKind::Len(..)
         | ExprKind::Cast(..)

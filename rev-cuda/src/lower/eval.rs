@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rev_core::ir::{Expr, ExprKind, Number, Place, ScalarType, Type, VarId};
+use rev_core::ir::{Expr, ExprKind, FunctionPath, Number, Place, ScalarType, Type, VarId};
 use rev_core::ops::Func;
 use rev_core::pass;
 
@@ -22,7 +22,8 @@ impl Lower<'_> {
     pub fn eval(&mut self, e: &Expr) -> Outcome<Val> {
         match &e.kind {
             ExprKind::Literal(n, ty) => self.literal(*n, ty.as_ref()),
-            ExprKind::Named(path) => self.named(path),
+            ExprKind::Named(path) => self.constant(path),
+            ExprKind::Function(path) => self.function_value(path),
             ExprKind::Const(name) => match self.frame()?.generics.constant(name) {
                 Some(n) => Ok(Val::index(Atom::index(n))),
                 None => Err(self.unsupported(format!("the const parameter `{name}`"))),
@@ -108,8 +109,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A named constant, or a function that is given as an argument.
-    fn named(&mut self, path: &str) -> Outcome<Val> {
+    /// A named constant.
+    fn constant(&mut self, path: &str) -> Outcome<Val> {
         let name = self.module.resolve(&self.frame()?.links, path).to_string();
         let constants = &self.module.constants;
         if let Some(n) = constants.get(path).or_else(|| constants.get(&name)) {
@@ -119,10 +120,16 @@ impl Lower<'_> {
         if let Some(table) = tables.get(path).cloned() {
             return self.eval(&table);
         }
-        if self.module.functions.contains_key(&name) {
-            return Ok(Val::Function(name));
-        }
         Err(self.unsupported(format!("the constant `{path}`")))
+    }
+
+    /// A function that is given as an argument.
+    fn function_value(&mut self, path: &FunctionPath) -> Outcome<Val> {
+        let name = self.module.resolve(&self.frame()?.links, path.as_str()).to_string();
+        match self.module.functions.contains_key(&name) {
+            true => Ok(Val::Function(name)),
+            false => Err(self.unsupported(format!("the function `{path}`"))),
+        }
     }
 
     fn len(&mut self, place: &Place, axis: Option<u32>) -> Outcome<Val> {
@@ -270,10 +277,10 @@ impl Lower<'_> {
     }
 
     /// A pure function, or its partial derivatives, at the arguments.
-    fn pure(&mut self, path: &str, args: &[Expr], partials: bool) -> Outcome<Val> {
-        let (path, taken) = pass::taken_partials(path);
+    fn pure(&mut self, path: &FunctionPath, args: &[Expr], partials: bool) -> Outcome<Val> {
+        let (of, taken) = path.taken_partials();
         let times = taken + usize::from(partials);
-        let name = self.module.resolve(&self.frame()?.links, path).to_string();
+        let name = self.module.resolve(&self.frame()?.links, of).to_string();
         let Some(source) = self.module.pures.get(&name) else {
             return Err(self.unsupported(format!("the unknown pure function `{name}`")));
         };

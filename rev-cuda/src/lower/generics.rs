@@ -1,7 +1,7 @@
 //! What the type and const parameters of a function stand for, and the concrete types of its
 //! variables.
 
-use rev_core::ir::{Bindings, Generic, Module, Rank, ScalarType, Type};
+use rev_core::ir::{Bindings, FunctionPath, Generic, Module, Rank, ScalarType, Type};
 use rev_core::value::Data;
 
 use super::types::{of_value, ArgumentType};
@@ -113,7 +113,7 @@ impl Generics {
     }
 
     /// Learns from the generic arguments written in a path, `f::<f64, 3>`, for what isn't known yet.
-    pub fn learn_written(&mut self, generics: &[Generic], path: &str, caller: &Generics) {
+    pub fn learn_written(&mut self, generics: &[Generic], path: &FunctionPath, caller: &Generics) {
         self.bound.learn_written(generics, path, &caller.bound);
     }
 
@@ -173,7 +173,7 @@ impl Generics {
                     .collect::<Result<_, _>>()?,
             ),
             (Type::Struct(name, args), data) => self.structure(module, name, args, data)?,
-            (Type::Function(name), _) => return Err(name.clone()),
+            (Type::Function(name), _) => return Err(name.to_string()),
             (Type::Unknown, Some(Data::Array(a))) => {
                 ArgumentType::Array(boxed(&Type::Unknown, a.elements.first())?, a.shape.len())
             }

@@ -340,7 +340,7 @@ impl Lower<'_> {
             let own = match &s.kind {
                 StmtKind::For { parallel, .. } => parallel.is_some(),
                 StmtKind::Call { callee: Callee::Path(path), .. } => {
-                    let name = self.module.resolve(links, path).to_string();
+                    let name = self.module.resolve(links, path.as_str()).to_string();
                     self.has_parallel_loop(&name, seen)
                 }
                 // what a parameter stands for isn't known here: it may have one
@@ -508,8 +508,8 @@ impl Lower<'_> {
                 ArgValue::Place(p) => self.host_place(p)?,
             });
         }
-        let (function, generics, locs) = self.bind_call(callee, direction, args, bound)?;
-        self.run_callee(function, generics, locs, &|l, f| l.host_block(&f.body))
+        let bound = self.bind_call(callee, direction, args, bound)?;
+        self.run_callee(bound, &|l, f| l.host_block(&f.body))
     }
 
     /// Where a place is, when the host has to read its indices back first; nothing where it needn't.

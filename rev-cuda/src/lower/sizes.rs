@@ -49,7 +49,7 @@ pub(super) fn makes_arrays(module: &Module, links: &str, stmt: &Stmt, seen: &mut
         StmtKind::Let { expr, .. } => matches!(expr.kind, ExprKind::Fill(..)),
         StmtKind::Call { callee: Callee::Param(_), .. } => true,
         StmtKind::Call { callee: Callee::Path(path), .. } => {
-            let name = module.resolve(links, path).to_string();
+            let name = module.resolve(links, path.as_str()).to_string();
             if seen.contains(&name) {
                 return false;
             }
@@ -217,8 +217,8 @@ impl Lower<'_> {
                 })
             }
             StmtKind::Call { callee, direction, args } => {
-                let (function, generics, slots, _) = self.prepare_call(callee, *direction, args)?;
-                self.run_callee(function, generics, slots, &|l, f| l.measure_block(&f.body))
+                let (bound, _) = self.prepare_call(callee, *direction, args)?;
+                self.run_callee(bound, &|l, f| l.measure_block(&f.body))
             }
             StmtKind::Compute { compute, body } => {
                 self.measure_block(compute)?;

@@ -116,7 +116,9 @@ impl Spread<'_> {
             let own = match &stmt.kind {
                 StmtKind::For { parallel, .. } => parallel.is_none(),
                 StmtKind::Call { callee: Callee::Param(_), .. } => false,
-                StmtKind::Call { callee: Callee::Path(path), .. } => self.small_callee(caller, path, seen),
+                StmtKind::Call { callee: Callee::Path(path), .. } => {
+                    self.small_callee(caller, path.as_str(), seen)
+                }
                 StmtKind::Push { .. } | StmtKind::Pop { .. } => false,
                 StmtKind::Let { expr, .. } | StmtKind::Ancilla { init: expr, .. } => !matches!(
                     expr.kind,

@@ -78,6 +78,7 @@ fn form(expr: &Expr, values: &Values, depth: u32) -> Option<Affine> {
         ExprKind::Read(_)
         | ExprKind::Literal(Number::Float(_) | Number::Bool(_), _)
         | ExprKind::Named(_)
+        | ExprKind::Function(_)
         | ExprKind::Const(_)
         | ExprKind::Len(..)
         | ExprKind::Pure(..)

@@ -22,7 +22,7 @@ pub(super) fn check(cx: &Context, out: &mut Diagnostics) {
 pub(crate) fn lost(module: &Module, function: &Function) -> Diagnostics {
     let mut out = Diagnostics::default();
     for passing in passed_with_derivatives(function) {
-        let callee = module.functions.get(module.resolve(&function.name, &passing.callee));
+        let callee = module.functions.get(module.resolve(&function.name, passing.callee.as_str()));
         if let Some(callee) = callee {
             out.0.extend(to_constant(function, callee, &passing));
         }
@@ -48,8 +48,8 @@ fn to_constant(caller: &Function, callee: &Function, passing: &Passing) -> Optio
 
 /// A function with constants as an argument: who calls it there couldn't know of them.
 fn passed_itself(module: &Module, function: &Function, stmt: &Stmt, e: &Expr, out: &mut Diagnostics) {
-    if let ExprKind::Named(path) = &e.kind {
-        let passed = module.functions.get(module.resolve(&function.name, path));
+    if let ExprKind::Function(path) = &e.kind {
+        let passed = module.functions.get(module.resolve(&function.name, path.as_str()));
         if passed.is_some_and(|f| !f.constants.is_empty()) {
             let message = format!("`{path}` declares constants, so it can't be passed to other functions");
             let diagnostic = Diagnostic::new(Code::ConstantParameter, or(e.span, stmt.span), message);

@@ -2,7 +2,7 @@
 //! parameter that carries one.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::ir::{parts, Expr, ExprKind, Function, Mode, Pure, Span, Type, VarKind};
+use crate::ir::{parts, Expr, ExprKind, Function, FunctionPath, Mode, Pure, Span, Type, VarKind};
 
 use super::{limits, scope, types};
 use crate::limits::grown;
@@ -127,6 +127,7 @@ fn values_only(pure: &Pure, expr: &Expr, out: &mut Diagnostics) {
         }
         ExprKind::Literal(..)
         | ExprKind::Named(_)
+        | ExprKind::Function(_)
         | ExprKind::Const(_)
         | ExprKind::Len(..)
         | ExprKind::Func(..)
@@ -145,8 +146,8 @@ fn values_only(pure: &Pure, expr: &Expr, out: &mut Diagnostics) {
 }
 
 /// Whether a path without module is the function's own name.
-fn calls_itself(pure: &Pure, path: &str) -> bool {
-    path.split("::<").next() == pure.name.rsplit("::").next()
+fn calls_itself(pure: &Pure, path: &FunctionPath) -> bool {
+    Some(path.name()) == pure.name.rsplit("::").next() && path.derived().is_empty()
 }
 
 fn or_name(pure: &Pure, span: Span) -> Span {

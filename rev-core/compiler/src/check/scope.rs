@@ -126,6 +126,7 @@ impl Scope<'_> {
             }
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Func(..)
             | ExprKind::Pure(..)

@@ -7,7 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Access, ArgValue, Callee, Function, Mode, Stmt, StmtKind, Var, VarId, VarKind};
+use crate::ir::{
+    Access, ArgValue, Callee, Function, FunctionPath, Mode, Stmt, StmtKind, Var, VarId, VarKind,
+};
 
 /// The written parameters that no statement reads or changes in another way than by `+=` and `-=`.
 ///
@@ -29,7 +31,7 @@ pub fn accumulate_only(function: &Function) -> BTreeSet<VarId> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassedOn {
     /// The function called, by the path written.
-    pub callee: String,
+    pub callee: FunctionPath,
     /// Which of its parameters it is.
     pub argument: usize,
 }
@@ -117,7 +119,7 @@ mod tests {
     fn passed_on(text: &str) -> Option<Vec<(String, usize)>> {
         let f = parse_function(&text.replace("; ", "\n")).unwrap();
         let calls = accumulated_by(&f, f.params[0])?;
-        Some(calls.into_iter().map(|c| (c.callee, c.argument)).collect())
+        Some(calls.into_iter().map(|c| (c.callee.to_string(), c.argument)).collect())
     }
 
     #[test]

@@ -12,7 +12,8 @@
 use std::collections::BTreeSet;
 
 use crate::ir::{
-    ArgValue, Callee, Expr, ExprKind, Function, Mode, Place, Span, Stmt, StmtKind, UpdateOp, VarId,
+    ArgValue, Callee, Expr, ExprKind, Function, FunctionPath, Mode, Place, Span, Stmt, StmtKind, UpdateOp,
+    VarId,
 };
 use crate::ops::{Derivative, Func, InstrAdjoint, Shape};
 
@@ -33,7 +34,7 @@ pub fn active_vars(function: &Function) -> BTreeSet<VarId> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passing {
     /// The function called, by the path written.
-    pub callee: String,
+    pub callee: FunctionPath,
     /// Which of its parameters it is.
     pub argument: usize,
     /// A variable that is read for it.
@@ -92,6 +93,7 @@ pub fn each_derivative_read<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Place)) {
         ExprKind::Read(p) => f(p),
         ExprKind::Literal(..)
         | ExprKind::Named(_)
+        | ExprKind::Function(_)
         | ExprKind::Const(_)
         | ExprKind::Len(..)
         | ExprKind::Zero(_)
@@ -382,7 +384,7 @@ mod tests {
         let f = parse_function(&text.replace("; ", "\n")).unwrap();
         let active = active_vars(&f).into_iter().map(|v| f.var(v).name.clone()).collect();
         let passed = passed_with_derivatives(&f).into_iter();
-        (active, passed.map(|p| (p.callee, p.argument, p.name)).collect())
+        (active, passed.map(|p| (p.callee.to_string(), p.argument, p.name)).collect())
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::ir::{Block, Callee, Function, Module, StmtKind};
+use crate::ir::{Block, Callee, Function, FunctionPath, Module, StmtKind};
 
 /// The calls of a function, at any depth.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls<'f> {
     /// The functions that it names.
-    pub paths: BTreeSet<&'f str>,
+    pub paths: BTreeSet<&'f FunctionPath>,
     /// Whether it calls a function that it is given, which can be any.
     pub given: bool,
 }
@@ -34,7 +34,7 @@ pub fn calls(function: &Function) -> Calls<'_> {
 pub fn recursive(module: &Module, name: &str) -> bool {
     let called = |name: &str| {
         let calls = module.functions.get(name).map(calls).unwrap_or_default();
-        let paths = calls.paths.iter().map(|path| module.resolve(name, path).to_string());
+        let paths = calls.paths.iter().map(|path| module.resolve(name, path.as_str()).to_string());
         (calls.given, paths.collect::<Vec<_>>())
     };
     // depth first, without a recursion of its own: the way, with what is left to look at in each function, and

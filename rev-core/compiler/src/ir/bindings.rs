@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{Generic, GenericArgument, Length, Module, Number, StructDef, Type};
+use super::{FunctionPath, Generic, GenericArgument, Length, Module, Number, StructDef, Type};
 
 /// What the generic parameters of a function or a struct stand for: scalar types and numbers. What is learnt first
 /// stays.
@@ -29,7 +29,7 @@ impl Bindings {
     }
 
     /// Learns from the generic arguments written in a path, `f::<f64, 3>`.
-    pub fn learn_written(&mut self, generics: &[Generic], path: &str, caller: &Bindings) {
+    pub fn learn_written(&mut self, generics: &[Generic], path: &FunctionPath, caller: &Bindings) {
         for (generic, argument) in Generic::written(generics, path) {
             match argument {
                 GenericArgument::Scalar(ty) => {

@@ -188,6 +188,7 @@ impl Steps<'_> {
             ExprKind::Element(..)
             | ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Read(_)
             | ExprKind::Len(..)

@@ -1,6 +1,6 @@
 //! Pure expressions.
 
-use super::{Place, Span, Type, VarId};
+use super::{is_function_name, FunctionPath, Place, Span, Type, VarId};
 use crate::ops::{Contraction, Func};
 
 /// A pure expression.
@@ -31,6 +31,8 @@ pub enum ExprKind {
     Literal(Number, Option<Type>),
     /// A named constant, by the path written (`PI`, `consts::MASS`); a value of its own Rust type.
     Named(String),
+    /// A reversible function as an argument, by the path written.
+    Function(FunctionPath),
     /// A const parameter of the function, a `usize`.
     Const(String),
     /// The value at a place.
@@ -40,10 +42,10 @@ pub enum ExprKind {
     /// A function of the table of pure functions, operators among them.
     Func(Func, Vec<Expr>),
     /// A `#[pure]` function, by the path written.
-    Pure(String, Vec<Expr>),
+    Pure(FunctionPath, Vec<Expr>),
     /// The partial derivatives of a `#[pure]` function at the arguments: a tuple with one element
     /// for each argument (where the result is a tuple: a tuple of those, one for each result).
-    Partials(String, Vec<Expr>),
+    Partials(FunctionPath, Vec<Expr>),
     /// Conversion to a scalar type: `i as f64`, `T::from_usize(n)`. Carries no derivative from an
     /// integer; between floating-point types it carries it.
     Cast(Box<Expr>, Type),
@@ -76,15 +78,19 @@ pub enum ExprKind {
     Contract(Contraction, Vec<Expr>),
 }
 
-/// Whether a path that is written is that of a function: constants and types start with a capital letter.
-pub fn is_function_name(path: &str) -> bool {
-    let name = path.rsplit("::").next().unwrap_or(path);
-    !name.trim_start_matches("r#").trim_start_matches('_').starts_with(char::is_uppercase)
-}
-
 /// Whether expressions are the same, one by one.
 pub(super) fn all_same(a: &[Expr], b: &[Expr]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+}
+
+impl ExprKind {
+    /// A constant or a function by a path alone, which of them its letters say ([`is_function_name`]).
+    pub fn of_path(path: &str) -> ExprKind {
+        match is_function_name(path) {
+            true => ExprKind::Function(path.into()),
+            false => ExprKind::Named(path.into()),
+        }
+    }
 }
 
 impl Expr {
@@ -100,6 +106,7 @@ impl Expr {
         match (&self.kind, &other.kind) {
             (Literal(a, t), Literal(b, u)) => a == b && t == u,
             (Named(a), Named(b)) | (Const(a), Const(b)) => a == b,
+            (Function(a), Function(b)) => a == b,
             (Read(a), Read(b)) | (ZeroShadow(a), ZeroShadow(b)) | (ZeroLike(a), ZeroLike(b)) => a.same(b),
             (Len(a, k), Len(b, l)) => k == l && a.same(b),
             (Func(f, a), Func(g, b)) => f == g && all_same(a, b),
@@ -117,7 +124,10 @@ impl Expr {
             (Zero(t), Zero(u)) => t == u,
             (EmptyStack, EmptyStack) => true,
             (Contract(f, a), Contract(g, b)) => f == g && all_same(a, b),
-            (Literal(..) | Named(_) | Const(_) | Read(_) | Len(..) | Func(..) | Pure(..), _)
+            (
+                Literal(..) | Named(_) | Function(_) | Const(_) | Read(_) | Len(..) | Func(..) | Pure(..),
+                _,
+            )
             | (Partials(..) | Cast(..) | If(..) | Block(..) | Element(..) | Tuple(_), _)
             | (Array(_) | Repeat(..) | Fill(..) | Zero(_) | ZeroShadow(_) | ZeroLike(_) | EmptyStack, _)
             | (Contract(..), _) => false,

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Expr, Mode, Place, Span, VarId};
+use super::{Expr, FunctionPath, Mode, Place, Span, VarId};
 use crate::ops::Instr;
 
 /// A sequence of statements.
@@ -144,8 +144,8 @@ pub struct Parallel {
 /// What a call names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Callee {
-    /// A function by the path written, generic arguments included.
-    Path(String),
+    /// A function by the path written.
+    Path(FunctionPath),
     /// A parameter of the calling function that is itself a reversible function.
     Param(VarId),
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Block, Expr, Names};
+use super::path::own_name;
+use super::{Block, Expr, FunctionPath, Names, PathArgument};
 use crate::diag::Diagnostics;
 
 /// A source position range, 1-based lines and 0-based columns as the Rust compiler counts them.
@@ -91,28 +92,11 @@ pub struct Function {
     pub defects: Diagnostics,
 }
 
-/// What passes add to a function's name.
-const DERIVED: [&str; 5] = ["inverse", "adjoint", "gradient", "fused", "erased"];
-
-fn is_derived(name: &str) -> bool {
-    DERIVED.contains(&name) || crate::pass::derived_order(name).is_some()
-}
-
 impl Function {
-    /// The name without the modules that it is in: `f::inverse` of `m::f::inverse`, and of `m::__f_tangent`, as the type is
-    /// called that a derived function is, `f::tangent`.
+    /// The name without the modules that it is in, and as programs write it: `f::inverse` of `m::f::inverse`, `f::tangent` of
+    /// `m::__f_tangent`.
     pub fn own_name(&self) -> String {
-        let mut end = self.name.len();
-        while let Some(at) = self.name[..end].rfind("::") {
-            let segment = &self.name[at + 2..end];
-            // as in `f::plain::adjoint`, an adjoint that is a function
-            let is_plain = segment == "plain" && self.name[end..].starts_with("::adjoint");
-            if !is_plain && !is_derived(segment) {
-                return format!("{}{}", written_name(segment), self.name[end..].replace("::plain::", "::"));
-            }
-            end = at;
-        }
-        format!("{}{}", written_name(&self.name[..end]), &self.name[end..])
+        own_name(&self.name)
     }
 
     /// The variable behind an id.
@@ -130,15 +114,6 @@ impl Function {
     /// The variable with a name.
     pub fn find_var(&self, name: &str) -> Option<VarId> {
         self.vars.iter().position(|v| v.name == name).map(|i| VarId(i as u32))
-    }
-}
-
-/// The name of a function as programs write it, from that of its type: `f::tangent` of `__f_tangent`.
-fn written_name(name: &str) -> String {
-    let derived = name.strip_prefix("__").and_then(|of| of.rsplit_once('_'));
-    match derived.filter(|(_, kind)| is_derived(kind)) {
-        Some((of, kind)) => format!("{}::{kind}", written_name(of)),
-        None => name.to_string(),
     }
 }
 
@@ -197,30 +172,20 @@ pub enum GenericArgument {
 impl Generic {
     /// What is written for parameters in a path, `f::<f64, Complex<T>, N, 3>`. What is left to be found (`_`), and
     /// functions, which parameters of a type of their own stand for, have nothing.
-    pub fn written<'g>(generics: &'g [Generic], path: &str) -> Vec<(&'g Generic, GenericArgument)> {
-        let (path, _) = crate::pass::taken_tangents(path);
-        let arguments = path.rsplit_once("::<").and_then(|(_, rest)| rest.trim_end().strip_suffix('>'));
-        let arguments = arguments.into_iter().flat_map(|list| list.split(',')).map(str::trim);
-        let meant = |(generic, text): (&'g Generic, &str)| {
-            let argument = match generic.kind {
-                GenericKind::Const => GenericArgument::Length(match text.parse() {
-                    Ok(n) => Length::Literal(n),
-                    Err(_) => Length::Named(text.into()),
-                }),
-                GenericKind::Scalar(_) => GenericArgument::Scalar(scalar_type(text)),
-                GenericKind::Function(_) => return None,
+    pub fn written<'g>(generics: &'g [Generic], path: &FunctionPath) -> Vec<(&'g Generic, GenericArgument)> {
+        let meant = |(generic, argument): (&'g Generic, &PathArgument)| {
+            let argument = match (&generic.kind, argument) {
+                (GenericKind::Function(_), _) | (_, PathArgument::Inferred) => return None,
+                (GenericKind::Scalar(_), PathArgument::Type(ty)) => GenericArgument::Scalar(ty.clone()),
+                (GenericKind::Scalar(_), PathArgument::Number(_)) => return None,
+                (GenericKind::Const, PathArgument::Type(_)) => {
+                    GenericArgument::Length(Length::Named(argument.to_string()))
+                }
+                (GenericKind::Const, PathArgument::Number(n)) => GenericArgument::Length(Length::Literal(*n)),
             };
-            (text != "_").then_some((generic, argument))
+            Some((generic, argument))
         };
-        generics.iter().zip(arguments).filter_map(meant).collect()
-    }
-}
-
-/// A scalar type as a path writes it.
-fn scalar_type(text: &str) -> Type {
-    match text.strip_prefix("Complex<").and_then(|inner| inner.strip_suffix('>')) {
-        Some(real) => Type::Complex(Box::new(scalar_type(real.trim()))),
-        None => ScalarType::from_name(text).map_or_else(|| Type::Generic(text.into()), Type::Scalar),
+        generics.iter().zip(path.arguments()).filter_map(meant).collect()
     }
 }
 
@@ -336,8 +301,8 @@ pub enum Type {
     Struct(String, Vec<Type>),
     /// A stack of values.
     Stack(Box<Type>),
-    /// A reversible function given as an argument: the name of its [`Generic`].
-    Function(String),
+    /// A reversible function given as an argument: the name of its [`Generic`]; that of its adjoint is derived of it.
+    Function(FunctionPath),
     /// The shadow of a value of a type.
     Shadow(Box<Type>),
     /// Not known from the source alone.

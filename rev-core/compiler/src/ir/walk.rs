@@ -34,6 +34,7 @@ impl Expr {
         match &self.kind {
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Zero(_)
             | ExprKind::EmptyStack => {}
@@ -66,6 +67,7 @@ impl Expr {
         match &mut self.kind {
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Zero(_)
             | ExprKind::EmptyStack => {}
@@ -116,6 +118,7 @@ impl Expr {
             ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) => Some((p, Named::Shape)),
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Func(..)
             | ExprKind::Pure(..)

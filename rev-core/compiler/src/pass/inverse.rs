@@ -3,15 +3,13 @@
 //! It is an involution on the structure, not only on the meaning: the inverse of the inverse is
 //! the same tree, spans included.
 
-use crate::ir::{Block, Direction, Expr, Function, Range, Stmt, StmtKind};
-
-const SUFFIX: &str = "::inverse";
+use crate::ir::{Block, Derived, Direction, Expr, Function, Range, Stmt, StmtKind};
 
 /// The inverse of a function that has been through the uncompute pass.
 pub(crate) fn inverse_function(function: &Function) -> Function {
-    let name = match function.name.strip_suffix(SUFFIX) {
+    let name = match Derived::Inverse.source(&function.name) {
         Some(name) => name.to_string(),
-        None => format!("{}{SUFFIX}", function.name),
+        None => Derived::Inverse.of(&function.name),
     };
     Function { name, body: inverse_block(&function.body), ..function.clone() }
 }

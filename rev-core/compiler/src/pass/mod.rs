@@ -26,18 +26,17 @@ pub use adjoint::Adjoint;
 pub use direction::{directed, Undirected};
 pub use erase::{claims, erase, erase_program, erase_unproven, Erased, Forms, Wanted};
 pub use expand::{expand, has_contraction, Expansion};
-pub use fuse::{fuse, fuse_proven, Fused, FUSED, SHADOWS};
+pub use fuse::{fuse, fuse_proven, Fused};
 pub use inverse::inverse_block;
 use inverse::inverse_function;
 pub(crate) use partials::row_type;
-pub use partials::{partials, taken_partials, NotDifferentiable};
+pub use partials::{partials, NotDifferentiable};
 pub use pullback::{
-    adjoint_name, carries_derivative, gradient_function, pullback, pullback_called, pullback_to_run,
-    tangent_of_pullback, ADJOINT, PULLBACK,
+    carries_derivative, gradient_function, pullback, pullback_called, pullback_to_run, tangent_of_pullback,
 };
 pub use rename::{distinct_names, fresh_locals, fresh_names};
 use tangent::taylor_function;
-pub use tangent::{derived_name, derived_order, taken_tangents, HIGHEST_ORDER, TANGENT};
+pub use tangent::HIGHEST_ORDER;
 pub use uncompute::{deciding_arguments, uncompute};
 
 /// The inverse of a function.

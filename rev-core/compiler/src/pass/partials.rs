@@ -5,7 +5,9 @@
 
 use thiserror::Error;
 
-use crate::ir::{Expr, ExprKind, Place, Pure, ScalarType, Span, Step, Type, Var, VarId, VarKind};
+use crate::ir::{
+    Derived, Expr, ExprKind, FunctionPath, Place, Pure, ScalarType, Span, Step, Type, Var, VarId, VarKind,
+};
 use crate::ops::{Derivative, Func};
 
 /// Why a pure function has no partial derivatives.
@@ -27,24 +29,6 @@ impl std::fmt::Debug for NotDifferentiable {
     }
 }
 
-const SUFFIX: &str = "::partials";
-
-/// The path of the pure function that the partial derivatives of the one at `path` are: what
-/// [`ExprKind::Partials`] of `path` computes. Its own partial derivatives are the second ones.
-pub(crate) fn partials_of(path: &str) -> String {
-    format!("{path}{SUFFIX}")
-}
-
-/// Splits a path into that of a pure function of the program and how often derivatives were taken.
-pub fn taken_partials(mut path: &str) -> (&str, usize) {
-    let mut times = 0;
-    while let Some(of) = path.strip_suffix(SUFFIX) {
-        path = of;
-        times += 1;
-    }
-    (path, times)
-}
-
 /// The pure function whose result is the tuple of the partial derivatives by each parameter; for a
 /// function with several results, a tuple of such tuples.
 pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
@@ -52,7 +36,7 @@ pub fn partials(pure: &Pure) -> Result<Pure, NotDifferentiable> {
         let reason = format!("its parameter `{}` has several parts", var.name);
         return Err(NotDifferentiable { function: pure.name.clone(), reason, span: var.span });
     }
-    let name = partials_of(&pure.name);
+    let name = Derived::Partials.of(&pure.name);
     let result_type = row_type(&pure.result_type, pure);
     let mut out = Pure { name, result_type, partials: None, ..pure.clone() };
     let columns = match &pure.partials {
@@ -134,10 +118,10 @@ fn element(e: &Expr, k: u32) -> Expr {
 
 /// The call whose result's element an expression is: the path of the function, partial derivatives
 /// being one, its arguments, and the element.
-fn call_element(e: &Expr) -> Option<(String, &[Expr], Vec<u32>)> {
+fn call_element(e: &Expr) -> Option<(FunctionPath, &[Expr], Vec<u32>)> {
     match &e.kind {
         ExprKind::Pure(path, args) => Some((path.clone(), args, Vec::new())),
-        ExprKind::Partials(path, args) => Some((partials_of(path), args, Vec::new())),
+        ExprKind::Partials(path, args) => Some((path.with(Derived::Partials), args, Vec::new())),
         ExprKind::Element(inner, k) => {
             let (path, args, mut element) = call_element(inner)?;
             element.push(*k);
@@ -194,7 +178,7 @@ impl Tangent<'_> {
                 Expr::new(ExprKind::Fill(Box::new(self.of(inner)?), shape.clone()))
             }
             ExprKind::Literal(..)
-            | ExprKind::Named(_)
+            | ExprKind::Named(_) | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Len(..)
             | ExprKind::Partials(..)
@@ -267,8 +251,13 @@ impl Tangent<'_> {
     }
 
     /// A call, of whose result an element is meant.
-    fn of_pure(&mut self, path: &str, args: &[Expr], result: &[u32]) -> Result<Expr, NotDifferentiable> {
-        let rows = Expr::new(ExprKind::Partials(path.to_string(), args.to_vec()));
+    fn of_pure(
+        &mut self,
+        path: &FunctionPath,
+        args: &[Expr],
+        result: &[u32],
+    ) -> Result<Expr, NotDifferentiable> {
+        let rows = Expr::new(ExprKind::Partials(path.clone(), args.to_vec()));
         let row = result.iter().fold(rows, |row, r| Expr::new(ExprKind::Element(Box::new(row), *r)));
         let mut sum = Expr::int(0);
         for (k, arg) in args.iter().enumerate() {

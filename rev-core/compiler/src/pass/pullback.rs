@@ -3,49 +3,35 @@
 //! It is the adjoint, in the form that has an inverse and an adjoint, with cotangents that are numbers of the
 //! program's types in place of shadows: so it has a tangent and an adjoint as every function, of any order.
 //! That of an integer is there, so that a call needs to know no types, and means nothing; that of a
-//! reversible function that is an argument is the function's adjoint. A call names it by a suffix of the path
-//! ([`ADJOINT`]).
+//! reversible function that is an argument is the function's adjoint. A call names it behind the path
+//! ([`Derived::Adjoint`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::adjoint::{adjoint_function, Adjoint};
-use super::{directed, Undirected, TANGENT};
+use super::{directed, Undirected};
 use crate::check::{lost_to_constants, Checked};
 use crate::ir::{
-    is_function_name, Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Function, Generic,
-    GenericKind, Mode, Module, Place, Release, Stmt, StmtKind, Type, VarId, VarKind,
+    adjoint_name, Arg, ArgValue, Block, Callee, Derived, Direction, Expr, ExprKind, Function, FunctionPath,
+    Generic, GenericKind, Mode, Module, Place, Release, Stmt, StmtKind, Type, VarId, VarKind,
 };
 use crate::ops::Func;
-
-/// After the path of a function: its adjoint as a function.
-pub const ADJOINT: &str = "::adjoint";
-
-/// The same for an adjoint that is only run.
-pub const PULLBACK: &str = "::pullback";
-
-/// What its name has in a module in place of that, where the adjoint with shadows may be too.
-const NAME: &str = "::plain::adjoint";
-
-/// What the adjoint of a function of a module is called in the module about adjoints.
-pub fn adjoint_name(function: &str) -> String {
-    format!("{function}{NAME}")
-}
 
 /// The adjoint of a function, as a function: each parameter `p` is followed by its cotangent `p_bar`, a number or
 /// array of the same type. What `p` is read for is added to it.
 pub fn pullback(function: &Checked) -> Checked {
-    in_form(function, Adjoint::REVERSIBLE, ADJOINT)
+    in_form(function, Adjoint::REVERSIBLE, Derived::Adjoint)
 }
 
 /// The same in the form that is only run, and without inverse: what its tangents are taken of.
 pub fn pullback_to_run(function: &Checked) -> Checked {
-    in_form(function, Adjoint::LEAN, PULLBACK)
+    in_form(function, Adjoint::LEAN, Derived::Pullback)
 }
 
-fn in_form(function: &Checked, form: Adjoint, suffix: &'static str) -> Checked {
+fn in_form(function: &Checked, form: Adjoint, called: Derived) -> Checked {
     function.grown(|| {
         let adjoint = adjoint_function(function, form);
-        let mut plain = Plain { functions: BTreeMap::new(), names: BTreeMap::new(), suffix, out: adjoint };
+        let mut plain = Plain { functions: BTreeMap::new(), names: BTreeMap::new(), called, out: adjoint };
         plain.params(function);
         let mut body = std::mem::take(&mut plain.out.body);
         plain.block(&mut body);
@@ -53,23 +39,21 @@ fn in_form(function: &Checked, form: Adjoint, suffix: &'static str) -> Checked {
         for var in &mut out.vars {
             var.ty = without_shadows(std::mem::replace(&mut var.ty, Type::Unknown));
         }
-        let name = format!("{}{ADJOINT}", function.name);
+        let name = Derived::Adjoint.of(&function.name);
         Checked::made(Function { name, body, ..out }, "the adjoint as a function")
     })
 }
 
 /// The gradient of a function as a function: every parameter but the loss, each that carries a derivative followed by its
 /// cotangent, to which the derivative of the loss is added. `path` is how the function is called.
-pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<Checked> {
+pub fn gradient_function(function: &Checked, loss: usize, path: &FunctionPath) -> Option<Checked> {
     let number = |p: &VarId| function.params.iter().position(|own| own == p).map(|k| VarId(k as u32));
     let at = number(function.params.get(loss)?)?;
-    let out = Function {
-        name: format!("{}::gradient", function.name),
-        params: Vec::new(),
-        ..declaration(function)
-    };
+    let out =
+        Function { name: Derived::Gradient.of(&function.name), params: Vec::new(), ..declaration(function) };
     let ty = out.var(at).ty.clone();
-    let mut plain = Plain { functions: BTreeMap::new(), names: BTreeMap::new(), suffix: ADJOINT, out };
+    let mut plain =
+        Plain { functions: BTreeMap::new(), names: BTreeMap::new(), called: Derived::Adjoint, out };
     let (mut values, mut both) = (Vec::new(), Vec::new());
     let (mut params, mut without) = (Vec::new(), Vec::new());
     let mut loss_bar = at;
@@ -97,7 +81,7 @@ pub fn gradient_function(function: &Checked, loss: usize, path: &str) -> Option<
         out.vars[var.0 as usize].kind = VarKind::Ancilla;
     }
     out.params = params;
-    let body = vec![call(path.to_string(), values), call(format!("{path}{ADJOINT}"), both)];
+    let body = vec![call(path.clone(), values), call(path.with(Derived::Adjoint), both)];
     let one = Expr::new(ExprKind::Literal(crate::ir::Number::Int(1), Some(ty.clone())));
     let scope = |var, init, release, body| vec![Stmt::new(StmtKind::Ancilla { var, init, release, body })];
     let body = without.into_iter().fold(body, |body, (of, bar)| {
@@ -122,28 +106,28 @@ fn declaration(function: &Function) -> Function {
     }
 }
 
-fn call(path: String, args: Vec<Arg>) -> Stmt {
+fn call(path: FunctionPath, args: Vec<Arg>) -> Stmt {
     Stmt::new(StmtKind::Call { callee: Callee::Path(path), direction: Direction::FORWARD, args })
 }
 
 /// An adjoint as a function that calls the adjoint of the function at a path, in the form that is only run: of this there are tangents
 /// side by side, which needn't be derived again. `None` if there are functions among the arguments.
-pub fn pullback_called(pullback: &Checked, path: &str) -> Option<Checked> {
-    as_call(pullback, format!("{path}{PULLBACK}"), &[0, 1])
+pub fn pullback_called(pullback: &Checked, path: &FunctionPath) -> Option<Checked> {
+    as_call(pullback, path.with(Derived::Pullback), &[0, 1])
 }
 
 /// The tangent of an adjoint, as a call of the adjoint of the tangent: the same program, with the arguments in another order, since
 /// the cotangent of a tangent is the cotangent of the value, and the cotangent of the value then is the tangent of the
 /// cotangent. `pullback` is the adjoint of the function at the path. `None` if there are functions among the arguments, of which
 /// that isn't so.
-pub fn tangent_of_pullback(pullback: &Checked, path: &str) -> Option<Checked> {
+pub fn tangent_of_pullback(pullback: &Checked, path: &FunctionPath) -> Option<Checked> {
     let tangent = super::tangent(&Checked::made(declaration(pullback), "an adjoint's declaration"));
-    as_call(&tangent, format!("{path}{TANGENT}{ADJOINT}"), &[0, 3, 1, 2])
+    as_call(&tangent, path.with(Derived::Tangent).with(Derived::Adjoint), &[0, 3, 1, 2])
 }
 
 /// A function with the parameters of another, which calls the one at a path with them: in this order those of each parameter of the
 /// function that was derived.
-fn as_call(like: &Function, path: String, order: &[usize]) -> Option<Checked> {
+fn as_call(like: &Function, path: FunctionPath, order: &[usize]) -> Option<Checked> {
     let mut out = declaration(like);
     let arg = |&var: &VarId| match (&like.var(like.params[var.0 as usize]).ty, out.var(var).kind) {
         (Type::Function(_), _) => None,
@@ -170,8 +154,8 @@ struct Plain {
     functions: BTreeMap<VarId, VarId>,
     /// The adjoints of functions' names whose own names are still to come, with their types.
     names: BTreeMap<VarId, (Expr, Type)>,
-    /// What names the adjoint of a function, after its path.
-    suffix: &'static str,
+    /// What calls name of a function behind its path.
+    called: Derived,
     out: Function,
 }
 
@@ -199,16 +183,16 @@ impl Plain {
     }
 
     /// The type of the adjoint of a function that is an argument.
-    fn function_bar(&mut self, name: &str) -> Type {
-        let own = match self.suffix {
-            PULLBACK => format!("{name}{PULLBACK}"),
-            _ => format!("{name}_bar"),
+    fn function_bar(&mut self, name: &FunctionPath) -> Type {
+        let own = match self.called {
+            Derived::Pullback => name.with(Derived::Pullback),
+            _ => format!("{name}_bar").into(),
         };
-        let of = self.out.generics.iter().find(|g| g.name == name).map(|g| g.kind.clone());
+        let of = self.out.generics.iter().find(|g| g.name == name.as_str()).map(|g| g.kind.clone());
         if let Some(GenericKind::Function(params)) = of {
             let both = params.into_iter().flat_map(|(mode, ty)| [(mode, ty.clone()), (mode.of_shadow(), ty)]);
             let kind = GenericKind::Function(both.collect());
-            self.out.generics.push(Generic { name: own.clone(), kind });
+            self.out.generics.push(Generic { name: own.to_string(), kind });
         }
         Type::Function(own)
     }
@@ -225,16 +209,14 @@ impl Plain {
         stmt.each_expr_mut(&mut |e| plain_expr(e));
         match &mut stmt.kind {
             StmtKind::Let { var, expr, .. } => {
-                if let ExprKind::Named(path) = &expr.kind {
-                    if is_function_name(path) {
-                        self.functions.entry(*var).or_insert(*var);
-                    }
+                if let ExprKind::Function(_) = &expr.kind {
+                    self.functions.entry(*var).or_insert(*var);
                 }
             }
             StmtKind::Call { callee, direction, args } => {
                 for _ in 0..std::mem::take(&mut direction.adjoint) {
                     *callee = match callee {
-                        Callee::Path(path) => Callee::Path(format!("{path}{}", self.suffix)),
+                        Callee::Path(path) => Callee::Path(path.with(self.called)),
                         Callee::Param(var) => Callee::Param(self.functions.get(var).copied().unwrap_or(*var)),
                     };
                 }
@@ -268,9 +250,9 @@ impl Plain {
     fn name_function(&mut self, kind: &StmtKind) {
         let StmtKind::Let { var, expr, .. } = kind else { return };
         let (adjoint, ty) = match &expr.kind {
-            ExprKind::Named(path) if is_function_name(path) => {
-                let path = format!("{path}{}", self.suffix);
-                (ExprKind::Named(path.clone()), Type::Function(path))
+            ExprKind::Function(path) => {
+                let path = path.with(self.called);
+                (ExprKind::Function(path.clone()), Type::Function(path))
             }
             ExprKind::Read(place) => match self.functions.get(&place.var) {
                 Some(&bar) => (ExprKind::Read(Place::var(bar)), self.out.var(bar).ty.clone()),
@@ -288,8 +270,8 @@ impl Plain {
         let (adjoint, ty) = self.names.remove(&of.var)?;
         self.functions.insert(of.var, *bar);
         self.out.vars[bar.0 as usize].kind = VarKind::Binding;
-        self.out.vars[bar.0 as usize].ty = match self.suffix {
-            PULLBACK => ty,
+        self.out.vars[bar.0 as usize].ty = match self.called {
+            Derived::Pullback => ty,
             _ => Type::Unknown,
         };
         Some(StmtKind::Let { var: *bar, expr: adjoint, body: body.clone() })
@@ -321,6 +303,7 @@ fn plain_expr(e: &mut Expr) {
         }
         ExprKind::Literal(_, None)
         | ExprKind::Named(_)
+        | ExprKind::Function(_)
         | ExprKind::Const(_)
         | ExprKind::Read(_)
         | ExprKind::Len(..)
@@ -356,15 +339,15 @@ impl Module {
     /// A function that can't be uncomputed, or that passes what carries a derivative for a parameter that
     /// another declares constant.
     pub fn pullback(&self) -> Result<Module, Undirected> {
-        self.with_derived(pullback, (ADJOINT, NAME))
+        self.with_derived(pullback, (Derived::Adjoint, adjoint_name))
     }
 
-    /// The module with a function derived of each, about that of the entry: paths have the first suffix for it, names
-    /// the second.
+    /// The module with a function derived of each, about that of the entry: what paths name it by, and its name by that of the
+    /// function.
     pub(super) fn with_derived(
         &self,
         pass: impl Fn(&Checked) -> Checked,
-        (suffix, of): (&str, &str),
+        (called, name_of): (Derived, impl Fn(&str) -> String),
     ) -> Result<Module, Undirected> {
         let mut module = self.clone();
         for (name, source) in &self.functions {
@@ -376,17 +359,22 @@ impl Module {
             if let Some(defect) = derived.defects.iter().next() {
                 return Err(Undirected::Rejected(defect.message.clone()));
             }
-            derived.name = format!("{name}{of}");
-            module.links.insert(derived.name.clone(), self.links_of_derived(name, suffix, of));
+            derived.name = name_of(name);
+            module.links.insert(derived.name.clone(), self.links_of_derived(name, called, &name_of));
             module.functions.insert(derived.name.clone(), derived);
         }
-        module.entry = format!("{}{of}", self.entry);
+        module.entry = name_of(&self.entry);
         Ok(module)
     }
 
-    /// What the paths in a program that is derived of a function mean: also those with a suffix, of each function's derived
-    /// one. A path that is no link is the function's name.
-    fn links_of_derived(&self, name: &str, suffix: &str, of: &str) -> BTreeMap<String, String> {
+    /// What the paths in a program that is derived of a function mean: also those of each function's derived one. A path that is
+    /// no link is the function's name.
+    fn links_of_derived(
+        &self,
+        name: &str,
+        called: Derived,
+        name_of: &dyn Fn(&str) -> String,
+    ) -> BTreeMap<String, String> {
         let mut links = self.links.get(name).cloned().unwrap_or_default();
         let known: BTreeSet<(String, String)> = links
             .iter()
@@ -395,7 +383,8 @@ impl Module {
             .filter(|(_, function)| self.functions.contains_key(function))
             .collect();
         for (path, function) in known {
-            links.entry(format!("{path}{suffix}")).or_insert(format!("{function}{of}"));
+            let path = FunctionPath::new(&path).with(called);
+            links.entry(path.to_string()).or_insert(name_of(&function));
         }
         links
     }

@@ -72,6 +72,7 @@ impl Names<'_> {
             }
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Func(..)
             | ExprKind::Pure(..)

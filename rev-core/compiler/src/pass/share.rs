@@ -283,7 +283,9 @@ impl<'f> Search<'f> {
         Some(match &e.kind {
             ExprKind::Read(place) => format!("read {}", self.place(place)?),
             ExprKind::Len(place, axis) => format!("len {axis:?} {}", self.place(place)?),
-            ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => format!("{:?}", e.kind),
+            ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Function(_) | ExprKind::Const(_) => {
+                format!("{:?}", e.kind)
+            }
             ExprKind::Func(func, _) => func.name().to_string(),
             ExprKind::Pure(path, _) => format!("pure {path}"),
             ExprKind::Cast(_, ty) => format!("as {ty}"),

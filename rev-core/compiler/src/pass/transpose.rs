@@ -12,13 +12,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::adjoint::{may_be_complex, SUFFIX};
-use super::TANGENT;
+use super::adjoint::may_be_complex;
 use crate::check::type_of;
 use crate::diag::defect;
 use crate::ir::{
-    Arg, Block, Direction, Expr, ExprKind, Function, Place, Range, Span, Stmt, StmtKind, Type, UpdateOp,
-    VarId, VarKind,
+    Arg, Block, Derived, Direction, Expr, ExprKind, Function, Place, Range, Span, Stmt, StmtKind, Type,
+    UpdateOp, VarId, VarKind,
 };
 use crate::limits::deeper;
 use crate::ops::{Derivative, Func, Instr};
@@ -26,8 +25,8 @@ use crate::ops::{Derivative, Func, Instr};
 /// The transpose of an adjoint that is made to be run.
 pub(super) fn transposed(adjoint: &Function) -> Function {
     let mut out = Function { body: Vec::new(), ..adjoint.clone() };
-    let name = adjoint.name.strip_suffix(SUFFIX).unwrap_or(&adjoint.name);
-    out.name = format!("{name}{TANGENT}");
+    let name = Derived::Adjoint.source(&adjoint.name).unwrap_or(&adjoint.name);
+    out.name = Derived::Tangent.of(name);
     let is_shadow = |p: &&VarId| matches!(adjoint.var(**p).ty, Type::Shadow(_));
     let mut shadows: BTreeSet<VarId> = adjoint.params.iter().filter(is_shadow).copied().collect();
     add_shadows(&adjoint.body, &mut shadows);
@@ -226,6 +225,7 @@ impl Transpose {
             }
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Len(..)
             | ExprKind::Pure(..)

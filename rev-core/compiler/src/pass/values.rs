@@ -196,6 +196,7 @@ impl Node<'_> {
             ExprKind::Contract(formula, _) => ExprKind::Contract(*formula, parts),
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Read(_)
             | ExprKind::Len(..)
@@ -253,6 +254,7 @@ fn differentiable_parts(expr: &Expr) -> Vec<&Expr> {
         ExprKind::If(_, a, b) => vec![a, b],
         ExprKind::Literal(..)
         | ExprKind::Named(_)
+        | ExprKind::Function(_)
         | ExprKind::Const(_)
         | ExprKind::Read(_)
         | ExprKind::Len(..)
@@ -267,7 +269,7 @@ fn differentiable_parts(expr: &Expr) -> Vec<&Expr> {
 /// Whether nothing is gained by naming a value.
 pub(super) fn is_trivial(e: &Expr) -> bool {
     match &e.kind {
-        ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
+        ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Function(_) | ExprKind::Const(_) => true,
         ExprKind::Read(p) => p.path.is_empty(),
         _ => false,
     }
@@ -325,6 +327,7 @@ fn fails_itself(e: &Expr) -> bool {
         ExprKind::Pure(..) | ExprKind::Partials(..) | ExprKind::Contract(..) => true,
         ExprKind::Literal(..)
         | ExprKind::Named(_)
+        | ExprKind::Function(_)
         | ExprKind::Const(_)
         | ExprKind::Len(..)
         | ExprKind::Cast(..)

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::facts::accumulated_by;
 use crate::ir::{
-    is_function_name, Access, Arg, ArgValue, Block, Callee, Class, Expr, ExprKind, Function, Mode, Place,
-    Pure, Step, Stmt, StmtKind, Type, VarId, VarKind,
+    Access, Arg, ArgValue, Block, Callee, Class, Expr, ExprKind, Function, Mode, Place, Pure, Step, Stmt,
+    StmtKind, Type, VarId, VarKind,
 };
-use crate::pass::taken_partials;
 
 use super::vary::written;
 use super::{handles, Varying};
@@ -103,7 +102,7 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
                     ArgValue::Place(q) => passed(q),
                     ArgValue::Expr(e) => match &e.kind {
                         ExprKind::Read(q) => passed(q),
-                        ExprKind::Named(path) => !is_function_name(path),
+                        ExprKind::Function(_) => false,
                         _ => true,
                     },
                 })
@@ -118,7 +117,7 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
         },
         StmtKind::Let { expr, .. } => match &expr.kind {
             ExprKind::Read(q) => !array(q),
-            ExprKind::Named(path) => !is_function_name(path),
+            ExprKind::Function(_) => false,
             _ => true,
         },
         // what a loop inside declares of its iterations is asked of each of them
@@ -167,7 +166,7 @@ fn is_shaped(function: &Function, varying: &Varying, e: &Expr) -> bool {
 fn has_short_tuples(e: &Expr) -> bool {
     let mut short = match &e.kind {
         ExprKind::Tuple(parts) | ExprKind::Partials(_, parts) => parts.len() <= LARGEST_TUPLE,
-        ExprKind::Pure(path, args) => taken_partials(path).1 == 0 || args.len() <= LARGEST_TUPLE,
+        ExprKind::Pure(path, args) => path.taken_partials().1 == 0 || args.len() <= LARGEST_TUPLE,
         _ => true,
     };
     e.each_child(&mut |c| short &= has_short_tuples(c));

@@ -125,7 +125,7 @@ impl Arbitrary {
         match if leaf { self.random.below(5) } else { 5 + self.random.below(8) } {
             0 => Type::Scalar(ScalarType::ALL[self.random.below(16)].0),
             1 => Type::Generic(self.name()),
-            2 => Type::Function(self.name()),
+            2 => Type::Function(self.name().into()),
             3 => Type::Unknown,
             4 => Type::Generic("T".into()),
             5 => Type::Complex(inner(self)),
@@ -201,7 +201,7 @@ impl Arbitrary {
                 let ty = if self.random.chance(60) { Some(self.ty(2)) } else { None };
                 ExprKind::Literal(number, ty)
             }
-            1 => ExprKind::Named(self.path()),
+            1 => ExprKind::of_path(&self.path()),
             2 => ExprKind::Const(self.name()),
             3 => ExprKind::Read(Place { var: self.var(), path: vec![], span: self.span() }),
             4 => ExprKind::EmptyStack,
@@ -213,8 +213,8 @@ impl Arbitrary {
                 let axis = if self.random.chance(50) { Some(self.random.next() as u32) } else { None };
                 ExprKind::Len(self.place(size), axis)
             }
-            14 => ExprKind::Pure(self.path(), self.many(3, |s| s.expr(size))),
-            15 => ExprKind::Partials(self.path(), self.many(3, |s| s.expr(size))),
+            14 => ExprKind::Pure(self.path().into(), self.many(3, |s| s.expr(size))),
+            15 => ExprKind::Partials(self.path().into(), self.many(3, |s| s.expr(size))),
             16 => ExprKind::Cast(sub(self), self.ty(2)),
             17 => ExprKind::If(sub(self), sub(self), sub(self)),
             18 => ExprKind::Block(self.many(2, |s| (s.var(), s.expr(size))), sub(self)),
@@ -284,7 +284,7 @@ impl Arbitrary {
             }
             8 => {
                 let callee = match self.random.chance(50) {
-                    true => Callee::Path(self.path()),
+                    true => Callee::Path(self.path().into()),
                     false => Callee::Param(self.var()),
                 };
                 let direction = {

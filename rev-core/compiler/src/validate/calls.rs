@@ -3,14 +3,15 @@
 
 use super::held::storage;
 use super::scope::{name, Walk};
-use crate::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, Mode, Module, Place, Step, VarKind};
-use crate::pass::{taken_tangents, FUSED, SHADOWS};
+use crate::ir::{
+    Arg, ArgValue, Axis, Callee, Derived, Direction, Expr, FunctionPath, Mode, Module, Place, Step, VarKind,
+};
 
 /// The rules of a call.
 pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args: &[Arg]) {
     apart(walk, direction, args);
     let by_suffix = match callee {
-        Callee::Path(path) => path.ends_with(FUSED) || path.ends_with(SHADOWS),
+        Callee::Path(path) => path.is(Derived::Fused) || path.is(Derived::Shadows),
         Callee::Param(_) => false,
     };
     let levels = u32::from(direction.adjoint) + u32::from(by_suffix);
@@ -20,7 +21,7 @@ pub(super) fn call(walk: &mut Walk, callee: &Callee, direction: Direction, args:
         // of a tangent, the shadow of a value may be that of its tangent: the tangent of an adjoint has it so
         let apart = 1 << levels;
         let together = match callee {
-            Callee::Path(path) => taken_tangents(path).1,
+            Callee::Path(path) => path.taken_tangents().0,
             Callee::Param(_) => 1,
         };
         for block in args.chunks(apart * together) {
@@ -131,8 +132,10 @@ fn same_axis(a: &Axis, b: &Axis) -> bool {
 }
 
 /// What the callee takes.
-fn known(walk: &mut Walk, module: &Module, path: &str, direction: Direction, args: &[Arg]) {
-    let Some(callee) = module.functions.get(module.resolve(&walk.function.name, path)) else { return };
+fn known(walk: &mut Walk, module: &Module, path: &FunctionPath, direction: Direction, args: &[Arg]) {
+    let Some(callee) = module.functions.get(module.resolve(&walk.function.name, path.as_str())) else {
+        return;
+    };
     let each = 1 << direction.adjoint;
     let right = args.len() == callee.params.len() * each;
     walk.expect(right, |_| {

@@ -306,6 +306,7 @@ impl<'f> Walk<'f> {
             }
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Pure(..)
             | ExprKind::Partials(..)

@@ -425,7 +425,10 @@ fn type_tokens(ty: &Type, p: &TokenStream) -> TokenStream {
             let t = boxed(t);
             quote!(Stack(#t))
         }
-        Type::Function(name) => quote!(Function(#name.into())),
+        Type::Function(name) => {
+            let name = name.as_str();
+            quote!(Function(#name.into()))
+        }
         Type::Shadow(t) => {
             let t = boxed(t);
             quote!(Shadow(#t))

@@ -77,7 +77,7 @@ impl Body<'_> {
                 let fixed = matches!(kind, VarKind::Binding | VarKind::Index | VarKind::Param(Mode::Read));
                 fixed && place.path.is_empty() && !bound.contains(&place.var)
             }
-            ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
+            ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Function(_) | ExprKind::Const(_) => true,
             ExprKind::Cast(e, _) => self.is_unchanged(e, bound),
             ExprKind::Func(Func::Add | Func::Sub | Func::Mul | Func::Neg, args) => {
                 args.iter().all(|e| self.is_unchanged(e, bound))

@@ -8,9 +8,9 @@ use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::diag::defect;
 use rev_compiler::ir::{
-    has_external, is_function_name, Block, Direction, Expr, Function, Place, Span, Step, Type, VarId,
+    has_external, Block, Direction, Expr, Function, FunctionPath, Place, Span, Step, Type, VarId,
 };
-use rev_compiler::pass::{taken_partials, Erased};
+use rev_compiler::pass::Erased;
 use rev_compiler::plan;
 
 use super::by_value::Recursion;
@@ -303,8 +303,8 @@ impl<'a> Body<'a> {
 
     /// The program of the pure function at a path, of which so many partial derivatives more are meant, to be called with
     /// arguments; the one for lanes, to be called with them and the arguments before them.
-    pub fn pure_program(&self, path: &str, partials: usize, in_lanes: bool) -> TokenStream {
-        let (path, taken) = taken_partials(path);
+    pub fn pure_program(&self, path: &FunctionPath, partials: usize, in_lanes: bool) -> TokenStream {
+        let (path, taken) = path.taken_partials();
         let order = taken + partials;
         let name = if in_lanes { pure_lane_program(order) } else { pure_program(order) };
         let of_lanes = in_lanes.then(|| quote!(_, _));
@@ -333,12 +333,13 @@ impl<'a> Body<'a> {
         path_tokens(self.source.constants.get(path), path)
     }
 
-    /// The value of a named reversible function, also where its adjoint is meant; `None` where the name is a constant:
-    /// constants are in capitals, functions aren't.
-    pub fn function_value(&self, path: &str) -> Option<TokenStream> {
+    /// The value of a reversible function by its path, also where its adjoint is meant.
+    pub fn function_value(&self, path: &FunctionPath) -> TokenStream {
         let path = bare_callee(path);
-        let written = self.source.constants.get(path).filter(|_| is_function_name(path))?;
-        Some(programs(self.p, self.source, written, Kind::Reversible))
+        match self.source.functions.get(&*path) {
+            Some(written) => programs(self.p, self.source, written, Kind::Reversible),
+            None => parsed(path.as_str()),
+        }
     }
 }
 

@@ -1,14 +1,17 @@
 //! Calls.
 
+use std::borrow::Cow;
+
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
-use rev_compiler::ir::{Arg, ArgValue, Callee, Direction, Expr, ExprKind, Mode, Place, Step, Type, VarId};
-use rev_compiler::pass::PULLBACK;
+use rev_compiler::ir::{
+    Arg, ArgValue, Callee, Derived, Direction, Expr, ExprKind, FunctionPath, Mode, Place, Step, Type, VarId,
+};
 
 use super::body::{parsed, Body, Repr};
 use super::callee::{programs, split_derived, Kind};
-use super::derived::{of_path, Kind as Derived};
+use super::derived::{self, of_path};
 use super::expr::Reach;
 use super::names::ident;
 use crate::spans::at_span;
@@ -170,13 +173,11 @@ impl Body<'_> {
 
     fn value_argument(&mut self, e: &Expr) -> TokenStream {
         match &e.kind {
-            ExprKind::Named(path) => match self.function_value(path) {
-                Some(function) => function,
-                None => {
-                    let value = self.expr(e);
-                    quote!(&#value)
-                }
-            },
+            ExprKind::Named(_) => {
+                let value = self.expr(e);
+                quote!(&#value)
+            }
+            ExprKind::Function(path) => self.function_value(path),
             ExprKind::Read(place) => self.place_argument(place, Mode::Read),
             _ => {
                 let value = self.expr(e);
@@ -192,7 +193,7 @@ impl Body<'_> {
                 let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
                 let (path, generics) = self.callee_path(text, direction);
                 let mut program = program_name(of_callee(text, direction));
-                let at = self.source.callees.get(bare_callee(text)).and_then(|path| path.segments.last());
+                let at = self.source.callees.get(&*bare_callee(text)).and_then(|path| path.segments.last());
                 program.set_span(
                     at.map_or_else(Span::call_site, |s| s.ident.span()).resolved_at(Span::call_site()),
                 );
@@ -225,24 +226,28 @@ impl Body<'_> {
 
     /// Whether a variable that is a function stands for the function's adjoint: it is the function itself.
     fn is_pullback(&self, var: VarId) -> bool {
-        matches!(&self.function.var(var).ty, Type::Function(name) if bare_callee(name) != name)
+        matches!(&self.function.var(var).ty, Type::Function(name) if name.is(Derived::Pullback))
     }
 
     /// The programs of a function, and the generic arguments that the call gives.
-    pub fn callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
+    pub fn callee_path(&self, text: &FunctionPath, direction: Direction) -> (TokenStream, TokenStream) {
         let (path, given) = self.callee_generics(text, direction);
         let width = (direction.adjoint > 0).then(|| quote!(, __N));
         (path, given.map(|args| quote!(::<#args _ #width>)).unwrap_or_default())
     }
 
     /// The programs of a function, and the source's generic arguments as they stand: `T, K,`.
-    pub fn callee_generics(&self, text: &str, direction: Direction) -> (TokenStream, Option<TokenStream>) {
+    pub fn callee_generics(
+        &self,
+        text: &FunctionPath,
+        direction: Direction,
+    ) -> (TokenStream, Option<TokenStream>) {
         let text = bare_callee(text);
-        let Some(path) = self.source.callees.get(text) else {
-            return (parsed(text), None);
+        let Some(path) = self.source.callees.get(&*text) else {
+            return (parsed(text.as_str()), None);
         };
         let path = &match direction.transposed {
-            true => of_path(path, Derived::Tangent),
+            true => of_path(path, derived::Kind::Tangent),
             false => path.clone(),
         };
         let given = match split_derived(path).0.segments.last().map(|s| &s.arguments) {
@@ -285,13 +290,13 @@ pub fn program_name(direction: Direction) -> proc_macro2::Ident {
 }
 
 /// The path of a called function, without what says that its adjoint is meant.
-pub fn bare_callee(text: &str) -> &str {
-    text.strip_suffix(PULLBACK).unwrap_or(text)
+pub fn bare_callee(path: &FunctionPath) -> Cow<'_, FunctionPath> {
+    path.without(Derived::Pullback).map_or(Cow::Borrowed(path), Cow::Owned)
 }
 
 /// Which program of the function at the bare path a call means.
-pub fn of_callee(text: &str, direction: Direction) -> Direction {
-    match text.ends_with(PULLBACK) {
+pub fn of_callee(path: &FunctionPath, direction: Direction) -> Direction {
+    match path.is(Derived::Pullback) {
         true => Direction { inverse: direction.inverse, ..Direction::TANGENTS_OF_ADJOINT },
         false => direction,
     }

@@ -15,7 +15,6 @@ use syn::{Path, PathArguments};
 use super::derived::Kind as Derived;
 use crate::model::Source;
 use crate::types::{is_type_name, path_text};
-use rev_compiler::ir::is_function_name;
 
 /// What a function is to its callers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -196,12 +195,11 @@ pub fn found_through(p: &TokenStream, kind: Kind, name: &str) -> TokenStream {
 
 /// The functions that are named by paths of modules, by these paths.
 fn imported(source: &Source) -> BTreeMap<String, Path> {
-    let passed = source.constants.iter().filter(|(text, _)| is_function_name(text));
     let all = source
         .callees
         .iter()
         .chain(&source.pures)
-        .chain(passed)
+        .chain(&source.functions)
         .map(|(_, path)| bare(&split_derived(path).0));
     let importable = |path: &Path| {
         let plain = path.segments.iter().all(|s| s.arguments.is_none());

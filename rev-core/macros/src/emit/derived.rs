@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use rev_compiler::check::Checked;
-use rev_compiler::ir::{is_function_name, Generic, GenericKind, Mode, Type, VarId};
+use rev_compiler::ir::{Derived, FunctionPath, Generic, GenericKind, Mode, Type, VarId};
 use rev_compiler::pass;
 use syn::{parse_quote, GenericParam};
 
 use super::api::dimension;
 use super::names::ident;
 use crate::model::{Form, Model, Origin, ParamModel, Passing, Source};
-use crate::types::type_arguments;
+use crate::types::{function_path, type_arguments};
 
 /// What is derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,18 +35,27 @@ pub enum Kind {
 impl Kind {
     /// The kind that a segment of a path names.
     pub fn of(segment: &Ident) -> Option<Kind> {
-        let order = pass::derived_order(&segment.to_string()).filter(|order| *order > 1);
-        let named = [Kind::Tangent, Kind::Adjoint, Kind::Gradient].into_iter().chain(order.map(Kind::Taylor));
-        named.into_iter().find(|kind| *segment == kind.name())
+        match Derived::from_name(&segment.to_string())? {
+            Derived::Tangent => Some(Kind::Tangent),
+            Derived::Taylor(order) => Some(Kind::Taylor(order)),
+            Derived::Adjoint => Some(Kind::Adjoint),
+            Derived::Gradient => Some(Kind::Gradient),
+            Derived::Inverse
+            | Derived::Pullback
+            | Derived::Fused
+            | Derived::Shadows
+            | Derived::Erased
+            | Derived::Partials => None,
+        }
     }
 
-    /// Its name in paths.
-    pub fn name(self) -> String {
+    /// What it is in paths.
+    pub fn derived(self) -> Derived {
         match self {
-            Kind::Tangent => "tangent".into(),
-            Kind::Taylor(order) => pass::derived_name(order),
-            Kind::Adjoint => "adjoint".into(),
-            Kind::Gradient => "gradient".into(),
+            Kind::Tangent => Derived::Tangent,
+            Kind::Taylor(order) => Derived::Taylor(order),
+            Kind::Adjoint => Derived::Adjoint,
+            Kind::Gradient => Derived::Gradient,
         }
     }
 
@@ -96,14 +105,14 @@ impl Kind {
 
 /// The name under which what is derived of a function is emitted.
 pub fn name(of: &Ident, kind: Kind) -> Ident {
-    format_ident!("__{}_{}", of, kind.name())
+    format_ident!("__{}_{}", of, kind.derived().to_string())
 }
 
 /// The model of a derived function, and its program; `None` for the gradient of a function without a loss.
 pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) -> Option<(Model, Checked)> {
     let name = &model.item.sig.ident;
     let as_call = match (kind, &model.origin.adjoint_of) {
-        (Kind::Tangent, Some(of)) => pass::tangent_of_pullback(program, &of.to_string()),
+        (Kind::Tangent, Some(of)) => pass::tangent_of_pullback(program, &of.to_string().into()),
         (Kind::Tangent, None) | (Kind::Taylor(_) | Kind::Adjoint | Kind::Gradient, _) => None,
     };
     let is_call = as_call.is_some();
@@ -111,7 +120,7 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         Kind::Tangent => as_call.unwrap_or_else(|| pass::tangent(program)),
         Kind::Taylor(order) => pass::taylor(program, order),
         Kind::Adjoint => pass::pullback(program),
-        Kind::Gradient => pass::gradient_function(program, model.loss?, &name.to_string())?,
+        Kind::Gradient => pass::gradient_function(program, model.loss?, &name.to_string().into())?,
     };
     let mut params: Vec<ParamModel> = Vec::new();
     let mut vars = made.params.iter();
@@ -241,26 +250,20 @@ fn referred(ty: &syn::Type, mutable: bool) -> syn::Type {
 /// What the paths in a derived function are: those of the function, and the derived functions of the functions among
 /// them.
 fn source(of: &Source, kind: Kind) -> Source {
-    let both = |paths: &BTreeMap<String, syn::Path>, is_function: fn(&str) -> bool| {
-        let derived = paths
-            .iter()
-            .filter(|(text, _)| is_function(text))
-            .map(|(text, path)| (format!("{text}::{}", kind.name()), of_path(path, kind)));
-        derived.chain(paths.iter().map(|(text, path)| (text.clone(), path.clone()))).collect()
+    let both = |paths: &BTreeMap<FunctionPath, syn::Path>| {
+        let derived = paths.iter().map(|(path, written)| (path.with(kind.derived()), of_path(written, kind)));
+        derived.chain(paths.iter().map(|(path, written)| (path.clone(), written.clone()))).collect()
     };
-    Source {
-        callees: both(&of.callees, |_| true),
-        constants: both(&of.constants, is_function_name),
-        ..of.clone()
-    }
+    Source { callees: both(&of.callees), functions: both(&of.functions), ..of.clone() }
 }
 
 /// A gradient calls the function and its adjoint.
 fn called_by_gradient(model: &Model) -> Source {
     let name = &model.item.sig.ident;
     let path: syn::Path = parse_quote!(#name);
-    let adjoint = (format!("{name}{}", pass::ADJOINT), of_path(&path, Kind::Adjoint));
-    let callees = [(name.to_string(), path), adjoint].into_iter().collect();
+    let own = function_path(&path);
+    let adjoint = (own.with(Derived::Adjoint), of_path(&path, Kind::Adjoint));
+    let callees = [(own, path), adjoint].into_iter().collect();
     Source { callees, structs: model.source.structs.clone(), ..Source::default() }
 }
 
@@ -270,14 +273,15 @@ fn with_adjoint_of_tangent(source: Source, of: &Ident) -> Source {
     let path: syn::Path = parse_quote!(#of);
     let called = of_path(&of_path(&path, Kind::Tangent), Kind::Adjoint);
     let mut callees = source.callees;
-    callees.insert(of.to_string(), path);
-    callees.insert(format!("{of}{}{}", pass::TANGENT, pass::ADJOINT), called);
+    let own = function_path(&path);
+    callees.insert(own.with(Derived::Tangent).with(Derived::Adjoint), called);
+    callees.insert(own, path);
     Source { callees, ..source }
 }
 
 /// The path of what is derived of a function.
 pub fn of_path(path: &syn::Path, kind: Kind) -> syn::Path {
-    let (mut path, name) = (path.clone(), ident(&kind.name()));
+    let (mut path, name) = (path.clone(), ident(&kind.derived().to_string()));
     path.segments.push(parse_quote!(#name));
     path
 }

@@ -3,7 +3,9 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
-use rev_compiler::ir::{Axis, Class, Expr, ExprKind, Number, Place, Rank, ScalarType, Step, Type, VarId};
+use rev_compiler::ir::{
+    Axis, Class, Expr, ExprKind, FunctionPath, Number, Place, Rank, ScalarType, Step, Type, VarId,
+};
 use rev_compiler::ops::{Func, Shape};
 
 use super::body::{parsed, Body, Repr};
@@ -27,7 +29,8 @@ impl Body<'_> {
         let p = self.p;
         match &e.kind {
             ExprKind::Literal(n, ty) => self.literal(*n, ty.as_ref()),
-            ExprKind::Named(path) => self.named(path),
+            ExprKind::Named(path) => self.constant_path(path),
+            ExprKind::Function(path) => self.function_value(path),
             ExprKind::Const(name) => {
                 let name = ident(name);
                 quote!(#name)
@@ -82,7 +85,7 @@ impl Body<'_> {
 
     /// A call of a pure function at a path, of which so many partial derivatives are meant; it fails where it divides an
     /// integer by zero.
-    fn pure_call(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
+    fn pure_call(&mut self, path: &FunctionPath, partials: usize, args: &[Expr]) -> TokenStream {
         let p = self.p;
         let program = self.pure_program(path, partials, false);
         let args = self.exprs(args);
@@ -135,18 +138,8 @@ impl Body<'_> {
                 let v = Literal::i128_unsuffixed(*v);
                 quote!(#v)
             }
-            ExprKind::Named(path) => {
-                let path = self.constant_path(path);
-                quote!(#path)
-            }
+            ExprKind::Named(path) => self.constant_path(path),
             _ => self.expr(n),
-        }
-    }
-
-    fn named(&self, path: &str) -> TokenStream {
-        match (self.function_value(path), self.constant_path(path)) {
-            (Some(function), _) => function,
-            (None, constant) => quote!(#constant),
         }
     }
 

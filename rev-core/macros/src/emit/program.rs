@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rev_compiler::check::Checked;
 use rev_compiler::facts::{accumulated_by, passed_with_derivatives, written_params, PassedOn, Passing};
-use rev_compiler::ir::{Direction, Function};
+use rev_compiler::ir::{Direction, Function, FunctionPath};
 use rev_compiler::pass::{Erased, Forms};
 use rev_compiler::plan::{self, has_fused_product_outside, Program, Variants};
 
@@ -247,10 +247,10 @@ pub fn constants_passed(scope: &Scope, function: &Checked) -> TokenStream {
 }
 
 /// The programs of a called function.
-pub fn callee_programs(scope: &Scope, text: &str) -> TokenStream {
-    match scope.source.callees.get(text) {
-        Some(path) => programs(scope.p, scope.source, path, Kind::Reversible),
-        None => parsed(text),
+pub fn callee_programs(scope: &Scope, path: &FunctionPath) -> TokenStream {
+    match scope.source.callees.get(path) {
+        Some(written) => programs(scope.p, scope.source, written, Kind::Reversible),
+        None => parsed(path.as_str()),
     }
 }
 

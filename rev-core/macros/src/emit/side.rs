@@ -15,8 +15,11 @@ use crate::model::Model;
 
 /// The programs, for one iteration and for lanes, of a function and of its inverse.
 pub fn programs(scope: &Scope, signature: &Signature, function: &Checked, model: &Model) -> TokenStream {
-    let called =
-        model.origin.adjoint_of.as_ref().and_then(|of| pass::pullback_called(function, &of.to_string()));
+    let called = model
+        .origin
+        .adjoint_of
+        .as_ref()
+        .and_then(|of| pass::pullback_called(function, &of.to_string().into()));
     let Sides { of_function, of_adjoint, laned } = sides(function, called.as_ref(), standing(model));
     let all = || of_function.iter().chain(&of_adjoint);
     let one = all().map(|plan| program::program(scope, signature, plan, &ByValue::default()));

@@ -47,7 +47,7 @@ impl Passed {
             (Form::Slice | Form::Vec, _) => (Shape::Slice, element()),
             (Form::View { .. } | Form::Array, Type::Array(_, rank)) => (Shape::Array(*rank), element()),
             (Form::Function, Type::Function(name)) => {
-                let name = ident(name);
+                let name = ident(name.as_str());
                 (Shape::Function, quote!(#name))
             }
             (Form::Plain | Form::Stack | Form::View { .. } | Form::Array | Form::Function, _) => {
@@ -225,7 +225,8 @@ fn name_of(param: &GenericParam) -> &Ident {
 /// The type parameter that stands for `impl Trait`.
 fn impl_name(model: &Model, param: &ParamModel) -> Option<Ident> {
     match &model.function.var(param.var).ty {
-        Type::Function(name) | Type::Generic(name) => Some(ident(name)),
+        Type::Function(name) => Some(ident(name.as_str())),
+        Type::Generic(name) => Some(ident(name)),
         _ => None,
     }
 }

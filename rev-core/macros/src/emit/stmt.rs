@@ -345,7 +345,7 @@ impl Body<'_> {
             return self.scope(quote!(let #name = &#value; #body));
         }
         let repr = match &expr.kind {
-            ExprKind::Named(path) if self.function_value(path).is_some() => Repr::Function,
+            ExprKind::Function(_) => Repr::Function,
             ExprKind::Read(q) if q.path.is_empty() && self.repr(q.var) == Repr::Function => Repr::Function,
             _ => Repr::Value,
         };

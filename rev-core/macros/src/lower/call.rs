@@ -2,16 +2,15 @@
 
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{
-    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Place, ScalarType, Span, Stmt,
-    StmtKind, Type, UpdateOp, VarId, VarKind,
+    Arg, ArgValue, Block, Callee, Derived, Direction, Expr, ExprKind, FunctionPath, Mode, Number, Place,
+    ScalarType, Span, Stmt, StmtKind, Type, UpdateOp, VarId, VarKind,
 };
 use rev_compiler::ops::{Func, Instr};
-use rev_compiler::pass::taken_tangents;
 
 use super::part::part_method;
 use super::{plain_name, strip, Lowerer};
 use crate::spans::Region;
-use crate::types::path_text;
+use crate::types::function_path;
 
 /// Whether a call by this name is a statement of the language.
 pub(super) fn is_statement(name: &str) -> bool {
@@ -174,11 +173,11 @@ impl Lowerer {
         let named = self.callee(path);
         let args = self.arguments(args);
         let (CalleeName { callee, direction }, mut args) = (named?, args?);
-        if let Callee::Path(text) = &callee {
-            self.accumulated(text, &mut args);
+        if let Callee::Path(path) = &callee {
+            self.accumulated(path, &mut args);
         }
         let callee = match callee {
-            Callee::Path(text) => Callee::Path(self.completed(text, &args)),
+            Callee::Path(path) => Callee::Path(self.completed(path, &args)),
             Callee::Param(var) => Callee::Param(var),
         };
         Some(StmtKind::Call { callee, direction, args })
@@ -186,11 +185,11 @@ impl Lowerer {
 
     /// In a call of an adjoint or a gradient, or of the tangent of one, the cotangent of an argument that is read is only
     /// accumulated into. In a gradient an integer has none.
-    fn accumulated(&self, path: &str, args: &mut [Arg]) {
-        let (path, together) = taken_tangents(path);
-        let is_gradient = match path.rsplit_once("::") {
-            Some((_, "gradient")) => true,
-            Some((_, "adjoint")) => false,
+    fn accumulated(&self, path: &FunctionPath, args: &mut [Arg]) {
+        let (together, derived) = path.taken_tangents();
+        let is_gradient = match derived {
+            Some(Derived::Gradient) => true,
+            Some(Derived::Adjoint) => false,
             _ => return,
         };
         let mut at = 0;
@@ -215,12 +214,12 @@ impl Lowerer {
     }
 
     /// The path of a function of a type with the type's arguments.
-    fn completed(&mut self, text: String, args: &[Arg]) -> String {
-        let Some(path) = self.source.callees.get(&text).cloned() else { return text };
-        let whole = self.with_arguments(path, args);
-        let complete = path_text(&whole);
-        if complete != text {
-            self.source.callees.remove(&text);
+    fn completed(&mut self, path: FunctionPath, args: &[Arg]) -> FunctionPath {
+        let Some(written) = self.source.callees.get(&path).cloned() else { return path };
+        let whole = self.with_arguments(written, args);
+        let complete = function_path(&whole);
+        if complete != path {
+            self.source.callees.remove(&path);
             self.source.callees.entry(complete.clone()).or_insert(whole);
         }
         complete
@@ -248,9 +247,9 @@ impl Lowerer {
         if let Some(var) = param {
             return self.param_callee(var, path).map(|callee| CalleeName { callee, direction });
         }
-        let text = path_text(&bare);
-        self.source.callees.entry(text.clone()).or_insert(bare);
-        Some(CalleeName { callee: Callee::Path(text), direction })
+        let path = function_path(&bare);
+        self.source.callees.entry(path.clone()).or_insert(bare);
+        Some(CalleeName { callee: Callee::Path(path), direction })
     }
 
     fn param_callee(&mut self, var: VarId, at: &syn::ExprPath) -> Option<Callee> {

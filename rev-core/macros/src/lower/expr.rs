@@ -9,7 +9,7 @@ use super::part::part_method;
 use super::{plain_name, strip, strip_references, Lowerer};
 use crate::names::{is_generated, Named};
 use crate::spans::{mentions, Region};
-use crate::types::path_text;
+use crate::types::{function_path, path_text};
 
 impl Lowerer {
     /// An expression, `None` after an error.
@@ -465,7 +465,7 @@ impl Lowerer {
             return None;
         }
         let text = path_text(&p.path);
-        if is_function_name(&text) {
+        if names_function(p) {
             return self.error_help(
                 Code::UnknownName,
                 p,
@@ -485,14 +485,9 @@ impl Lowerer {
                 "pass it as an argument",
             );
         }
-        Some(self.named(p))
-    }
-
-    /// A constant, or a function as an argument.
-    fn named(&mut self, p: &syn::ExprPath) -> Expr {
-        let (span, text) = (self.span(p), path_text(&p.path));
+        let span = self.span(p);
         self.source.constants.entry(text.clone()).or_insert_with(|| p.path.clone());
-        Expr::new(ExprKind::Named(text)).at(span)
+        Some(Expr::new(ExprKind::Named(text)).at(span))
     }
 
     /// The name of a function as an argument.
@@ -502,9 +497,18 @@ impl Lowerer {
             self.lookup(&name).is_some() || self.function.generics.iter().any(|g| g.name == name)
         };
         let known = p.path.get_ident().is_some_and(|i| here(plain_name(i)));
-        let is_function = p.qself.is_none() && !known && is_function_name(&path_text(&p.path));
-        is_function.then(|| self.named(p))
+        if p.qself.is_some() || known || !names_function(p) {
+            return None;
+        }
+        let (span, path) = (self.span(p), function_path(&p.path));
+        self.source.functions.entry(path.clone()).or_insert_with(|| p.path.clone());
+        Some(Expr::new(ExprKind::Function(path)).at(span))
     }
+}
+
+/// Whether a path alone, which is no variable's, is that of a function: else it is a constant's.
+pub(super) fn names_function(p: &syn::ExprPath) -> bool {
+    is_function_name(&path_text(&p.path))
 }
 
 fn is_loop(e: &syn::Expr) -> bool {

@@ -159,7 +159,7 @@ impl Lowerer {
             let name = format!("Impl_{}", super::plain_name(ident));
             let generic = impl_trait(name.clone(), t, &self.function.generics, &mut self.source)?;
             let (form, ty) = match generic.kind {
-                ir::GenericKind::Function(_) => (Form::Function, ir::Type::Function(name)),
+                ir::GenericKind::Function(_) => (Form::Function, ir::Type::Function(name.into())),
                 ir::GenericKind::Scalar(_) | ir::GenericKind::Const => (Form::Plain, ir::Type::Generic(name)),
             };
             self.function.generics.push(generic);

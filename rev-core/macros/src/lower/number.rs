@@ -17,7 +17,7 @@ use super::path::is_function;
 use super::update::Assignment;
 use super::{plain_name, strip, strip_references, Lowerer};
 use crate::spans::Region;
-use crate::types::path_text;
+use crate::types::function_path;
 
 /// The field that expressions are computed on.
 const REPRESENTATION: &str = "repr";
@@ -47,13 +47,13 @@ impl Lowerer {
         let direction = Direction { inverse, ..Direction::FORWARD };
         let path = self.own_function(&of, &Ident::new(name, position(left)), left);
         let (Some(value), Some(path)) = (value, path) else { return Vec::new() };
-        let text = path_text(&path);
-        self.source.callees.entry(text.clone()).or_insert(path);
+        let callee = function_path(&path);
+        self.source.callees.entry(callee.clone()).or_insert(path);
         let args = vec![
             Arg { mode: Mode::Write, value: ArgValue::Place(place) },
             Arg { mode: Mode::Read, value: ArgValue::Expr(value) },
         ];
-        vec![Stmt::new(StmtKind::Call { callee: Callee::Path(text), direction, args }).at(span)]
+        vec![Stmt::new(StmtKind::Call { callee: Callee::Path(callee), direction, args }).at(span)]
     }
 
     /// What represents an expression in a number system.
@@ -135,9 +135,9 @@ impl Lowerer {
     /// `S::f(args)`.
     fn computed(&mut self, of: &Type, name: &Ident, at: &syn::Expr, args: Vec<Expr>) -> Option<Expr> {
         let path = self.own_function(of, name, at)?;
-        let text = path_text(&path);
-        self.source.pures.entry(text.clone()).or_insert(path);
-        Some(Expr::new(ExprKind::Pure(text, args)))
+        let pure = function_path(&path);
+        self.source.pures.entry(pure.clone()).or_insert(path);
+        Some(Expr::new(ExprKind::Pure(pure, args)))
     }
 
     fn own_function(&mut self, of: &Type, name: &Ident, at: &syn::Expr) -> Option<syn::Path> {

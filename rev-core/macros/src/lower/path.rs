@@ -8,7 +8,7 @@ use rev_compiler::ops::Func;
 use super::call::wrong_count;
 use super::composed::composed;
 use super::{plain_name, strip, Lowerer};
-use crate::types::{is_type_name, path_text};
+use crate::types::{function_path, is_type_name, path_text};
 
 /// Whether a function of the table isn't one that the source spells as an operator, or that only adjoints use.
 pub(super) fn is_named_in_source(f: Func) -> bool {
@@ -125,9 +125,9 @@ impl Lowerer {
             }
             None => {
                 let args = self.exprs(&c.args)?;
-                let text = path_text(&p.path);
-                self.source.pures.entry(text.clone()).or_insert_with(|| p.path.clone());
-                Some(Expr::new(ExprKind::Pure(text, args)))
+                let path = function_path(&p.path);
+                self.source.pures.entry(path.clone()).or_insert_with(|| p.path.clone());
+                Some(Expr::new(ExprKind::Pure(path, args)))
             }
         }
     }
@@ -204,9 +204,9 @@ impl Lowerer {
                 ("zero", 0) => Some(Expr::new(ExprKind::Zero(ty))),
                 _ => {
                     let args = self.exprs(&c.args)?;
-                    let text = path_text(&p.path);
-                    self.source.pures.entry(text.clone()).or_insert_with(|| p.path.clone());
-                    Some(Expr::new(ExprKind::Pure(text, args)))
+                    let path = function_path(&p.path);
+                    self.source.pures.entry(path.clone()).or_insert_with(|| p.path.clone());
+                    Some(Expr::new(ExprKind::Pure(path, args)))
                 }
             };
         }

@@ -1,8 +1,9 @@
 //! Places: variables, elements, fields, parts. `*`, `&` and `&mut` in front are dropped.
 
 use rev_compiler::diag::Code;
-use rev_compiler::ir::{is_function_name, Block, Expr, ExprKind, Place, Step, Stmt, StmtKind, Type, VarKind};
+use rev_compiler::ir::{Block, Expr, ExprKind, Place, Step, Stmt, StmtKind, Type, VarKind};
 
+use super::expr::names_function;
 use super::part::{element, part_method, within};
 use super::{plain_name, strip_references, Lowerer};
 use crate::spans::Region;
@@ -76,7 +77,7 @@ impl Lowerer {
     /// path of a constant.
     pub(super) fn table(&mut self, e: &syn::Expr) -> Option<Option<Place>> {
         let syn::Expr::Path(p) = strip_references(e) else { return Some(None) };
-        if self.variable(p).is_some() || is_function_name(&path_text(&p.path)) {
+        if self.variable(p).is_some() || names_function(p) {
             return Some(None);
         }
         let Expr { kind: ExprKind::Named(path), span } = self.path_expr(p)? else { return Some(None) };
@@ -92,7 +93,7 @@ impl Lowerer {
         let var = match known {
             Some(var) => var,
             None => {
-                let name = path.rsplit("::").next().unwrap_or(&path).trim().to_string();
+                let name = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
                 let var = self.add_var(&name, Type::Unknown, VarKind::Binding, span);
                 self.source.tables.insert(var, path);
                 var

@@ -12,7 +12,7 @@ use rev_compiler::ir::{
 use super::{strip, Lowerer};
 use crate::emit::rust_type;
 use crate::model::Receiver;
-use crate::types::{is_type_name, path_name, path_text};
+use crate::types::{function_path, is_type_name, path_name};
 
 /// Tokens at one position.
 fn at(tokens: TokenStream, span: Span) -> TokenStream {
@@ -38,21 +38,21 @@ impl Lowerer {
     }
 
     fn call_of(&mut self, path: syn::Path, place: Place, m: &syn::ExprMethodCall) -> Option<StmtKind> {
-        let text = path_text(&path);
+        let callee = function_path(&path);
         let mode = match strip(&m.receiver) {
             syn::Expr::Reference(r) if r.mutability.is_none() => Mode::Read,
             syn::Expr::Reference(_) => Mode::Write,
             _ if self.is_changeable(&place) => {
                 let (name, span) = (m.receiver.to_token_stream().to_string(), place.span);
-                self.source.receivers.push(Receiver { callee: text.clone(), name, span });
+                self.source.receivers.push(Receiver { callee: callee.clone(), name, span });
                 Mode::Write
             }
             _ => Mode::Read,
         };
-        self.source.callees.entry(text.clone()).or_insert(path);
+        self.source.callees.entry(callee.clone()).or_insert(path);
         let mut args = vec![Arg { mode, value: ArgValue::Place(place) }];
         args.extend(self.arguments(&m.args)?);
-        Some(StmtKind::Call { callee: Callee::Path(text), direction: Direction::FORWARD, args })
+        Some(StmtKind::Call { callee: Callee::Path(callee), direction: Direction::FORWARD, args })
     }
 
     /// `x.f(..)` as a value for a struct `x`, `None` where it isn't known to be one.
@@ -63,11 +63,11 @@ impl Lowerer {
         };
         let path = self.function_of(&self.type_of_place(&place), &m.method)?;
         let args = self.exprs(&m.args);
-        let text = path_text(&path);
-        self.source.pures.entry(text.clone()).or_insert(path);
+        let pure = function_path(&path);
+        self.source.pures.entry(pure.clone()).or_insert(path);
         Some(args.map(|args| {
             let all = std::iter::once(Expr::read(place)).chain(args).collect();
-            Expr::new(ExprKind::Pure(text, all))
+            Expr::new(ExprKind::Pure(pure, all))
         }))
     }
 

@@ -9,7 +9,7 @@ use crate::interp::eval::{filled, Evaluator};
 use crate::interp::func::apply;
 use crate::interp::memory::{resolve, step_into, Location, Memory};
 use crate::interp::update::update;
-use crate::ir::{Expr, ExprKind, Number, Place, Step, UpdateOp, VarId};
+use crate::ir::{Expr, ExprKind, FunctionPath, Number, Place, Step, UpdateOp, VarId};
 use crate::limits;
 use crate::ops::{Contraction, Derivative, Func};
 use crate::value::{Data, Value};
@@ -121,6 +121,7 @@ impl<A: Algebra> Walk<'_, '_, A> {
             ExprKind::Contract(formula, factors) => self.contract(formula, ("the result", &[]), factors),
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Len(..)
             | ExprKind::Zero(_)
@@ -272,7 +273,7 @@ impl<A: Algebra> Walk<'_, '_, A> {
         Ok((value, tree))
     }
 
-    fn pure(&mut self, path: &str, args: &[Expr], more: usize) -> Result<Found<A::Leaf>, Cause> {
+    fn pure(&mut self, path: &FunctionPath, args: &[Expr], more: usize) -> Result<Found<A::Leaf>, Cause> {
         let (values, trees) = self.all(args)?;
         let eval = &mut self.eval;
         let value = eval.pure_of(path, values.clone(), more)?;

@@ -14,6 +14,7 @@ impl Solver<'_> {
         match &expr.kind {
             ExprKind::Literal(n, ty) => self.literal(expr, *n, ty.as_ref()),
             ExprKind::Named(path) => self.constant(path),
+            ExprKind::Function(_) => self.terms.hole(),
             ExprKind::Const(_) => Term::INDEX,
             ExprKind::Read(place) => self.place(place),
             ExprKind::Len(place, _) => {

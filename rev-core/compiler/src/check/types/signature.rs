@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic};
 use crate::ir::{
-    Arg, ArgValue, Callee, Direction, Expr, Generic, GenericKind, Mode, Span, Stmt, Type, VarId,
+    Arg, ArgValue, Callee, Direction, Expr, FunctionPath, Generic, GenericKind, Mode, Span, Stmt, Type, VarId,
 };
-use crate::pass::{row_type, taken_partials};
+use crate::pass::row_type;
 
 use super::solver::{Need, Solver};
 use super::term::Term;
@@ -19,7 +19,7 @@ impl Solver<'_> {
     pub fn call(&mut self, stmt: &Stmt, callee: &Callee, direction: Direction, args: &[Arg]) {
         let found: Vec<(Term, Span)> = args.iter().map(|a| self.argument(a)).collect();
         let known = match callee {
-            Callee::Path(path) => self.declared(path, stmt.span),
+            Callee::Path(path) => self.declared(path.as_str(), stmt.span),
             Callee::Param(var) => self.parameter(*var, stmt.span),
         };
         let Some(parameters) = known.map(|p| with_shadows(p, direction)) else { return };
@@ -45,7 +45,7 @@ impl Solver<'_> {
 
     fn callee_name(&self, callee: &Callee) -> String {
         match callee {
-            Callee::Path(path) => path.clone(),
+            Callee::Path(path) => path.to_string(),
             Callee::Param(var) => {
                 self.scope.vars.get(var.0 as usize).map(|v| v.name.clone()).unwrap_or_default()
             }
@@ -70,7 +70,7 @@ impl Solver<'_> {
     fn parameter(&mut self, var: VarId, span: Span) -> Option<Parameters> {
         let declared = self.scope.vars.get(var.0 as usize)?;
         let generic = match &declared.ty {
-            Type::Function(name) => self.scope.generics.iter().find(|g| g.name == *name)?,
+            Type::Function(name) => self.scope.generics.iter().find(|g| g.name == name.as_str())?,
             Type::Unknown => return None,
             _ => {
                 let message = format!("`{}` is called, but it isn't a function", declared.name);
@@ -87,13 +87,13 @@ impl Solver<'_> {
     }
 
     /// The type of a call of a pure function.
-    pub fn pure(&mut self, expr: &Expr, path: &str, args: &[Expr]) -> Term {
-        self.derived(expr, (path, 0), args)
+    pub fn pure(&mut self, expr: &Expr, path: &FunctionPath, args: &[Expr]) -> Term {
+        self.derived(expr, (path.as_str(), 0), args)
     }
 
     /// The type of the partial derivatives of a pure function, which may be partial derivatives themselves.
-    pub fn partials(&mut self, expr: &Expr, path: &str, args: &[Expr]) -> Term {
-        let (path, taken) = taken_partials(path);
+    pub fn partials(&mut self, expr: &Expr, path: &FunctionPath, args: &[Expr]) -> Term {
+        let (path, taken) = path.taken_partials();
         self.derived(expr, (path, taken + 1), args)
     }
 

@@ -71,8 +71,9 @@ impl Terms {
         let mut one = |head, ty: &Type| Term::Node(head, vec![self.instance(ty, parameters)]);
         match ty {
             Type::Scalar(_) => Term::Leaf(ty.clone()),
-            Type::Generic(name) | Type::Function(name) => {
-                parameters.get(name).cloned().unwrap_or_else(|| Term::Leaf(ty.clone()))
+            Type::Generic(name) => parameters.get(name).cloned().unwrap_or_else(|| Term::Leaf(ty.clone())),
+            Type::Function(name) => {
+                parameters.get(name.as_str()).cloned().unwrap_or_else(|| Term::Leaf(ty.clone()))
             }
             Type::Complex(t) => one(Head::Complex, t),
             Type::Array(t, rank) => one(Head::Array(*rank), t),

@@ -27,12 +27,11 @@ pub(super) use pullback::{bind, each_element_used, elements_used, inside, merge_
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::repeated::Tried;
-use crate::ir::{Class, Expr, ExprKind, Function, GenericKind, Mode, Place, Stmt, Type, Var, VarId, VarKind};
+use crate::ir::{
+    Class, Derived, Expr, ExprKind, Function, GenericKind, Mode, Place, Stmt, Type, Var, VarId, VarKind,
+};
 use crate::ops::Func;
 use crate::pass::values::{Known, Naming};
-
-/// After the name of a function: its adjoint.
-pub(super) const SUFFIX: &str = "::adjoint";
 
 /// Which form of the adjoint is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +59,7 @@ pub(crate) fn adjoint_function(function: &Function, form: Adjoint) -> Function {
     let params = function.params.iter().flat_map(|&p| [p, builder.param_shadow(p)]).collect();
     let body = builder.block(&function.body);
     let body = builder.with_spares(body);
-    Function { name: format!("{}{SUFFIX}", function.name), params, body, ..builder.out }
+    Function { name: Derived::Adjoint.of(&function.name), params, body, ..builder.out }
 }
 
 /// The adjoint while it is being made.

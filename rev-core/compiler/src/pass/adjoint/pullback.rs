@@ -11,13 +11,12 @@
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
-    height, Block, Expr, ExprKind, Number, Place, Range, Release, Span, Step, Stmt, StmtKind, Type, UpdateOp,
-    VarId, VarKind,
+    height, Block, Derived, Expr, ExprKind, FunctionPath, Number, Place, Range, Release, Span, Step, Stmt,
+    StmtKind, Type, UpdateOp, VarId, VarKind,
 };
 use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func};
 use crate::pass::inverse_block;
-use crate::pass::partials::partials_of;
 use crate::pass::values::{is_trivial, Naming, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -150,7 +149,9 @@ impl Builder {
         }
         match &node.expr.kind {
             ExprKind::Pure(path, _) if !used.is_empty() => self.pull_results(path, node, used, shadow),
-            ExprKind::Partials(path, _) => self.pull_results(&partials_of(path), node, used, shadow),
+            ExprKind::Partials(path, _) => {
+                self.pull_results(&path.with(Derived::Partials), node, used, shadow)
+            }
             _ => self.pull_node(node, &[], Cotangent::of(Expr::read(shadow.clone()))),
         }
     }
@@ -184,7 +185,7 @@ impl Builder {
                 }
             }
             (ExprKind::Partials(path, _), _) if !element.is_empty() => {
-                self.pull_pure(&partials_of(path), node, element, c)
+                self.pull_pure(&path.with(Derived::Partials), node, element, c)
             }
             _ if !element.is_empty() => self.defect(node.expr.span, "an element of what isn't a tuple"),
             // what is added is a product again
@@ -206,7 +207,14 @@ impl Builder {
             (ExprKind::Contract(formula, _), _) => self.pull_contraction(node, formula, c),
             (ExprKind::If(..) | ExprKind::Element(..) | ExprKind::Cast(..), _)
             | (ExprKind::Repeat(..) | ExprKind::Fill(..), _)
-            | (ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) | ExprKind::Len(..), _)
+            | (
+                ExprKind::Literal(..)
+                | ExprKind::Named(_)
+                | ExprKind::Function(_)
+                | ExprKind::Const(_)
+                | ExprKind::Len(..),
+                _,
+            )
             | (
                 ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_) | ExprKind::ZeroLike(_),
                 _,
@@ -436,7 +444,7 @@ impl Builder {
 
     /// A `#[pure]` function: its partial derivatives are a tuple, of tuples where it has several
     /// results, of which `result` is the one meant.
-    fn pull_pure(&mut self, path: &str, node: &Node, result: &[u32], c: Cotangent) -> Block {
+    fn pull_pure(&mut self, path: &FunctionPath, node: &Node, result: &[u32], c: Cotangent) -> Block {
         let of_result = self.carried(&type_of(&self.out, &c.base));
         if of_result == Carried::Nothing {
             return Vec::new();
@@ -445,7 +453,7 @@ impl Builder {
             arg.is_used();
             self.value(arg)
         });
-        let partials = Expr::new(ExprKind::Partials(path.to_string(), args.collect()));
+        let partials = Expr::new(ExprKind::Partials(path.clone(), args.collect()));
         let g = self.new_binding("g", Type::Unknown);
         let partial = |k| Expr::read(element_of(Place::var(g), result).with(Step::Element(k)));
         let pulled: Vec<_> = node.parts.iter().zip((0..).map(partial)).filter(|(a, _)| a.reads > 0).collect();
@@ -489,7 +497,13 @@ impl Builder {
 
     /// The binding `let t = g(..)` of a pure function with several results, of which the scope uses
     /// some.
-    fn pull_results(&mut self, path: &str, node: &Node, used: &ElementsUsed, shadow: &Place) -> Block {
+    fn pull_results(
+        &mut self,
+        path: &FunctionPath,
+        node: &Node,
+        used: &ElementsUsed,
+        shadow: &Place,
+    ) -> Block {
         let mut out = Vec::new();
         for result in used {
             let c = Cotangent::of(Expr::read(element_of(shadow.clone(), result)));

@@ -25,7 +25,7 @@ use std::ops::Deref;
 
 use crate::check::Checked;
 use crate::diag::defect;
-use crate::ir::{Block, Callee, Direction, Function, Span, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::ir::{Block, Callee, Derived, Direction, Function, Span, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::validate::{verified, Form};
 use live::{live, Need};
 
@@ -80,12 +80,12 @@ pub fn erase(function: &Checked, wanted: Wanted) -> Erased {
 
 /// The same for a program of a direction ([`directed`](super::directed)).
 pub fn erase_program(program: &Function, wanted: Wanted) -> Erased {
-    program.grown(|| run_forward(erased(program, wanted, None)))
+    program.grown(|| run_forward(erased(program, wanted, false)))
 }
 
 /// The same with what has to be checked, and what that is about.
 pub fn erase_unproven(program: &Function, wanted: Wanted) -> Erased {
-    program.grown(|| run_forward(kept(plain::checked(program), wanted, None)))
+    program.grown(|| run_forward(kept(plain::checked(program), wanted, false)))
 }
 
 fn run_forward((function, keep): (Function, Keep)) -> Erased {
@@ -94,27 +94,26 @@ fn run_forward((function, keep): (Function, Keep)) -> Erased {
     Erased { function: verified(function, Form::Forward, "erasing"), forgetful }
 }
 
-/// The same, with a suffix to the paths of adjoints that are called forward from here on, since nobody
-/// reads the state that they restore.
-pub(super) fn erase_marking(program: &Function, wanted: Wanted, suffix: &'static str) -> Function {
-    erased(program, wanted, Some(suffix)).0
+/// The same, where adjoints of which nobody reads the state that they restore become calls of [`Derived::Shadows`].
+pub(super) fn erase_marking(program: &Function, wanted: Wanted) -> Function {
+    erased(program, wanted, true).0
 }
 
 /// The same, with the ancillas of a program written out that the compiler uncomputes.
-pub(super) fn erase_watched(program: &Function, wanted: Wanted, suffix: &'static str) -> Function {
-    kept(plain::watched(program), wanted, Some(suffix)).0
+pub(super) fn erase_watched(program: &Function, wanted: Wanted) -> Function {
+    kept(plain::watched(program), wanted, true).0
 }
 
-fn erased(program: &Function, wanted: Wanted, suffix: Option<&'static str>) -> (Function, Keep) {
-    kept(plain::plain(program), wanted, suffix)
+fn erased(program: &Function, wanted: Wanted, marks: bool) -> (Function, Keep) {
+    kept(plain::plain(program), wanted, marks)
 }
 
-fn kept(mut function: Function, wanted: Wanted, suffix: Option<&'static str>) -> (Function, Keep) {
+fn kept(mut function: Function, wanted: Wanted, marks: bool) -> (Function, Keep) {
     let roots: Vec<VarId> =
         function.params.iter().copied().filter(|p| is_wanted(&function, *p, wanted)).collect();
     let needs = live(&function, &roots).into_iter();
     let (forgetful, restoring) = (BTreeSet::new(), BTreeSet::new());
-    let mut keep = Keep { needs, astray: false, forgetful, restoring, suffix };
+    let mut keep = Keep { needs, astray: false, forgetful, restoring, marks };
     function.body = keep.block(std::mem::take(&mut function.body));
     if keep.astray || keep.needs.len() > 0 {
         function
@@ -140,8 +139,8 @@ struct Keep {
     /// Where the calls are whose restored state nobody reads, and the statements that are not so.
     forgetful: BTreeSet<Span>,
     restoring: BTreeSet<Span>,
-    /// What marks the former in their paths.
-    suffix: Option<&'static str>,
+    /// Whether the former become calls of [`Derived::Shadows`].
+    marks: bool,
 }
 
 impl Keep {
@@ -164,9 +163,9 @@ impl Keep {
             (Need::Dead, _) => Vec::new(),
             // only the adjoint of a function itself has such a program
             (Need::Shadows, StmtKind::Call { callee: Callee::Path(path), direction, args })
-                if self.suffix.is_some() && direction == Direction::ADJOINT =>
+                if self.marks && direction == Direction::ADJOINT =>
             {
-                let callee = Callee::Path(path + self.suffix.unwrap_or_default());
+                let callee = Callee::Path(path.with(Derived::Shadows));
                 let kind = StmtKind::Call { callee, direction: Direction::FORWARD, args };
                 vec![Stmt { kind, span }]
             }

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{erase, Wanted};
 use crate::check::Checked;
-use crate::ir::{Block, Callee, Direction, Module, StmtKind};
+use crate::ir::{Block, Callee, Derived, Direction, FunctionPath, Module, StmtKind};
 use crate::pass::{directed, Undirected};
-
-const SUFFIX: &str = "::erased";
 
 impl Module {
     /// The module about what is left of the entry without its dead code, and of all that it calls:
@@ -25,19 +23,19 @@ impl Module {
             called(&left.body, &mut forward, &mut backward);
             let mut links = self.links.get(name).cloned().unwrap_or_default();
             for path in forward.difference(&backward) {
-                links.insert(path.clone(), format!("{}{SUFFIX}", self.resolve(name, path)));
+                links.insert(path.to_string(), Derived::Erased.of(self.resolve(name, path.as_str())));
             }
-            left.name = format!("{name}{SUFFIX}");
+            left.name = Derived::Erased.of(name);
             module.links.insert(left.name.clone(), links);
             module.functions.insert(left.name.clone(), left);
         }
-        module.entry = format!("{}{SUFFIX}", self.entry);
+        module.entry = Derived::Erased.of(&self.entry);
         Ok(module)
     }
 }
 
 /// The functions that a block calls forward, and in other directions.
-fn called(block: &Block, forward: &mut BTreeSet<String>, backward: &mut BTreeSet<String>) {
+fn called(block: &Block, forward: &mut BTreeSet<FunctionPath>, backward: &mut BTreeSet<FunctionPath>) {
     for stmt in block {
         if let StmtKind::Call { callee: Callee::Path(path), direction, .. } = &stmt.kind {
             let paths = if *direction == Direction::FORWARD { &mut *forward } else { &mut *backward };

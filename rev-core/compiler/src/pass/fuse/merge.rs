@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{place_of, FUSED};
+use super::place_of;
 use crate::ir::{
-    Access, Arg, ArgValue, Block, Callee, Direction, Expr, Function, Mode, Named, Parallel, Place, Stmt,
-    StmtKind, Type, VarId, VarKind,
+    Access, Arg, ArgValue, Block, Callee, Derived, Direction, Expr, Function, FunctionPath, Mode, Named,
+    Parallel, Place, Stmt, StmtKind, Type, VarId, VarKind,
 };
 use crate::pass::inverse_block;
 
@@ -19,7 +19,7 @@ pub struct Merge<'f> {
     /// How often something met.
     pub events: usize,
     /// The callees whose fused programs are called.
-    pub fuses: BTreeSet<String>,
+    pub fuses: BTreeSet<FunctionPath>,
 }
 
 impl<'f> Merge<'f> {
@@ -158,7 +158,7 @@ impl<'f> Merge<'f> {
             *a = arg.clone();
         });
         self.fuses.insert(path.clone());
-        let callee = Callee::Path(format!("{path}{FUSED}"));
+        let callee = Callee::Path(path.with(Derived::Fused));
         let kind = StmtKind::Call { callee, direction: Direction::FORWARD, args: all };
         Some(Stmt { kind, span: last.span })
     }

@@ -17,8 +17,8 @@
 //! which the iterations of a parallel loop add to what they share: both sums are taken in the
 //! adjoint's.
 //!
-//! Calls name programs of the callee by suffixes of its path: [`FUSED`], and [`SHADOWS`] for the
-//! adjoint that restores no state, each called like the adjoint.
+//! Calls name programs of the callee behind its path: [`Derived::Fused`], and [`Derived::Shadows`] for the adjoint that restores
+//! no state.
 
 mod merge;
 mod module;
@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{accumulated_by, written_params, PassedOn};
 use crate::ir::{
-    Arg, ArgValue, Block, Callee, Direction, Function, Mode, Place, Stmt, StmtKind, UpdateOp, Var, VarId,
-    VarKind,
+    Arg, ArgValue, Block, Callee, Derived, Direction, Function, FunctionPath, Mode, Place, Stmt, StmtKind,
+    UpdateOp, Var, VarId, VarKind,
 };
 use crate::pass::{fresh_names, verified_adjoint, Adjoint};
 use crate::validate::{verified, Form};
@@ -37,18 +37,12 @@ use super::erase::{claims, erase_marking, erase_watched, written_out, Wanted};
 use crate::check::overlap::Values;
 use merge::Merge;
 
-/// After the path of a callee: its fused program.
-pub const FUSED: &str = "::fused";
-
-/// After the path of a callee: its adjoint without the state before it.
-pub const SHADOWS: &str = "::shadows";
-
 /// A program with its adjoint. It can be run forward without checks, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fused {
     pub(super) function: Function,
     /// The callees whose fused programs it calls.
-    pub fuses: BTreeSet<String>,
+    pub fuses: BTreeSet<FunctionPath>,
     /// What callees must only accumulate into, for the program to be right.
     pub accumulates: Vec<PassedOn>,
 }
@@ -60,7 +54,7 @@ impl Fused {
             block.iter().all(|s| {
                 let named = match &s.kind {
                     StmtKind::Call { callee: Callee::Path(path), .. } => {
-                        path.ends_with(FUSED) || path.ends_with(SHADOWS)
+                        path.is(Derived::Fused) || path.is(Derived::Shadows)
                     }
                     _ => false,
                 };
@@ -103,7 +97,7 @@ fn fused(function: &Function, watched: bool) -> Option<Fused> {
         accumulated_by(&source, *param)?;
     }
     let adjoint = verified_adjoint(&source, Adjoint::LEAN);
-    let mut out = Function { name: format!("{}{FUSED}", function.name), body: Vec::new(), ..adjoint.clone() };
+    let mut out = Function { name: Derived::Fused.of(&function.name), body: Vec::new(), ..adjoint.clone() };
     let stand_ins = stand_ins(&mut out, &written);
     let mut backward = written_out(&adjoint).body;
     keep_state(&mut backward, &stand_ins);
@@ -117,8 +111,8 @@ fn fused(function: &Function, watched: bool) -> Option<Fused> {
     distinct_names(&mut out);
     out.checks = watched;
     let mut out = match watched {
-        true => erase_watched(&out, Wanted::All, SHADOWS),
-        false => erase_marking(&out, Wanted::All, SHADOWS),
+        true => erase_watched(&out, Wanted::All),
+        false => erase_marking(&out, Wanted::All),
     };
     let mut accumulates = Vec::new();
     let originals: BTreeMap<VarId, VarId> = stand_ins.iter().map(|(p, s)| (*s, *p)).collect();
@@ -171,7 +165,7 @@ fn put_back(block: &mut Block, originals: &BTreeMap<VarId, VarId>, rules: &mut V
             for (k, _) in args.iter().enumerate().filter(|(_, a)| own(a)) {
                 match callee {
                     Callee::Path(path) if *direction == Direction::FORWARD => {
-                        let callee = path.strip_suffix(SHADOWS)?.to_string();
+                        let callee = path.without(Derived::Shadows)?;
                         rules.push(PassedOn { callee, argument: k / 2 });
                     }
                     Callee::Path(_) | Callee::Param(_) => return None,

@@ -17,12 +17,13 @@ use std::collections::BTreeSet;
 
 use super::Builder;
 use crate::check::type_of;
-use crate::ir::{height, Block, Class, Expr, ExprKind, Place, Span, Step, Type, VarId};
+use crate::ir::{
+    height, Block, Class, Derived, Expr, ExprKind, FunctionPath, Place, Span, Step, Type, VarId,
+};
 use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func, Push};
 use crate::pass::adjoint::{inside, ElementsUsed};
 use crate::pass::fresh_locals;
-use crate::pass::partials::partials_of;
 use crate::pass::values::{Naming, Node};
 
 impl Builder {
@@ -205,7 +206,7 @@ impl Builder {
                 None => self.no_tangent(node.expr.span, "an element that a tuple hasn't"),
             },
             (ExprKind::Partials(path, _), _) if !element.is_empty() => {
-                self.of_pure(&partials_of(path), node, element, k)
+                self.of_pure(&path.with(Derived::Partials), node, element, k)
             }
             _ if !element.is_empty() => self.no_tangent(node.expr.span, "an element of what isn't a tuple"),
             (ExprKind::Func(..), _) => sum(self.products(node, k)),
@@ -223,7 +224,14 @@ impl Builder {
             (ExprKind::Contract(formula, _), _) => sum(self.contractions(node, formula, k)),
             (ExprKind::If(..) | ExprKind::Element(..) | ExprKind::Cast(..), _)
             | (ExprKind::Repeat(..) | ExprKind::Fill(..), _)
-            | (ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) | ExprKind::Len(..), _)
+            | (
+                ExprKind::Literal(..)
+                | ExprKind::Named(_)
+                | ExprKind::Function(_)
+                | ExprKind::Const(_)
+                | ExprKind::Len(..),
+                _,
+            )
             | (ExprKind::Partials(..) | ExprKind::Zero(_) | ExprKind::ZeroShadow(_), _)
             | (ExprKind::ZeroLike(_) | ExprKind::EmptyStack, _) => {
                 self.no_tangent(node.expr.span, "a tangent of what has no derivative")
@@ -332,12 +340,12 @@ impl Builder {
     }
 
     /// A `#[pure]` function, of whose result an element is meant.
-    fn of_pure(&mut self, path: &str, node: &Node, result: &[u32], k: usize) -> Option<Expr> {
+    fn of_pure(&mut self, path: &FunctionPath, node: &Node, result: &[u32], k: usize) -> Option<Expr> {
         let args = node.parts.iter().map(|arg| {
             arg.is_used();
             self.value_of(arg)
         });
-        let partials = Expr::new(ExprKind::Partials(path.to_string(), args.collect()));
+        let partials = Expr::new(ExprKind::Partials(path.clone(), args.collect()));
         let g = self.bound_name("g", partials);
         let of = result.iter().fold(Place::var(g), |place, k| place.with(Step::Element(*k)));
         let mut terms = Vec::new();

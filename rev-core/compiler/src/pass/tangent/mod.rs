@@ -17,7 +17,7 @@
 //!
 //! # Calls
 //!
-//! A call names the tangent of its callee by a suffix of the path ([`derived_suffix`]): in the module it is a function like
+//! A call names the tangent of its callee behind the path ([`Derived::Tangent`]): in the module it is a function like
 //! others. A call of an adjoint becomes one of the adjoint of the callee's tangent: the tangent of an adjoint is
 //! that program too, with the arguments in another order, since the cotangent of a tangent is the cotangent of the
 //! value, and the cotangent of the value then is the tangent of the cotangent. Of order `K` the cotangent of the coefficient `k`
@@ -32,54 +32,20 @@ mod statement;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{
-    Expr, ExprKind, Function, Generic, GenericKind, Number, Place, Span, Type, Var, VarId, VarKind,
+    Derived, Expr, ExprKind, Function, FunctionPath, Generic, GenericKind, Number, Place, Span, Type, Var,
+    VarId, VarKind,
 };
 use crate::pass::adjoint::{each_element_used, ElementsUsed};
 use crate::pass::values::{Known, Naming};
 use names::Names;
 
-/// After the path of a function: its tangent.
-pub const TANGENT: &str = "::tangent";
-
 /// The highest order of Taylor coefficients.
 pub const HIGHEST_ORDER: usize = 6;
 
-/// What a function that gives Taylor coefficients up to an order is called behind the function's path.
-pub fn derived_name(order: usize) -> String {
-    match order {
-        1 => "tangent".into(),
-        _ => format!("taylor{order}"),
-    }
-}
-
-/// After the path of a function: what gives its Taylor coefficients up to an order; of the first order its tangent.
-pub fn derived_suffix(order: usize) -> String {
-    format!("::{}", derived_name(order))
-}
-
-/// The order of Taylor coefficients that a name behind a path says; 1 for a tangent.
-pub fn derived_order(name: &str) -> Option<usize> {
-    (1..=HIGHEST_ORDER).find(|&order| name == derived_name(order))
-}
-
-/// Splits a path into that of a function and how many arguments the derived function has for each of the function's: 2 for its
-/// tangent, 4 for the tangent's.
-pub fn taken_tangents(mut path: &str) -> (&str, usize) {
-    let mut together = 1;
-    while let Some((of, last)) = path.rsplit_once("::") {
-        let Some(order) = derived_order(last) else { break };
-        path = of;
-        together *= order + 1;
-    }
-    (path, together)
-}
-
 /// The function of Taylor coefficients up to an order of a function that has been through the uncompute pass.
 pub(super) fn taylor_function(function: &Function, order: usize) -> Function {
-    let suffix = derived_suffix(order);
     let mut builder = Builder {
         order,
-        suffix,
         out: Function { body: Vec::new(), ..function.clone() },
         dots: BTreeMap::new(),
         active: crate::facts::active_vars(function),
@@ -90,15 +56,13 @@ pub(super) fn taylor_function(function: &Function, order: usize) -> Function {
     let params = function.params.iter().flat_map(|&p| [vec![p], builder.param_dots(p)].concat()).collect();
     let body = builder.block(&function.body);
     let body = builder.with_spares(body);
-    Function { name: format!("{}{}", function.name, builder.suffix), params, body, ..builder.out }
+    Function { name: Derived::of_order(order).of(&function.name), params, body, ..builder.out }
 }
 
 /// The tangent while it is being made.
 struct Builder {
     /// The order of the highest coefficient.
     order: usize,
-    /// What stands behind the names of the functions made.
-    suffix: String,
     /// The function made: its variables are the source's with the same ids, then the new ones.
     out: Function,
     /// The coefficients of each source variable that has them in scope, from order 1.
@@ -141,14 +105,14 @@ impl Builder {
     }
 
     /// The type of the tangent of a function that is an argument: each of its arguments is followed by a tangent.
-    fn function_dot(&mut self, name: &str) -> Type {
+    fn function_dot(&mut self, name: &FunctionPath) -> Type {
         let own = format!("{name}_dot");
-        let of = self.out.generics.iter().find(|g| g.name == name).map(|g| g.kind.clone());
+        let of = self.out.generics.iter().find(|g| g.name == name.as_str()).map(|g| g.kind.clone());
         if let Some(GenericKind::Function(params)) = of {
             let all = params.into_iter().flat_map(|p| vec![p; self.order + 1]).collect();
             self.out.generics.push(Generic { name: own.clone(), kind: GenericKind::Function(all) });
         }
-        Type::Function(own)
+        Type::Function(own.into())
     }
 
     /// Variables for coefficients up to an order: a function has one for all of them.

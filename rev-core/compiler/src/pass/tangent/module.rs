@@ -1,7 +1,6 @@
 //! A whole module about a tangent.
 
-use super::derived_suffix;
-use crate::ir::Module;
+use crate::ir::{Derived, Module};
 use crate::pass::Undirected;
 
 impl Module {
@@ -22,7 +21,10 @@ impl Module {
     ///
     /// As [`Module::tangent`].
     pub fn taylor(&self, order: usize) -> Result<Module, Undirected> {
-        let suffix = derived_suffix(order);
-        self.with_derived(|function| crate::pass::taylor(function, order), (&suffix, &suffix))
+        let derived = Derived::of_order(order);
+        self.with_derived(
+            |function| crate::pass::taylor(function, order),
+            (derived, |name: &str| derived.of(name)),
+        )
     }
 }

@@ -141,6 +141,7 @@ impl Builder {
             ExprKind::Fill(of, shape) => ExprKind::Fill(Box::new(self.flat(of)), shape.clone()),
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Read(_)
             | ExprKind::Len(..)

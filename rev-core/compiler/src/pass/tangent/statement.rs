@@ -4,8 +4,8 @@ use super::expr::{sum, weighted};
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
-    is_function_name, Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Number, Parallel, Place,
-    Release, Stmt, StmtKind, Type, UpdateOp, VarId, VarKind,
+    Arg, ArgValue, Block, Callee, Derived, Direction, Expr, ExprKind, FunctionPath, Mode, Number, Parallel,
+    Place, Release, Stmt, StmtKind, Type, UpdateOp, VarId, VarKind,
 };
 use crate::ops::{Instr, InstrAdjoint};
 use crate::pass::adjoint::{bind, inside};
@@ -238,7 +238,7 @@ impl Builder {
     fn binding(&mut self, var: VarId, expr: &Expr, body: &[Stmt]) -> Block {
         if !self.active.contains(&var) {
             let tangent = match &expr.kind {
-                ExprKind::Named(path) => self.function_tangent(path),
+                ExprKind::Function(path) => Some(self.function_tangent(path)),
                 _ => None,
             };
             let dots = tangent.map(|tangent| (self.new_dots(var, VarKind::Binding, 1), tangent));
@@ -283,7 +283,7 @@ impl Builder {
     /// A call: each argument is followed by its coefficients.
     fn call(&mut self, callee: &Callee, direction: Direction, args: &[Arg], stmt: &Stmt) -> Block {
         let callee = match callee {
-            Callee::Path(path) => Callee::Path(format!("{path}{}", self.suffix)),
+            Callee::Path(path) => Callee::Path(path.with(Derived::of_order(self.order))),
             Callee::Param(var) => Callee::Param(self.dots.get(var).map_or(*var, |dots| dots[0])),
         };
         let mut scopes = Vec::new();
@@ -322,7 +322,7 @@ impl Builder {
                     self.with_names(e, Builder::flat, |b, node| b.coefficients(node, b.order));
                 scopes.extend(names.into_iter().map(|(var, e)| Scope::Name(var, e)));
                 let function = match &value.kind {
-                    ExprKind::Named(path) => self.function_tangent(path),
+                    ExprKind::Function(path) => Some(self.function_tangent(path)),
                     ExprKind::Read(place) => self.dot_of_function(place).map(Expr::read),
                     _ => None,
                 };
@@ -405,8 +405,8 @@ impl Builder {
     }
 
     /// What is passed for the tangent of a reversible function that is an argument.
-    fn function_tangent(&self, path: &str) -> Option<Expr> {
-        is_function_name(path).then(|| Expr::new(ExprKind::Named(format!("{path}{}", self.suffix))))
+    fn function_tangent(&self, path: &FunctionPath) -> Expr {
+        Expr::new(ExprKind::Function(path.with(Derived::of_order(self.order))))
     }
 
     /// Whether a value surely carries no derivative, whatever it is passed to.

@@ -284,11 +284,11 @@ impl Parser {
             "partials" => {
                 self.advance();
                 let path = self.path("a pure function")?;
-                ExprKind::Partials(path, self.arguments()?)
+                ExprKind::Partials(path.into(), self.arguments()?)
             }
             "named" => {
                 self.advance();
-                ExprKind::Named(self.path("a constant")?)
+                ExprKind::of_path(&self.path("a constant")?)
             }
             "const" => {
                 self.advance();
@@ -315,7 +315,7 @@ impl Parser {
         let args = self.arguments()?;
         Ok(Expr::new(match Func::from_name(name).filter(|_| !quoted) {
             Some(func) => ExprKind::Func(func, args),
-            None => ExprKind::Pure(name.to_owned(), args),
+            None => ExprKind::Pure(name.into(), args),
         }))
     }
 
@@ -368,7 +368,7 @@ impl Parser {
             () if self.generics.iter().any(|g| g.name == name && g.kind == GenericKind::Const) => {
                 ExprKind::Const(name.to_owned())
             }
-            () if looks_constant(name) => ExprKind::Named(name.to_owned()),
+            () if looks_constant(name) => ExprKind::of_path(name),
             () => return Err(self.error("a variable that is declared")),
         };
         self.advance();

@@ -209,12 +209,12 @@ impl Parser {
 
     fn callee(&mut self) -> Parsed<Callee> {
         if self.eat_word("fn") {
-            return Ok(Callee::Path(self.path("a function")?));
+            return Ok(Callee::Path(self.path("a function")?.into()));
         }
         let r = self.reference()?;
         match (self.lookup(&r), r.name) {
             (Ok(var), _) => Ok(Callee::Param(var)),
-            (Err(_), Ok(path)) => Ok(Callee::Path(path)),
+            (Err(_), Ok(path)) => Ok(Callee::Path(path.into())),
             (Err(e), Err(_)) => Err(e),
         }
     }

@@ -60,7 +60,7 @@ impl Parser {
             let name = g.name.clone();
             let function = matches!(g.kind, GenericKind::Function(_));
             self.advance();
-            return Ok(if function { Type::Function(name) } else { Type::Generic(name) });
+            return Ok(if function { Type::Function(name.into()) } else { Type::Generic(name) });
         }
         match word {
             "_" => {
@@ -76,7 +76,7 @@ impl Parser {
             }
             "function" if named => {
                 self.advance();
-                Ok(Type::Function(self.path("the name of a function parameter")?))
+                Ok(Type::Function(self.path("the name of a function parameter")?.into()))
             }
             "struct" => {
                 self.advance();

@@ -51,6 +51,7 @@ impl Printer<'_> {
             ExprKind::Read(place) => return self.read(place, e.span),
             ExprKind::Literal(number, ty) => self.literal(*number, ty.as_ref()),
             ExprKind::Named(path) => self.named(path),
+            ExprKind::Function(path) => self.named(path.as_str()),
             ExprKind::Const(name) => {
                 if !self.standalone && (self.uses.contains_key(name.as_str()) || !self.is_const(name)) {
                     self.push("const ");
@@ -66,12 +67,12 @@ impl Printer<'_> {
                 self.push(&format!(", {axis})"));
             }
             ExprKind::Pure(path, args) => {
-                self.function_path(path);
+                self.function_path(path.as_str());
                 self.arguments(args);
             }
             ExprKind::Partials(path, args) => {
                 self.push("partials ");
-                self.function_path(path);
+                self.function_path(path.as_str());
                 self.arguments(args);
             }
             ExprKind::If(c, a, b) => {
@@ -355,6 +356,7 @@ fn strength(e: &Expr) -> u8 {
         ExprKind::Cast(..) | ExprKind::If(..) => OPEN,
         ExprKind::Literal(..)
         | ExprKind::Named(_)
+        | ExprKind::Function(_)
         | ExprKind::Const(_)
         | ExprKind::Read(_)
         | ExprKind::Len(..)

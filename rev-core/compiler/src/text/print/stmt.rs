@@ -200,7 +200,7 @@ impl Printer<'_> {
                 if self.uses.contains_key(path.as_str()) {
                     self.push("fn ");
                 }
-                self.path(path);
+                self.path(path.as_str());
             }
             Callee::Param(var) => self.var(*var),
         }

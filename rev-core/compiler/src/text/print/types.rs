@@ -23,7 +23,7 @@ impl Printer<'_> {
                 self.parameter("generic ", name, |k| !matches!(k, GenericKind::Function(_)))
             }
             Type::Function(name) => {
-                self.parameter("function ", name, |k| matches!(k, GenericKind::Function(_)))
+                self.parameter("function ", name.as_str(), |k| matches!(k, GenericKind::Function(_)))
             }
             Type::Complex(t) => self.applied("Complex", t),
             Type::Array(t, Rank::Fixed(1)) => {

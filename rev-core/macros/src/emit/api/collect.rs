@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use rev_compiler::ir::Module;
-use rev_compiler::ir::{is_function_name, Generic, GenericKind};
+use rev_compiler::ir::{FunctionPath, Generic, GenericKind};
 use rev_compiler::text::{encode_module, parse_module};
 
 use super::Entry;
@@ -51,18 +51,17 @@ pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source:
     };
     let aliases = aliases(generics);
     let structs = source.structs.iter().map(|(path, ty)| quote!(__c.structure::<#ty>(self.__name(), #path);));
-    let (functions, constants): (Vec<_>, Vec<_>) =
-        source.constants.iter().partition(|(path, _)| is_function_name(path));
     let constants =
-        constants.into_iter().map(|(text, path)| match source.tables.values().any(|t| t == text) {
+        source.constants.iter().map(|(text, path)| match source.tables.values().any(|t| t == text) {
             true => quote!(__c.table(#text, &#path);),
             false => quote!(__c.constant(#text, #path);),
         });
-    let of = |paths: Vec<(&String, &syn::Path)>, kind: Kind| -> TokenStream {
+    let of = |paths: Vec<(&FunctionPath, &syn::Path)>, kind: Kind| -> TokenStream {
         paths
             .into_iter()
-            .map(|(text, path)| {
-                let callee = programs(p, source, path, kind);
+            .map(|(path, written)| {
+                let text = path.as_str();
+                let callee = programs(p, source, written, kind);
                 quote! {
                     let __f = #callee;
                     __f.__collect(__c);
@@ -71,7 +70,7 @@ pub fn collected(p: &TokenStream, module: &Module, generics: &[Generic], source:
             })
             .collect()
     };
-    let links = of(source.callees.iter().chain(functions).collect(), Kind::Reversible);
+    let links = of(source.callees.iter().chain(&source.functions).collect(), Kind::Reversible);
     let pures = of(source.pures.iter().collect(), Kind::Pure(0));
     quote! {
         // the type's path, which for a function inside another names that one too

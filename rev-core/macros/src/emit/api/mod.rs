@@ -209,7 +209,11 @@ impl Entry<'_> {
     pub fn input(&self, param: &ParamModel) -> TokenStream {
         let name = &param.ident;
         match (&param.ty, &self.model.function.var(param.var).ty) {
-            (syn::Type::ImplTrait(_), Type::Function(generic) | Type::Generic(generic)) => {
+            (syn::Type::ImplTrait(_), Type::Function(generic)) => {
+                let generic = ident(generic.as_str());
+                quote!(#name: #generic)
+            }
+            (syn::Type::ImplTrait(_), Type::Generic(generic)) => {
                 let generic = ident(generic);
                 quote!(#name: #generic)
             }

@@ -2,7 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_compiler::ir::{Arg, ArgValue, Axis, Callee, Direction, Expr, ExprKind, Mode, Place, Step};
+use rev_compiler::ir::{
+    Arg, ArgValue, Axis, Callee, Direction, Expr, ExprKind, FunctionPath, Mode, Place, Step,
+};
 use rev_compiler::plan::is_own_part;
 
 use super::super::body::{Body, Repr};
@@ -65,7 +67,12 @@ impl Body<'_> {
     }
 
     /// The call of the program for lanes.
-    fn lanes_call(&mut self, text: &str, direction: Direction, args: &[&TokenStream]) -> TokenStream {
+    fn lanes_call(
+        &mut self,
+        text: &FunctionPath,
+        direction: Direction,
+        args: &[&TokenStream],
+    ) -> TokenStream {
         let (p, cx, mask) = (self.p, self.context(direction), self.mask());
         let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
         let program = lane_program_name(of_callee(text, direction));
@@ -75,7 +82,7 @@ impl Body<'_> {
 
     /// The call of the program for lanes, or where it takes a fixed-size array as one that is common to
     /// all lanes, of the program for one iteration, for one lane after the other.
-    fn lent_call(&mut self, text: &str, direction: Direction, passed: &[Passed]) -> TokenStream {
+    fn lent_call(&mut self, text: &FunctionPath, direction: Direction, passed: &[Passed]) -> TokenStream {
         let p = self.p;
         let (mut lent, mut args) = (TokenStream::new(), Vec::new());
         for x in passed {
@@ -102,7 +109,12 @@ impl Body<'_> {
     }
 
     /// The call of the program for one iteration, for one lane after the other.
-    fn call_one_by_one(&mut self, text: &str, direction: Direction, passed: &[Passed]) -> TokenStream {
+    fn call_one_by_one(
+        &mut self,
+        text: &FunctionPath,
+        direction: Direction,
+        passed: &[Passed],
+    ) -> TokenStream {
         let (p, cx, mask) = (self.p, self.context(direction), self.mask());
         let (mut taken, mut args, mut back) = (TokenStream::new(), Vec::new(), TokenStream::new());
         for x in passed {
@@ -131,7 +143,7 @@ impl Body<'_> {
         })
     }
 
-    fn lane_callee_path(&self, text: &str, direction: Direction) -> (TokenStream, TokenStream) {
+    fn lane_callee_path(&self, text: &FunctionPath, direction: Direction) -> (TokenStream, TokenStream) {
         let (path, given) = self.callee_generics(text, direction);
         let width = (direction.adjoint > 0).then(|| quote!(, __N));
         (path, given.map(|args| quote!(::<#args _, _, _ #width>)).unwrap_or_default())

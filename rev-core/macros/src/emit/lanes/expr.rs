@@ -2,9 +2,8 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use rev_compiler::ir::{Expr, ExprKind, Place, Step, Type, VarId};
+use rev_compiler::ir::{Expr, ExprKind, FunctionPath, Place, Step, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
-use rev_compiler::pass::taken_partials;
 
 use super::super::body::{Body, Repr};
 use super::super::names::ident;
@@ -61,6 +60,7 @@ impl Body<'_> {
             }
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Len(..)
             | ExprKind::Pure(..)
@@ -124,6 +124,7 @@ impl Body<'_> {
             // the same for all lanes
             ExprKind::Literal(..)
             | ExprKind::Named(_)
+            | ExprKind::Function(_)
             | ExprKind::Const(_)
             | ExprKind::Len(..)
             | ExprKind::Zero(_)
@@ -232,9 +233,9 @@ impl Body<'_> {
     }
 
     /// A pure function: by its program for lanes, or lane by lane where its derivatives have none.
-    fn lane_pure(&mut self, path: &str, partials: usize, args: &[Expr]) -> TokenStream {
+    fn lane_pure(&mut self, path: &FunctionPath, partials: usize, args: &[Expr]) -> TokenStream {
         let (p, mask) = (self.p, self.mask());
-        let in_lanes = taken_partials(path).1 + partials <= LANED_ORDERS;
+        let in_lanes = path.taken_partials().1 + partials <= LANED_ORDERS;
         let program = self.pure_program(path, partials, in_lanes);
         let (before, call) = if in_lanes {
             let args = self.packs(args);
