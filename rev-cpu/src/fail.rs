@@ -12,10 +12,9 @@ use rev_core::tolerance::Tolerances;
 use crate::arrays::{shape_of, Shapes};
 use crate::view::{Extents, Taken};
 
-/// A statement of an emitted program.
+/// A statement of a function, which its programs share.
 #[derive(Debug)]
 pub struct Site {
-    function: &'static str,
     file: &'static str,
     span: Span,
     statement: &'static str,
@@ -25,7 +24,6 @@ pub struct Site {
 impl Site {
     /// The statement at `line` and `column` (from 0) of a file, in loops with these variables, outermost first.
     pub const fn new(
-        function: &'static str,
         file: &'static str,
         line: u32,
         column: u32,
@@ -33,34 +31,41 @@ impl Site {
         loops: &'static [&'static str],
     ) -> Site {
         let end_column = column + statement.len() as u32;
-        Site { function, file, span: Span { line, column, end_line: line, end_column }, statement, loops }
+        Site { file, span: Span { line, column, end_line: line, end_column }, statement, loops }
     }
 
-    /// The statement in a run.
+    /// The statement in a run of one of the function's programs.
     #[inline(always)]
-    pub fn at<'a>(&'static self, iterations: &'a [i128]) -> At<'a> {
-        At { site: self, iterations }
+    pub fn at<const N: usize>(&'static self, program: &'static str, iterations: [i128; N]) -> At<[i128; N]> {
+        At { site: self, program, iterations }
     }
 }
 
-/// A statement in a run: its site, and the values of the variables of the loops around it.
-#[derive(Clone, Copy, Debug)]
-pub struct At<'a> {
+/// A statement in a run: its site, the program's name, and the values of the variables of the loops around it.
+#[derive(Debug)]
+pub struct At<I: ?Sized = [i128]> {
     site: &'static Site,
-    iterations: &'a [i128],
+    program: &'static str,
+    iterations: I,
 }
 
-impl At<'_> {
+/// A closure that emitted code names, and that is inlined by an attribute, which can't stand behind `let`.
+#[inline(always)]
+pub fn named<F>(closure: F) -> F {
+    closure
+}
+
+impl At {
     fn error(&self, cause: Cause) -> Error {
         Error::new(cause).at(self.site())
     }
 
     fn site(&self) -> ErrorSite {
-        let loops = self.site.loops.iter().zip(self.iterations);
+        let loops = self.site.loops.iter().zip(&self.iterations);
         let iteration =
             |(&variable, &value): (&&'static str, &i128)| Iteration { variable: variable.into(), value };
         ErrorSite {
-            function: self.site.function.into(),
+            function: self.program.into(),
             file: self.site.file.into(),
             span: self.site.span,
             statement: self.site.statement.into(),

@@ -4,6 +4,9 @@
 use rev_core::lanes::{self, Isa, LaneMask, Laned, Pack, WIDTH};
 use rev_core::scalar::Integer;
 
+use crate::fail::Absent;
+use crate::view::Extents;
+
 /// An integer that is `first + k · step` in lane `k`, wrapping around: a loop variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lin<I> {
@@ -206,6 +209,14 @@ pub trait Indices<const R: usize>: Pattern {
     fn beyond<S: Isa>(self, s: S, m: LaneMask, shape: &[usize; R]) -> LaneMask;
     /// Where they lead, for elements that are `strides` bytes apart along the axes.
     fn places<S: Isa>(self, s: S, strides: &[isize; R]) -> Places;
+    /// Lane `k`'s.
+    fn in_lane(self, k: usize) -> [usize; R];
+}
+
+/// What the lane `k` asked for, of which an array has no element.
+#[inline(always)]
+pub fn absent<const R: usize>(array: &impl Extents, index: impl Indices<R>, k: usize) -> Absent<R> {
+    Absent::of(array, index.in_lane(k))
 }
 
 #[inline(always)]
@@ -235,6 +246,10 @@ impl<I: Index, const R: usize> Indices<R> for [I; R] {
         }
         places
     }
+    #[inline(always)]
+    fn in_lane(self, k: usize) -> [usize; R] {
+        self.map(|index| index.at(k))
+    }
 }
 
 macro_rules! tuples {
@@ -254,6 +269,10 @@ macro_rules! tuples {
                 let mut places = origin();
                 $(self.$k.shift(s, strides[$k], &mut places);)*
                 places
+            }
+            #[inline(always)]
+            fn in_lane(self, k: usize) -> [usize; $r] {
+                [$(self.$k.at(k)),*]
             }
         }
     )*};

@@ -44,7 +44,7 @@ pub use groups::{fusing, runs, split, Groups};
 #[cfg(target_arch = "aarch64")]
 pub use groups::{neon, run_neon};
 pub use held::{hold, hold_in, see, unrestored, unrestored_in};
-pub use index::{Index, Indices, Lin};
+pub use index::{absent, Index, Indices, Lin};
 pub use lend::Lend;
 pub use own::{astray_in, mismatch_in};
 pub use ranges::Trips;

@@ -1,6 +1,7 @@
 //! The body of one program while it is being emitted: how each variable is held, which loops are
 //! around, whether checks are made.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -16,7 +17,7 @@ use rev_compiler::plan;
 use super::by_value::Recursion;
 use super::call::bare_callee;
 use super::callee::{programs, Kind};
-use super::lanes::Lane;
+use super::lanes::{self, Lane};
 use super::names::{ident, ident_at};
 use super::pure::{pure_lane_program, pure_program};
 use super::sites::{Quotes, Sites};
@@ -59,6 +60,8 @@ pub struct Scope<'a> {
     pub source: &'a Source,
     /// The source's statements.
     pub quotes: &'a Quotes,
+    /// Those that errors tell of.
+    pub sites: &'a RefCell<Sites>,
 }
 
 /// The body of one program.
@@ -97,8 +100,10 @@ pub struct Body<'a> {
     /// What may overlap at run time.
     pub values: rev_compiler::check::overlap::Values<'a>,
     quotes: &'a Quotes,
-    sites: Sites,
+    sites: &'a RefCell<Sites>,
     site: Span,
+    /// Whether the innermost loop's name for places is used.
+    told_of: bool,
     reprs: BTreeMap<VarId, Repr>,
 }
 
@@ -123,8 +128,9 @@ impl<'a> Body<'a> {
             forgetful: None,
             values: rev_compiler::check::overlap::Values::of(function),
             quotes: scope.quotes,
-            sites: Sites::default(),
+            sites: scope.sites,
             site: function.span,
+            told_of: false,
             reprs: BTreeMap::new(),
         }
     }
@@ -134,17 +140,15 @@ impl<'a> Body<'a> {
         compile_errors(defect(self.site, what).into(), &self.source.spans)
     }
 
-    /// The statements with the table of their sites.
+    /// The statements, with the name that errors give the program.
     pub fn finish(mut self, block: &Block) -> TokenStream {
-        let (p, name) = (self.p, &self.function.name);
+        let name = &self.function.name;
         if !self.function.defects.is_empty() {
             return compile_errors(self.function.defects.clone(), &self.source.spans);
         }
         let statements = self.block(block);
-        let sites = self.sites.table(p);
         quote! {
             const __FUNCTION: &str = #name;
-            #sites
             #statements
         }
     }
@@ -235,13 +239,56 @@ impl<'a> Body<'a> {
             Around::For(v) => self.function.var(*v).name.as_str(),
             Around::While(_) => "while",
         });
-        let site = self.sites.number(self.site, names.collect(), self.quotes, p);
-        let numbers = self.loops.iter().map(|around| match around {
+        let site = self.sites.borrow_mut().number(self.site, names.collect(), self.quotes, p);
+        let site = Literal::usize_unsuffixed(site);
+        if !self.names_places() {
+            let numbers = self.loop_numbers();
+            return quote!(&__SITES[#site].at(__FUNCTION, [#(#numbers),*]));
+        }
+        self.told_of = true;
+        match &self.lane {
+            Some(_) => {
+                let lane = self.told();
+                quote!(&__at(#site, #lane))
+            }
+            None => quote!(&__at(#site)),
+        }
+    }
+
+    /// The numbers of the loops around, for messages.
+    fn loop_numbers(&self) -> Vec<TokenStream> {
+        let p = self.p;
+        let number = |around: &Around| match around {
             Around::For(v) => self.lane_number(*v),
             Around::While(count) => quote!(#count),
-        });
-        let site = Literal::usize_unsuffixed(site);
-        quote!(&__SITES[#site].at(&[#(#p::number(#numbers)),*]))
+        };
+        self.loops.iter().map(number).map(|number| quote!(#p::number(#number))).collect()
+    }
+
+    /// Whether the loop that is the innermost one has a name for what makes places of numbers of sites. What it captures
+    /// it copies, which nobody should do with packs.
+    fn names_places(&self) -> bool {
+        let pack = |around: &Around| matches!(around, Around::For(v) if self.kind(*v) == lanes::Kind::Pack);
+        !self.loops.is_empty() && !self.loops.iter().any(pack)
+    }
+
+    /// Emits the body of a loop, with a name for what makes places of numbers of sites, which errors need.
+    pub fn in_loop(&mut self, around: Around, emit: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
+        let (p, outside) = (self.p, std::mem::take(&mut self.told_of));
+        self.loops.push(around);
+        let numbers = self.about_lane(quote!(__lane), |b| b.loop_numbers());
+        let body = emit(self);
+        self.loops.pop();
+        if !std::mem::replace(&mut self.told_of, outside) {
+            return body;
+        }
+        let lane = self.lane.as_ref().map(|_| quote!(, __lane: usize));
+        quote! {
+            let __at = #p::fail::named(
+                #[inline(always)] move |__k: usize #lane| __SITES[__k].at(__FUNCTION, [#(#numbers),*])
+            );
+            #body
+        }
     }
 
     /// Leaves the program with an error, made by `make` from where the program stands.

@@ -19,10 +19,7 @@ impl Body<'_> {
     /// The statements of a loop, with its variable.
     pub fn loop_body(&mut self, var: VarId, body: &Block) -> TokenStream {
         self.set(var, Repr::Value);
-        self.loops.push(Around::For(var));
-        let body = self.block(body);
-        self.loops.pop();
-        body
+        self.in_loop(Around::For(var), |b| b.block(body))
     }
 
     /// An iterator over the values of a range: Rust's own where that is enough, so that the

@@ -42,6 +42,8 @@ mod stmt;
 mod types;
 mod weight;
 
+use std::cell::RefCell;
+
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use rev_compiler::check::Checked;
@@ -57,27 +59,27 @@ use by_value::ByValue;
 pub use callee::{found_through, Kind as Callee};
 pub use pure::pure;
 use signature::Signature;
-use sites::Quotes;
+use sites::{Quotes, Sites};
 pub use types::rust_type;
 
 /// The items that a `#[reversible]` function becomes. `program` is the model's function, checked.
 pub fn reversible(model: &Model, program: &Checked) -> TokenStream {
-    with_derived(model, program, &TokenStream::new())
+    with_derived(model, program, &TokenStream::new(), &RefCell::default())
 }
 
-/// The same with associated functions that another function needs.
-fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenStream {
+/// The same with associated functions that another function needs, and the sites of which these tell.
+fn with_derived(model: &Model, program: &Checked, more: &TokenStream, sites: &RefCell<Sites>) -> TokenStream {
     // the runtime's module, and its short name beside the programs
     let (outside, p) = (&crate::runtime::path(), &quote!(__rt));
     let quotes = Quotes::of(&model.item);
-    let scope = Scope { p, source: &model.source, quotes: &quotes };
+    let scope = Scope { p, source: &model.source, quotes: &quotes, sites };
     let signature = Signature::of(p, model);
     let plan = plan(program, standing(model));
     let [forward, inverse, ..] = &plan.programs;
     let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, forward, inverse);
     let each = plan.programs.iter().map(|x| program::program(&scope, &signature, x, &by_value));
     let laned = plan.programs.iter().filter(|_| plan.laned).map(|x| lanes::program(&scope, &signature, x));
-    let programs = each.chain(laned);
+    let programs: TokenStream = each.chain(laned).collect();
     let fused = plan.fused.as_ref().map(|x| program::fused(&scope, &signature, x));
     let by_value = &by_value.functions;
     let name = &model.item.sig.ident;
@@ -108,7 +110,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
             format!("What can be done with the reversible function `{of}::{name}`.")
         }
     };
-    let lints = lints();
+    let (lints, sites) = (lints(), sites.borrow().table(p));
     let Derived { functions: derived, implementations, api } = derived;
     let Api { items: more_items, functions: more_functions } = api;
     let [functions, more_functions] = [functions, more_functions].map(|f| declared_at(f, name.span()));
@@ -130,8 +132,9 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream) -> TokenSt
             use #outside as #p;
             #names
             #imports
+            #sites
             impl #name {
-                #(#programs)*
+                #programs
                 #fused
                 #by_value
                 #accumulates
@@ -192,7 +195,7 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
         if kind == derived::Kind::Gradient && !Signature::of(p, &model).is_determined() {
             continue;
         }
-        let mut more = TokenStream::new();
+        let (mut more, sites) = (TokenStream::new(), RefCell::default());
         if matches!(kind, derived::Kind::Tangent | derived::Kind::Taylor(_)) {
             let signature = Signature::of(p, &model);
             let tangent = Entry { p, model: &model, signature: &signature, fused: Default::default() };
@@ -202,12 +205,12 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
                 more = functions;
             }
             if kind == derived::Kind::Tangent {
-                let scope = Scope { source: &model.source, ..*scope };
+                let scope = Scope { source: &model.source, sites: &sites, ..*scope };
                 more.extend(side::programs(&scope, entry.signature, program, entry.model));
             }
         }
         made.implementations.extend(derived::implementation(p, entry.model, &model, kind));
-        made.functions.extend(with_derived(&model, &function, &more));
+        made.functions.extend(with_derived(&model, &function, &more, &sites));
     }
     made
 }

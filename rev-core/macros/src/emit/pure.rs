@@ -39,7 +39,8 @@ pub fn pure_lane_program(order: usize) -> proc_macro2::Ident {
 pub fn pure(model: &PureModel) -> TokenStream {
     let p = &crate::runtime::path();
     let quotes = Quotes::of(&model.item);
-    let scope = Scope { p, source: &model.source, quotes: &quotes };
+    let sites = Default::default();
+    let scope = Scope { p, source: &model.source, quotes: &quotes, sites: &sites };
     let syn::ItemFn { attrs, vis, sig, .. } = &model.item;
     let (name, lints) = (&sig.ident, super::lints());
     let about = format!("The pure function [`{name}`]({name}()), as programs call it.");

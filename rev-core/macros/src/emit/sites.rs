@@ -96,7 +96,7 @@ fn without_attributes<'a>(mut words: &'a [&'a Word]) -> &'a [&'a Word] {
     words
 }
 
-/// The sites of one program, numbered as they come.
+/// The sites of a function's programs, numbered as they come.
 #[derive(Default)]
 pub struct Sites {
     numbers: BTreeMap<(ir::Span, String), usize>,
@@ -110,7 +110,7 @@ impl Sites {
         *self.numbers.entry((at, loops.join(" "))).or_insert_with(|| {
             let [line, column] = [at.line, at.column].map(Literal::u32_unsuffixed);
             let text = quotes.line(at);
-            entries.push(quote!(#p::Site::new(__FUNCTION, file!(), #line, #column, #text, &[#(#loops),*])));
+            entries.push(quote!(#p::Site::new(__FILE, #line, #column, #text, &[#(#loops),*])));
             entries.len() - 1
         })
     }
@@ -118,6 +118,9 @@ impl Sites {
     /// The table that the numbers index.
     pub fn table(&self, p: &TokenStream) -> TokenStream {
         let (count, entries) = (self.entries.len(), &self.entries);
-        quote!(static __SITES: [#p::Site; #count] = [#(#entries),*];)
+        quote! {
+            const __FILE: &str = file!();
+            static __SITES: [#p::Site; #count] = [#(#entries),*];
+        }
     }
 }

@@ -611,15 +611,16 @@ impl Body<'_> {
         let before = check(self, false);
         let cond = self.expr(cond);
         let count = ident(&format!("__iteration{}", self.loops.len()));
-        self.loops.push(Around::While(count.clone()));
-        let body = self.block(body);
-        self.stand_at(span);
-        let after = check(self, true);
-        self.loops.pop();
+        let trip = self.in_loop(Around::While(count.clone()), |b| {
+            let body = b.block(body);
+            b.stand_at(span);
+            let after = check(b, true);
+            quote!(#body #after)
+        });
         quote! {
             #before
             let mut #count = 0usize;
-            while #cond { #body #after #count = #count.wrapping_add(1); }
+            while #cond { #trip #count = #count.wrapping_add(1); }
         }
     }
 

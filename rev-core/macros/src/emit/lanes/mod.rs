@@ -147,7 +147,7 @@ impl Body<'_> {
         self.about_lane(quote!(__lane), emit)
     }
 
-    fn about_lane(&mut self, lane: TokenStream, emit: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
+    pub fn about_lane<R>(&mut self, lane: TokenStream, emit: impl FnOnce(&mut Self) -> R) -> R {
         if let Some(state) = &mut self.lane {
             state.failing = Some(lane);
         }

@@ -122,10 +122,10 @@ impl Body<'_> {
     fn accessed(&mut self, chosen: &Chosen, method: &str, value: &TokenStream, place: &Place) -> TokenStream {
         let (p, mask, method) = (self.p, self.mask(), ident(method));
         let (array, index, shown) = (&chosen.array, &chosen.index, self.show(place));
-        let failure = self.failing_at(quote!(__lane), |at| {
-            let found = quote!([#(#p::lanes::Index::at(#index, __lane)),*]);
-            quote!(#p::fail::Absent::of(&#array, #found).error(#at, #shown))
-        });
+        let failure = self.failing_at(
+            quote!(__lane),
+            |at| quote!(#p::lanes::absent(&#array, (#(#index,)*), __lane).error(#at, #shown)),
+        );
         quote!(match #array.#method(__s, #mask, (#(#index,)*) #value) {
             __Ok(__r) => __r,
             __Err(__lane) => #failure,

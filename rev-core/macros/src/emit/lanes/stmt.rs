@@ -361,19 +361,19 @@ impl Body<'_> {
             let before = claim(this, false);
             let first = this.pack(cond);
             let again = this.masked(&active, |b| b.pack(cond));
-            this.loops.push(Around::While(count.clone()));
-            let body = this.masked(&active, |b| b.block(body));
-            this.stand_at(span);
-            let after = this.masked(&active, |b| claim(b, true));
-            this.loops.pop();
+            let trip = this.in_loop(Around::While(count.clone()), |this| {
+                let body = this.masked(&active, |b| b.block(body));
+                this.stand_at(span);
+                let after = this.masked(&active, |b| claim(b, true));
+                quote!(#body #after)
+            });
             quote! {
                 #before
                 let __c = #first;
                 let mut #active = #p::lanes::within(__s, #outside, &__c);
                 let mut #count = 0usize;
                 while #p::lanes::any(&#active) {
-                    #body
-                    #after
+                    #trip
                     #left
                     #count = #count.wrapping_add(1);
                     let __c = #again;
