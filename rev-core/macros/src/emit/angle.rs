@@ -24,11 +24,11 @@ impl Body<'_> {
         for block in stmt.blocks() {
             self.find_angles(block, &bound);
         }
-        let (p, found) = (self.p, self.angles[outside..].to_vec());
+        let found = self.angles[outside..].to_vec();
         let (angles, names): (Vec<_>, Vec<_>) = found.iter().map(|(e, name)| (self.expr(e), name)).unzip();
         let code = emit(self);
         self.angles.truncate(outside);
-        quote!(#(let #names = #p::rt::sin_cos(#angles);)* #code)
+        quote!(#(let #names = __f::sin_cos(#angles);)* #code)
     }
 
     /// The runtime's function for an instruction and its operands: of a rotation the sine and the cosine, where they
@@ -39,10 +39,9 @@ impl Body<'_> {
         operands: &[Expr],
         emit: impl FnOnce(&mut Self) -> Vec<TokenStream>,
     ) -> (Ident, Vec<TokenStream>) {
-        let p = self.p;
         match (instr, operands.first().and_then(|angle| self.turn(angle))) {
             (Instr::Rot, Some(turn)) => (ident("rot_by"), vec![quote!(#turn)]),
-            (Instr::Irot, Some(turn)) => (ident("rot_by"), vec![quote!(#p::rt::instr::back(#turn))]),
+            (Instr::Irot, Some(turn)) => (ident("rot_by"), vec![quote!(__f::instr::back(#turn))]),
             _ => (ident(instr.name()), emit(self)),
         }
     }

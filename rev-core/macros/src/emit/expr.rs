@@ -119,13 +119,13 @@ impl Body<'_> {
             }
             (Number::Int(v), _) => {
                 let v = signed(v < 0, &v.unsigned_abs().to_string());
-                quote!(#p::rt::lit_int #turbofish (#v))
+                quote!(__f::lit_int #turbofish (#v))
             }
             (Number::Float(v), ty) => {
                 let v = float(v);
                 match ty {
                     Some(Type::Scalar(ScalarType::F64)) => v,
-                    _ => quote!(#p::rt::lit_f64 #turbofish (#v)),
+                    _ => quote!(__f::lit_f64 #turbofish (#v)),
                 }
             }
         }
@@ -175,15 +175,15 @@ impl Body<'_> {
             (Func::Quot | Func::Rem, [a, b]) => {
                 let name = ident(if func == Func::Quot { "try_quot" } else { "try_rem" });
                 let failure = self.fail(|at| quote!(#p::fail::zero_divisor(#at)));
-                quote!(match #p::rt::#name(#a, #b) {
+                quote!(match __f::#name(#a, #b) {
                     __Some(__q) => __q,
                     __None => #failure,
                 })
             }
-            (Func::ShadowOf, _) => quote!(#p::rt::shadow_of::<_, __N>(#(#values),*)),
+            (Func::ShadowOf, _) => quote!(__f::shadow_of::<_, __N>(#(#values),*)),
             _ => {
                 let name = ident(func.name());
-                quote!(#p::rt::#name(#(#values),*))
+                quote!(__f::#name(#(#values),*))
             }
         }
     }
@@ -196,8 +196,8 @@ impl Body<'_> {
         };
         let to = rust_type(ty, p).unwrap_or_else(|| quote!(_));
         match ty {
-            Type::Shadow(_) => quote!(#p::rt::cast_shadow::<#to, _>(#value)),
-            _ => quote!(#p::rt::cast::<_, #to>(#value)),
+            Type::Shadow(_) => quote!(__f::cast_shadow::<#to, _>(#value)),
+            _ => quote!(__f::cast::<_, #to>(#value)),
         }
     }
 

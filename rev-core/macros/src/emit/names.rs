@@ -12,7 +12,7 @@ pub fn in_programs(p: &TokenStream) -> TokenStream {
     quote! {
         use ::core::option::Option::{None as __None, Some as __Some};
         use ::core::result::Result::{Err as __Err, Ok as __Ok};
-        use #p::{copy as __copy, Elements as _, Extents as _};
+        use #p::{copy as __copy, lanes as __l, rt as __f, Elements as _, Extents as _};
     }
 }
 

@@ -139,7 +139,7 @@ impl Body<'_> {
         self.lent.truncate(lent_outside);
         self.held = outside_held;
         let one_by_one = if plan.fuses {
-            quote!(#p::lanes::fusing(#[inline(always)] || { #copies #one_by_one }))
+            quote!(__l::fusing(#[inline(always)] || { #copies #one_by_one }))
         } else {
             one_by_one
         };
@@ -197,10 +197,10 @@ impl Body<'_> {
         let copies = self.holding(reprs, |b| b.copies(&plan.roles));
         let lane = Lane::under(lanes.clone(), ident("__m"));
         let body = self.holding(reprs, |b| b.laned(var, body, lane));
-        let group = quote!({ #p::lanes::#width });
+        let group = quote!({ __l::#width });
         let code = quote! {
-            let (__groups, __visits) = #p::lanes::split::<#group, _, _>(__cx, __fixed, __visits);
-            let __laned = #p::lanes::vectorize!(__groups, |__s, __groups| {
+            let (__groups, __visits) = __l::split::<#group, _, _>(__cx, __fixed, __visits);
+            let __laned = __l::vectorize!(__groups, |__s, __groups| {
                 #copies
                 __groups.each(#[inline(always)] |__m, #name| {
                     #body

@@ -152,7 +152,7 @@ fn statements(scope: &Scope, function: &Function, passed: &[Passed], erased: Opt
     }
     let p = scope.p;
     quote! {
-        #p::lanes::fusing(#[inline(always)] || {
+        __l::fusing(#[inline(always)] || {
             #entry
             #statements
             ::core::result::Result::<(), #p::Error>::Ok(())

@@ -185,14 +185,14 @@ fn programs_of(scope: &Scope, model: &PureModel, pure: &Pure, order: usize) -> T
 
         #[doc(hidden)]
         #[inline(always)]
-        pub fn #name<#(#declared,)* __S: #p::lanes::Isa, __M: #p::lanes::Mask>(
+        pub fn #name<#(#declared,)* __S: __l::Isa, __M: __l::Mask>(
             self,
             __s: __S,
             __m: __M,
-            #(#names: #p::lanes::Pack<#types>),*
-        ) -> ::core::result::Result<#p::lanes::Pack<#result>, usize>
+            #(#names: __l::Pack<#types>),*
+        ) -> ::core::result::Result<__l::Pack<#result>, usize>
         where
-            #(#others: #p::lanes::Laned,)*
+            #(#others: __l::Laned,)*
             #(#conditions),*
         {
             __Ok(#value)

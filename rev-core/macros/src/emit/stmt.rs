@@ -103,7 +103,6 @@ impl Body<'_> {
             return self.array_update(op, place, expr);
         }
         let atomic = self.around.atomic.contains(&place.var).then(|| self.atomic_update(op, place, expr));
-        let p = self.p;
         let aliases = self.alias_checks(stmt);
         let values: Vec<TokenStream> = match expr.fused_factors() {
             Some((_, a, b)) => vec![self.expr(a), self.expr(b)],
@@ -120,7 +119,7 @@ impl Body<'_> {
         });
         let names: Vec<_> = (0..values.len()).map(|k| ident(&format!("__v{k}"))).collect();
         let span = self.source.spans.span(place.span);
-        let apply = quote_spanned!(span=> #p::rt::update::#name);
+        let apply = quote_spanned!(span=> __f::update::#name);
         let seen = self.see(place.var, quote!(&*__p));
         let update = quote!({
             #aliases
@@ -249,7 +248,6 @@ impl Body<'_> {
         if places.iter().any(|q| self.is_array(q)) {
             return self.instr_on_arrays(instr, places, operands);
         }
-        let p = self.p;
         let aliases = self.alias_checks(stmt);
         let (name, operands) = self.instr_call(instr, operands, |this| this.exprs(operands));
         // values are taken out and put back, so that no two references live at once
@@ -260,7 +258,7 @@ impl Body<'_> {
         let seen: TokenStream =
             places.iter().zip(&names).map(|(q, n)| self.see(q.var, quote!(&#n))).collect();
         let apply =
-            self.applied(instr, &places[0], quote!(#p::rt::instr::#name(#(&mut #names,)* #(#operands),*)));
+            self.applied(instr, &places[0], quote!(__f::instr::#name(#(&mut #names,)* #(#operands),*)));
         quote!({
             #aliases
             #(let mut #names = #values;)*
@@ -277,12 +275,12 @@ impl Body<'_> {
         if self.is_array(place) {
             let target = self.place(place, Reach::Write);
             self.held.remove(&place.var);
-            let apply = self.applied(instr, place, quote!(#p::rt::instr::#name(__x, #(#operands),*)));
+            let apply = self.applied(instr, place, quote!(__f::instr::#name(__x, #(#operands),*)));
             return quote!(for __x in #p::arrays::elements(#target) { #apply });
         }
         let target = self.place(place, Reach::Write);
         let seen = self.see(place.var, quote!(&*__p));
-        let apply = self.applied(instr, place, quote!(#p::rt::instr::#name(__p, #(#operands),*)));
+        let apply = self.applied(instr, place, quote!(__f::instr::#name(__p, #(#operands),*)));
         quote!({
             let __p = &mut #target;
             #apply
@@ -302,7 +300,7 @@ impl Body<'_> {
         let shown = places.first().map(|q| self.show(q)).unwrap_or_default();
         let failure = self.fail(|at| quote!(#p::fail::shapes(#at, #shown, __e)));
         quote!(if let __Err(__e) =
-            #p::arrays::pairwise(#(#targets),*, |__a, __b| #p::rt::instr::#name(__a, __b, #(#operands),*))
+            #p::arrays::pairwise(#(#targets),*, |__a, __b| __f::instr::#name(__a, __b, #(#operands),*))
         {
             #failure
         })
@@ -325,7 +323,7 @@ impl Body<'_> {
 
     fn binding(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
         if let Some(both) = SineCosine::of(var, expr, body) {
-            let (p, x) = (self.p, self.expr(both.argument));
+            let x = self.expr(both.argument);
             let named = [both.sine, both.cosine].map(|v| {
                 let (name, ty) = (self.name(v), self.annotation(v));
                 self.set(v, Repr::Value);
@@ -334,7 +332,7 @@ impl Body<'_> {
             let body = self.block(both.body);
             let [sine, cosine] = named;
             return self.scope(
-                quote!(let __both = #p::rt::sin_cos(#x); let #sine = __both.0; let #cosine = __both.1; #body),
+                quote!(let __both = __f::sin_cos(#x); let #sine = __both.0; let #cosine = __both.1; #body),
             );
         }
         let value = self.expr(expr);
@@ -578,7 +576,7 @@ impl Body<'_> {
                 let shown = self.quote(post.span);
                 self.lane_claim(
                     post,
-                    &quote!(#p::lanes::splat(__taken)),
+                    &quote!(__l::splat(__taken)),
                     |p, at, taken| quote!(#p::fail::after_branch(#at, #shown, #taken)),
                 )
             }

@@ -67,20 +67,20 @@ impl Body<'_> {
         active: &proc_macro2::Ident,
         emit: impl FnOnce(&mut Self, &TokenStream) -> TokenStream,
     ) -> TokenStream {
-        let (p, outside) = (self.p, self.mask());
+        let outside = self.mask();
         let (mut before, mut after) = (TokenStream::new(), TokenStream::new());
         for (var, changed) in &alike.vars {
             let (name, left) = (self.name(*var), self.fresh("left"));
             // of a copy: one lane taken from a pack keeps it from being held in registers
             before.extend(quote!(
                 let #left = &mut #name;
-                let mut #name = #p::lanes::get(
-                    &::core::clone::Clone::clone(&*#left), #p::lanes::first_active(__s, #outside)
+                let mut #name = __l::get(
+                    &::core::clone::Clone::clone(&*#left), __l::first_active(__s, #outside)
                 );
             ));
             if *changed {
                 after.extend(quote!(
-                    #p::lanes::assign(__s, #active, #left, #p::lanes::splat(::core::clone::Clone::clone(&#name)));
+                    __l::assign(__s, #active, #left, __l::splat(::core::clone::Clone::clone(&#name)));
                 ));
             }
         }

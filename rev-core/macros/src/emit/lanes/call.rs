@@ -83,13 +83,12 @@ impl Body<'_> {
     /// The call of the program for lanes, or where it takes a fixed-size array as one that is common to
     /// all lanes, of the program for one iteration, for one lane after the other.
     fn lent_call(&mut self, text: &FunctionPath, direction: Direction, passed: &[Passed]) -> TokenStream {
-        let p = self.p;
         let (mut lent, mut args) = (TokenStream::new(), Vec::new());
         for x in passed {
             let arg = &x.arg;
             if x.fixed {
                 let name = self.fresh("lent");
-                lent.extend(quote!(let #name = #p::lanes::Lend::lend(#arg, &mut __laned);));
+                lent.extend(quote!(let #name = __l::Lend::lend(#arg, &mut __laned);));
                 args.push(quote!(#name));
             } else {
                 args.push(arg.clone());
@@ -123,18 +122,18 @@ impl Body<'_> {
                 continue;
             };
             let one = self.fresh("one");
-            taken.extend(quote!(let mut #one = #p::lanes::get(&#pack, __k);));
+            taken.extend(quote!(let mut #one = __l::get(&#pack, __k);));
             let reference = if *written { quote!(&mut #one) } else { quote!(&#one) };
             args.push(if x.fixed { quote!(#p::Pass::pass(#reference)) } else { reference });
             if *written {
-                back.extend(quote!(#p::lanes::set(&mut #pack, __k, #one);));
+                back.extend(quote!(__l::set(&mut #pack, __k, #one);));
             }
         }
         let width = (direction.adjoint > 0).then(|| quote!(#p::Width::<__N>,));
         let program = program_name(of_callee(text, direction));
         let (path, generics) = self.callee_path(text, direction);
         let failure = self.failing_at(quote!(__k), |at| quote!(#p::fail::called(#at, __e)));
-        quote!(for __k in #p::lanes::active(__s, #mask) {
+        quote!(for __k in __l::active(__s, #mask) {
             #taken
             if let __Err(__e) = #path.#program #generics (#cx, #width #(#args),*) {
                 #failure
@@ -168,8 +167,8 @@ impl Body<'_> {
 
     /// A value that is only read: a pack, or one that is `uniform`.
     fn held_argument(&mut self, value: TokenStream, uniform: bool) -> Passed {
-        let (p, name) = (self.p, self.fresh("arg"));
-        let value = if uniform { quote!(#p::lanes::Uniform::new(#value)) } else { value };
+        let name = self.fresh("arg");
+        let value = if uniform { quote!(__l::Uniform::new(#value)) } else { value };
         Passed {
             before: quote!(let #name = #value;),
             arg: quote!(&#name),
@@ -179,7 +178,6 @@ impl Body<'_> {
     }
 
     fn lane_place_argument(&mut self, place: &Place, mode: Mode) -> Passed {
-        let p = self.p;
         if self.lane.as_ref().is_some_and(|lane| is_own_part(&lane.varying, place)) {
             return self.own_part(place, mode);
         }
@@ -215,7 +213,7 @@ impl Body<'_> {
         let one = matches!(self.spot(place, Reach::Write), Spot::One);
         if outside && (one || self.is_shared(place) || self.around.atomic.contains(&place.var)) {
             // what the call adds to zero is added to the place, where several lanes may have one
-            let before = quote!(let mut #name = #p::lanes::zero(););
+            let before = quote!(let mut #name = __l::zero(););
             let after = self.lane_sum(place, &name);
             return Passed { before, arg, after, pack, fixed, own: false };
         }
@@ -230,7 +228,7 @@ impl Body<'_> {
         let p = self.p;
         let exprs: Vec<Expr> = place.indices().cloned().collect();
         let (before, names) = self.lane_index(&exprs);
-        let mut names = names.into_iter().map(|name| quote!(#p::lanes::Index::at(#name, __k)));
+        let mut names = names.into_iter().map(|name| quote!(__l::Index::at(#name, __k)));
         let mut next = || names.next().unwrap_or_default();
         let axes = match place.path.first() {
             Some(Step::Part(axes)) => axes.as_slice(),
@@ -263,19 +261,16 @@ impl Body<'_> {
     fn lane_sum(&mut self, place: &Place, name: &proc_macro2::Ident) -> TokenStream {
         match self.spot(place, Reach::Write) {
             Spot::One => {
-                let (p, mask) = (self.p, self.mask());
-                self.add_sum(place, false, &quote!(#p::lanes::sum(__s, #mask, &#name)))
+                let mask = self.mask();
+                self.add_sum(place, false, &quote!(__l::sum(__s, #mask, &#name)))
             }
             Spot::Chosen(chosen) if chosen.is_plain(place) => {
                 self.add_each(&chosen, false, &quote!(#name), place)
             }
-            Spot::Chosen(_) | Spot::Held(_) => {
-                let p = self.p;
-                self.through(place, true, |body, part| {
-                    let mask = body.mask();
-                    quote!(#p::lanes::update::add(__s, #mask, &mut #part, #name);)
-                })
-            }
+            Spot::Chosen(_) | Spot::Held(_) => self.through(place, true, |body, part| {
+                let mask = body.mask();
+                quote!(__l::update::add(__s, #mask, &mut #part, #name);)
+            }),
         }
     }
 }

@@ -49,14 +49,14 @@ impl Body<'_> {
             return TokenStream::new();
         }
         self.held.insert(var);
-        let (p, name, held) = (self.p, self.name(var), self.companion("held", var));
+        let (name, held) = (self.name(var), self.companion("held", var));
         match self.repr(var) {
             Repr::Handle => {
                 let value = self.first_value(var, init);
-                quote!(let mut #held = #p::lanes::hold_in(__s, #name, &#value);)
+                quote!(let mut #held = __l::hold_in(__s, #name, &#value);)
             }
             Repr::Value | Repr::Owned | Repr::Ref | Repr::Mut | Repr::Function => {
-                quote!(let mut #held = #p::lanes::hold(__s, &#name);)
+                quote!(let mut #held = __l::hold(__s, &#name);)
             }
         }
     }
@@ -66,7 +66,7 @@ impl Body<'_> {
         let p = self.p;
         match &init.kind {
             ExprKind::Fill(e, _) => self.pack(e),
-            _ if self.repr(var) == Repr::Handle => quote!(#p::lanes::splat(#p::Zero::zero())),
+            _ if self.repr(var) == Repr::Handle => quote!(__l::splat(#p::Zero::zero())),
             _ => self.pack(init),
         }
     }
@@ -76,8 +76,8 @@ impl Body<'_> {
         if !self.held.contains(&var) {
             return TokenStream::new();
         }
-        let (p, held) = (self.p, self.companion("held", var));
-        quote!(if __cx.checks() { #p::lanes::see(__s, &mut #held, &#pack); })
+        let held = self.companion("held", var);
+        quote!(if __cx.checks() { __l::see(__s, &mut #held, &#pack); })
     }
 
     /// The check that an ancilla holds a value again in each lane.
@@ -85,19 +85,19 @@ impl Body<'_> {
         if !self.around.checked {
             return TokenStream::new();
         }
-        let (p, name, mask) = (self.p, self.name(var), self.mask());
+        let (name, mask) = (self.name(var), self.mask());
         let (held, in_lane) = match self.held.contains(&var) {
             true => {
                 let held = self.companion("held", var);
-                let in_lane = quote!(#p::lanes::get(&::core::clone::Clone::clone(&#held), __lane));
+                let in_lane = quote!(__l::get(&::core::clone::Clone::clone(&#held), __lane));
                 (quote!(__Some(&#held)), quote!(__Some(#in_lane)))
             }
             false => (quote!(__None), quote!(__None)),
         };
         let found = match self.repr(var) {
-            Repr::Handle => quote!(#p::lanes::unrestored_in(__s, #mask, __cx, (#name, &__expected), #held)),
+            Repr::Handle => quote!(__l::unrestored_in(__s, #mask, __cx, (#name, &__expected), #held)),
             Repr::Value | Repr::Owned | Repr::Ref | Repr::Mut | Repr::Function => {
-                quote!(#p::lanes::unrestored(__s, #mask, __cx, (&#name, &__expected), #held))
+                quote!(__l::unrestored(__s, #mask, __cx, (&#name, &__expected), #held))
             }
         };
         let failure = self.of_lane(|b| b.not_restored(var, &in_lane));
@@ -146,15 +146,15 @@ impl Body<'_> {
             let failure = self.fail(|at| quote!(#p::fail::aliased(#at, #first, #second)));
             return quote!(if #same { #failure });
         }
-        let mut same = quote!(#p::lanes::splat(true));
+        let mut same = quote!(__l::splat(true));
         for (s, t) in a.path.iter().zip(&b.path) {
             match (s, t) {
                 (Step::Index(i), Step::Index(j)) => {
                     for (i, j) in i.iter().zip(j) {
                         let (i, j) = (self.pack(i), self.pack(j));
-                        same = quote!(#p::lanes::and(__s, #same, {
-                            let (__i, __j): (#p::lanes::Pack<usize>, #p::lanes::Pack<usize>) = (#i, #j);
-                            #p::lanes::eq(__s, __i, __j)
+                        same = quote!(__l::and(__s, #same, {
+                            let (__i, __j): (__l::Pack<usize>, __l::Pack<usize>) = (#i, #j);
+                            __l::eq(__s, __i, __j)
                         }));
                     }
                 }
@@ -168,7 +168,7 @@ impl Body<'_> {
         let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::aliased(#at, #first, #second)));
         quote!({
             let __same = #same;
-            if let __Some(__lane) = #p::lanes::unlike(__s, #mask, &__same, &#p::lanes::splat(false)) {
+            if let __Some(__lane) = __l::unlike(__s, #mask, &__same, &__l::splat(false)) {
                 #failure
             }
         })
@@ -184,15 +184,15 @@ impl Body<'_> {
         };
         let (found, mismatch) = match self.repr(var) {
             Repr::Handle => (
-                quote!(#p::lanes::astray_in(__s, #mask, #name, #finite)),
-                quote!(#p::lanes::mismatch_in(#name, &__first, __lane, #finite)),
+                quote!(__l::astray_in(__s, #mask, #name, #finite)),
+                quote!(__l::mismatch_in(#name, &__first, __lane, #finite)),
             ),
             // of a copy: one lane taken from a pack keeps it from being held in registers
             _ => (
-                quote!(#p::lanes::astray(__s, #mask, &#name, #finite)),
+                quote!(__l::astray(__s, #mask, &#name, #finite)),
                 quote!(#p::checks::astray(
-                    &#p::lanes::get(&::core::clone::Clone::clone(&#name), __lane),
-                    &#p::lanes::get(&__first, __lane)
+                    &__l::get(&::core::clone::Clone::clone(&#name), __lane),
+                    &__l::get(&__first, __lane)
                 )),
             ),
         };
@@ -218,12 +218,12 @@ impl Body<'_> {
             return TokenStream::new();
         }
         let (p, mask, post) = (self.p, self.mask(), self.pack(post));
-        let expected_there = quote!(#p::lanes::get(&__expected, __lane));
+        let expected_there = quote!(__l::get(&__expected, __lane));
         let failure = self.failing_at(quote!(__lane), |at| error(p, at, expected_there));
         self.if_checked(quote! {
             let (__found, __expected) = (#post, #expected);
             if let __Some(__lane) =
-                #p::lanes::unlike(__s, #mask, &__found, &__expected)
+                __l::unlike(__s, #mask, &__found, &__expected)
             {
                 #failure
             }

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use rev_compiler::ir::{Expr, ExprKind, FunctionPath, Place, Step, Type, VarId};
+use rev_compiler::ir::{Expr, ExprKind, FunctionPath, Place, ScalarType, Step, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
 
 use super::super::body::{Body, Repr};
@@ -26,10 +26,9 @@ impl Body<'_> {
 
     /// The value of an expression as a pack.
     pub fn pack(&mut self, e: &Expr) -> TokenStream {
-        let p = self.p;
         match self.lane_expr(e) {
-            (value, Kind::Uniform) => quote!(#p::lanes::splat(#value)),
-            (value, Kind::Linear) => quote!(#p::lanes::spread(#value)),
+            (value, Kind::Uniform) => quote!(__l::splat(#value)),
+            (value, Kind::Linear) => quote!(__l::spread(#value)),
             (value, Kind::Pack) => value,
         }
     }
@@ -91,8 +90,8 @@ impl Body<'_> {
             ExprKind::Cast(e, ty) => {
                 let (value, to) = (self.pack(e), rust_type(ty, p).unwrap_or_else(|| quote!(_)));
                 match ty {
-                    Type::Shadow(_) => quote!(#p::lanes::cast_shadow::<_, #to, _>(__s, #value)),
-                    _ => quote!(#p::lanes::cast::<_, _, #to>(__s, #value)),
+                    Type::Shadow(_) => quote!(__l::cast_shadow::<_, #to, _>(__s, #value)),
+                    _ => quote!(__l::cast::<_, _, #to>(__s, #value)),
                 }
             }
             ExprKind::If(c, a, b) => self.lane_choice(c, a, b),
@@ -103,23 +102,23 @@ impl Body<'_> {
             }
             ExprKind::Tuple(es) => {
                 let es = self.packs(es);
-                quote!(#p::lanes::tuple((#(#es,)*)))
+                quote!(__l::tuple((#(#es,)*)))
             }
             ExprKind::Array(es) => {
                 let es = self.packs(es);
-                quote!(#p::lanes::array([#(#es),*]))
+                quote!(__l::array([#(#es),*]))
             }
             ExprKind::Repeat(e, n) => {
                 let (e, n) = (self.pack(e), self.constant_length(n));
-                quote!(#p::lanes::repeat::<_, #n>(#e))
+                quote!(__l::repeat::<_, #n>(#e))
             }
             ExprKind::ZeroShadow(place) => {
                 let value = self.lane_value(place);
-                quote!(#p::lanes::zero_shadow::<_, __N>(&#value))
+                quote!(__l::zero_shadow::<_, __N>(&#value))
             }
             ExprKind::ZeroLike(place) => {
                 let value = self.lane_value(place);
-                quote!(#p::lanes::zero_like(&#value))
+                quote!(__l::zero_like(&#value))
             }
             // the same for all lanes
             ExprKind::Literal(..)
@@ -132,7 +131,7 @@ impl Body<'_> {
             | ExprKind::Contract(..)
             | ExprKind::Fill(..) => {
                 let value = self.expr(e);
-                quote!(#p::lanes::splat(#value))
+                quote!(__l::splat(#value))
             }
         }
     }
@@ -146,7 +145,7 @@ impl Body<'_> {
                 let name = ident(if func == Func::Quot { "quotient" } else { "remainder" });
                 let (a, b) = (self.pack(a), self.pack(b));
                 let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::zero_divisor(#at)));
-                quote!(match #p::lanes::#name(__s, #mask, #a, #b) {
+                quote!(match __l::#name(__s, #mask, #a, #b) {
                     __Ok(__q) => __q,
                     __Err(__lane) => #failure,
                 })
@@ -166,39 +165,37 @@ impl Body<'_> {
                         _ => self.pack(e),
                     })
                     .collect();
-                quote!(#p::lanes::#name #counts (__s, #(#values),*))
+                quote!(__l::#name #counts (__s, #(#values),*))
             }
         }
     }
 
     /// `a && b` and `a || b`: the second is evaluated where the first doesn't decide.
     fn lane_logic(&mut self, func: Func, a: &Expr, b: &Expr) -> TokenStream {
-        let p = self.p;
         let (outside, open, name) = (self.mask(), self.fresh("open"), ident(func.name()));
         let keep = ident(if func == Func::And { "within" } else { "without" });
         let a = self.pack(a);
         let b = self.masked(&open, |body| body.where_any(b));
         quote!({
             let __a = #a;
-            let #open = #p::lanes::#keep(__s, #outside, &__a);
+            let #open = __l::#keep(__s, #outside, &__a);
             let __b = #b;
-            #p::lanes::#name(__s, __a, __b)
+            __l::#name(__s, __a, __b)
         })
     }
 
     /// A value of the lanes of the mask, which may be none: nothing that could fail is evaluated then.
     fn where_any(&mut self, e: &Expr) -> TokenStream {
-        let (p, mask) = (self.p, self.mask());
+        let mask = self.mask();
         let value = self.pack(e);
         if can_fail(e) {
-            quote!(if #p::lanes::any(&#mask) { #value } else { #p::lanes::zero() })
+            quote!(if __l::any(&#mask) { #value } else { __l::zero() })
         } else {
             value
         }
     }
 
     fn lane_choice(&mut self, c: &Expr, a: &Expr, b: &Expr) -> TokenStream {
-        let p = self.p;
         if !self.varies(c) {
             let (c, a, b) = (self.expr(c), self.pack(a), self.pack(b));
             return quote!(if #c { #a } else { #b });
@@ -209,11 +206,11 @@ impl Body<'_> {
         let b = self.masked(&otherwise, |body| body.where_any(b));
         quote!({
             let __c = #c;
-            let #then = #p::lanes::within(__s, #outside, &__c);
-            let #otherwise = #p::lanes::without(__s, #outside, &__c);
+            let #then = __l::within(__s, #outside, &__c);
+            let #otherwise = __l::without(__s, #outside, &__c);
             let __a = #a;
             let __b = #b;
-            #p::lanes::select(__s, &__c, __a, __b)
+            __l::select(__s, &__c, __a, __b)
         })
     }
 
@@ -250,10 +247,10 @@ impl Body<'_> {
                 given.push(match kind {
                     Kind::Uniform => quote!(::core::clone::Clone::clone(&#held)),
                     Kind::Linear => quote!(#held.at(__k)),
-                    Kind::Pack => quote!(#p::lanes::get(&#held, __k)),
+                    Kind::Pack => quote!(__l::get(&#held, __k)),
                 });
             }
-            (before, quote!(#p::lanes::each(__s, #mask, |__k| #program(#(#given),*))))
+            (before, quote!(__l::each(__s, #mask, |__k| #program(#(#given),*))))
         };
         let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::zero_divisor(#at)));
         quote!({
@@ -273,28 +270,39 @@ impl Body<'_> {
             Kind::Linear => None,
             Kind::Pack => {
                 let known = rust_type(&self.function.var(var).ty, p);
-                known.map(|t| quote!(: #p::lanes::Pack<#t>))
+                known.map(|t| quote!(: __l::Pack<#t>))
             }
         }
     }
 
     /// The number of an index for each axis: names for its values, and how each is held.
     pub fn lane_index(&mut self, index: &[Expr]) -> (TokenStream, Vec<proc_macro2::Ident>) {
-        let p = self.p;
         let mut lets = TokenStream::new();
         let mut names = Vec::new();
         for e in index {
+            if let Some(name) = self.index_by_name(e) {
+                names.push(name);
+                continue;
+            }
             let name = self.fresh("i");
             let (value, kind) = self.lane_expr(e);
             let ty = match kind {
                 Kind::Uniform => quote!(: usize),
-                Kind::Linear => quote!(: #p::lanes::Lin<usize>),
-                Kind::Pack => quote!(: #p::lanes::Pack<usize>),
+                Kind::Linear => quote!(: __l::Lin<usize>),
+                Kind::Pack => quote!(: __l::Pack<usize>),
             };
             lets.extend(quote!(let #name #ty = #value;));
             names.push(name);
         }
         (lets, names)
+    }
+
+    /// The name of an index that is a variable alone, which nothing has to be computed for.
+    fn index_by_name(&self, e: &Expr) -> Option<proc_macro2::Ident> {
+        let ExprKind::Read(Place { var, path, .. }) = &e.kind else { return None };
+        let is_index = self.function.var(*var).ty == Type::Scalar(ScalarType::Usize);
+        let is_value = self.repr(*var) == Repr::Value && self.kind(*var) != Kind::Pack;
+        (path.is_empty() && is_index && is_value).then(|| self.name(*var))
     }
 }
 

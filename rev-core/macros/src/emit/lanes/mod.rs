@@ -93,20 +93,20 @@ impl Body<'_> {
 
     /// A number of a loop that is around, for messages: of the lane that they are about.
     pub fn lane_number(&self, var: VarId) -> TokenStream {
-        let (p, name) = (self.p, self.name(var));
+        let name = self.name(var);
         let lane = self.told();
         match self.kind(var) {
             Kind::Uniform => quote!(#name),
             Kind::Linear => quote!(#name.at(#lane)),
-            Kind::Pack => quote!(#p::lanes::get(&#name, #lane)),
+            Kind::Pack => quote!(__l::get(&#name, #lane)),
         }
     }
 
     /// The number of the lane of which an error tells: the first active one, where it is about none.
     pub fn told(&self) -> TokenStream {
-        let (p, active) = (self.p, self.mask());
+        let active = self.mask();
         let failing = self.lane.as_ref().and_then(|lane| lane.failing.clone());
-        failing.unwrap_or_else(|| quote!(#p::lanes::first_active(__s, #active)))
+        failing.unwrap_or_else(|| quote!(__l::first_active(__s, #active)))
     }
 
     /// An error with the lane that it tells of, where a caller has to know.

@@ -42,7 +42,7 @@ impl Body<'_> {
             Repr::Ref | Repr::Mut => quote!((*#name)),
         };
         match self.kind(place.var) {
-            Kind::Linear => Spot::Held(quote!(#p::lanes::spread(#base))),
+            Kind::Linear => Spot::Held(quote!(__l::spread(#base))),
             Kind::Pack => self.along(base, place, 0, reach),
             Kind::Uniform => match self.first_choice(place) {
                 None => Spot::One,
@@ -120,11 +120,11 @@ impl Body<'_> {
 
     /// An access of chosen elements that fails where an index is out of range.
     fn accessed(&mut self, chosen: &Chosen, method: &str, value: &TokenStream, place: &Place) -> TokenStream {
-        let (p, mask, method) = (self.p, self.mask(), ident(method));
+        let (mask, method) = (self.mask(), ident(method));
         let (array, index, shown) = (&chosen.array, &chosen.index, self.show(place));
         let failure = self.failing_at(
             quote!(__lane),
-            |at| quote!(#p::lanes::absent(&#array, (#(#index,)*), __lane).error(#at, #shown)),
+            |at| quote!(__l::absent(&#array, (#(#index,)*), __lane).error(#at, #shown)),
         );
         quote!(match #array.#method(__s, #mask, (#(#index,)*) #value) {
             __Ok(__r) => __r,
@@ -134,11 +134,10 @@ impl Body<'_> {
 
     /// The lanes' values at a place, which differ.
     pub fn lane_value(&mut self, place: &Place) -> TokenStream {
-        let p = self.p;
         match self.spot(place, Reach::Read) {
             Spot::One => {
                 let value = self.value(place);
-                quote!(#p::lanes::splat(#value))
+                quote!(__l::splat(#value))
             }
             Spot::Held(held) => quote!(__copy(&#held)),
             Spot::Chosen(chosen) => {
@@ -172,7 +171,6 @@ impl Body<'_> {
         sum: bool,
         change: impl FnOnce(&mut Self, TokenStream) -> TokenStream,
     ) -> TokenStream {
-        let p = self.p;
         match self.spot(place, Reach::Write) {
             Spot::Held(held) => {
                 let seen = self.lane_see(place.var, &held);
@@ -183,8 +181,8 @@ impl Body<'_> {
                 let part = self.fresh("part");
                 let changed = change(self, quote!(#part));
                 let mask = self.mask();
-                let added = self.add_sum(place, false, &quote!(#p::lanes::sum(__s, #mask, &#part)));
-                quote!({ let mut #part = #p::lanes::zero(); #changed #added })
+                let added = self.add_sum(place, false, &quote!(__l::sum(__s, #mask, &#part)));
+                quote!({ let mut #part = __l::zero(); #changed #added })
             }
             Spot::Chosen(chosen) => {
                 let whole = self.fresh("whole");
@@ -213,10 +211,9 @@ impl Body<'_> {
 
     /// Adds what the lanes' sum is to a place that is one for all lanes.
     pub fn add_sum(&mut self, place: &Place, negative: bool, sum: &TokenStream) -> TokenStream {
-        let p = self.p;
         let name = ident(if negative { "sub" } else { "add" });
         let target = self.place(place, Reach::Write);
-        let add = quote!(#p::rt::update::#name(&mut #target, __sum););
+        let add = quote!(__f::update::#name(&mut #target, __sum););
         if !self.around.atomic.contains(&place.var) {
             return quote!({ let __sum = #sum; #add });
         }

@@ -76,7 +76,7 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
         (TokenStream::new(), TokenStream::new())
     };
     let names: Vec<_> = counts.iter().map(|&var| frame.name(var)).collect();
-    let packed = quote!(#(let #names = &#p::lanes::Each::pack(#names);)*);
+    let packed = quote!(#(let #names = &__l::Each::pack(#names);)*);
     let one_by_one = || {
         let calls = one_by_one(&frame, signature, function, &passed, direction);
         quote!(#packed #calls)
@@ -85,7 +85,7 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
         let varying = varying.as_ref().map_or_else(one_by_one, |varying| quote!(#packed #varying));
         match uniform {
             Some(uniform) => quote! {
-                if let (#(__Some(#names),)*) = (#(#p::lanes::Each::uniform(&#names),)*) {
+                if let (#(__Some(#names),)*) = (#(__l::Each::uniform(&#names),)*) {
                     #uniform
                 } else {
                     #varying
@@ -113,7 +113,7 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
     quote! {
         #[doc(hidden)]
         #[inline(always)]
-        pub fn #name<#declared __S: #p::lanes::Isa, __M: #p::lanes::Mask, __C: #p::Mode, #width>(
+        pub fn #name<#declared __S: __l::Isa, __M: __l::Mask, __C: #p::Mode, #width>(
             self,
             __s: __S,
             __m: __M,
@@ -133,9 +133,9 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
 fn lane_type(param: &Passed, counts: bool, p: &TokenStream) -> TokenStream {
     let ty = &param.ty;
     match (param.shape, param.mode) {
-        (Shape::Value, Mode::Read) if counts => quote!(impl #p::lanes::Each<#ty>),
-        (Shape::Value, Mode::Read) => quote!(&#p::lanes::Pack<#ty>),
-        (Shape::Value, Mode::Write | Mode::Accumulate) => quote!(&mut #p::lanes::Pack<#ty>),
+        (Shape::Value, Mode::Read) if counts => quote!(impl __l::Each<#ty>),
+        (Shape::Value, Mode::Read) => quote!(&__l::Pack<#ty>),
+        (Shape::Value, Mode::Write | Mode::Accumulate) => quote!(&mut __l::Pack<#ty>),
         (Shape::Slice | Shape::Array(_) | Shape::Function, _) => param.rust(p),
     }
 }
@@ -166,7 +166,7 @@ fn one_by_one(
     passed: &[Passed],
     direction: Direction,
 ) -> TokenStream {
-    let (p, program, generics) = (frame.p, program_name(direction), signature.given());
+    let (program, generics) = (program_name(direction), signature.given());
     let (width, wide) = if direction.adjoint > 0 {
         (quote!(__width,), quote!(, __N))
     } else {
@@ -182,18 +182,18 @@ fn one_by_one(
         let one = frame.companion("one", var);
         match param.repr() {
             Repr::Ref => {
-                taken.extend(quote!(let #one = #p::lanes::get(#name, __k);));
+                taken.extend(quote!(let #one = __l::get(#name, __k);));
                 given.push(quote!(&#one));
             }
             Repr::Value | Repr::Owned | Repr::Mut | Repr::Handle | Repr::Function => {
-                taken.extend(quote!(let mut #one = #p::lanes::get(&*#name, __k);));
+                taken.extend(quote!(let mut #one = __l::get(&*#name, __k);));
                 given.push(quote!(&mut #one));
-                back.extend(quote!(#p::lanes::set(&mut *#name, __k, #one);));
+                back.extend(quote!(__l::set(&mut *#name, __k, #one);));
             }
         }
     }
     quote! {
-        for __k in #p::lanes::active(__s, __m) {
+        for __k in __l::active(__s, __m) {
             #taken
             if let __Err(__e) = Self::#program::<#generics _ #wide>(self, __cx, #width #(#given),*) {
                 return __Err(__e.in_lane(__k));

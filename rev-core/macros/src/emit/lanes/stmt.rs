@@ -101,7 +101,6 @@ impl Body<'_> {
     }
 
     fn lane_update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> TokenStream {
-        let p = self.p;
         if let Some((_, a, b)) = expr.fused_factors() {
             if let Some(update) = self.lane_product(op, place, a, b) {
                 return update;
@@ -111,7 +110,7 @@ impl Body<'_> {
         match (self.spot(place, Reach::Write), op) {
             (Spot::One, UpdateOp::Add | UpdateOp::Sub) => {
                 let mask = self.mask();
-                let sum = quote!(#p::lanes::sum(__s, #mask, &__v));
+                let sum = quote!(__l::sum(__s, #mask, &__v));
                 let add = self.add_sum(place, op == UpdateOp::Sub, &sum);
                 quote!({ let __v = #value; #add })
             }
@@ -119,8 +118,8 @@ impl Body<'_> {
                 let (target, mask) = (self.place(place, Reach::Write), self.mask());
                 quote!({
                     let __v = #value;
-                    let __v = #p::lanes::parity(__s, #mask, &__v);
-                    #p::rt::update::xor(&mut #target, __v);
+                    let __v = __l::parity(__s, #mask, &__v);
+                    __f::update::xor(&mut #target, __v);
                 })
             }
             (Spot::Held(held), op) => {
@@ -128,7 +127,7 @@ impl Body<'_> {
                 let seen = self.lane_see(place.var, &held);
                 quote!({
                     let __v = #value;
-                    #p::lanes::update::#name(__s, #mask, &mut #held, __v);
+                    __l::update::#name(__s, #mask, &mut #held, __v);
                     #seen
                 })
             }
@@ -142,7 +141,7 @@ impl Body<'_> {
                 let (v, name, sum) = (self.fresh("v"), update_name(op), self.is_shared(place));
                 let update = self.through(place, sum, |body, part| {
                     let mask = body.mask();
-                    quote!(#p::lanes::update::#name(__s, #mask, &mut #part, #v);)
+                    quote!(__l::update::#name(__s, #mask, &mut #part, #v);)
                 });
                 quote!({ let #v = #value; #update })
             }
@@ -153,7 +152,6 @@ impl Body<'_> {
     /// sum of the products. `None` where several lanes or threads add to elements of their choice: these
     /// get rounded products.
     fn lane_product(&mut self, op: UpdateOp, place: &Place, a: &Expr, b: &Expr) -> Option<TokenStream> {
-        let p = self.p;
         let spot = self.spot(place, Reach::Write);
         if matches!(spot, Spot::Chosen(_))
             && (self.around.atomic.contains(&place.var) || self.is_shared(place))
@@ -164,14 +162,14 @@ impl Body<'_> {
         let (a, b) = (self.pack(a), self.pack(b));
         if matches!(spot, Spot::One) {
             let mask = self.mask();
-            let sum = quote!(#p::lanes::sum_product(__s, #mask, #v, #c));
+            let sum = quote!(__l::sum_product(__s, #mask, #v, #c));
             let add = self.add_sum(place, op == UpdateOp::Sub, &sum);
             return Some(quote!({ let #v = #a; let #c = #b; #add }));
         }
         let name = ident(if op == UpdateOp::Sub { "sub_product" } else { "add_product" });
         let update = self.through(place, false, |body, part| {
             let mask = body.mask();
-            quote!(#p::lanes::update::#name(__s, #mask, &mut #part, #v, #c);)
+            quote!(__l::update::#name(__s, #mask, &mut #part, #v, #c);)
         });
         Some(quote!({ let #v = #a; let #c = #b; #update }))
     }
@@ -182,7 +180,6 @@ impl Body<'_> {
     }
 
     fn lane_instr(&mut self, instr: Instr, places: &[Place], operands: &[Expr]) -> TokenStream {
-        let p = self.p;
         let packs = |this: &mut Self| operands.iter().map(|e| this.pack(e)).collect();
         let (name, operands) = self.instr_call(instr, operands, packs);
         let mut given = TokenStream::new();
@@ -195,11 +192,7 @@ impl Body<'_> {
         if let [place] = places {
             let changed = self.through(place, false, |body, part| {
                 let mask = body.mask();
-                body.lane_applied(
-                    instr,
-                    place,
-                    quote!(#p::lanes::instr::#name(__s, #mask, &mut #part #(, #args)*)),
-                )
+                body.lane_applied(instr, place, quote!(__l::instr::#name(__s, #mask, &mut #part #(, #args)*)))
             });
             return quote!({ #given #changed });
         }
@@ -211,7 +204,7 @@ impl Body<'_> {
             taken.push(held);
         }
         let mask = self.mask();
-        let call = quote!(#p::lanes::instr::#name(__s, #mask, #(&mut #taken,)* #(#args),*));
+        let call = quote!(__l::instr::#name(__s, #mask, #(&mut #taken,)* #(#args),*));
         let apply = match places.first() {
             Some(first) => self.lane_applied(instr, first, call),
             None => self.defect("an instruction without places"),
@@ -234,7 +227,7 @@ impl Body<'_> {
 
     fn lane_let(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
         if let Some(both) = SineCosine::of(var, expr, body).filter(|_| self.kind(var) == Kind::Pack) {
-            let (p, x) = (self.p, self.pack(both.argument));
+            let x = self.pack(both.argument);
             let named = [both.sine, both.cosine].map(|v| {
                 let (name, ty) = (self.name(v), self.lane_annotation(v));
                 self.set(v, Repr::Value);
@@ -243,7 +236,7 @@ impl Body<'_> {
             let body = self.block(both.body);
             let [sine, cosine] = named;
             return self.scope(quote! {
-                let __both = #p::lanes::sin_cos(__s, #x);
+                let __both = __l::sin_cos(__s, #x);
                 let #sine = __both.0;
                 let #cosine = __both.1;
                 #body
@@ -269,7 +262,7 @@ impl Body<'_> {
                     Type::Array(t, _) => rust_type(t, p),
                     _ => None,
                 };
-                let element = element.map(|t| quote!(: #p::lanes::Pack<#t>));
+                let element = element.map(|t| quote!(: __l::Pack<#t>));
                 let make = match storage(&self.function.var(var).ty) {
                     Storage::Array(rev_compiler::ir::Rank::Dynamic) => quote!(dynamic),
                     _ => quote!(filled),
@@ -279,15 +272,15 @@ impl Body<'_> {
             ExprKind::ZeroShadow(q) if self.is_array(q) => {
                 let like = self.place(q, Reach::Read);
                 match self.kind(q.var) {
-                    Kind::Pack => quote!(#p::lanes::zero_shadows::<_, __N>(#like)),
-                    Kind::Uniform | Kind::Linear => quote!(#p::lanes::spread_zero_shadows::<_, __N>(#like)),
+                    Kind::Pack => quote!(__l::zero_shadows::<_, __N>(#like)),
+                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zero_shadows::<_, __N>(#like)),
                 }
             }
             ExprKind::ZeroLike(q) if self.is_array(q) => {
                 let like = self.place(q, Reach::Read);
                 match self.kind(q.var) {
-                    Kind::Pack => quote!(#p::lanes::zeros_like(#like)),
-                    Kind::Uniform | Kind::Linear => quote!(#p::lanes::spread_zeros_like(#like)),
+                    Kind::Pack => quote!(__l::zeros_like(#like)),
+                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zeros_like(#like)),
                 }
             }
             _ => {
@@ -318,7 +311,6 @@ impl Body<'_> {
         then: &Block,
         otherwise: &Block,
     ) -> TokenStream {
-        let p = self.p;
         let (outside, taken, other) = (self.mask(), self.fresh("then"), self.fresh("else"));
         let cond = self.pack(cond);
         let check = post.map(|post| {
@@ -333,25 +325,25 @@ impl Body<'_> {
         let otherwise = self.masked(&other, |body| body.block(otherwise));
         let otherwise = (!otherwise.is_empty()).then(|| {
             quote! {
-                let #other = #p::lanes::without(__s, #outside, &__c);
-                if #p::lanes::any(&#other) { #otherwise }
+                let #other = __l::without(__s, #outside, &__c);
+                if __l::any(&#other) { #otherwise }
             }
         });
         quote!({
             let __c = #cond;
-            let #taken = #p::lanes::within(__s, #outside, &__c);
-            if #p::lanes::any(&#taken) { #then }
+            let #taken = __l::within(__s, #outside, &__c);
+            if __l::any(&#taken) { #then }
             #otherwise
             #check
         })
     }
 
     fn lane_while(&mut self, cond: &Expr, post: &Expr, body: &Block, alike: &Alike) -> TokenStream {
-        let (p, span, shown) = (self.p, self.standing(), self.quote(post.span));
+        let (span, shown) = (self.standing(), self.quote(post.span));
         let claim = |this: &mut Self, expected: bool| {
             this.lane_claim(
                 post,
-                &quote!(#p::lanes::splat(#expected)),
+                &quote!(__l::splat(#expected)),
                 |p, at, _| quote!(#p::fail::around_iteration(#at, #shown, #expected)),
             )
         };
@@ -370,14 +362,14 @@ impl Body<'_> {
             quote! {
                 #before
                 let __c = #first;
-                let mut #active = #p::lanes::within(__s, #outside, &__c);
+                let mut #active = __l::within(__s, #outside, &__c);
                 let mut #count = 0usize;
-                while #p::lanes::any(&#active) {
+                while __l::any(&#active) {
                     #trip
                     #left
                     #count = #count.wrapping_add(1);
                     let __c = #again;
-                    #active = #p::lanes::within(__s, #active, &__c);
+                    #active = __l::within(__s, #active, &__c);
                 }
             }
         });
@@ -392,20 +384,20 @@ impl Body<'_> {
         let (inclusive, from_end, reversed) = (range.inclusive, range.from_end, range.reversed);
         let step = match &range.step {
             Some(step) => self.pack(step),
-            None => quote!(#p::lanes::splat(1usize)),
+            None => quote!(__l::splat(1usize)),
         };
-        let step_type = step_type(range).map(|t| quote!(: #p::lanes::Pack<#t>));
+        let step_type = step_type(range).map(|t| quote!(: __l::Pack<#t>));
         let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
         let failure = self.failing_at(
             quote!(__lane),
-            |at| quote!(#p::fail::step_below_one(#at, #p::number(#p::lanes::get(&__step, __lane)))),
+            |at| quote!(#p::fail::step_below_one(#at, #p::number(__l::get(&__step, __lane)))),
         );
         let name = self.name(var);
         let body = self.masked(&active, |b| b.loop_body(var, body));
         quote!({
             let (__start, __end) = (#start, #end);
             let __step #step_type = #step;
-            let #trips = #p::lanes::Trips #of::new(
+            let #trips = __l::Trips #of::new(
                 __s, #outside, &__start, &__end, &__step, [#inclusive, #from_end, #reversed]
             );
             let #trips = match #trips {
