@@ -6,9 +6,62 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Access, Block, Expr, Stmt, StmtKind, VarId};
+use crate::ir::{Access, Block, Expr, Function, Stmt, StmtKind, VarId};
 
 use super::Varying;
+
+/// The scalars held in packs that have the same value in all lanes so far, from statement to statement in their order.
+#[derive(Debug, Default)]
+pub struct AlikeSoFar(BTreeSet<VarId>);
+
+/// A statement that was entered, until it is left.
+#[derive(Debug, Default)]
+pub struct Entered {
+    /// What is alike in it where it is a loop.
+    pub inside: Alike,
+    /// What was alike before it, where what its own statements do isn't done once, in order.
+    outside: Option<BTreeSet<VarId>>,
+}
+
+impl AlikeSoFar {
+    /// The scope of an ancilla that starts at a value. What is watched until its release is watched in each lane.
+    pub fn enter_scope(
+        &mut self,
+        function: &Function,
+        var: VarId,
+        init: &Expr,
+        varying: &Varying,
+        watched: bool,
+    ) {
+        if function.var(var).ty.is_scalar() && !varying.expr(init) && !watched {
+            self.0.insert(var);
+        }
+    }
+
+    /// The end of such a scope.
+    pub fn leave_scope(&mut self, var: VarId) {
+        self.0.remove(&var);
+    }
+
+    /// A statement that comes next.
+    pub fn enter(&mut self, stmt: &Stmt, varying: &Varying) -> Entered {
+        let inside = match &stmt.kind {
+            StmtKind::While { cond, body, .. } => Alike::of_loop(varying, cond, body, &self.0),
+            _ => Alike::default(),
+        };
+        let inner = matches!(stmt.kind, StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::For { .. });
+        Entered { inside, outside: inner.then(|| std::mem::take(&mut self.0)) }
+    }
+
+    /// The same statement behind it: what it changed may differ now.
+    pub fn leave(&mut self, stmt: &Stmt, varying: &Varying, entered: Entered) {
+        if let Some(outside) = entered.outside {
+            self.0 = outside;
+        }
+        let varying = varying.without(self.0.iter());
+        self.0.retain(|&v| keeps(stmt, v, &varying));
+    }
+}
 
 /// The variables that are alike in a loop.
 #[derive(Debug, Default)]
@@ -21,7 +74,7 @@ pub struct Alike {
 
 impl Alike {
     /// The variables of which active lanes have the same value throughout a loop, of those that are alike before it.
-    pub fn of_loop(outside: &Varying, cond: &Expr, body: &Block, before: &BTreeSet<VarId>) -> Alike {
+    fn of_loop(outside: &Varying, cond: &Expr, body: &Block, before: &BTreeSet<VarId>) -> Alike {
         let mut found: BTreeSet<VarId> = before.clone();
         found.retain(|&v| cond.mentions(v) || body.iter().any(|s| touches(s, v)));
         loop {
@@ -68,7 +121,7 @@ fn uniform_names(block: &Block, varying: &mut Varying, names: &mut BTreeSet<VarI
 }
 
 /// Whether a variable that is alike before a statement still is after it.
-pub fn keeps(stmt: &Stmt, var: VarId, varying: &Varying) -> bool {
+fn keeps(stmt: &Stmt, var: VarId, varying: &Varying) -> bool {
     match &stmt.kind {
         StmtKind::Update { place, expr, .. } if place.var == var => {
             place.path.is_empty() && !varying.expr(expr)

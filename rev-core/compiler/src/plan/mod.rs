@@ -49,7 +49,7 @@ use crate::check::Checked;
 use crate::ir::{Direction, Function, Type};
 use crate::pass::{adjoint, erase, fuse, fuse_proven, inverse, Adjoint, Erased, Forms, Fused, Wanted};
 
-pub use alike::{keeps, Alike};
+pub use alike::{Alike, AlikeSoFar, Entered};
 use arrays::handles;
 pub use claims::{Claims, Take};
 pub use element::{common_element, common_index};

@@ -2,12 +2,12 @@
 //! what follows from them.
 //!
 //! In the loop such a variable is a plain value. What a lane has when it leaves is kept for it in a pack, the variable
-//! that the statements after the loop see.
+//! that the statements after the loop see. Which these are is the plan's ([`AlikeSoFar`](rev_compiler::plan::AlikeSoFar)).
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_compiler::ir::{Expr, Stmt, StmtKind, VarId};
-use rev_compiler::plan::{keeps, Alike};
+use rev_compiler::ir::{Expr, Stmt, VarId};
+use rev_compiler::plan::Alike;
 
 use super::super::body::Body;
 
@@ -19,42 +19,24 @@ impl Body<'_> {
         init: &Expr,
         emit: impl FnOnce(&mut Self) -> TokenStream,
     ) -> TokenStream {
-        // what is watched until its release is watched in each lane
-        let scalar = self.function.var(var).ty.is_scalar();
-        let alike = scalar && !self.varies(init) && !self.held.contains(&var);
-        if let Some(lane) = self.lane.as_mut().filter(|_| alike) {
-            lane.alike.insert(var);
+        let watched = self.held.contains(&var);
+        if let Some(lane) = &mut self.lane {
+            lane.alike.enter_scope(self.function, var, init, &lane.varying, watched);
         }
         let out = emit(self);
         if let Some(lane) = &mut self.lane {
-            lane.alike.remove(&var);
+            lane.alike.leave_scope(var);
         }
         out
     }
 
-    /// Emits a statement, and forgets the variables that are no longer alike after it.
+    /// Emits a statement.
     pub fn lane_stmt(&mut self, stmt: &Stmt) -> TokenStream {
-        // what statements in a loop or a branch find isn't what its own do once, in order
-        let inner = matches!(stmt.kind, StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::For { .. });
-        let here = self.lane.as_ref().map(|lane| lane.alike.clone()).unwrap_or_default();
-        let in_loop = match &stmt.kind {
-            StmtKind::While { cond, body, .. } => self
-                .lane
-                .as_ref()
-                .map(|lane| Alike::of_loop(&lane.varying, cond, body, &here))
-                .unwrap_or_default(),
-            _ => Alike::default(),
-        };
-        if let Some(lane) = self.lane.as_mut().filter(|_| inner) {
-            lane.alike.clear();
-        }
-        let out = self.lane_stmt_with(stmt, in_loop);
+        let entered =
+            self.lane.as_mut().map(|lane| lane.alike.enter(stmt, &lane.varying)).unwrap_or_default();
+        let out = self.lane_stmt_with(stmt, &entered.inside);
         if let Some(lane) = &mut self.lane {
-            if inner {
-                lane.alike = here;
-            }
-            let varying = lane.varying.without(lane.alike.iter());
-            lane.alike.retain(|&v| keeps(stmt, v, &varying));
+            lane.alike.leave(stmt, &lane.varying, entered);
         }
         out
     }

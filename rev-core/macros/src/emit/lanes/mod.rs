@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, ToTokens};
 use rev_compiler::ir::{Block, VarId};
-use rev_compiler::plan::{Lanes, Varying};
+use rev_compiler::plan::{AlikeSoFar, Lanes, Varying};
 
 use super::body::Body;
 use super::names::ident;
@@ -38,8 +38,8 @@ pub struct Lane {
     pub varying: Varying,
     /// The arrays from outside into which iterations only accumulate.
     pub shared: BTreeSet<VarId>,
-    /// The scalars held in packs that have the same value in all lanes so far ([`alike`]).
-    alike: BTreeSet<VarId>,
+    /// The scalars held in packs that have the same value in all lanes so far.
+    alike: AlikeSoFar,
     /// The mask of the active lanes.
     mask: Ident,
     /// Names given so far.
@@ -53,7 +53,7 @@ pub struct Lane {
 impl Lane {
     /// The lanes of a mask: those of a group of iterations, or for which a function is called.
     pub fn under(Lanes { varying, shared }: Lanes, mask: Ident) -> Lane {
-        Lane { varying, shared, alike: BTreeSet::new(), mask, names: 0, failing: None, called: false }
+        Lane { varying, shared, alike: AlikeSoFar::default(), mask, names: 0, failing: None, called: false }
     }
 
     /// The same in a function that lanes call.

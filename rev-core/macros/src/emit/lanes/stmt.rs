@@ -19,7 +19,7 @@ use super::Kind;
 
 impl Body<'_> {
     /// A statement; in a loop that lanes leave one by one, some variables are alike.
-    pub fn lane_stmt_with(&mut self, stmt: &Stmt, alike: Alike) -> TokenStream {
+    pub fn lane_stmt_with(&mut self, stmt: &Stmt, alike: &Alike) -> TokenStream {
         match &stmt.kind {
             StmtKind::Update { op, place, expr } => {
                 if self.is_plain_place(place) && !self.varies(expr) {
@@ -54,7 +54,7 @@ impl Body<'_> {
             }
             StmtKind::While { cond, post, body } => {
                 if self.varies(cond) || self.around.checked && self.varies(post) {
-                    self.lane_while(cond, post, body, &alike)
+                    self.lane_while(cond, post, body, alike)
                 } else {
                     self.plain_stmt(stmt)
                 }
