@@ -24,7 +24,7 @@ use crate::validate;
 use adjoint::adjoint_function;
 pub use adjoint::Adjoint;
 pub use direction::{directed, Undirected};
-pub use erase::{claims, erase, erase_program, erase_unproven, Erased, Forms, Wanted};
+pub use erase::{claims, erase, erase_program, erase_unproven, Erased, Forms, Restores, Wanted};
 pub use expand::{expand, has_contraction, Expansion};
 pub use fuse::{fuse, fuse_proven, Fused};
 pub use inverse::inverse_block;

@@ -93,7 +93,7 @@ pub struct Program {
 pub struct Variants {
     /// With all that it writes.
     pub all: Forms,
-    /// With the shadows only, where that is less.
+    /// With the shadows only, where that has other statements.
     pub shadows: Option<Forms>,
     /// Without checks, if all parameters are scalars: what a recursion by value runs.
     pub by_value: Option<Erased>,
@@ -163,7 +163,10 @@ impl Program {
         let all = Forms::of(&function, Wanted::All);
         let forgets = direction.adjoint > 0 && !standing.is_seldom(direction);
         let shadows = forgets.then(|| Forms::of(&function, Wanted::Shadows));
-        let shadows = shadows.filter(|shadows| *shadows != all).map(Forms::shared);
+        let (all, shadows) = match shadows.as_ref().and_then(|shadows| all.with_shadows(shadows)) {
+            Some(both) => (both, None),
+            None => (all, shadows.map(Forms::shared)),
+        };
         let scalars = function.params.iter().all(|p| function.var(*p).ty.is_scalar());
         let by_value = (scalars && direction.adjoint == 0).then(|| erase(&function, Wanted::All).shared());
         let variants = Some(Variants { all: all.shared(), shadows, by_value });

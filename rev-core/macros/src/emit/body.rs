@@ -11,7 +11,7 @@ use rev_compiler::diag::defect;
 use rev_compiler::ir::{
     has_external, Block, Direction, Expr, Function, FunctionPath, Place, Span, Step, Type, VarId,
 };
-use rev_compiler::pass::Erased;
+use rev_compiler::pass::{Erased, Restores};
 use rev_compiler::plan;
 
 use super::by_value::Recursion;
@@ -340,11 +340,15 @@ impl<'a> Body<'a> {
     /// The context that a call passes on.
     pub fn context(&mut self, direction: Direction) -> TokenStream {
         self.only_by_reference();
-        let forgets = |erased: &Erased| direction.adjoint > 0 && erased.forgets(self.site);
+        let called = |erased: &Erased| match direction.adjoint {
+            0 => Restores::Always,
+            _ => erased.restores(self.site),
+        };
         let checks = if self.around.checked { TokenStream::new() } else { quote!(.unchecked()) };
-        match self.forgetful.is_some_and(forgets) {
-            true => quote!(__cx #checks.forgetful()),
-            false => quote!(__cx #checks.restoring()),
+        match self.forgetful.map_or(Restores::Always, called) {
+            Restores::Always => quote!(__cx #checks.restoring()),
+            Restores::AsCaller => quote!(__cx #checks),
+            Restores::Never => quote!(__cx #checks.forgetful()),
         }
     }
 

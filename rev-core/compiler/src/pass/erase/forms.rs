@@ -35,6 +35,19 @@ impl Forms {
         }
     }
 
+    /// These programs and those for which only their shadows are wanted in one, where they differ in nothing but what their calls
+    /// restore.
+    pub fn with_shadows(&self, shadows: &Forms) -> Option<Forms> {
+        match (self, shadows) {
+            (Forms::One(all), Forms::One(shadows)) => all.with_shadows(shadows).map(Forms::One),
+            (Forms::Two { checked, unchecked }, Forms::Two { checked: shadows, unchecked: plain }) => {
+                let unchecked = Box::new(unchecked.with_shadows(plain)?);
+                Some(Forms::Two { checked: checked.with_shadows(shadows)?, unchecked })
+            }
+            (Forms::One(_), Forms::Two { .. }) | (Forms::Two { .. }, Forms::One(_)) => None,
+        }
+    }
+
     /// With repeated functions of values that don't change computed once.
     pub fn shared(self) -> Forms {
         match self {

@@ -46,18 +46,47 @@ pub enum Wanted {
 pub struct Erased {
     pub(super) function: Function,
     forgetful: BTreeSet<Span>,
+    /// Calls that are forgetful where only the shadows of this program are wanted.
+    following: BTreeSet<Span>,
+}
+
+/// Whether a call of an adjoint restores the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restores {
+    /// It does.
+    Always,
+    /// Where the program that it stands in does.
+    AsCaller,
+    /// Nobody reads that.
+    Never,
 }
 
 impl Erased {
     /// A program as it is, for backends that run both kinds.
     pub fn whole(function: Function) -> Erased {
-        Erased { function, forgetful: BTreeSet::new() }
+        Erased { function, forgetful: BTreeSet::new(), following: BTreeSet::new() }
     }
 
     /// Whether nobody reads the state that the calls of adjoints at a place in the source restore, so
     /// that the callee's [`Wanted::Shadows`] will do.
     pub fn forgets(&self, call: Span) -> bool {
         self.forgetful.contains(&call)
+    }
+
+    /// The same of a program that is also run where only its shadows are wanted ([`Forms::with_shadows`]).
+    pub fn restores(&self, call: Span) -> Restores {
+        match (self.forgetful.contains(&call), self.following.contains(&call)) {
+            (true, _) => Restores::Never,
+            (false, true) => Restores::AsCaller,
+            (false, false) => Restores::Always,
+        }
+    }
+
+    /// This program and the one for which only its shadows are wanted in one, where they have the same statements.
+    fn with_shadows(&self, shadows: &Erased) -> Option<Erased> {
+        let both = self.function == shadows.function && self.forgetful.is_subset(&shadows.forgetful);
+        let following = || shadows.forgetful.difference(&self.forgetful).copied().collect();
+        both.then(|| Erased { following: following(), ..self.clone() })
     }
 
     /// The function, for a module that is to be run without checks.
@@ -91,7 +120,7 @@ pub fn erase_unproven(program: &Function, wanted: Wanted) -> Erased {
 fn run_forward((function, keep): (Function, Keep)) -> Erased {
     let Keep { mut forgetful, restoring, .. } = keep;
     forgetful.retain(|s| s.is_some() && !restoring.contains(s));
-    Erased { function: verified(function, Form::Forward, "erasing"), forgetful }
+    Erased { function: verified(function, Form::Forward, "erasing"), forgetful, following: BTreeSet::new() }
 }
 
 /// The same, where adjoints of which nobody reads the state that they restore become calls of [`Derived::Shadows`].

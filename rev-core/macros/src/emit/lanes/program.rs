@@ -35,7 +35,7 @@ pub fn program(scope: &Scope, signature: &Signature, plan: &Program) -> TokenStr
     let Some(Variants { all, shadows, .. }) = plan.variants.as_ref().filter(|_| plan.laned) else {
         return around(scope, signature, plan, &[Laned::default()]);
     };
-    let shadows = shadows.as_ref().or((plan.direction.adjoint > 0).then_some(all));
+    let shadows = shadows.as_ref();
     let (passed, counts) = (passed_params(signature, plan.direction, scope.p), counts(&plan.function));
     let of = |form: fn(&Forms) -> &Erased| {
         let laned = |uniform: &BTreeSet<VarId>| {
