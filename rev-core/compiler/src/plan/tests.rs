@@ -2,6 +2,8 @@
 
 use super::{loops, plan, Standing};
 use crate::check::check;
+use crate::ir::{Span, StmtKind};
+use crate::pass::{Erased, Forms, Restores};
 use crate::text::parse_function;
 
 /// The plans of the loops of `fn f(params) { body }`.
@@ -174,4 +176,36 @@ fn functions_that_take_functions_have_no_programs_for_lanes() {
     let text = "fn f<F: fn(&mut f64)>(g: F, y: &mut f64) { call g(&mut y) }";
     let plan = plan(&check(parse_function(text).unwrap()).unwrap(), Standing::WRITTEN);
     assert!(!plan.laned && plan.fused.is_none());
+}
+
+/// What is emitted of the adjoint of `fn f(y: &mut f64, x: f64) { body }`, whose statements stand on lines of their own.
+fn adjoint_of(body: &str) -> super::Variants {
+    let mut function = parse_function(&format!("fn f(y: &mut f64, x: f64) {{ {body} }}")).unwrap();
+    for (stmt, line) in function.body.iter_mut().zip(1..) {
+        stmt.span = Span { line, ..Span::NONE };
+    }
+    let [_, _, adjoint, _] = plan(&check(function).unwrap(), Standing::WRITTEN).programs;
+    adjoint.variants.unwrap()
+}
+
+#[test]
+fn an_adjoint_in_which_only_calls_restore_is_one_program() {
+    let variants = adjoint_of("call g(&mut y, &x)");
+    assert_eq!(variants.shadows, None);
+    let Forms::One(one) = &variants.all else { panic!("{variants:?}") };
+    let [call] = one.body.as_slice() else { panic!("{one:?}") };
+    assert_eq!(one.restores(call.span), Restores::AsCaller);
+}
+
+#[test]
+fn an_adjoint_that_restores_by_its_own_statements_is_two() {
+    let variants = adjoint_of("y += x call g(&mut y, &x)");
+    let shadows = variants.shadows.expect("`y -= x` isn't in it");
+    assert_ne!(variants.all.checked().body, shadows.checked().body);
+    let call = |program: &Erased| {
+        program.body.iter().find(|s| matches!(s.kind, StmtKind::Call { .. })).map(|s| s.span)
+    };
+    let (all, shadows) = (variants.all.checked(), shadows.checked());
+    assert_eq!(call(all).map(|at| all.restores(at)), Some(Restores::Always));
+    assert_eq!(call(shadows).map(|at| shadows.restores(at)), Some(Restores::Never));
 }
