@@ -270,6 +270,10 @@ impl<'a> Evaluator<'a> {
         if let Some(table) = module.tables.get(path) {
             return self.table(table);
         }
+        // in a text a function may have a constant's name
+        if module.functions.contains_key(name) {
+            return Ok(Data::Function(Arc::from(name)));
+        }
         Err(Cause::Missing { kind: "constant".into(), name: path.to_string() })
     }
 

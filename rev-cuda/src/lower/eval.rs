@@ -120,6 +120,10 @@ impl Lower<'_> {
         if let Some(table) = tables.get(path).cloned() {
             return self.eval(&table);
         }
+        // in a text a function may have a constant's name
+        if self.module.functions.contains_key(&name) {
+            return Ok(Val::Function(name));
+        }
         Err(self.unsupported(format!("the constant `{path}`")))
     }
 

@@ -48,8 +48,13 @@ fn to_constant(caller: &Function, callee: &Function, passing: &Passing) -> Optio
 
 /// A function with constants as an argument: who calls it there couldn't know of them.
 fn passed_itself(module: &Module, function: &Function, stmt: &Stmt, e: &Expr, out: &mut Diagnostics) {
-    if let ExprKind::Function(path) = &e.kind {
-        let passed = module.functions.get(module.resolve(&function.name, path.as_str()));
+    let path = match &e.kind {
+        ExprKind::Function(path) => Some(path.as_str()),
+        ExprKind::Named(path) => Some(path.as_str()),
+        _ => None,
+    };
+    if let Some(path) = path {
+        let passed = module.functions.get(module.resolve(&function.name, path));
         if passed.is_some_and(|f| !f.constants.is_empty()) {
             let message = format!("`{path}` declares constants, so it can't be passed to other functions");
             let diagnostic = Diagnostic::new(Code::ConstantParameter, or(e.span, stmt.span), message);
