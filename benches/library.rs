@@ -1,6 +1,6 @@
 //! Programs of the library beside their plain twins, one thread:
 //!
-//!     cargo bench --bench library
+//!     cargo bench --bench library [-- part of a program's name]
 //!
 //! The first column is the twin's time, the others are multiples of it. A gradient is what `gradient` or `vjp` takes,
 //! new arrays for its results included; encryption and the lattice gas have none.
@@ -28,6 +28,8 @@ use support::{finish, Failure, Outcome, Report};
 const ROUNDS: usize = 12;
 
 struct Table {
+    /// Only programs whose names hold this.
+    named: String,
     race: Race,
     report: Report,
 }
@@ -41,6 +43,9 @@ impl Table {
         value: impl Fn(&Cpu) -> Result<B, rev::Error>,
         gradient: Option<impl Fn(&Cpu) -> Result<C, rev::Error>>,
     ) -> Result<(), Failure> {
+        if !label.contains(&self.named) {
+            return Ok(());
+        }
         let devices = [true, false].map(|checks| Cpu::with_threads(1).checks(checks));
         let mut works = vec![work("plain", || Ok(plain()))];
         for device in &devices {
@@ -356,7 +361,9 @@ fn classics(table: &mut Table) -> Result<(), Failure> {
 fn run() -> Result<Outcome, Failure> {
     let columns = ["program", "plain, µs", "value", "gradient", "value, checks off", "gradient, checks off"];
     let report = Report::new("The library beside plain Rust, one thread".to_string(), &columns);
-    let mut table = Table { race: Race::new(ROUNDS), report };
+    // the harness adds options of its own
+    let named = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let mut table = Table { named, race: Race::new(ROUNDS), report };
     sparse_programs(&mut table)?;
     dense_programs(&mut table)?;
     transforms(&mut table)?;
