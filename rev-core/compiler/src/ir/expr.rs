@@ -12,8 +12,9 @@ pub struct Expr {
     pub span: Span,
 }
 
-/// A number or truth value written in a program.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A number or truth value written in a program. Two are equal if they are the same number to every program: `0.0` and
+/// `-0.0` are not, `NaN` and `NaN` are.
+#[derive(Clone, Copy, Debug)]
 pub enum Number {
     /// An integer. Takes any number type that its context asks for.
     Int(i128),
@@ -21,6 +22,17 @@ pub enum Number {
     Float(f64),
     /// A truth value.
     Bool(bool),
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        match (*self, *other) {
+            (Number::Int(a), Number::Int(b)) => a == b,
+            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+            (Number::Bool(a), Number::Bool(b)) => a == b,
+            _ => false,
+        }
+    }
 }
 
 /// The kinds of expressions.

@@ -152,12 +152,9 @@ impl Arbitrary {
             2 | 3 => Number::Int(self.random.below(7) as i128 - 3),
             4 => Number::Float(self.random.below(7) as f64 - 3.0),
             5 => Number::Float(-0.0),
-            6 => Number::Float(f64::INFINITY * if self.random.chance(50) { 1.0 } else { -1.0 }),
+            6 => Number::Float([f64::INFINITY, f64::NEG_INFINITY, f64::NAN][self.random.below(3)]),
             7 => Number::Bool(self.random.chance(50)),
-            _ => {
-                let v = f64::from_bits(self.random.next());
-                Number::Float(if v.is_nan() { 0.1 } else { v })
-            }
+            _ => Number::Float(f64::from_bits(self.random.next())),
         }
     }
 
