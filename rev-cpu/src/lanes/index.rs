@@ -151,9 +151,10 @@ impl Index for Lin<usize> {
     }
     #[inline(always)]
     fn beyond<S: Isa>(self, _: S, m: LaneMask, extent: usize) -> LaneMask {
-        // both ends in range, and everything between them between the two
+        // the mask's first and last lane in range, and everything between them between the two
         let steady = (self.step as isize).unsigned_abs() <= SMALL && extent <= isize::MAX as usize;
-        if steady && self.first < extent && Lin::at(self, S::LANES - 1) < extent {
+        let (first, last) = (m.trailing_zeros() as usize, m.checked_ilog2().unwrap_or(0) as usize);
+        if steady && Lin::at(self, first) < extent && Lin::at(self, last) < extent {
             return 0;
         }
         beyond_one_by_one(self, m, extent)
@@ -165,7 +166,7 @@ impl Index for Lin<usize> {
     }
 }
 
-/// What is rarely gone through: at the ends of an array under a mask, or before an error.
+/// What is gone through before an error only.
 #[cold]
 #[inline(never)]
 fn beyond_one_by_one(index: Lin<usize>, m: LaneMask, extent: usize) -> LaneMask {

@@ -11,6 +11,7 @@
 //! | `roles` | what each variable from outside is to its iterations |
 //! | `element` | which element all iterations add to; the GPU asks this too |
 //! | `lanes` | what runs in lanes, of loops and of functions that they call |
+//! | `gathers` | which loops lanes would only slow down |
 //! | `vary`, `alike` | which values differ between lanes, and which don't although they could |
 //! | `width` | how many lanes |
 //! | `work` | how much work an iteration is |
@@ -32,6 +33,7 @@ mod alike;
 mod arrays;
 mod claims;
 mod element;
+mod gathers;
 mod lanes;
 mod parallel;
 mod products;

@@ -7,6 +7,7 @@ use crate::facts::{classify, classify_whole, Sum};
 use crate::ir::{Block, Function, Stmt, StmtKind, VarId};
 
 use super::claims::Claims;
+use super::gathers::mostly_gathers;
 use super::lanes::{is_laned, passes, Lanes};
 use super::products::has_fused_product;
 use super::roles::{Role, Roles};
@@ -209,7 +210,7 @@ fn lanes(
     let claimed = |(var, role): &(VarId, Role)| {
         *role == Role::Owned { declared: true } || around.claimed.iter().any(|(array, _)| array == var)
     };
-    if roles.iter().any(claimed) || !is_laned(function, &varying, body) {
+    if roles.iter().any(claimed) || !is_laned(function, &varying, body) || mostly_gathers(&varying, body) {
         return None;
     }
     // what a call leaves in a place that starts at zero is added
