@@ -38,14 +38,9 @@ impl Mode for Forgetful {
 #[derive(Clone, Copy, Debug)]
 pub struct Width<const N: usize>;
 
-/// The most of them that run in lanes.
-const MOST_SIDES: usize = 4;
-
 /// The options of a run, with the pool of its threads once a parallel loop needs one.
 pub struct Run<'o> {
     options: &'o Options,
-    /// Whether parallel loops may run in lanes.
-    laned: bool,
     pool: OnceLock<Option<&'static ThreadPool>>,
 }
 
@@ -56,14 +51,7 @@ impl<'o> Run<'o> {
     /// system can't start the threads the run uses the calling thread alone.
     #[inline]
     pub fn new(options: &'o Options) -> Run<'o> {
-        Run { options, laned: true, pool: OnceLock::new() }
-    }
-
-    /// A run of a program with so many cotangents or tangents side by side. Where these fill vectors themselves, there are no
-    /// lanes: a value would be so many numbers in each, a kilobyte, and a program's frame larger than a thread's stack.
-    #[inline]
-    pub fn of_sides(options: &'o Options, sides: usize) -> Run<'o> {
-        Run { laned: sides <= MOST_SIDES, ..Run::new(options) }
+        Run { options, pool: OnceLock::new() }
     }
 
     /// The context of a program of this run.
@@ -228,7 +216,6 @@ impl<'a, C> Context<'a, C> {
     pub fn lanes(self) -> Option<Level> {
         match self.run.options.lanes {
             Lanes::Off => None,
-            _ if !self.run.laned => None,
             Lanes::Best => Level::best(),
             Lanes::Only(level) => Some(level).filter(|level| runs(*level)),
         }

@@ -25,6 +25,8 @@ pub trait Isa: Copy + Debug + Send + Sync + 'static {
     fn double(self) -> Self::Double;
     /// The machine of `f32` and 32-bit integers.
     fn single(self) -> Self::Single;
+    /// Runs a closure in a function of its own. What is inlined into it is compiled for the instruction set.
+    fn apart<R>(self, body: impl FnOnce() -> R) -> R;
 
     /// `a as f64`
     #[inline(always)]
@@ -101,5 +103,9 @@ impl<const LANES: usize> Isa for Portable<LANES> {
     #[inline(always)]
     fn single(self) -> Native<f32> {
         Native::new()
+    }
+    #[inline(never)]
+    fn apart<R>(self, body: impl FnOnce() -> R) -> R {
+        body()
     }
 }

@@ -1,6 +1,8 @@
 //! A loop's values in groups of one for each lane, and the code that runs them on the instruction set
 //! at hand.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use rev_core::lanes::Isa;
 #[cfg(target_arch = "aarch64")]
 use rev_core::lanes::Neon;
 #[cfg(target_arch = "x86_64")]
@@ -15,6 +17,15 @@ use crate::steps::Visits;
 /// The part of a group, as a divisor, from which on what is left over runs in lanes: fewer iterations take less
 /// time one by one.
 const WORTH_LANES: usize = 8;
+
+/// The most cotangents or tangents side by side in each lane.
+const MOST_SIDES: usize = 4;
+
+/// Whether programs with so many cotangents or tangents side by side run in lanes. More fill vectors themselves: a value
+/// would be so many numbers in each lane, a kilobyte, and a program's frame larger than a thread's stack.
+pub const fn have_sides(count: usize) -> bool {
+    count <= MOST_SIDES
+}
 
 /// The groups of a loop, each as its values in the lanes that run.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +117,7 @@ pub fn runs(level: Level) -> bool {
 /// Functions that run a closure for an instruction set. What is inlined into them is compiled for it.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! with {
-    ($($name:ident $run:ident $token:ident $features:literal;)*) => {$(
+    ($($name:ident $run:ident $token:ident;)*) => {$(
         #[doc = concat!("The token of ", stringify!($token), ", where a loop has groups for it.")]
         #[inline(always)]
         pub fn $name<V: Visits, const LANES: usize>(groups: &Groups<V, LANES>) -> Option<$token<LANES>> {
@@ -123,27 +134,18 @@ macro_rules! with {
             groups: Groups<V, LANES>,
             body: impl FnOnce($token<LANES>, Groups<V, LANES>) -> R,
         ) -> R {
-            #[target_feature(enable = $features)]
-            fn inside<V: Visits, R, const LANES: usize>(
-                token: $token<LANES>,
-                groups: Groups<V, LANES>,
-                body: impl FnOnce($token<LANES>, Groups<V, LANES>) -> R,
-            ) -> R {
-                body(token, groups)
-            }
-            // SAFETY: there is a token only where the processor has the instructions.
-            unsafe { inside(token, groups, body) }
+            token.apart(#[inline(always)] || body(token, groups))
         }
     )*};
 }
 #[cfg(target_arch = "x86_64")]
 with! {
-    avx512 run_avx512 Avx512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma";
-    avx2 run_avx2 Avx2 "avx2,fma";
+    avx512 run_avx512 Avx512;
+    avx2 run_avx2 Avx2;
 }
 #[cfg(target_arch = "aarch64")]
 with! {
-    neon run_neon Neon "neon";
+    neon run_neon Neon;
 }
 
 /// Runs a closure in which products are rounded together with sums: compiled once for processors that have an

@@ -215,7 +215,8 @@ fn an_adjoint_that_restores_by_its_own_statements_is_two() {
 #[test]
 fn loops_that_mostly_gather_run_one_by_one() {
     let params = "y: &mut [f64], starts: [usize], columns: [usize], x: [f64]";
-    let lanes = |body: &str| !of(params, &format!("par for i in 0..len(y) {{ {body} }}")).contains("one by one");
+    let lanes =
+        |body: &str| !of(params, &format!("par for i in 0..len(y) {{ {body} }}")).contains("one by one");
     let rows = |term: &str| format!("for k in starts[i]..starts[i + 1] {{ y[i] += {term} }}");
     assert!(!lanes(&rows("x[columns[k]]")));
     assert!(!lanes(&rows("x[k] * x[k]")));
@@ -224,5 +225,7 @@ fn loops_that_mostly_gather_run_one_by_one() {
     assert!(lanes(&rows("exp(x[columns[k]])")));
     assert!(lanes(&rows("x[i]")));
     assert!(lanes("for k in 0..9 { y[i] += x[columns[i + k]] }"));
-    assert!(lanes("dropped anc k: i64 = 0 { while (k as f64) < x[i] post k > 0 { k += 1 }; y[i] += (k as f64) }"));
+    assert!(lanes(
+        "dropped anc k: i64 = 0 { while (k as f64) < x[i] post k > 0 { k += 1 }; y[i] += (k as f64) }"
+    ));
 }

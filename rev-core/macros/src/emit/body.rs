@@ -62,6 +62,8 @@ pub struct Scope<'a> {
     pub quotes: &'a Quotes,
     /// Those that errors tell of.
     pub sites: &'a RefCell<Sites>,
+    /// Whether the program is generic over the number `__N` of shadows side by side.
+    pub sided: bool,
 }
 
 /// The body of one program.
@@ -101,6 +103,8 @@ pub struct Body<'a> {
     pub values: rev_compiler::check::overlap::Values<'a>,
     quotes: &'a Quotes,
     sites: &'a RefCell<Sites>,
+    /// Whether the program is generic over the number `__N` of shadows side by side.
+    pub sided: bool,
     site: Span,
     /// Whether the innermost loop's name for places is used.
     told_of: bool,
@@ -129,6 +133,7 @@ impl<'a> Body<'a> {
             values: rev_compiler::check::overlap::Values::of(function),
             quotes: scope.quotes,
             sites: scope.sites,
+            sided: scope.sided,
             site: function.span,
             told_of: false,
             reprs: BTreeMap::new(),

@@ -72,7 +72,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream, sites: &Re
     // the runtime's module, and its short name beside the programs
     let (outside, p) = (&crate::runtime::path(), &quote!(__rt));
     let quotes = Quotes::of(&model.item);
-    let scope = Scope { p, source: &model.source, quotes: &quotes, sites };
+    let scope = Scope { p, source: &model.source, quotes: &quotes, sites, sided: false };
     let signature = Signature::of(p, model);
     let plan = plan(program, standing(model));
     let [forward, inverse, ..] = &plan.programs;

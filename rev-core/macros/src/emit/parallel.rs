@@ -198,7 +198,7 @@ impl Body<'_> {
         let lane = Lane::under(lanes.clone(), ident("__m"));
         let body = self.holding(reprs, |b| b.laned(var, body, lane));
         let group = quote!({ __l::#width });
-        let code = quote! {
+        let groups = quote! {
             let (__groups, __visits) = __l::split::<#group, _, _>(__cx, __fixed, __visits);
             let __laned = __l::vectorize!(__groups, |__s, __groups| {
                 #copies
@@ -210,6 +210,13 @@ impl Body<'_> {
             if let __Err(__e) = __laned {
                 return __Err(__e);
             }
+        };
+        // a constant, so that what doesn't run isn't compiled either
+        let code = match self.sided {
+            true => quote! {
+                let __visits = if const { __l::have_sides(__N) } { #groups __visits } else { __visits };
+            },
+            false => groups,
         };
         (group, code)
     }

@@ -24,6 +24,7 @@ const MOST_PARAMS: usize = 24;
 /// The function of a program (the parameters of an adjoint, and of tangents, are each followed by their shadows).
 pub fn program(scope: &Scope, signature: &Signature, plan: &Program, by_value: &ByValue) -> TokenStream {
     let (function, direction) = (&plan.function, plan.direction);
+    let scope = &Scope { sided: direction.adjoint > 0, ..*scope };
     let passed = passed_params(signature, direction, scope.p);
     let name = program_name(direction);
     let entry = entry(scope, signature, function, &name, direction);
@@ -43,6 +44,7 @@ pub fn program(scope: &Scope, signature: &Signature, plan: &Program, by_value: &
 /// `__fused`: the function and its adjoint in one ([`rev_compiler::pass::fuse`]).
 pub fn fused(scope: &Scope, signature: &Signature, fused: &plan::Fusion) -> TokenStream {
     let (function, name, direction) = (&fused.function, ident("__fused"), Direction::ADJOINT);
+    let scope = &Scope { sided: true, ..*scope };
     let passed = passed_params(signature, direction, scope.p);
     let entry = entry(scope, signature, function, &name, direction);
     let statements = statements(scope, function, &passed, None);

@@ -40,7 +40,7 @@ pub fn pure(model: &PureModel) -> TokenStream {
     let p = &crate::runtime::path();
     let quotes = Quotes::of(&model.item);
     let sites = Default::default();
-    let scope = Scope { p, source: &model.source, quotes: &quotes, sites: &sites };
+    let scope = Scope { p, source: &model.source, quotes: &quotes, sites: &sites, sided: false };
     let syn::ItemFn { attrs, vis, sig, .. } = &model.item;
     let (name, lints) = (&sig.ident, super::lints());
     let about = format!("The pure function [`{name}`]({name}()), as programs call it.");

@@ -39,6 +39,16 @@ impl<const LANES: usize> super::Isa for Neon<LANES> {
     fn single(self) -> Single128 {
         Single128(Neon(()))
     }
+    #[inline(always)]
+    fn apart<R>(self, body: impl FnOnce() -> R) -> R {
+        #[inline(never)]
+        #[target_feature(enable = "neon")]
+        fn inside<R>(body: impl FnOnce() -> R) -> R {
+            body()
+        }
+        // SAFETY: there is a token only where the processor has the instructions.
+        unsafe { inside(body) }
+    }
     // conversions to integers give the nearest integer there is, and 0 for NaN, as Rust's do
     in_registers! {
         single_to_double(f32 [vld1_f32 2] -> f64 [vst1q_f64]) |a| vcvt_f64_f32(a);

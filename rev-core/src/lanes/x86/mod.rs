@@ -44,6 +44,16 @@ macro_rules! isa {
             fn single(self) -> $single {
                 $single($isa(()))
             }
+            #[inline(always)]
+            fn apart<R>(self, body: impl FnOnce() -> R) -> R {
+                #[inline(never)]
+                $(#[target_feature(enable = $feature)])*
+                fn inside<R>(body: impl FnOnce() -> R) -> R {
+                    body()
+                }
+                // SAFETY: there is a token only where the processor has the instructions.
+                unsafe { inside(body) }
+            }
             convert::conversions!($isa);
         }
     };

@@ -117,14 +117,14 @@ impl Entry<'_> {
             false => (self.module(), adjoint),
         };
         let native = self.native_run(direction, &native);
-        let (made, zeros) = match direction.adjoint > 0 {
-            true => (quote!(#p::Run::of_sides(__options, __N)), quote!(__zeros)),
-            false => (quote!(#p::Run::new(__options)), quote!(&[])),
+        let zeros = match direction.adjoint > 0 {
+            true => quote!(__zeros),
+            false => quote!(&[]),
         };
         quote! {
             match #p::Device::backend(#device) {
                 #p::Backend::Native(__options) => {
-                    let __run = #made;
+                    let __run = #p::Run::new(__options);
                     #p::recursion::with_room(|| #native)
                 }
                 #p::Backend::Dynamic(__dynamic) => {

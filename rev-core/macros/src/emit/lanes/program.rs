@@ -65,10 +65,12 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
     let name = lane_program_name(direction);
     let frame = Body::new(scope, function);
     let counts = counts(function);
+    let args: Vec<_> = function.params.iter().map(|&var| frame.name(var)).collect();
     let params = function.params.iter().zip(&passed).map(|(&var, param)| {
         let (name, ty) = (frame.name(var), lane_type(param, counts.contains(&var), p));
         quote!(#name: #ty)
     });
+    let params: Vec<_> = params.collect();
     let (declared, conditions) = (signature.declared(), signature.conditions());
     let (width, width_argument) = if shadowed {
         (quote!(const __N: usize,), quote!(__width: #p::Width<__N>,))
@@ -110,23 +112,41 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
         }
         None => statements,
     };
-    quote! {
-        #[doc(hidden)]
-        #[inline(always)]
-        pub fn #name<#declared __S: __l::Isa, __M: __l::Mask, __C: #p::Mode, #width>(
-            self,
-            __s: __S,
-            __m: __M,
-            __cx: #p::Context<'_, __C>,
-            #width_argument
-            #(#params),*
-        ) -> ::core::result::Result<(), #p::Error>
-        #conditions
-        {
-            #statements
-            __Ok(())
+    let function = |name: &proc_macro2::Ident, statements: TokenStream| {
+        quote! {
+            #[doc(hidden)]
+            #[inline(always)]
+            pub fn #name<#declared __S: __l::Isa, __M: __l::Mask, __C: #p::Mode, #width>(
+                self,
+                __s: __S,
+                __m: __M,
+                __cx: #p::Context<'_, __C>,
+                #width_argument
+                #(#params),*
+            ) -> ::core::result::Result<(), #p::Error>
+            #conditions
+            {
+                #statements
+            }
         }
+    };
+    let statements = quote!(#statements __Ok(()));
+    if direction.adjoint < 2 {
+        return function(&name, statements);
     }
+    // what is this large is compiled twice, for every lane and for some, wherever it is called from
+    let (inlined, given) = (ident(&format!("{name}_inlined")), signature.given());
+    let call = |mask: TokenStream| {
+        quote! {
+            __l::Isa::apart(__s, #[inline(always)] || {
+                Self::#inlined::<#given _, _, _, __N>(self, __s, #mask, __cx, __width, #(#args),*)
+            })
+        }
+    };
+    let (every, some) = (call(quote!(__l::All)), call(quote!(__m)));
+    let apart = function(&name, quote!(if __l::Mask::is_all(__m) { #every } else { #some }));
+    let inlined = function(&inlined, statements);
+    quote!(#apart #inlined)
 }
 
 /// The type with which a parameter is passed.
