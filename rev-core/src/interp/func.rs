@@ -63,15 +63,16 @@ fn mistyped(func: Func, args: &[Data]) -> Cause {
 fn apply_scalars(func: Func, shapes: &[Shape], args: &[Data], on_shadow: bool) -> Result<Data, Cause> {
     let numeric = |s: &Shape| matches!(s, Shape::T | Shape::S | Shape::R | Shape::SR);
     let typed = || shapes.iter().zip(args).filter(|(s, _)| numeric(s)).filter_map(|(_, a)| a.as_value());
-    // an imaginary part taken back to a number that turned out to be real
+    // a cotangent of the type of the second, as a program on numbers says `shadow_of`: one that turned out to be
+    // imaginary goes back to a real number by its real part, a real one is that part of a complex number
     if let (Func::Select, [cond, Data::Scalar(a), Data::Scalar(b)]) = (func, args) {
-        if let (Some((re, _)), None) = (a.parts(), b.parts()) {
-            return apply_scalars(
-                func,
-                shapes,
-                &[cond.clone(), Data::Scalar(re), args[2].clone()],
-                on_shadow,
-            );
+        let alike = match (a.parts(), b.parts()) {
+            (Some((re, _)), None) => Some(re),
+            (None, Some(_)) => lift(*a, b),
+            (None, None) | (Some(_), Some(_)) => None,
+        };
+        if let Some(a) = alike {
+            return apply_scalars(func, shapes, &[cond.clone(), Data::Scalar(a), args[2].clone()], on_shadow);
         }
     }
     let key = match typed().find(|v| v.parts().is_some()).or_else(|| typed().next()) {

@@ -84,3 +84,20 @@ fn second_derivatives_where_first_ones_are_chosen() {
     assert_eq!(hessian("hypot(x, z)", 0.0, 0.0), [0.0; 4]);
     assert_eq!(hessian("atan2(x, z)", 0.0, 0.0), [0.0; 4]);
 }
+
+/// The adjoint on numbers of a part of a complex number: the cotangent of a real part meets a number that is complex.
+#[test]
+fn cotangents_of_parts_take_the_type_of_what_they_belong_to() {
+    for (value, expected) in [
+        ("min(2.0, re(conj(complex(x, 1.0))))", 1.0),
+        ("min(2.0, im(conj(complex(1.0, x))))", -1.0),
+        ("max(-2.0, re(conj(conj(complex(x, 1.0)))) * x)", 1.0),
+    ] {
+        let m = module(&format!("fn f(y: &mut f64, x: f64) {{ y += {value} }}")).pullback().unwrap();
+        let args = [0.0, 1.0, 0.5, 0.0].map(|x| DynArg::load(&x)).to_vec();
+        let mut machine = Machine::new(&m, &m.entry, Direction::FORWARD, args).unwrap();
+        machine.run().unwrap_or_else(|e| panic!("{e}\n{m}"));
+        let found: Vec<f64> = machine.arguments().iter().flat_map(rev_core::coordinates::of).collect();
+        assert_eq!(found[3], expected, "{value}: {found:?}\n{m}");
+    }
+}
