@@ -1,6 +1,7 @@
 //! The forms of the language: value, inverse, gradient.
 
 use ndarray::{array, Array2, ArrayD, ArrayView1, ArrayView2, ArrayView3, ArrayViewD, ArrayViewMut2};
+use rev_core::error::Cause;
 use rev_cpu::prelude::*;
 
 /// Central differences of a function of one number.
@@ -453,4 +454,117 @@ fn parts_of_elements_that_an_index_chooses() {
         let found: Vec<[f64; 2]> = found.lines_bar.iter().map(|bar| [bar[0], bar[1]]).collect();
         assert_eq!(found, bars);
     }
+}
+
+// branches that change what they ask
+
+/// Halves or mirrors a number `n` times; which it was stays in `went` and, the other way around, on a stack.
+#[reversible]
+fn bounce<T: Real>(y: &mut T, x: &mut [T], went: &mut [bool], stack: &mut Stack<bool>, n: usize) {
+    for i in 0..n {
+        #[keep(went[i])]
+        if x[0] > 1.0 {
+            x[0] -= x[1] * x[1];
+        } else if x[1] > 0.0 {
+            x[0] += 2.0 * x[1];
+        }
+        #[keep(stack)]
+        if x[0] < 1.0 {
+            neg(x[0]);
+            x[1] += x[0].sin();
+        } else {
+            x[1] -= 0.25;
+        }
+    }
+    *y += x[0] * x[1];
+}
+
+/// The same in plain Rust.
+fn bounced(x: [f64; 2], n: usize) -> (f64, [f64; 2], Vec<bool>, Vec<bool>) {
+    let [mut a, mut b] = x;
+    let (mut went, mut stack) = (Vec::new(), Vec::new());
+    for _ in 0..n {
+        went.push(a > 1.0);
+        if a > 1.0 {
+            a -= b * b;
+        } else if b > 0.0 {
+            a += 2.0 * b;
+        }
+        stack.push(a < 1.0);
+        if a < 1.0 {
+            a = -a;
+            b += a.sin();
+        } else {
+            b -= 0.25;
+        }
+    }
+    (a * b, [a, b], went, stack)
+}
+
+#[test]
+fn branches_that_change_what_they_ask() {
+    let n = 9;
+    for start in [[0.3, 0.7], [2.0, -0.4], [-1.5, 1.2], [1.1, 0.9]] {
+        let (mut y, mut x, mut went, mut stack) = (0.0, start, vec![false; n], Stack::new());
+        bounce(&mut y, &mut x, &mut went, &mut stack, n).unwrap();
+        let expected = bounced(start, n);
+        close(y, expected.0);
+        (0..2).for_each(|k| close(x[k], expected.1[k]));
+        assert_eq!(went, expected.2);
+        assert_eq!(stack.len(), n);
+        bounce::inverse(&mut y, &mut x, &mut went, &mut stack, n).unwrap();
+        assert!(y.abs() < 1e-12 && (0..2).all(|k| (x[k] - start[k]).abs() < 1e-12));
+        assert!(went.iter().all(|w| !w) && stack.is_empty());
+
+        let g = bounce::gradient(&Cpu::new(), &start, &vec![false; n], &Stack::new(), n).unwrap();
+        close(g.value, expected.0);
+        for k in 0..2 {
+            let at = |v: f64| bounced(if k == 0 { [v, start[1]] } else { [start[0], v] }, n).0;
+            close(g.x[k], slope(at, start[k]));
+        }
+    }
+}
+
+/// Each iteration on its own, in lanes and on threads.
+#[reversible]
+fn soften<T: Real>(loss: &mut T, x: &mut [T], went: &mut [bool]) {
+    for i in par(0..x.len()) {
+        #[keep(went[i])]
+        if x[i] > 0.5 {
+            x[i] -= 0.75;
+        } else {
+            x[i] += 0.25;
+        }
+        *loss += x[i] * x[i];
+    }
+}
+
+#[test]
+fn branches_that_change_what_they_ask_in_lanes() {
+    let start: Vec<f64> = (0..101).map(|i| (f64::from(i) * 0.37).sin()).collect();
+    let after = |x: f64| if x > 0.5 { x - 0.75 } else { x + 0.25 };
+    for device in [Cpu::new(), Cpu::new().threads(3), Cpu::new().lanes(false), Cpu::new().checks(false)] {
+        let g = soften::gradient(&device, &start, &vec![false; start.len()]).unwrap();
+        close(g.value, start.iter().map(|x| after(*x).powi(2)).sum());
+        (0..start.len()).for_each(|i| close(g.x[i], 2.0 * after(start[i])));
+    }
+    let (mut loss, mut x, mut went) = (0.0, start.clone(), vec![false; start.len()]);
+    soften(&mut loss, &mut x, &mut went).unwrap();
+    assert!(start.iter().zip(&went).all(|(x, w)| *w == (*x > 0.5)));
+    soften::inverse(&mut loss, &mut x, &mut went).unwrap();
+    assert!(x.iter().zip(&start).all(|(a, b)| (a - b).abs() < 1e-12) && went.iter().all(|w| !w));
+}
+
+#[test]
+fn what_keeps_a_branch_starts_at_false() {
+    let (mut loss, mut x, mut went) = (0.0, vec![0.1; 70], vec![false; 70]);
+    went[66] = true;
+    let error = soften(&mut loss, &mut x, &mut went).unwrap_err();
+    assert!(matches!(error.cause(), Cause::Release { place, .. } if place == "kept"), "{error}");
+    assert!(error.to_string().contains("i = 66"), "{error}");
+
+    // `went` says another branch than the numbers do: 0.25 isn't above 0.5
+    let (mut loss, mut x, mut went) = (0.0, vec![-0.5], vec![true]);
+    let error = soften::inverse(&mut loss, &mut x, &mut went).unwrap_err();
+    assert!(matches!(error.cause(), Cause::Release { place, .. } if place == "kept"), "{error}");
 }

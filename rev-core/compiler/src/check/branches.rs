@@ -31,7 +31,8 @@ fn unchanged(cx: &Context, stmt: &Stmt, cond: &Expr, branch: &Block, out: &mut D
                 Diagnostic::new(Code::ConditionChanged, w.span, message)
                     .label(or(read.span, or(cond.span, stmt.span)), "read by the condition here")
                     .help(
-                        "add a condition that is true exactly after the first branch: `#[post(...)] if ...`",
+                        "add a condition that is true exactly after the first branch: `#[post(...)] if ...`, \
+                         or keep which way it went: `#[keep(k)] if ...`",
                     ),
             );
         }

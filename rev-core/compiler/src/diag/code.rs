@@ -171,7 +171,8 @@ codes! {
             "Without a postcondition, neither branch of an `if` may write what the condition reads."
             "The inverse has to decide afterwards which branch was taken; it evaluates the same \
              condition again."
-            "Give a condition that is true exactly after the first branch: `#[post(q)] if c { ... }`."
+            "Keep which way the branch went, in a `bool` that is `false` before or on a stack of `bool`s: \
+             `#[keep(k)] if c { ... }`; or give a condition that is true exactly after the first branch: `#[post(q)] if c { ... }`."
         ConstantPostcondition R0302 "a postcondition can't hold"
             "A postcondition must be able to be true after one path and false after the other: a constant, the \
              condition of the `while` itself, or one that the loop's body never changes, isn't able to."

@@ -1,4 +1,4 @@
-//! Attributes on statements: `#[post(q)]`, `#[injective(idx)]`, `#[compute]` and the others.
+//! Attributes on statements: `#[post(q)]`, `#[keep(p)]`, `#[injective(idx)]`, `#[compute]` and the others.
 
 use proc_macro2::TokenStream;
 use rev_compiler::diag::Code;
@@ -11,6 +11,7 @@ use super::Lowerer;
 /// The attributes of the language, and where each belongs.
 const KNOWN: &[(&str, &str)] = &[
     ("post", "an `if` or a `while`"),
+    ("keep", "an `if`"),
     ("injective", "a `for` loop over `par(..)`"),
     ("disjoint", "a `for` loop over `par(..)`"),
     ("compute", "a block"),
@@ -53,6 +54,28 @@ impl Lowerer {
                 attr,
                 "`post` takes one condition",
                 "`#[post(k > 0)]`",
+            ),
+        }
+    }
+
+    /// The place in `#[keep(p)]`.
+    pub(super) fn keep(&mut self, attrs: &[Attribute]) -> Option<Place> {
+        let attr = attrs.iter().find(|a| a.path().is_ident("keep"))?;
+        if attrs.iter().any(|a| a.path().is_ident("post")) {
+            return self.error_help(
+                Code::UnsupportedAttribute,
+                attr,
+                "`keep` and `post` say the same thing twice: which way the branch went",
+                "leave one of them out",
+            );
+        }
+        match attr.parse_args::<syn::Expr>() {
+            Ok(e) => self.place(&e),
+            Err(_) => self.error_help(
+                Code::UnsupportedAttribute,
+                attr,
+                "`keep` takes one place, a `bool` that is `false` or a stack of `bool`s",
+                "`#[keep(went[i])]` or `#[keep(stack)]`",
             ),
         }
     }

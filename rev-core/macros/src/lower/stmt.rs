@@ -3,7 +3,10 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use rev_compiler::diag::Code;
-use rev_compiler::ir::{Block, Parallel, Stmt, StmtKind, Type, VarId, VarKind};
+use rev_compiler::ir::{
+    Block, Expr, Parallel, Place, Release, Span, Stmt, StmtKind, Type, UpdateOp, VarId, VarKind,
+};
+use rev_compiler::ops::Instr;
 
 use super::attributes::inner_tokens;
 use super::range::Spelled;
@@ -26,7 +29,7 @@ impl Lowerer {
                 self.attributes(&m.attrs, &[]);
                 self.method_statement(m).into_iter().collect()
             }
-            syn::Expr::If(i) => self.if_statement(i).into_iter().collect(),
+            syn::Expr::If(i) => self.if_statement(i),
             syn::Expr::While(w) => self.while_statement(w).into_iter().collect(),
             syn::Expr::ForLoop(f) => self.for_statement(f).into_iter().collect(),
             syn::Expr::Block(b) => self.block_statement(b),
@@ -67,20 +70,49 @@ impl Lowerer {
         Vec::new()
     }
 
-    fn if_statement(&mut self, i: &syn::ExprIf) -> Option<Stmt> {
-        self.attributes(&i.attrs, &["post"]);
+    fn if_statement(&mut self, i: &syn::ExprIf) -> Block {
+        self.attributes(&i.attrs, &["post", "keep"]);
         let span = self.head(i.attrs.first(), &i.if_token, &i.cond);
         let post = self.post(&i.attrs).map(|q| self.expr_or_unreadable(&q));
+        let keep = self.keep(&i.attrs);
         let cond = self.condition(&i.cond);
         let then = self.block(&i.then_branch);
         let otherwise = match &i.else_branch {
             None => Vec::new(),
             Some((_, e)) => self.statement(e),
         };
-        Some(Stmt::new(StmtKind::If { cond: cond?, post, then, otherwise }).at(span))
+        let Some(cond) = cond else { return Vec::new() };
+        match keep {
+            Some(place) => self.keeping(place, cond, [then, otherwise], span),
+            None => vec![Stmt::new(StmtKind::If { cond, post, then, otherwise }).at(span)],
+        }
     }
 
-    fn condition(&mut self, e: &syn::Expr) -> Option<rev_compiler::ir::Expr> {
+    /// `#[keep(p)] if cond { .. } else { .. }`: an ancilla holds which way the branch goes while it runs, and moves to `p`
+    /// behind it. What `p` held comes to the ancilla, which has to be `false` where it ends. On the way back it comes from
+    /// `p`, and the condition takes it back to `false`.
+    fn keeping(&mut self, place: Place, cond: Expr, [then, otherwise]: [Block; 2], span: Span) -> Block {
+        let var = self.add_var("kept", Type::BOOL, VarKind::Ancilla, span);
+        let kept = Place { span, ..Place::var(var) };
+        let moved = match self.type_of_place(&place) {
+            Type::Stack(_) => StmtKind::Push { stack: place, place: kept.clone() },
+            _ => {
+                let places = vec![place, kept.clone()];
+                StmtKind::Instr { instr: Instr::Swap, places, operands: Vec::new() }
+            }
+        };
+        let body = [
+            StmtKind::Update { op: UpdateOp::Xor, place: kept.clone(), expr: cond },
+            StmtKind::If { cond: Expr::read(kept), post: None, then, otherwise },
+            moved,
+            StmtKind::Release { var, value: Expr::bool(false) },
+        ];
+        let body = body.into_iter().map(|kind| Stmt::new(kind).at(span)).collect();
+        let (init, release) = (Expr::bool(false), Release::Checked);
+        vec![Stmt::new(StmtKind::Ancilla { var, init, release, body }).at(span)]
+    }
+
+    fn condition(&mut self, e: &syn::Expr) -> Option<Expr> {
         match e {
             syn::Expr::Let(l) => self.error_help(
                 Code::Match,
@@ -171,12 +203,7 @@ impl Lowerer {
     }
 
     /// From the first attribute, else the keyword, to the end of the condition or range.
-    fn head(
-        &mut self,
-        attr: Option<&syn::Attribute>,
-        keyword: &impl ToTokens,
-        end: &syn::Expr,
-    ) -> rev_compiler::ir::Span {
+    fn head(&mut self, attr: Option<&syn::Attribute>, keyword: &impl ToTokens, end: &syn::Expr) -> Span {
         let start = attr.map_or_else(|| Region::of(keyword), Region::of);
         self.source.spans.record(start.to(Region::of(end)))
     }
@@ -193,7 +220,7 @@ impl Lowerer {
         vec![Stmt::new(kind).at(span)]
     }
 
-    fn external(&mut self, block: &syn::Block, span: rev_compiler::ir::Span) -> StmtKind {
+    fn external(&mut self, block: &syn::Block, span: Span) -> StmtKind {
         self.exits(block);
         let tokens = inner_tokens(block);
         let code = tokens.to_string();

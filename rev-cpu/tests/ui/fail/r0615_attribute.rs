@@ -22,4 +22,21 @@ fn parts(y: &mut f64, z: Complex<f64>) {
     *y += z.norm_sqr();
 }
 
+#[reversible]
+fn kept(x: &mut f64, k: &mut bool, n: usize) {
+    #[keep]
+    if *x > 0.0 {
+        *x -= 1.0;
+    }
+    #[keep(*k)]
+    #[post(*x > 1.0)]
+    if *x > 0.0 {
+        *x += 1.0;
+    }
+    #[keep(*k)]
+    for _ in 0..n {
+        *x += 1.0;
+    }
+}
+
 fn main() {}
