@@ -10,7 +10,7 @@ use rev::prelude::*;
 use rev::sparse::{Branches, Order, Pattern, Plan};
 
 fn near(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1.0), "{a} and {b}");
+    approx::assert_relative_eq!(a, b, epsilon = 1e-12, max_relative = 1e-12);
 }
 
 /// The square of a step's length, of a function that is differentiated twice.

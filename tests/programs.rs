@@ -33,8 +33,7 @@ fn numbers(folder: &Path, file: &str) -> Vec<Vec<f64>> {
 }
 
 fn close(got: f64, expected: f64) {
-    let difference = (got - expected).abs() / (got.abs() + expected.abs()).max(1.0);
-    assert!(difference <= 1e-8, "{got} against {expected}");
+    approx::assert_relative_eq!(got, expected, epsilon = 1e-8, max_relative = 1e-8);
 }
 
 const GMM: &str = "2 3 1\n-0.649014\n1.181166\n-0.758453\n\

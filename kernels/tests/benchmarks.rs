@@ -8,8 +8,7 @@ use rev_cpu::prelude::*;
 use rev_kernels::{ba, bal, gmm, rotation};
 
 fn close(got: f64, expected: f64) {
-    let difference = (got - expected).abs() / (got.abs() + expected.abs()).max(1.0);
-    assert!(difference <= 1e-10, "{got} against {expected}");
+    approx::assert_relative_eq!(got, expected, epsilon = 1e-10, max_relative = 1e-10);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use rev_cpu::prelude::*;
 use rev_kernels::*;
 
 fn close(got: f64, expected: f64, tolerance: f64) {
-    assert!((got - expected).abs() <= tolerance, "{got} against {expected}");
+    approx::assert_abs_diff_eq!(got, expected, epsilon = tolerance);
 }
 
 #[test]

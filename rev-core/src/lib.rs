@@ -1,6 +1,8 @@
 //! The core of rev: the scalars and their mathematics, values, errors, and the reference interpreter, of the programs that
 //! the compiler ([`rev_compiler`], whose modules stand here too) makes. Independent of both backends.
 
+#[cfg(feature = "approx")]
+mod closeness;
 pub mod coordinates;
 pub mod device;
 pub mod error;

@@ -6,7 +6,7 @@ use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
 
 fn near(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-7 * a.abs().max(b.abs()).max(1.0), "{a} and {b}");
+    approx::assert_relative_eq!(a, b, epsilon = 1e-7, max_relative = 1e-7);
 }
 
 /// The derivative of `f` at 0, by central differences.

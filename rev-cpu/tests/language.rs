@@ -11,7 +11,7 @@ fn slope(f: impl Fn(f64) -> f64, x: f64) -> f64 {
 }
 
 fn close(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-7 * (1.0 + b.abs()), "{a} is not {b}");
+    approx::assert_relative_eq!(a, b, epsilon = 1e-7, max_relative = 1e-7);
 }
 
 // structs, tuples, fixed-size arrays

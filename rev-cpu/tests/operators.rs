@@ -127,10 +127,7 @@ fn differences(rows: usize, columns: usize, at: impl Fn(usize, f64) -> Vec<f64>)
 }
 
 fn near(found: ArrayView2<f64>, expected: ArrayView2<f64>) {
-    assert_eq!(found.dim(), expected.dim());
-    for ((at, a), b) in found.indexed_iter().zip(expected) {
-        assert!((a - b).abs() <= 1e-8 * a.abs().max(b.abs()).max(1.0), "{at:?}: {a} and {b}");
-    }
+    approx::assert_relative_eq!(found, expected, epsilon = 1e-8, max_relative = 1e-8);
 }
 
 fn devices() -> [Box<dyn Device>; 4] {

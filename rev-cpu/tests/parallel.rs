@@ -96,7 +96,7 @@ fn numbers(n: usize, seed: u64) -> Vec<f64> {
 }
 
 fn close(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} {b}");
+    approx::assert_relative_eq!(a, b, epsilon = 1e-9, max_relative = 1e-9);
 }
 
 #[test]

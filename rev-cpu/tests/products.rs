@@ -126,8 +126,7 @@ fn by_hand(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
 }
 
 fn close(a: &Array2<f64>, b: &Array2<f64>) {
-    assert_eq!(a.shape(), b.shape());
-    a.iter().zip(b).for_each(|(x, y)| assert!((x - y).abs() <= 1e-10 * (1.0 + y.abs()), "{x} is not {y}"));
+    approx::assert_relative_eq!(a, b, epsilon = 1e-10, max_relative = 1e-10);
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn moved(x: &[f64], v: &[f64], h: f64) -> Vec<f64> {
 }
 
 fn near(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-7 * a.abs().max(b.abs()).max(1.0), "{a} and {b}");
+    approx::assert_relative_eq!(a, b, epsilon = 1e-7, max_relative = 1e-7);
 }
 
 #[pure]

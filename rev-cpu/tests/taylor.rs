@@ -7,10 +7,7 @@ use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
 
 fn close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (k, (a, b)) in found.iter().zip(expected).enumerate() {
-        assert!((a - b).abs() <= 1e-12 * b.abs().max(1.0), "order {k}: {a} and {b}\n{found:?}\n{expected:?}");
-    }
+    approx::assert_relative_eq!(found, expected, epsilon = 1e-12, max_relative = 1e-12);
 }
 
 #[reversible(taylor = 6)]

@@ -22,10 +22,7 @@ fn theirs(a: &Array2<f64>) -> DMatrix<f64> {
 }
 
 fn close(got: ArrayView2<f64>, expected: ArrayView2<f64>, tolerance: f64) {
-    assert_eq!(got.dim(), expected.dim());
-    let worst =
-        got.iter().zip(expected).fold(0.0f64, |worst, (g, e)| worst.max((g - e).abs() / e.abs().max(1.0)));
-    assert!(worst <= tolerance, "{worst}: {got} against {expected}");
+    approx::assert_relative_eq!(got, expected, epsilon = tolerance, max_relative = tolerance);
 }
 
 fn lower(a: &Array2<f64>, unit: bool) -> Array2<f64> {

@@ -9,10 +9,7 @@ fn numbers(n: usize) -> Vec<f64> {
 }
 
 fn close(got: &[f64], expected: &[f64]) {
-    assert_eq!(got.len(), expected.len());
-    got.iter()
-        .zip(expected)
-        .for_each(|(g, e)| assert!((g - e).abs() < 1e-13, "{got:?} against {expected:?}"));
+    approx::assert_abs_diff_eq!(got, expected, epsilon = 1e-13);
 }
 
 #[test]

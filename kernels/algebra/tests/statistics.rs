@@ -21,7 +21,7 @@ fn definite(n: usize) -> Array2<f64> {
 }
 
 fn close(got: f64, expected: f64) {
-    assert!((got - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{got} against {expected}");
+    approx::assert_relative_eq!(got, expected, epsilon = 1e-12, max_relative = 1e-12);
 }
 
 #[test]

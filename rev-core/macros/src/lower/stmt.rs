@@ -74,6 +74,7 @@ impl Lowerer {
         self.attributes(&i.attrs, &["post", "keep"]);
         let span = self.head(i.attrs.first(), &i.if_token, &i.cond);
         let post = self.post(&i.attrs).map(|q| self.expr_or_unreadable(&q));
+        let keeps = i.attrs.iter().any(|a| a.path().is_ident("keep"));
         let keep = self.keep(&i.attrs);
         let cond = self.condition(&i.cond);
         let then = self.block(&i.then_branch);
@@ -84,6 +85,8 @@ impl Lowerer {
         let Some(cond) = cond else { return Vec::new() };
         match keep {
             Some(place) => self.keeping(place, cond, [then, otherwise], span),
+            // that it can't be read has been said
+            None if keeps => Vec::new(),
             None => vec![Stmt::new(StmtKind::If { cond, post, then, otherwise }).at(span)],
         }
     }
