@@ -16,7 +16,7 @@ use programs::*;
 use rev::prelude::*;
 use serde::Serialize;
 use series::{bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
-use support::{finish, number, write_json, Failure, Outcome, Report, Stopwatch, Timing};
+use support::{finish, largest, number, write_json, Failure, Outcome, Report, Stopwatch, Timing};
 
 /// Tangents, Hessians in three ways, and gradients inside of programs, on small instances.
 #[derive(Parser)]
@@ -68,7 +68,6 @@ struct Record {
 
 /// The largest difference between two matrices, relative to the largest number in them.
 fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
-    let largest = |m: &Array2<f64>| m.iter().fold(0.0f64, |most, v| most.max(v.abs()));
     largest(&(a - b)) / largest(a).max(f64::MIN_POSITIVE)
 }
 
@@ -215,8 +214,8 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let forward = graph.forward_over_reverse(&device, x.view())?;
     let reverse = graph.reverse_over_reverse(&device, x.view())?;
     let products = graph.products(&device, x.view())?;
-    let asymmetry = (&products - &products.t()).iter().fold(0.0f64, |most, v| most.max(v.abs()));
-    let ways = apart(&hessian, &forward).max(apart(&hessian, &reverse)).max(apart(&forward, &reverse));
+    let asymmetry = largest(&(&products - &products.t()));
+    let ways = largest(&[apart(&hessian, &forward), apart(&hessian, &reverse), apart(&forward, &reverse)]);
     let (particle, saddle) = (particles(&device)?, saddles(&device)?);
     let times = times(&device, &graph, options.repeat)?;
     let columns = 100.0;

@@ -21,7 +21,7 @@ use rev_networks::adam::Adam;
 use rev_networks::flows::real_nvp::{real_nvp, unlikelihood, Weights};
 use serde::Serialize;
 use shape::Shape;
-use support::{finish, number, positive, progress, write_json, Checks, Failure, Outcome, Report};
+use support::{finish, largest, number, positive, progress, write_json, Checks, Failure, Outcome, Report};
 
 /// The most parameters, and the most points at a time.
 const LARGEST: usize = 1_000_000;
@@ -218,7 +218,7 @@ fn check(flow: &mut Flow, options: &Options, rng: &mut ChaCha8Rng) -> Result<Out
     let mut back = x.clone();
     let mut log_det = flow.forward(&mut back)?;
     flow.backward(&mut back, &mut log_det)?;
-    let off = (&back - &x).iter().chain(&log_det).fold(0.0f64, |most, v| most.max(v.abs()));
+    let off = largest((&back - &x).iter().chain(&log_det));
     writeln!(std::io::stdout().lock(), "points come back to {off:.1e}")?;
     let outcome = checks.finish()?;
     Ok(if off < 1e-9 { outcome } else { Outcome::CheckFailed })

@@ -63,3 +63,9 @@ impl Checks {
         Ok(if good { Outcome::Good } else { Outcome::CheckFailed })
     }
 }
+
+/// The largest magnitude of numbers; NaN if one of them is.
+pub fn largest<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> f64 {
+    let larger = |most: f64, v: &f64| if most.is_nan() || v.abs() <= most { most } else { v.abs() };
+    numbers.into_iter().fold(0.0, larger)
+}

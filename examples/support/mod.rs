@@ -11,7 +11,7 @@ mod suites;
 mod table;
 mod timing;
 
-pub use check::Checks;
+pub use check::{largest, Checks};
 pub use failure::{finish, Failure, Outcome};
 pub use options::{positive, DeviceName, RunOptions};
 pub use record::write_json;

@@ -9,6 +9,7 @@ use rev_kernels::gates::{self, plain, product_state};
 const QUBITS: usize = 7;
 
 fn largest_difference(a: &[Complex<f64>], b: &[Complex<f64>]) -> f64 {
+    assert!(a.iter().chain(b).all(|z| z.is_finite()));
     a.iter().zip(b).map(|(x, y)| (x - y).norm()).fold(0.0, f64::max)
 }
 
