@@ -1,4 +1,4 @@
-//! Derivatives against finite differences.
+//! Derivatives against finite differences, and how far numbers are apart.
 
 use std::io::{self, Write};
 
