@@ -329,6 +329,12 @@ pub fn no_tangents(name: &'static str) -> Error {
     Cause::Missing { kind: "tangent".into(), name }.into()
 }
 
+/// A function of which the adjoint of the inverse isn't compiled.
+pub fn no_inverse_adjoint(name: &'static str) -> Error {
+    let name = format!("{name}, without `#[reversible(inverse_adjoint)]`");
+    Cause::Missing { kind: "adjoint of the inverse".into(), name }.into()
+}
+
 /// A function that has no derivative by a single number.
 ///
 /// # Errors

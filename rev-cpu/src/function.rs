@@ -223,14 +223,17 @@ pub trait Reversible<P: Params>: Copy + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// As [`forward`](Reversible::forward).
+    /// As [`forward`](Reversible::forward); a function that isn't compiled with it (`#[reversible(inverse_adjoint)]`).
     fn adjoint_inverse<C: Mode, const N: usize>(
         self,
         cx: Context<'_, C>,
         width: Width<N>,
         args: P::Args<'_>,
         shadows: P::Shadows<'_, N>,
-    ) -> Result<(), Error>;
+    ) -> Result<(), Error> {
+        let _ = (cx, width, args, shadows);
+        Err(crate::fail::no_inverse_adjoint(self.name()))
+    }
 
     /// Runs it with tangents side by side.
     ///

@@ -32,6 +32,8 @@ pub struct Model {
     pub taylor: Option<usize>,
     /// How often its adjoint, to be called in programs.
     pub adjoints: u8,
+    /// Whether the adjoint of its inverse is to be called, by programs that call its inverse.
+    pub inverse_adjoint: bool,
     /// How it came about, and who reaches it.
     pub origin: Origin,
     /// For a function of a type, what the type and its own name are. The item's name and generics then are those

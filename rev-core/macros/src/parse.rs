@@ -64,6 +64,8 @@ pub struct Options {
     pub taylor: Option<usize>,
     /// `adjoint`, `adjoint = 2`: how often the adjoint, to be called in programs.
     pub adjoints: u8,
+    /// `inverse_adjoint`: the adjoint of the inverse, which calls of the inverse need where cotangents go through them.
+    pub inverse_adjoint: bool,
 }
 
 /// One argument.
@@ -74,6 +76,7 @@ enum Item {
     Tangent(u8),
     Taylor(usize),
     Adjoint(u8),
+    InverseAdjoint,
     Unknown(syn::Ident),
 }
 
@@ -95,6 +98,7 @@ impl Parse for Item {
             "tangent" => times(input).map(Item::Tangent),
             "taylor" => order(input).map(Item::Taylor),
             "adjoint" => times(input).map(Item::Adjoint),
+            "inverse_adjoint" => Ok(Item::InverseAdjoint),
             _ => Ok(Item::Unknown(name)),
         }
     }
@@ -117,6 +121,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
             Item::Tangent(times) => options.tangents = times,
             Item::Taylor(order) => options.taylor = Some(order),
             Item::Adjoint(times) => options.adjoints = times,
+            Item::InverseAdjoint => options.inverse_adjoint = true,
             Item::Constant(names) => options.constants.extend(names),
             Item::Unknown(name) => diagnostics.push(unknown(spans.of(&name))),
         }
@@ -126,7 +131,7 @@ pub fn options(tokens: TokenStream, spans: &mut Spans, diagnostics: &mut Diagnos
 
 fn unknown(span: rev_compiler::ir::Span) -> Diagnostic {
     Diagnostic::new(Code::UnsupportedAttribute, span, "this argument of `reversible` isn't known")
-        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]`, `#[reversible(tangent)]`, `#[reversible(adjoint)]` (or `tangent = 2`, up to 4) and `#[reversible(taylor = 2)]` (up to 6) are")
+        .help("`#[reversible(unchecked)]`, `#[reversible(loss = name)]`, `#[reversible(constant(name, ..))]`, `#[reversible(tangent)]`, `#[reversible(adjoint)]` (or `tangent = 2`, up to 4), `#[reversible(taylor = 2)]` (up to 6) and `#[reversible(inverse_adjoint)]` are")
 }
 
 /// A given derivative of a pure function: `d(x) = e`.

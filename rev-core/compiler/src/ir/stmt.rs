@@ -170,6 +170,8 @@ impl Direction {
     pub const INVERSE: Direction = Direction { inverse: true, ..Direction::FORWARD };
     /// Its adjoint.
     pub const ADJOINT: Direction = Direction { adjoint: 1, ..Direction::FORWARD };
+    /// The adjoint of its inverse.
+    pub const INVERSE_ADJOINT: Direction = Direction { adjoint: 1, ..Direction::INVERSE };
     /// The function with its tangents.
     pub const TANGENTS: Direction = Direction { transposed: true, ..Direction::ADJOINT };
     /// Its adjoint on numbers with its tangents: each argument is followed by its tangents, then by its cotangent with

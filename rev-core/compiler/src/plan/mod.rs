@@ -48,7 +48,7 @@ mod work;
 use std::fmt;
 
 use crate::check::Checked;
-use crate::ir::{Direction, Function, Type};
+use crate::ir::{Callee, Direction, Function, Stmt, StmtKind, Type};
 use crate::pass::{adjoint, erase, fuse, fuse_proven, inverse, Adjoint, Erased, Forms, Fused, Wanted};
 
 pub use alike::{Alike, AlikeSoFar, Entered};
@@ -68,8 +68,10 @@ pub use work::{Arithmetic, Count, Work};
 /// What is emitted of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The program, its inverse, their adjoints.
-    pub programs: [Program; 4],
+    /// The program, its inverse, its adjoint.
+    pub programs: [Program; 3],
+    /// The adjoint of the inverse, where it may be called.
+    pub inverse_adjoint: Option<Program>,
     /// Whether lanes call these, which never call a function that takes functions.
     pub laned: bool,
     /// The function and its adjoint in one, which entry points run.
@@ -121,11 +123,13 @@ pub struct Standing {
     pub order: usize,
     /// Whether there is more of it than what programs call.
     pub entered: bool,
+    /// Whether programs may call its inverse with cotangents that go through it.
+    pub inverse_adjoint: bool,
 }
 
 impl Standing {
     /// That of a function that is written.
-    pub const WRITTEN: Standing = Standing { order: 0, entered: true };
+    pub const WRITTEN: Standing = Standing { order: 0, entered: true, inverse_adjoint: false };
 
     /// Whether a program of it is a derivative that hardly anyone calls.
     fn is_seldom(self, direction: Direction) -> bool {
@@ -136,20 +140,33 @@ impl Standing {
 /// What is emitted of a function.
 pub fn plan(function: &Checked, standing: Standing) -> Plan {
     let backward = inverse(function);
-    let [forward_adjoint, backward_adjoint] = [function, &backward].map(|f| adjoint(f, Adjoint::LEAN));
+    let own_adjoint = adjoint(function, Adjoint::LEAN);
     let laned = !function.params.iter().any(|p| matches!(function.var(*p).ty, Type::Function(_)));
-    let last = Direction { adjoint: 1, ..Direction::INVERSE };
+    let is_needed = standing.inverse_adjoint
+        || function.grown(|| calls_own(&own_adjoint.body, &function.name, Direction::INVERSE_ADJOINT));
+    let inverse_adjoint =
+        is_needed.then(|| Program::whole(Direction::INVERSE_ADJOINT, adjoint(&backward, Adjoint::LEAN)));
     Plan {
         programs: [
             Program::erased(Direction::FORWARD, function.clone(), standing),
             Program::erased(Direction::INVERSE, backward, standing),
-            Program::erased(Direction::ADJOINT, forward_adjoint, standing),
-            // only calls of inverses need it, where cotangents go through them
-            Program::whole(last, backward_adjoint),
+            Program::erased(Direction::ADJOINT, own_adjoint, standing),
         ],
+        inverse_adjoint,
         laned,
         fused: (laned && standing.entered).then(|| fusion(function)).flatten(),
     }
+}
+
+/// Whether statements of a function call its own program, which may have a path before its name (`Self::f`).
+fn calls_own(block: &[Stmt], own: &str, direction: Direction) -> bool {
+    let last = |path: &str| path.rsplit("::").next().map(str::to_string);
+    block.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Call { callee: Callee::Path(path), direction: called, .. } => {
+            last(path.name()) == last(own) && *called == direction
+        }
+        _ => stmt.blocks().into_iter().any(|inner| calls_own(inner, own, direction)),
+    })
 }
 
 fn fusion(function: &Function) -> Option<Fusion> {
@@ -185,7 +202,7 @@ impl Program {
 /// Its programs by name, with the plans of their parallel loops.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for program in &self.programs {
+        for program in self.programs.iter().chain(&self.inverse_adjoint) {
             let kind = if program.direction.adjoint > 0 { "adjoint" } else { "program" };
             let name = format!("{}{kind}", if program.direction.inverse { "inverse's " } else { "" });
             match &program.variants {

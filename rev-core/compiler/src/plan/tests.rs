@@ -151,14 +151,27 @@ fn plan_of(params: &str, body: &str) -> String {
 }
 
 #[test]
-fn programs_are_erased_and_those_of_inverses_adjoints_whole() {
+fn programs_are_erased() {
     let plan = plan_of("y: &mut f64, x: f64", "y += x * x");
-    assert_eq!(plan, "program\ninverse's program\nadjoint\nadjoint for shadows\ninverse's adjoint: whole\n");
+    assert_eq!(plan, "program\ninverse's program\nadjoint\nadjoint for shadows\n");
     let plan = plan_of("y: &mut f64, x: f64", "anc a: f64 = 0.0 { a += x; y += x; a -= x }");
     assert!(
         plan.starts_with("program with checks\nprogram without checks\ninverse's program with checks"),
         "{plan}"
     );
+}
+
+#[test]
+fn the_adjoint_of_an_inverse_is_there_where_it_is_asked_for_or_called_by_the_function() {
+    let whole = "inverse's adjoint: whole\n";
+    let function = || check(parse_function("fn f(y: &mut f64, x: f64) { y += x * x }").unwrap()).unwrap();
+    let asked = Standing { inverse_adjoint: true, ..Standing::WRITTEN };
+    assert!(plan(&function(), asked).to_string().ends_with(whole));
+    assert!(!plan(&function(), Standing::WRITTEN).to_string().contains(whole));
+    let calls =
+        |callee: &str| plan_of("y: &mut f64, n: i64", &format!("if n > 0 {{ uncall {callee}(&mut y, &n) }}"));
+    assert!(calls("f").contains(whole) && calls("Self::f").contains(whole), "{}", calls("f"));
+    assert!(!calls("g").contains(whole));
 }
 
 #[test]
@@ -184,7 +197,7 @@ fn adjoint_of(body: &str) -> super::Variants {
     for (stmt, line) in function.body.iter_mut().zip(1..) {
         stmt.span = Span { line, ..Span::NONE };
     }
-    let [_, _, adjoint, _] = plan(&check(function).unwrap(), Standing::WRITTEN).programs;
+    let [_, _, adjoint] = plan(&check(function).unwrap(), Standing::WRITTEN).programs;
     adjoint.variants.unwrap()
 }
 

@@ -177,6 +177,7 @@ pub fn derived(p: &TokenStream, model: &Model, program: &Checked, kind: Kind) ->
         tangents,
         taylor,
         adjoints,
+        inverse_adjoint: model.inverse_adjoint,
         origin,
         method: None,
     };

@@ -44,11 +44,11 @@ mod weight;
 
 use std::cell::RefCell;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use rev_compiler::check::Checked;
-use rev_compiler::ir::Module;
-use rev_compiler::plan::{plan, Standing};
+use rev_compiler::ir::{Direction, Module};
+use rev_compiler::plan::{plan, Plan, Program, Standing};
 
 use crate::methods::beside;
 use crate::model::Model;
@@ -75,18 +75,26 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream, sites: &Re
     let scope = Scope { p, source: &model.source, quotes: &quotes, sites, sided: false };
     let signature = Signature::of(p, model);
     let plan = plan(program, standing(model));
-    let [forward, inverse, ..] = &plan.programs;
-    let by_value = ByValue::of(&scope, &signature, &model.item.sig.ident, forward, inverse);
+    let name = &model.item.sig.ident;
+    let [forward, inverse, _] = &plan.programs;
+    let by_value = ByValue::of(&scope, &signature, name, forward, inverse);
     let each = plan.programs.iter().map(|x| program::program(&scope, &signature, x, &by_value));
     let laned = plan.programs.iter().filter(|_| plan.laned).map(|x| lanes::program(&scope, &signature, x));
     let programs: TokenStream = each.chain(laned).collect();
+    let inverse_adjoint = match &plan.inverse_adjoint {
+        Some(emitted) => {
+            let in_lanes = plan.laned.then(|| lanes::program(&scope, &signature, emitted));
+            let one = program::program(&scope, &signature, emitted, &by_value);
+            quote!(#one #in_lanes)
+        }
+        None => without_inverse_adjoint(&scope, &signature, &plan, name),
+    };
     let fused = plan.fused.as_ref().map(|x| program::fused(&scope, &signature, x));
     let by_value = &by_value.functions;
-    let name = &model.item.sig.ident;
     let vis = &model.item.vis;
     let entry = Entry { p, model, signature: &signature, fused: Fusion::of(&plan) };
     let Api { items, functions } = api::entry_points(&entry);
-    let derived = derived_functions(&scope, &entry, program);
+    let derived = derived_functions(&scope, &entry, program, plan.inverse_adjoint.is_some());
     let entry = Entry { p: outside, signature: &Signature::of(outside, model), ..entry };
     let run = match &model.method {
         None if model.origin.called_only => TokenStream::new(),
@@ -100,7 +108,13 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream, sites: &Re
     let writes = program::writes(program);
     let constants_passed = program::constants_passed(&scope, program);
     let tangent = (model.tangents > 0).then(|| derived::name(name, derived::Kind::Tangent));
-    let passed_on = program::reversible_impl(name, program, &signature, tangent.as_ref(), p);
+    let passed_on = program::reversible_impl(
+        name,
+        program,
+        &signature,
+        (tangent.as_ref(), plan.inverse_adjoint.is_some()),
+        p,
+    );
     let names = names::in_programs(outside);
     let imports = callee::imports(outside, &model.source);
     let about = match &model.method {
@@ -135,6 +149,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream, sites: &Re
             #sites
             impl #name {
                 #programs
+                #inverse_adjoint
                 #fused
                 #by_value
                 #accumulates
@@ -181,7 +196,7 @@ struct Derived {
 }
 
 /// What `#[reversible(tangent)]` and `#[reversible(adjoint)]` add.
-fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived {
+fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked, inverse_adjoint: bool) -> Derived {
     let (outside, p) = (&crate::runtime::path(), scope.p);
     let api = Api::default();
     let mut made = Derived { functions: TokenStream::new(), implementations: TokenStream::new(), api };
@@ -191,6 +206,7 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked) -> Derived
     let adjoints = adjoints.into_iter().filter(|_| entry.model.adjoints > 0);
     for kind in tangent.into_iter().chain(taylor).chain(adjoints) {
         let Some((model, function)) = derived::derived(outside, entry.model, program, kind) else { continue };
+        let model = Model { inverse_adjoint, ..model };
         // a loss of nothing: no argument is left that says of what type it is
         if kind == derived::Kind::Gradient && !Signature::of(p, &model).is_determined() {
             continue;
@@ -223,9 +239,28 @@ fn offered(pair: &api::Pair) -> (Api, TokenStream) {
     }
 }
 
+/// What stands for the adjoint of the inverse where that isn't asked for: who calls it, by a derivative that is compiled, learns
+/// what to write.
+fn without_inverse_adjoint(scope: &Scope, signature: &Signature, plan: &Plan, name: &Ident) -> TokenStream {
+    let [_, _, adjoint] = &plan.programs;
+    let direction = Direction::INVERSE_ADJOINT;
+    let message = format!(
+        "a derivative goes through the inverse of `{name}`: write `#[reversible(inverse_adjoint)]` at `{name}`"
+    );
+    let statements = quote!(const { ::core::panic!(#message) });
+    let absent = Program { direction, function: adjoint.function.clone(), variants: None, laned: false };
+    let in_lanes = plan.laned.then(|| lanes::declared(scope, signature, &absent, &statements));
+    let one = program::declared(scope, signature, &absent.function, direction, &statements);
+    quote!(#one #in_lanes)
+}
+
 /// What a function is to its callers.
 fn standing(model: &Model) -> Standing {
-    Standing { order: model.origin.order, entered: api::has_all(model) }
+    Standing {
+        order: model.origin.order,
+        entered: api::has_all(model),
+        inverse_adjoint: model.inverse_adjoint,
+    }
 }
 
 /// A module with nothing but a function.

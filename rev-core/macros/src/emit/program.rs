@@ -38,7 +38,7 @@ pub fn program(scope: &Scope, signature: &Signature, plan: &Program, by_value: &
             variants(scope, (all, shadows.as_ref()), &passed, &entry, &by_value)
         }
     };
-    around(scope, signature, function, &name, direction, &statements)
+    declared(scope, signature, function, direction, &quote!(#statements __Ok(())))
 }
 
 /// `__fused`: the function and its adjoint in one ([`rev_compiler::pass::fuse`]).
@@ -48,7 +48,7 @@ pub fn fused(scope: &Scope, signature: &Signature, fused: &plan::Fusion) -> Toke
     let passed = passed_params(signature, direction, scope.p);
     let entry = entry(scope, signature, function, &name, direction);
     let statements = statements(scope, function, &passed, None);
-    around(scope, signature, function, &name, direction, &quote!(#entry #statements))
+    named(scope, signature, function, (&name, direction), &quote!(#entry #statements __Ok(())))
 }
 
 /// What a program does first where the function is recursive.
@@ -64,13 +64,22 @@ fn entry(
     recursion::entry(scope.p, function, &recursion::again(name, &signature.given(), shadowed, scope.p, &args))
 }
 
-/// The hidden associated function with a program's parameters and statements.
-fn around(
+/// The hidden associated function of a program, with its parameters.
+pub fn declared(
     scope: &Scope,
     signature: &Signature,
     function: &Function,
-    name: &proc_macro2::Ident,
     direction: Direction,
+    statements: &TokenStream,
+) -> TokenStream {
+    named(scope, signature, function, (&program_name(direction), direction), statements)
+}
+
+fn named(
+    scope: &Scope,
+    signature: &Signature,
+    function: &Function,
+    (name, direction): (&proc_macro2::Ident, Direction),
     statements: &TokenStream,
 ) -> TokenStream {
     let p = scope.p;
@@ -98,7 +107,6 @@ fn around(
         #conditions
         {
             #statements
-            __Ok(())
         }
     }
 }
@@ -261,7 +269,7 @@ pub fn reversible_impl(
     name: &proc_macro2::Ident,
     function: &Checked,
     signature: &Signature,
-    tangent: Option<&proc_macro2::Ident>,
+    (tangent, inverse_adjoint): (Option<&proc_macro2::Ident>, bool),
     p: &TokenStream,
 ) -> TokenStream {
     // whoever calls it through the trait couldn't know what is constant
@@ -306,8 +314,9 @@ pub fn reversible_impl(
         plain("forward", "__forward"),
         plain("inverse", "__inverse"),
         adjoint(name, "adjoint", "__adjoint", "Shadows"),
-        adjoint(name, "adjoint_inverse", "__adjoint_inverse", "Shadows"),
     ];
+    let inverse_adjoint =
+        inverse_adjoint.then(|| adjoint(name, "adjoint_inverse", "__adjoint_inverse", "Shadows"));
     let of_adjoint = |of: &proc_macro2::Ident, method: &str, program: &str| {
         let (method, program) = (ident(method), ident(program));
         let [dots, own, own_dots] = ["d", "b", "e"]
@@ -346,6 +355,7 @@ pub fn reversible_impl(
                 #name::__collect(self, __c);
             }
             #(#methods)*
+            #inverse_adjoint
             #tangents
         }
     }

@@ -46,7 +46,7 @@ pub fn lower_function(
     let function =
         ir::Function { params: params_ids, constants, body, checks: !options.unchecked, ..function };
     let function = with_bindings_written_out(function, &visited).in_steps();
-    let Options { tangents, taylor, adjoints, .. } = options;
+    let Options { tangents, taylor, adjoints, inverse_adjoint, .. } = options;
     (
         Model {
             item,
@@ -58,6 +58,8 @@ pub fn lower_function(
             tangents,
             taylor,
             adjoints,
+            // a call of an adjoint may stand in a scope that is uncomputed
+            inverse_adjoint: inverse_adjoint || adjoints > 0,
             origin: Origin::default(),
             method,
         },

@@ -30,7 +30,7 @@ use rev_compiler::plan::{AlikeSoFar, Lanes, Varying};
 
 use super::body::Body;
 use super::names::ident;
-pub use program::program;
+pub use program::{declared, program};
 
 /// What the emitter knows while it emits statements for lanes.
 pub struct Lane {

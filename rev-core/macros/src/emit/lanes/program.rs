@@ -60,23 +60,9 @@ pub fn program(scope: &Scope, signature: &Signature, plan: &Program) -> TokenStr
 /// are none, a call for each lane.
 fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned]) -> TokenStream {
     let (p, function, direction) = (scope.p, &plan.function, plan.direction);
-    let shadowed = direction.adjoint > 0;
     let passed = passed_params(signature, direction, p);
-    let name = lane_program_name(direction);
     let frame = Body::new(scope, function);
     let counts = counts(function);
-    let args: Vec<_> = function.params.iter().map(|&var| frame.name(var)).collect();
-    let params = function.params.iter().zip(&passed).map(|(&var, param)| {
-        let (name, ty) = (frame.name(var), lane_type(param, counts.contains(&var), p));
-        quote!(#name: #ty)
-    });
-    let params: Vec<_> = params.collect();
-    let (declared, conditions) = (signature.declared(), signature.conditions());
-    let (width, width_argument) = if shadowed {
-        (quote!(const __N: usize,), quote!(__width: #p::Width<__N>,))
-    } else {
-        (TokenStream::new(), TokenStream::new())
-    };
     let names: Vec<_> = counts.iter().map(|&var| frame.name(var)).collect();
     let packed = quote!(#(let #names = &__l::Each::pack(#names);)*);
     let one_by_one = || {
@@ -112,7 +98,34 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
         }
         None => statements,
     };
-    let function = |name: &proc_macro2::Ident, statements: TokenStream| {
+    declared(scope, signature, plan, &quote!(#statements __Ok(())))
+}
+
+/// The hidden associated function with its parameters.
+pub fn declared(
+    scope: &Scope,
+    signature: &Signature,
+    plan: &Program,
+    statements: &TokenStream,
+) -> TokenStream {
+    let (p, function, direction) = (scope.p, &plan.function, plan.direction);
+    let passed = passed_params(signature, direction, p);
+    let name = lane_program_name(direction);
+    let frame = Body::new(scope, function);
+    let counts = counts(function);
+    let args: Vec<_> = function.params.iter().map(|&var| frame.name(var)).collect();
+    let params = function.params.iter().zip(&passed).map(|(&var, param)| {
+        let (name, ty) = (frame.name(var), lane_type(param, counts.contains(&var), p));
+        quote!(#name: #ty)
+    });
+    let params: Vec<_> = params.collect();
+    let (declared, conditions) = (signature.declared(), signature.conditions());
+    let (width, width_argument) = if direction.adjoint > 0 {
+        (quote!(const __N: usize,), quote!(__width: #p::Width<__N>,))
+    } else {
+        (TokenStream::new(), TokenStream::new())
+    };
+    let function = |name: &proc_macro2::Ident, statements: &TokenStream| {
         quote! {
             #[doc(hidden)]
             #[inline(always)]
@@ -130,7 +143,6 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
             }
         }
     };
-    let statements = quote!(#statements __Ok(()));
     if direction.adjoint < 2 {
         return function(&name, statements);
     }
@@ -144,7 +156,7 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
         }
     };
     let (every, some) = (call(quote!(__l::All)), call(quote!(__m)));
-    let apart = function(&name, quote!(if __l::Mask::is_all(__m) { #every } else { #some }));
+    let apart = function(&name, &quote!(if __l::Mask::is_all(__m) { #every } else { #some }));
     let inlined = function(&inlined, statements);
     quote!(#apart #inlined)
 }
