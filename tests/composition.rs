@@ -14,7 +14,7 @@ mod shapes {
 
     pub const HALF: f64 = 0.5;
 
-    #[reversible]
+    #[reversible(inverse_adjoint)]
     pub fn area<T: Real>(y: &mut T, a: T, b: T) {
         *y += a * b * T::from_f64(HALF);
     }
@@ -27,7 +27,7 @@ mod shapes {
             x * x * x
         }
 
-        #[reversible]
+        #[reversible(inverse_adjoint)]
         pub(crate) fn volume<T: Real>(y: &mut T, a: T) {
             let mut base = T::zero();
             super::area(&mut base, a, a);
@@ -102,13 +102,13 @@ fn recursion_over_slices_and_between_functions() {
 
 // functions as arguments
 
-#[reversible]
+#[reversible(inverse_adjoint)]
 fn twice<T: Real>(y: &mut T, x: T, f: impl Reversible<(&mut T, T)>) {
     f(&mut *y, x);
     f(&mut *y, x * 2.0);
 }
 
-#[reversible]
+#[reversible(inverse_adjoint)]
 fn between<T, F, G>(y: &mut [T], x: &[T], f: F, g: G)
 where
     T: Real,
@@ -125,12 +125,12 @@ where
     twice(&mut y[0], x[0], f);
 }
 
-#[reversible]
+#[reversible(inverse_adjoint)]
 fn squared<T: Real>(y: &mut T, x: T) {
     *y += x * x;
 }
 
-#[reversible]
+#[reversible(inverse_adjoint)]
 fn shifted<T: Real>(y: &mut [T], x: &[T], by: usize) {
     for i in by..y.len() {
         y[i] += x[i - by].sin();

@@ -162,7 +162,7 @@ mod library {
     use rev::prelude::*;
 
     /// `y += a x`
-    #[reversible]
+    #[reversible(inverse_adjoint)]
     pub fn axpy<T: Real>(y: &mut [T], x: &[T], a: T) {
         for i in 0..x.len() {
             y[i] += a * x[i];
@@ -252,7 +252,7 @@ fn recursion() {
 }
 
 /// `y += f²(x)` by Bennett's scheme: the middle value is uncomputed.
-#[reversible]
+#[reversible(inverse_adjoint)]
 fn twice<T: Real, F: Reversible<(&mut T, &T)>>(y: &mut T, x: &T, f: F) {
     let mut middle = T::zero();
     #[compute]
@@ -267,7 +267,7 @@ fn undo<T: Real>(y: &mut T, x: &T, f: impl Reversible<(&mut T, &T)>) {
     f.inverse(&mut y, &x);
 }
 
-#[reversible]
+#[reversible(inverse_adjoint)]
 fn square_plus<T: Real>(y: &mut T, x: &T) {
     *y += *x * *x + 1.0;
 }

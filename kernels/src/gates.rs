@@ -16,7 +16,7 @@ fn with_zero(k: usize, bit: usize) -> usize {
 }
 
 /// `Rx(θ)` on a qubit. Its pairs of amplitudes are disjoint, which can't be read off bits.
-#[reversible]
+#[reversible(inverse_adjoint)]
 pub fn rx<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
@@ -29,7 +29,7 @@ pub fn rx<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 }
 
 /// `Ry(θ)` on a qubit.
-#[reversible]
+#[reversible(inverse_adjoint)]
 pub fn ry<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
@@ -42,7 +42,7 @@ pub fn ry<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 }
 
 /// `Rz(θ)` on a qubit.
-#[reversible]
+#[reversible(inverse_adjoint)]
 pub fn rz<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
     #[disjoint(state)]
     for k in par(0..state.len() / 2) {
@@ -55,7 +55,7 @@ pub fn rz<T: Real>(state: &mut [Complex<T>], theta: T, qubit: usize) {
 }
 
 /// Exchanges two different qubits, `low` the one of the lower bit.
-#[reversible]
+#[reversible(inverse_adjoint)]
 pub fn swap_qubits<T: Real>(state: &mut [Complex<T>], low: usize, high: usize) {
     #[disjoint(state)]
     for k in par(0..state.len() / 4) {

@@ -129,7 +129,7 @@ struct Body<T: Real> {
 #[reversible]
 impl<T: Real> Body<T> {
     /// A step of a harmonic oscillator.
-    #[reversible]
+    #[reversible(inverse_adjoint)]
     fn step(&mut self, dt: T) {
         self.x += self.v * dt;
         self.v -= self.x * dt;

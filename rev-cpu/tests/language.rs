@@ -352,6 +352,8 @@ fn functions_as_arguments() {
     assert_eq!(g.x, 108.0);
     let mut x = [1.0, 2.0, 3.0];
     let _ = apply(halves {}, &mut x);
+    let error = apply::vjp(&Cpu::new(), &[1.0; 4], halves {}, &[1.0, 2.0, 3.0, 4.0]).unwrap_err().to_string();
+    assert!(error.contains("halves, without `#[reversible(inverse_adjoint)]`"), "{error}");
 }
 
 // stacks, external and unchecked blocks, arrays as ancillas

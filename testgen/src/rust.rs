@@ -46,14 +46,12 @@ fn function(f: &Function, signature: &Signature, derived: [(bool, &str); 2]) -> 
     let constants: Vec<&str> = f.constants.iter().map(|v| f.var(*v).name.as_str()).collect();
     let constants = (!constants.is_empty()).then(|| format!("constant({})", constants.join(", ")));
     let derived = derived.into_iter().filter(|(has, _)| *has).map(|(_, name)| name.to_string());
-    let options: Vec<String> = derived.chain(constants).collect();
-    let options = match options.is_empty() {
-        true => String::new(),
-        false => format!("({})", options.join(", ")),
-    };
+    // any of them may be called backwards where cotangents go through it
+    let options: Vec<String> = derived.chain(["inverse_adjoint".to_string()]).chain(constants).collect();
+    let options = options.join(", ");
     let _ = writeln!(
         p.out,
-        "/// Generated.\n#[reversible{options}]\npub fn {}<{}>({}) {{",
+        "/// Generated.\n#[reversible({options})]\npub fn {}<{}>({}) {{",
         f.name,
         generics.join(", "),
         params.join(", ")

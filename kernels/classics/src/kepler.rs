@@ -15,7 +15,7 @@
 use rev_cpu::prelude::*;
 
 /// The velocity changes by `time` times the force.
-#[reversible]
+#[reversible(inverse_adjoint)]
 pub fn kick<T: Real>(velocity: &mut [T; 2], position: &[T; 2], time: T) {
     let square = position[0] * position[0] + position[1] * position[1];
     let pull = time / (square * square.sqrt());
