@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Subject;
+use super::{Subject, Way};
 use crate::coordinates;
 use crate::error::{Cause, Error};
 use crate::tolerance::Tolerances;
@@ -135,14 +135,14 @@ struct Check<'a> {
 impl<'a> Check<'a> {
     fn new(mut subject: Subject<'a>, options: &'a GradientOptions) -> Result<Check<'a>, Error> {
         let mut state = subject.state.clone();
-        (subject.forward)(&mut state)?;
+        (subject.run)(Way::Forward, &mut state, &mut [])?;
         let mut shadows: Vec<Data> = state.iter().map(Data::zero_shadow).collect();
         let mut sequence = Sequence::new(0);
         for (shadow, _) in shadows.iter_mut().zip(subject.written).filter(|(_, &written)| written) {
             coordinates::update(shadow, &mut |_| sequence.next());
         }
         let seeds = shadows.iter().map(coordinates::of).collect();
-        (subject.adjoint)(&mut state, &mut shadows)?;
+        (subject.run)(Way::Adjoint, &mut state, &mut shadows)?;
         let compared =
             state.iter().zip(&subject.state).zip(subject.names).find_map(|((after, before), name)| {
                 let mismatch = after.compare(before, &options.values, None).err()?;
@@ -178,7 +178,7 @@ impl<'a> Check<'a> {
 
     /// `⟨ȳ, y(x)⟩` and the sum of its terms' magnitudes.
     fn evaluate(&mut self, mut state: Vec<Data>) -> Result<(f64, f64), Error> {
-        (self.subject.forward)(&mut state)?;
+        (self.subject.run)(Way::Forward, &mut state, &mut [])?;
         let (mut sum, mut size) = (0.0, 0.0);
         for (data, seed) in state.iter().zip(&self.seeds) {
             // what isn't asked for may be no number
@@ -394,20 +394,17 @@ mod tests {
             names: &["y", "x"],
             written: &[true, false],
             state: vec![Data::scalar(2.0), Data::vector(vec![Data::scalar(3.0), Data::scalar(-5.0)])],
-            forward: Box::new(move |d| {
-                let v = numbers(d);
-                set(d, &[v[0] + v[1] * v[1] * v[2], v[1], v[2]]);
-                Ok(())
-            }),
-            inverse: Box::new(move |d| {
-                let v = numbers(d);
-                set(d, &[(v[0] - v[1] * v[1] * v[2]) * factor, v[1], v[2]]);
-                Ok(())
-            }),
-            adjoint: Box::new(move |d, s| {
+            run: Box::new(move |way, d, s| {
                 let (v, c) = (numbers(d), numbers(s));
-                set(d, &[v[0] - v[1] * v[1] * v[2], v[1], v[2]]);
-                set(s, &[c[0], c[1] + c[0] * 2.0 * v[1] * v[2] * factor, c[2] + c[0] * v[1] * v[1]]);
+                let product = v[1] * v[1] * v[2];
+                match way {
+                    Way::Forward => set(d, &[v[0] + product, v[1], v[2]]),
+                    Way::Inverse => set(d, &[(v[0] - product) * factor, v[1], v[2]]),
+                    Way::Adjoint => {
+                        set(d, &[v[0] - product, v[1], v[2]]);
+                        set(s, &[c[0], c[1] + c[0] * 2.0 * v[1] * v[2] * factor, c[2] + c[0] * v[1] * v[1]]);
+                    }
+                }
                 Ok(())
             }),
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Subject;
+use super::{Subject, Way};
 use crate::coordinates;
 use crate::error::Error;
 use crate::tolerance::Tolerances;
@@ -52,8 +52,8 @@ impl InverseReport {
 /// What the program or its inverse reports.
 pub fn check_inverse(mut subject: Subject<'_>, tolerances: &Tolerances) -> Result<InverseReport, Error> {
     let before = subject.state.clone();
-    (subject.forward)(&mut subject.state)?;
-    (subject.inverse)(&mut subject.state)?;
+    (subject.run)(Way::Forward, &mut subject.state, &mut [])?;
+    (subject.run)(Way::Inverse, &mut subject.state, &mut [])?;
     let mut report = InverseReport { elements: 0, moved: Vec::new() };
     for ((name, before), after) in subject.names.iter().zip(&before).zip(&subject.state) {
         let (before, after) = (coordinates::leaves(before), coordinates::leaves(after));

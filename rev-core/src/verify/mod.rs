@@ -17,11 +17,20 @@ pub use gradient::{check_gradient, ArgumentRow, DirectionRow, GradientOptions, G
 pub use inverse::{check_inverse, InverseReport, Moved};
 pub use locate::{locate, Located, Search};
 
-/// Runs a program on a state: one value for each parameter, changed in place.
-pub type Run<'a> = dyn FnMut(&mut [Data]) -> Result<(), Error> + 'a;
+/// Which of a subject's programs runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The program.
+    Forward,
+    /// Its inverse.
+    Inverse,
+    /// Its adjoint: from the state after and its cotangents to the state before and its cotangents.
+    Adjoint,
+}
 
-/// Runs an adjoint: state after and cotangents in, state before and cotangents out, both in place.
-pub type RunAdjoint<'a> = dyn FnMut(&mut [Data], &mut [Data]) -> Result<(), Error> + 'a;
+/// Runs one of a subject's programs on a state, one value for each parameter, and of the adjoint on the cotangents; both
+/// are changed in place.
+pub type Run<'a> = dyn FnMut(Way, &mut [Data], &mut [Data]) -> Result<(), Error> + 'a;
 
 /// A program with a state to check it at.
 pub struct Subject<'a> {
@@ -31,10 +40,6 @@ pub struct Subject<'a> {
     pub written: &'a [bool],
     /// The arguments.
     pub state: Vec<Data>,
-    /// The program.
-    pub forward: Box<Run<'a>>,
-    /// Its inverse.
-    pub inverse: Box<Run<'a>>,
-    /// Its adjoint.
-    pub adjoint: Box<RunAdjoint<'a>>,
+    /// What runs its programs.
+    pub run: Box<Run<'a>>,
 }

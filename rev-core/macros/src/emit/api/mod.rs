@@ -299,7 +299,12 @@ impl Entry<'_> {
     }
 
     /// A parameter's gradient from its shadow of width 1.
-    pub fn gradient_of(&self, param: &ParamModel, passed: &Passed, shadow: &Ident) -> TokenStream {
+    pub fn gradient_of(
+        &self,
+        param: &ParamModel,
+        passed: &Passed,
+        shadow: &impl quote::ToTokens,
+    ) -> TokenStream {
         let p = self.p;
         if self.is_inactive(param) {
             return quote!(());

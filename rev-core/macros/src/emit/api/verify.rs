@@ -68,16 +68,28 @@ fn subject(entry: &Entry) -> TokenStream {
             quote!({ #copy #p::DynArg::load(&#name) })
         }
     });
-    let (forward, inverse) = (run(entry, Direction::FORWARD), run(entry, Direction::INVERSE));
+    let (load, store) = filled(entry);
+    let [forward, inverse] = [Direction::FORWARD, Direction::INVERSE].map(|direction| {
+        let slots: Vec<_> =
+            entry.params().map(|(param, passed)| Slot::own(param.ident.clone(), passed.clone())).collect();
+        entry.dispatch(direction, &slots, None)
+    });
     let adjoint = adjoint(entry);
     quote! {
         #p::verify::Subject {
             names: &[#(#names),*],
             written: &[#(#written),*],
             state: ::std::vec![#(#state),*],
-            forward: ::std::boxed::Box::new(|__state| { #forward __Ok(()) }),
-            inverse: ::std::boxed::Box::new(|__state| { #inverse __Ok(()) }),
-            adjoint: ::std::boxed::Box::new(|__state, __shadows| { #adjoint __Ok(()) }),
+            run: ::std::boxed::Box::new(|__way, __state, __shadows| {
+                #load
+                match __way {
+                    #p::verify::Way::Forward => #forward,
+                    #p::verify::Way::Inverse => #inverse,
+                    #p::verify::Way::Adjoint => { #adjoint }
+                }
+                #store
+                __Ok(())
+            }),
         }
     }
 }
@@ -111,18 +123,10 @@ fn filled(entry: &Entry) -> (TokenStream, TokenStream) {
     (load, store)
 }
 
-fn run(entry: &Entry, direction: Direction) -> TokenStream {
-    let (load, store) = filled(entry);
-    let slots: Vec<_> =
-        entry.params().map(|(param, passed)| Slot::own(param.ident.clone(), passed.clone())).collect();
-    let run = entry.dispatch(direction, &slots, None);
-    quote!(#load #run; #store)
-}
-
+/// A run of the adjoint on the copies, with shadows filled from the checker's, and back.
 fn adjoint(entry: &Entry) -> TokenStream {
     let (p, n) = (entry.p, quote!(1usize));
-    let (mut load, mut store) = filled(entry);
-    let mut slots = Vec::new();
+    let (mut load, mut store, mut slots) = (TokenStream::new(), TokenStream::new(), Vec::new());
     for (k, (param, passed)) in entry.params().enumerate() {
         let bar = format_ident!("__{}_bar", param.ident);
         let slot = Slot::own(param.ident.clone(), passed.clone());

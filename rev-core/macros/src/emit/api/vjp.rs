@@ -11,21 +11,12 @@ use super::{input_like, same_shape, Api, Entry, Slot};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
 
-/// How wide the seeds are.
-#[derive(Clone, Copy, PartialEq)]
-enum Width {
-    /// One cotangent, as plain numbers.
-    One,
-    /// `__N` cotangents side by side.
-    Batch,
-}
-
 /// The functions, where something is written.
 pub fn vjp(entry: &Entry) -> Api {
     if entry.params().all(|(param, _)| param.mode == Mode::Read) {
         return Api { items: TokenStream::new(), functions: TokenStream::new() };
     }
-    let (one, batch) = (function(entry, Width::One), function(entry, Width::Batch));
+    let (one, batch) = (one(entry), batch(entry));
     let doc = "The outputs of the function, and the cotangents of all its arguments: the derivatives by \
                the arguments of the sum of the outputs, each times its seed. The seeds of the written \
                arguments come first, then all arguments, which stay as they are.";
@@ -64,16 +55,52 @@ fn result(entry: &Entry) -> TokenStream {
     }
 }
 
-fn function(entry: &Entry, width: Width) -> TokenStream {
+/// `f::vjp`: a seed of one, as plain numbers.
+fn one(entry: &Entry) -> TokenStream {
     let (p, vis, device) = (entry.p, &entry.model.item.vis, entry.device());
     let (declared, conditions) = (entry.signature.declared(), entry.signature.conditions());
-    let result = entry.result_name("Vjp");
-    let (name, wide, n) = match width {
-        Width::One => (format_ident!("vjp"), None, quote!(1usize)),
-        Width::Batch => (format_ident!("vjp_batch"), Some(quote!(const __N: usize)), quote!(__N)),
-    };
+    let (result, given) = (entry.result_name("Vjp"), entry.signature.given());
+    let inputs: Vec<_> = entry.params().map(|(param, passed)| entry.shared_input(param, passed)).collect();
+    let names = entry.params().map(|(param, _)| &param.ident);
+    let (mut seeds, mut start, mut cotangents) = (Vec::new(), TokenStream::new(), Vec::new());
+    let (mut types, mut fields) = (Vec::new(), TokenStream::new());
+    for (param, passed) in entry.params() {
+        let (name, bar, ty) = (&param.ident, entry.bar(param), entry.owned_type(passed));
+        if param.mode != Mode::Read {
+            let element = &passed.ty;
+            seeds.push(input_like(p, &bar, passed.shape, &quote!(<#element as #p::Primal>::Gradient)));
+            let owned = owned(passed.shape, &bar);
+            start.extend(quote!(let #bar = <#ty as #p::Primal>::cotangent(#owned);));
+            cotangents.push(match passed.shape {
+                Shape::Value | Shape::Function => quote!(#bar),
+                Shape::Slice => quote!(&#bar[..]),
+                Shape::Array(_) => quote!(#bar.view()),
+            });
+            fields.extend(quote!(#name: __all.#name,));
+            types.push(ty);
+        }
+        let gradient = entry.gradient_of(param, passed, &quote!(__all.#bar));
+        fields.extend(quote!(#bar: #gradient,));
+        types.push(entry.gradient_type(param, passed));
+    }
+    quote! {
+        #vis fn vjp<#declared>(
+            #device: &(impl #p::Device + ?Sized), #(#seeds,)* #(#inputs),*
+        ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
+            #start
+            let __all = Self::vjp_batch::<#given 1usize>(#device, #(#cotangents,)* #(#names),*)?;
+            __Ok(#result { #fields })
+        }
+    }
+}
+
+/// `f::vjp_batch`: seeds of `__N` cotangents side by side.
+fn batch(entry: &Entry) -> TokenStream {
+    let (p, vis, device) = (entry.p, &entry.model.item.vis, entry.device());
+    let (declared, conditions) = (entry.signature.declared(), entry.signature.conditions());
+    let (result, n) = (entry.result_name("Vjp"), quote!(__N));
     let written = || entry.params().filter(|(param, _)| param.mode != Mode::Read);
-    let seeds: Vec<_> = written().map(|(param, passed)| seed_input(entry, param, passed, width)).collect();
+    let seeds: Vec<_> = written().map(|(param, passed)| seed_input(entry, param, passed)).collect();
     let inputs: Vec<_> = entry.params().map(|(param, passed)| entry.shared_input(param, passed)).collect();
     let (mut types, mut start, mut outputs, mut fields) =
         (Vec::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
@@ -85,7 +112,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
         let slot = if own { Slot::own(name.clone(), passed.clone()) } else { Slot::of(param, passed) };
         if own {
             start.extend(entry.copied(param, passed));
-            start.extend(seed(entry, param, passed, width));
+            start.extend(seed(entry, param, passed));
             let output = format_ident!("__{}_after", name);
             outputs.extend(quote!(let #output = ::core::clone::Clone::clone(&#name);));
             kept.push(output.clone());
@@ -98,20 +125,12 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
             start.extend(quote!(let mut #shadow = #zero;));
             zeros.push(both.len() + 1);
         }
-        match width {
-            Width::One => {
-                let gradient = entry.gradient_of(param, passed, &shadow);
-                fields.extend(quote!(#shadow: #gradient,));
-                types.push(entry.gradient_type(param, passed));
-            }
-            Width::Batch if entry.is_constant(param) => {
-                fields.extend(quote!(#shadow: (),));
-                types.push(quote!(()));
-            }
-            Width::Batch => {
-                fields.extend(quote!(#shadow,));
-                types.push(entry.shadow_type(passed, &n));
-            }
+        if entry.is_constant(param) {
+            fields.extend(quote!(#shadow: (),));
+            types.push(quote!(()));
+        } else {
+            fields.extend(quote!(#shadow,));
+            types.push(entry.shadow_type(passed, &n));
         }
         values.push(slot.clone());
         both.push(slot);
@@ -123,7 +142,7 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
     let adjoint = entry.dispatch_knowing(Direction::ADJOINT, &both, Some(&n), known);
     let (fuses, fused) = (entry.is_fused(), entry.dispatch_fused(&both, &zeros, &n));
     quote! {
-        #vis fn #name<#declared #wide>(
+        #vis fn vjp_batch<#declared const __N: usize>(
             #device: &(impl #p::Device + ?Sized), #(#seeds,)* #(#inputs),*
         ) -> ::core::result::Result<#result<#(#types),*>, #p::Error> #conditions {
             #start
@@ -145,27 +164,24 @@ fn function(entry: &Entry, width: Width) -> TokenStream {
 }
 
 /// The seed of a written argument: shaped like it.
-fn seed_input(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) -> TokenStream {
+fn seed_input(entry: &Entry, param: &ParamModel, passed: &Passed) -> TokenStream {
     let (p, ty) = (entry.p, &passed.ty);
-    let element = match width {
-        Width::One => quote!(<#ty as #p::Primal>::Gradient),
-        Width::Batch => quote!(<#ty as #p::Primal>::Shadow<__N>),
-    };
-    input_like(p, &entry.bar(param), passed.shape, &element)
+    input_like(p, &entry.bar(param), passed.shape, &quote!(<#ty as #p::Primal>::Shadow<__N>))
 }
 
 /// Turns the seed into a shadow of the argument's shape.
-fn seed(entry: &Entry, param: &ParamModel, passed: &Passed, width: Width) -> TokenStream {
-    let (p, name, ty) = (entry.p, entry.bar(param), entry.owned_type(passed));
+fn seed(entry: &Entry, param: &ParamModel, passed: &Passed) -> TokenStream {
+    let (p, name) = (entry.p, entry.bar(param));
     let shape = same_shape(p, passed.shape, &param.ident, &name);
-    let owned = match passed.shape {
+    let owned = owned(passed.shape, &name);
+    quote!(#shape let mut #name = #owned;)
+}
+
+/// An argument's own copy.
+fn owned(shape: Shape, name: &Ident) -> TokenStream {
+    match shape {
         Shape::Value | Shape::Function => quote!(#name),
         Shape::Slice => quote!(#name.to_vec()),
         Shape::Array(_) => quote!(#name.to_owned()),
-    };
-    let shadow = match width {
-        Width::One => quote!(<#ty as #p::Primal>::cotangent(#owned)),
-        Width::Batch => owned,
-    };
-    quote!(#shape let mut #name = #shadow;)
+    }
 }
