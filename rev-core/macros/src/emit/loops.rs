@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use rev_compiler::ir::{Block, Class, Expr, ExprKind, Range, Type, VarId};
+use rev_compiler::ir::{Block, Class, Expr, ExprKind, Number, Range, Type, VarId};
 
 use super::body::{Around, Body, Repr};
 use super::expr::is_of_literals;
@@ -28,12 +28,14 @@ impl Body<'_> {
         if range.step.is_some() || !self.is_machine_integer(var) {
             return self.steps(var, range);
         }
-        let (start, end) = (self.expr(&range.start), self.expr(&range.end));
-        let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
-        let values = if range.inclusive {
-            quote!(::core::ops::RangeInclusive #of ::new(#start, #end))
-        } else {
-            quote!(::core::ops::Range #of { start: #start, end: #end })
+        let of = self.counter_type(var, range);
+        let (first, end) = (first(&range.start, of.as_ref()), self.expr(&range.end));
+        let start = first.clone().unwrap_or_else(|| self.expr(&range.start));
+        let of = of.map(|t| quote!(::<#t>));
+        let values = match (range.inclusive, first) {
+            (true, _) => quote!(::core::ops::RangeInclusive #of ::new(#start, #end)),
+            (false, Some(first)) => quote!(#first..#end),
+            (false, None) => quote!(::core::ops::Range #of { start: #start, end: #end }),
         };
         if range.reversed {
             quote!((#values).rev())
@@ -80,6 +82,15 @@ impl Body<'_> {
             Type::Scalar(s) => s.class() == Class::Integer,
             _ => false,
         }
+    }
+}
+
+/// A literal that a range starts at, as one of the counter's type: nearly all loops start at one, and a literal costs the
+/// compiler nothing.
+fn first(start: &Expr, of: Option<&TokenStream>) -> Option<TokenStream> {
+    match &start.kind {
+        ExprKind::Literal(Number::Int(v @ 0..=127), None) => format!("{v}{}", of?).parse().ok(),
+        _ => None,
     }
 }
 
