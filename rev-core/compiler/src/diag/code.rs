@@ -391,6 +391,11 @@ codes! {
              views of these."
             "A value has no storage."
             "Use a variable."
+        Checkpoint R0618 "a loop with `#[checkpoint]` that can't be run again"
+            "Such a loop counts up by one; what it changes are numbers, and arrays and tuples of them, declared before it in the same block; and \
+             an assignment stands in no parallel loop and gives a variable from outside the loop a new value."
+            "Its steps are run again, from states that are kept, and all of it is taken back at the end of the block."
+            "Change variables of the block, and add what comes out to others behind the loop."
         ReservedName R0617 "a name that the generated code needs, or that means something else"
             "Names that begin with `__` belong to the generated code. A function, a type parameter or a const parameter doesn't have \
              the name of a primitive type, and a function begins with a small letter and isn't called `inverse`; a pure \

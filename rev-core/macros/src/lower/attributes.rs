@@ -14,6 +14,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("keep", "an `if`"),
     ("injective", "a `for` loop over `par(..)`"),
     ("disjoint", "a `for` loop over `par(..)`"),
+    ("checkpoint", "a `for` loop in a block of statements"),
     ("compute", "a block"),
     ("inverse", "a block"),
     ("unchecked", "a block"),

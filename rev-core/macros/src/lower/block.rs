@@ -13,13 +13,15 @@ impl Lowerer {
     /// A block with a scope of its own.
     pub(super) fn block(&mut self, block: &syn::Block) -> Block {
         let mark = self.scope.len();
+        self.blocks.push(mark);
         let out = self.sequence(&block.stmts);
+        self.blocks.pop();
         self.scope.truncate(mark);
         out
     }
 
     /// The statements of a block. What declares something has the rest as its body.
-    fn sequence(&mut self, stmts: &[syn::Stmt]) -> Block {
+    pub(super) fn sequence(&mut self, stmts: &[syn::Stmt]) -> Block {
         let mut out = Vec::new();
         for (k, stmt) in stmts.iter().enumerate() {
             let rest = &stmts[k + 1..];
@@ -33,6 +35,16 @@ impl Lowerer {
                 {
                     out.push(self.compute(b, rest));
                     return out;
+                }
+                syn::Stmt::Expr(syn::Expr::ForLoop(f), _)
+                    if f.attrs.iter().any(|a| a.path().is_ident("checkpoint")) =>
+                {
+                    out.extend(self.checkpointed(f, rest));
+                    return out;
+                }
+                syn::Stmt::Expr(syn::Expr::Assign(a), _) if self.steps.is_some() => {
+                    self.attributes(&a.attrs, &[]);
+                    out.extend(self.renew(a));
                 }
                 syn::Stmt::Expr(e, _) => out.extend(self.statement(e)),
                 syn::Stmt::Macro(m) => self.macro_statement(&m.mac),

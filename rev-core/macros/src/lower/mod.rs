@@ -9,6 +9,7 @@ mod array;
 mod attributes;
 mod block;
 mod call;
+mod checkpoint;
 mod composed;
 mod elements;
 mod exits;
@@ -61,6 +62,12 @@ struct Lowerer {
     unreadable: usize,
     /// The elements that loops visit.
     visited: BTreeSet<VarId>,
+    /// How many names were in scope where each block around begins.
+    blocks: Vec<usize>,
+    /// The loop with `#[checkpoint]` around.
+    steps: Option<checkpoint::Steps>,
+    /// The stacks for what assignments lose.
+    lost: BTreeSet<VarId>,
     /// Whether complex numbers occur.
     has_complex: bool,
     /// Whether this is a pure function.
@@ -95,6 +102,9 @@ impl Lowerer {
             references: BTreeSet::new(),
             unreadable: 0,
             visited: BTreeSet::new(),
+            blocks: Vec::new(),
+            steps: None,
+            lost: BTreeSet::new(),
             has_complex: false,
             is_pure: false,
         }

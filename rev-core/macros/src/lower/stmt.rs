@@ -166,7 +166,10 @@ impl Lowerer {
         };
         let var = self.loop_variable(index, ty, &f.pat);
         let named = over.zip(element).and_then(|(over, pat)| self.name_element(pat, over.place, var));
+        let in_parallel = self.steps.as_ref().is_some_and(|steps| steps.in_parallel);
+        self.steps.iter_mut().for_each(|steps| steps.in_parallel |= parallel);
         let body = self.block(&f.body);
+        self.steps.iter_mut().for_each(|steps| steps.in_parallel = in_parallel);
         self.scope.truncate(mark);
         let body = match named {
             Some((element, expr)) => vec![Stmt::new(StmtKind::Let { var: element, expr, body }).at(span)],
@@ -177,7 +180,7 @@ impl Lowerer {
     }
 
     /// The variable of a loop, `None` for one without a name.
-    fn loop_variable(&mut self, pat: Option<&syn::Pat>, ty: Type, at: &syn::Pat) -> VarId {
+    pub(super) fn loop_variable(&mut self, pat: Option<&syn::Pat>, ty: Type, at: &syn::Pat) -> VarId {
         match pat {
             Some(syn::Pat::Ident(p))
                 if p.by_ref.is_none() && p.subpat.is_none() && p.mutability.is_none() =>
@@ -195,7 +198,7 @@ impl Lowerer {
         self.add_var("i", ty, VarKind::Index, at)
     }
 
-    fn no_label(&mut self, label: &Option<syn::Label>) {
+    pub(super) fn no_label(&mut self, label: &Option<syn::Label>) {
         if let Some(label) = label {
             let _: Option<()> = self.error(
                 Code::Break,
@@ -206,7 +209,12 @@ impl Lowerer {
     }
 
     /// From the first attribute, else the keyword, to the end of the condition or range.
-    fn head(&mut self, attr: Option<&syn::Attribute>, keyword: &impl ToTokens, end: &syn::Expr) -> Span {
+    pub(super) fn head(
+        &mut self,
+        attr: Option<&syn::Attribute>,
+        keyword: &impl ToTokens,
+        end: &syn::Expr,
+    ) -> Span {
         let start = attr.map_or_else(|| Region::of(keyword), Region::of);
         self.source.spans.record(start.to(Region::of(end)))
     }
@@ -277,9 +285,9 @@ impl Lowerer {
         let (l, r) = (tidy(&a.left), tidy(&a.right));
         let help = match l.len() + r.len() < 60 {
             true => format!(
-                "accumulate where `{l}` is 0 before (`{l} += {r};`), exchange (`swap`), or take a new name (`let n = {r};`)"
+                "accumulate where `{l}` is 0 before (`{l} += {r};`), exchange (`swap`), or take a new name (`let n = {r};`); in a loop with `#[checkpoint]` it may stand"
             ),
-            false => "accumulate (`+=`) where it is 0 before, exchange (`swap`), or take a new name (`let`)".into(),
+            false => "accumulate (`+=`) where it is 0 before, exchange (`swap`), or take a new name (`let`); in a loop with `#[checkpoint]` it may stand".into(),
         };
         self.error_help(
             Code::Assignment,
