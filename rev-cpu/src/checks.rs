@@ -1,7 +1,7 @@
 //! The run-time checks of reversibility: what emitted code calls where checks are on.
 
 use rev_core::error::{Cause, Error};
-use rev_core::scalar::{rt, Mismatch, Primal, Scalar, Zero};
+use rev_core::scalar::{rt, Linear, Mismatch, Primal, Scalar};
 use rev_core::tolerance::{Options, Tolerance, Tolerances};
 
 use crate::context::Context;
@@ -98,10 +98,19 @@ pub fn vacant<C, P: Primal>(cx: Context<'_, C>, found: &P) -> Result<(), Mismatc
     found.compare(&found.zero_like(), cx.tolerances(), None)
 }
 
-/// Moves a value out and leaves zero: what a push does to its place.
+/// Moves a value out and leaves the zero of its shape: what a push does to its place.
 #[inline(always)]
-pub fn take_value<P: Zero>(place: &mut P) -> P {
-    std::mem::replace(place, P::zero())
+pub fn take_value<P: Primal>(place: &mut P) -> P {
+    let zero = place.zero_like();
+    std::mem::replace(place, zero)
+}
+
+/// The same of a shadow.
+#[inline(always)]
+pub fn take_shadow<S: Linear>(place: &mut S) -> S {
+    let shadow = place.clone();
+    place.set_zero();
+    shadow
 }
 
 /// Whether two indices are the same element.

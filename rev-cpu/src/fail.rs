@@ -8,6 +8,7 @@ use rev_core::ir::Span;
 use rev_core::scalar::rt::instr::InstrError;
 use rev_core::scalar::Mismatch;
 use rev_core::tolerance::Tolerances;
+use rev_core::value::{DynArg, Shapes as ArrayShapes};
 
 use crate::arrays::{shape_of, Shapes};
 use crate::view::{Extents, Taken};
@@ -343,6 +344,41 @@ pub fn no_inverse_adjoint(name: &'static str) -> Error {
 #[cold]
 pub fn no_single_number<T>(why: &str) -> Result<T, Error> {
     Err(Cause::Rejected(why.to_string()).into())
+}
+
+/// Two values that don't have arrays of the same shapes.
+#[cold]
+#[inline(never)]
+pub fn misshapen(at: &At, place: &'static str, m: Mismatch) -> Error {
+    at.error(misfit_of_arrays(place, m))
+}
+
+fn misfit_of_arrays(place: &'static str, m: Mismatch) -> Cause {
+    Cause::Shape { place: format!("{place}{}", m.path).into(), expected: m.expected, found: m.found }
+}
+
+/// Checks that the arrays in an argument have the shapes of those in the one that it belongs to, and its stacks the
+/// heights, where these count.
+///
+/// # Errors
+///
+/// When they haven't.
+pub fn same_shapes<A: DynArg, B: DynArg>(
+    name: &'static str,
+    expected: &A,
+    found: &B,
+    stacks: bool,
+) -> Result<(), Error> {
+    rev_core::value::same_shapes(expected, found, stacks).map_err(|m| misfit_of_arrays(name, m).into())
+}
+
+/// The same of the shapes themselves.
+///
+/// # Errors
+///
+/// Where they differ.
+pub fn alike(name: &'static str, expected: &ArrayShapes, found: &ArrayShapes) -> Result<(), Error> {
+    expected.expect(found).map_err(|m| misfit_of_arrays(name, m).into())
 }
 
 /// Checks that an argument has the shape of the one that it belongs to.

@@ -6,7 +6,7 @@ use std::ops::BitOr;
 use ndarray::{Array, ArrayView, Dimension};
 use rev_core::error::Error;
 use rev_core::scalar::{Linear, Num, Primal};
-use rev_core::value::DynArg;
+use rev_core::value::{DynArg, Shapes};
 
 use crate::fail;
 
@@ -154,6 +154,8 @@ fn put_direction(name: &'static str, direction: &dyn DynArg, tangent: &mut dyn D
     if let (Some(found), Some(expected)) = (direction.outline(), tangent.outline()) {
         fail::same_shape(name, &expected.shape, &found.shape)?;
     }
+    // an array may stand for a vector
+    fail::alike(name, &Shapes::of(tangent, true).inside(), &Shapes::of(direction, true).inside())?;
     let (mut numbers, mut width) = (Vec::new(), 0);
     direction.sides(&mut |sides| {
         width = sides.len();

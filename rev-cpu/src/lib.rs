@@ -67,7 +67,9 @@ pub mod prelude {
 /// What emitted code names. Not part of the interface.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::checks::{compare, in_range, number, ranges_meet, same_index, take_value, vacant, Held};
+    pub use crate::checks::{
+        compare, in_range, number, ranges_meet, same_index, take_shadow, take_value, vacant, Held,
+    };
     pub use crate::collect::{Collector, DerivedModule, FunctionArg};
     pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
@@ -89,7 +91,9 @@ pub mod __private {
     };
     pub use crate::pass::Pass;
     pub use crate::steps::{Down, Steps, Up};
-    pub use crate::view::{Dynamic, Elements, Exclusive, Extents, Shared, Single, Slice, Strided, Taken};
+    pub use crate::view::{
+        Dynamic, Elements, Exclusive, Extents, Lend, Shared, Single, Slice, Strided, Taken, Without,
+    };
     pub use crate::workspace::{Source, Workspace};
     pub use crate::{arrays, checks, claims, fail, lanes, parallel, recursion};
     pub use ndarray;
@@ -102,7 +106,7 @@ pub mod __private {
     pub use rev_core::sparse;
     pub use rev_core::structure::{Structs, Structure};
     pub use rev_core::tolerance::Tolerances;
-    pub use rev_core::value::{Data, DynArg, PlaneReader, PlaneWriter, Stack};
+    pub use rev_core::value::{same_shapes, Data, DynArg, PlaneReader, PlaneWriter, Shapes, Stack};
     pub use rev_core::verify;
 
     /// A copy, under a name that is short where it is written often.

@@ -134,7 +134,8 @@ pub trait HasPure<const NAME: u64> {
 #[diagnostic::on_unimplemented(
     message = "[R0402] nothing says how a `{Self}` is updated by {OPERATOR}, and that this can be undone",
     label = "updated here",
-    note = "`*=` and `/=` run the type's reversible function `mul_assign(&mut self, by: T)`, `+=` and `-=` its `add_assign`, `^=` its `bitxor_assign`"
+    note = "`*=` and `/=` run the type's reversible function `mul_assign(&mut self, by: T)`, `+=` and `-=` its `add_assign`, `^=` its `bitxor_assign`",
+    note = "a struct that is no number is updated field by field by `p += fields(q)` and `p += S {{ .. }}`"
 )]
 pub trait HasUpdate<const OPERATOR: char> {
     /// The type whose associated functions are its programs.

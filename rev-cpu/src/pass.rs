@@ -1,7 +1,9 @@
 //! How an array becomes the argument of a called function, whose parameter may be another kind of
 //! view than the one at hand.
 
-use crate::view::{Dynamic, Exclusive, Shared, Slice, Strided};
+use ndarray::{Array, Dim};
+
+use crate::view::{Dynamic, Exclusive, Lend, Shared, Slice, Strided};
 
 /// A handle that can be passed for a parameter that the callee sees as a `To`.
 #[diagnostic::on_unimplemented(
@@ -63,20 +65,6 @@ impl<'a, P> Pass<&'a P> for &'a P {
     }
 }
 
-impl<'a, E, const N: usize> Pass<Slice<'a, E, Shared>> for &'a [E; N] {
-    #[inline(always)]
-    fn pass(self) -> Slice<'a, E, Shared> {
-        Slice::shared(self)
-    }
-}
-
-impl<'a, E, const N: usize> Pass<Strided<'a, E, 1, Shared>> for &'a [E; N] {
-    #[inline(always)]
-    fn pass(self) -> Strided<'a, E, 1, Shared> {
-        Slice::shared(self).into()
-    }
-}
-
 impl<'a, P> Pass<&'a mut P> for &'a mut P {
     #[inline(always)]
     fn pass(self) -> &'a mut P {
@@ -84,28 +72,35 @@ impl<'a, P> Pass<&'a mut P> for &'a mut P {
     }
 }
 
-impl<'a, E, const N: usize> Pass<Slice<'a, E, Exclusive>> for &'a mut [E; N] {
-    #[inline(always)]
-    fn pass(self) -> Slice<'a, E, Exclusive> {
-        Slice::exclusive(self)
-    }
+macro_rules! lent {
+    ($([$($length:tt)*] $t:ty => $to:ident $(<$rank:literal>)?;)*) => {$(
+        impl<'a, E $($length)*> Pass<$to<'a, E, $($rank,)? Shared>> for &'a $t {
+            #[inline(always)]
+            fn pass(self) -> $to<'a, E, $($rank,)? Shared> {
+                self.reader().pass()
+            }
+        }
+        impl<'a, E $($length)*> Pass<$to<'a, E, $($rank,)? Exclusive>> for &'a mut $t {
+            #[inline(always)]
+            fn pass(self) -> $to<'a, E, $($rank,)? Exclusive> {
+                self.writer().pass()
+            }
+        }
+    )*};
 }
-
-impl<'a, E, const N: usize> Pass<Strided<'a, E, 1, Exclusive>> for &'a mut [E; N] {
-    #[inline(always)]
-    fn pass(self) -> Strided<'a, E, 1, Exclusive> {
-        Slice::exclusive(self).into()
-    }
-}
-
-impl<'a, E, const N: usize> Pass<Dynamic<'a, E, Shared>> for &'a [E; N] {
-    fn pass(self) -> Dynamic<'a, E, Shared> {
-        Slice::shared(self).into()
-    }
-}
-
-impl<'a, E, const N: usize> Pass<Dynamic<'a, E, Exclusive>> for &'a mut [E; N] {
-    fn pass(self) -> Dynamic<'a, E, Exclusive> {
-        Slice::exclusive(self).into()
-    }
+lent! {
+    [, const N: usize] [E; N] => Slice;
+    [, const N: usize] [E; N] => Strided<1>;
+    [, const N: usize] [E; N] => Dynamic;
+    [] Vec<E> => Slice;
+    [] Vec<E> => Strided<1>;
+    [] Vec<E> => Dynamic;
+    [] Array<E, Dim<[usize; 1]>> => Strided<1>;
+    [] Array<E, Dim<[usize; 1]>> => Dynamic;
+    [] Array<E, Dim<[usize; 2]>> => Strided<2>;
+    [] Array<E, Dim<[usize; 2]>> => Dynamic;
+    [] Array<E, Dim<[usize; 3]>> => Strided<3>;
+    [] Array<E, Dim<[usize; 3]>> => Dynamic;
+    [] Array<E, Dim<[usize; 4]>> => Strided<4>;
+    [] Array<E, Dim<[usize; 4]>> => Dynamic;
 }

@@ -18,11 +18,11 @@ mod operand;
 mod part;
 
 pub use operand::{Operand, Raw};
-pub use part::Taken;
+pub use part::{Taken, Without};
 
 use std::marker::PhantomData;
 
-use ndarray::{ArrayView, ArrayViewMut, Dimension};
+use ndarray::{Array, ArrayView, ArrayViewMut, Axis, Dim, Dimension};
 use rev_core::error::Error;
 use rev_core::scalar::Linear;
 use rev_core::value::Stack;
@@ -111,18 +111,31 @@ pub trait Extents {
     }
 }
 
-/// Element access of fixed-size arrays, spelled as that of handles.
-pub trait Elements: Extents {
+/// Element access of arrays that lie in a value, spelled as that of handles: arrays of fixed size, and the fields of
+/// structs that have a run-time shape.
+pub trait Elements<const R: usize>: Extents {
     /// What it holds.
     type Element;
     /// The element at an index, where there is one.
-    fn rd(&self, index: [usize; 1]) -> Result<&Self::Element, Absent<1>>;
+    fn rd(&self, index: [usize; R]) -> Result<&Self::Element, Absent<R>>;
     /// The same for writing.
-    fn wr(&mut self, index: [usize; 1]) -> Result<&mut Self::Element, Absent<1>>;
+    fn wr(&mut self, index: [usize; R]) -> Result<&mut Self::Element, Absent<R>>;
+}
+
+/// Handles to arrays that lie in a value.
+pub trait Lend {
     /// A handle that can only read.
-    fn reader(&self) -> Slice<'_, Self::Element, Shared>;
+    type Reader<'a>
+    where
+        Self: 'a;
     /// A handle that can write.
-    fn writer(&mut self) -> Slice<'_, Self::Element, Exclusive>;
+    type Writer<'a>
+    where
+        Self: 'a;
+    /// A handle that can only read.
+    fn reader(&self) -> Self::Reader<'_>;
+    /// A handle that can write.
+    fn writer(&mut self) -> Self::Writer<'_>;
 }
 
 impl<E, const N: usize> Extents for [E; N] {
@@ -156,25 +169,98 @@ impl<T> Extents for Stack<T> {
     }
 }
 
-impl<E, const N: usize> Elements for [E; N] {
-    type Element = E;
+macro_rules! line {
+    ([$($length:tt)*] $t:ty) => {
+        impl<E $($length)*> Elements<1> for $t {
+            type Element = E;
+            #[inline(always)]
+            fn rd(&self, [i]: [usize; 1]) -> Result<&E, Absent<1>> {
+                self.get(i).ok_or(Absent { index: [i], shape: [self.len()] })
+            }
+            #[inline(always)]
+            fn wr(&mut self, [i]: [usize; 1]) -> Result<&mut E, Absent<1>> {
+                let shape = [self.len()];
+                self.get_mut(i).ok_or(Absent { index: [i], shape })
+            }
+        }
+
+        impl<E $($length)*> Lend for $t {
+            type Reader<'a> = Slice<'a, E, Shared> where Self: 'a;
+            type Writer<'a> = Slice<'a, E, Exclusive> where Self: 'a;
+            #[inline(always)]
+            fn reader(&self) -> Slice<'_, E, Shared> {
+                Slice::shared(self)
+            }
+            #[inline(always)]
+            fn writer(&mut self) -> Slice<'_, E, Exclusive> {
+                Slice::exclusive(self)
+            }
+        }
+    };
+}
+line!([, const N: usize] [E; N]);
+line!([] Vec<E>);
+
+impl<E> Extents for Vec<E> {
     #[inline(always)]
-    fn rd(&self, [i]: [usize; 1]) -> Result<&E, Absent<1>> {
-        self.get(i).ok_or(Absent { index: [i], shape: [N] })
+    fn extent(&self, axis: usize) -> usize {
+        if axis == 0 {
+            self.len()
+        } else {
+            1
+        }
     }
     #[inline(always)]
-    fn wr(&mut self, [i]: [usize; 1]) -> Result<&mut E, Absent<1>> {
-        self.get_mut(i).ok_or(Absent { index: [i], shape: [N] })
-    }
-    #[inline(always)]
-    fn reader(&self) -> Slice<'_, E, Shared> {
-        Slice::shared(self)
-    }
-    #[inline(always)]
-    fn writer(&mut self) -> Slice<'_, E, Exclusive> {
-        Slice::exclusive(self)
+    fn rank(&self) -> usize {
+        1
     }
 }
+
+impl<E, D: Dimension> Extents for Array<E, D> {
+    #[inline(always)]
+    fn extent(&self, axis: usize) -> usize {
+        self.shape().get(axis).copied().unwrap_or(1)
+    }
+    #[inline(always)]
+    fn rank(&self) -> usize {
+        self.ndim()
+    }
+}
+
+macro_rules! owned_arrays {
+    ($($rank:literal)*) => {$(
+        impl<E> Elements<$rank> for Array<E, Dim<[usize; $rank]>> {
+            type Element = E;
+            #[inline(always)]
+            fn rd(&self, index: [usize; $rank]) -> Result<&E, Absent<$rank>> {
+                self.get(index).ok_or_else(|| Absent { index, shape: std::array::from_fn(|k| self.len_of(Axis(k))) })
+            }
+            #[inline(always)]
+            fn wr(&mut self, index: [usize; $rank]) -> Result<&mut E, Absent<$rank>> {
+                let shape = std::array::from_fn(|k| self.len_of(Axis(k)));
+                self.get_mut(index).ok_or(Absent { index, shape })
+            }
+        }
+
+        impl<E> Lend for Array<E, Dim<[usize; $rank]>> {
+            type Reader<'a> = Strided<'a, E, $rank, Shared> where Self: 'a;
+            type Writer<'a> = Strided<'a, E, $rank, Exclusive> where Self: 'a;
+            #[inline(always)]
+            fn reader(&self) -> Strided<'_, E, $rank, Shared> {
+                let ptr = self.as_ptr().cast_mut();
+                let of_axis = |k| (self.len_of(Axis(k)), self.stride_of(Axis(k)));
+                Strided::of_axes(ptr, std::array::from_fn(of_axis))
+            }
+            #[inline(always)]
+            fn writer(&mut self) -> Strided<'_, E, $rank, Exclusive> {
+                let ptr = self.as_mut_ptr();
+                let of_axis = |k| (self.len_of(Axis(k)), self.stride_of(Axis(k)));
+                Strided::of_axes(ptr, std::array::from_fn(of_axis))
+            }
+        }
+    )*};
+}
+owned_arrays! { 1 2 3 4 }
 
 impl<'a, E> Slice<'a, E, Shared> {
     /// A handle to a slice.
@@ -363,6 +449,12 @@ impl<'a, E, const R: usize> Strided<'a, E, R, Exclusive> {
 }
 
 impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
+    /// From the first element and, of each axis, its length and how far neighbours are apart.
+    #[inline(always)]
+    fn of_axes(ptr: *mut E, axes: [(usize, isize); R]) -> Self {
+        Strided { ptr, shape: axes.map(|a| a.0), strides: axes.map(|a| a.1), borrow: PhantomData }
+    }
+
     #[inline]
     fn parts(ptr: *mut E, shape: &[usize], strides: &[isize]) -> Option<Self> {
         let (shape, strides) = (shape.try_into().ok()?, strides.try_into().ok()?);

@@ -3,7 +3,7 @@
 //! The IR alone can't spell the Rust of the source again (lifetimes, attributes, paths with their
 //! spans, the tokens of external blocks); the model keeps these beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use rev_compiler::ir::{self, FunctionPath};
@@ -154,6 +154,8 @@ pub struct Source {
     pub annotations: BTreeMap<ir::VarId, syn::Type>,
     /// Receivers of calls `x.f(..)` for which it isn't said that they are changed.
     pub receivers: Vec<Receiver>,
+    /// Updates by what is read at one place, of what isn't a whole struct.
+    pub plain: BTreeSet<ir::Span>,
     /// External blocks.
     pub externals: Vec<External>,
     /// Where each span of the IR stands.

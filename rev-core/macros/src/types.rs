@@ -215,7 +215,7 @@ const NEVER: &[&str] = &[
 ];
 
 /// How the elements of a type are reached, and what they are.
-fn form_of(ty: &syn::Type, ir: &Type) -> (Form, Option<syn::Type>) {
+pub fn form_of(ty: &syn::Type, ir: &Type) -> (Form, Option<syn::Type>) {
     match ty {
         syn::Type::Paren(t) => form_of(&t.elem, ir),
         syn::Type::Group(t) => form_of(&t.elem, ir),

@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::generics::Generics;
 use super::machine::{Failed, Machine};
 use super::memory::Location;
-use super::update::{add_product, instruct, update, Holds, InstrFailure};
+use super::update::{add_product, instruct, misshapen, update, Holds, InstrFailure};
 use crate::error::Cause;
 use crate::ir::{
     Arg, ArgValue, Callee, Direction, Expr, ExprKind, FunctionPath, Mode, Place, Release, UpdateOp, VarId,
@@ -13,7 +13,7 @@ use crate::ir::{
 use crate::ops::Instr;
 use crate::scalar::Mismatch;
 use crate::tolerance::Tolerances;
-use crate::value::{Data, Value};
+use crate::value::{same_shapes, Data, Value};
 
 impl Machine<'_> {
     pub(super) fn update(
@@ -116,8 +116,14 @@ impl Machine<'_> {
         let Some(values) = self.memory.stack(&stack_at) else {
             return Err(self.no_stack(stack, &stack_at));
         };
-        match values.pop() {
-            Some(value) => self.memory.write(&at, value),
+        let top = values.pop();
+        match top {
+            Some(value) => {
+                same_shapes(&before, &value, false).map_err(|m| misshapen(&self.text(place), m))?;
+                self.memory.write(&at, value);
+            }
+            // what a stack held before its shadow was made has no cotangents yet: they are zero
+            None if self.holds(place.var) == Holds::Shadows => {}
             None => return Err(Cause::StackUnderflow { stack: self.text(stack).into() }),
         }
         Ok(())

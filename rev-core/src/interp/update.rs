@@ -6,8 +6,10 @@ use crate::error::Cause;
 use crate::ir::{Number, UpdateOp};
 use crate::ops::{Func, Instr};
 use crate::scalar::rt::instr::InstrError;
-use crate::scalar::{bf16, f16, rt, Batch, Complex, ComplexShadow, Fixed43, Half, Scalar, WideBatch};
-use crate::value::{literal_number, Array, Data, Record, Value};
+use crate::scalar::{
+    bf16, f16, rt, Batch, Complex, ComplexShadow, Fixed43, Half, Mismatch, Scalar, WideBatch,
+};
+use crate::value::{literal_number, same_shapes, Array, Data, Record, Value};
 
 fn mistyped(operation: impl Into<String>, expected: impl Into<String>, found: &[&Data]) -> Cause {
     let found: Vec<String> = found.iter().map(|d| d.kind()).collect();
@@ -120,6 +122,8 @@ fn lane(d: &Data, k: usize) -> Data {
 /// `a ± b` of two scalars.
 fn sum(op: UpdateOp, a: &Data, b: &Data) -> Option<Data> {
     let (a, b) = match (a, b) {
+        // of whole structs
+        (Data::Scalar(Value::Bool(a)), Data::Scalar(Value::Bool(b))) => return Some(Data::scalar(a ^ b)),
         (Data::Scalar(a), Data::Scalar(b)) => (*a, alike(a, *b)?),
         (Data::Scalar(a), Data::Literal(n)) => (*a, a.same_type(literal_number(*n))?),
         (Data::Literal(n), Data::Scalar(b)) => (b.same_type(literal_number(*n))?, *b),
@@ -152,6 +156,11 @@ fn literal_sum(op: UpdateOp, m: Number, n: Number) -> Option<Data> {
     }))
 }
 
+/// The error that two values don't have arrays of the same shapes.
+pub(super) fn misshapen(place: &str, m: Mismatch) -> Cause {
+    Cause::Shape { place: format!("{place}{}", m.path).into(), expected: m.expected, found: m.found }
+}
+
 /// Whether the places of an instruction hold shadows: those round where exact values may not.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Holds {
@@ -167,7 +176,11 @@ pub(super) fn instruct(
     holds: Holds,
 ) -> Result<Vec<Data>, InstrFailure> {
     match (instr, places, operands) {
-        (Instr::Swap, [a, b], []) => Ok(vec![b.clone(), a.clone()]),
+        (Instr::Swap, [a, b], []) => {
+            // lengths are the same from the beginning of a program to its end
+            same_shapes(a, b, false).map_err(|m| InstrFailure::Type(misshapen(instr.name(), m)))?;
+            Ok(vec![b.clone(), a.clone()])
+        }
         (_, [a], _) => Ok(vec![on_one(instr, a, operands, holds)?]),
         (_, [a, b], _) => on_two(instr, a, b, operands).map(|(a, b)| vec![a, b]),
         _ => Err(wrong(instr, places)),

@@ -15,6 +15,11 @@ use std::fmt::Debug;
 ///
 /// `Over = Self` for the struct itself, the struct for its shadow; `Part = NoShadow<()>`;
 /// `InLanes = LaneByLane`; and each method of the first group calls the same method of every field.
+#[diagnostic::on_unimplemented(
+    message = "[R0403] a `{Self}` isn't updated by `+=` and `-=` as a number or an array of numbers is",
+    label = "updated here",
+    note = "a struct is updated field by field by `p += fields(q)`, a number system by the function of its type (`S::add_assign(&mut a.x, e)`), a truth value by `^=`"
+)]
 pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Sync {
     /// The type of value this is, or is the shadow of.
     type Over;

@@ -101,6 +101,8 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     }
     /// The zero of this value's shape (a stack's is empty).
     fn zero_like(&self) -> Self;
+    /// Adds what another value of the same shape holds, number by number, or subtracts it; truth values by exclusive or.
+    fn add_each(&mut self, by: &Self, negative: bool);
     /// The largest absolute value in it, 0 where there is none.
     fn magnitude(&self) -> f64;
     /// Whether this value may stand for `expected`: the same shape, each element close as
@@ -181,9 +183,24 @@ macro_rules! scalar_primal {
     };
 }
 
+/// How a number adds another one.
+macro_rules! adds_numbers {
+    () => {
+        #[inline(always)]
+        fn add_each(&mut self, by: &Self, negative: bool) {
+            if negative {
+                self.deduct(by);
+            } else {
+                self.accumulate(by);
+            }
+        }
+    };
+}
+
 macro_rules! inactive {
-    ($($t:ty)*) => {$(
+    ($($t:ty $({$adds:ident})?)*) => {$(
         impl Primal for $t {
+            inactive!(@adds $($adds)?);
             scalar_primal!($t, NoShadow<$t>, (), |_s| (), |_g| NoShadow::NEW);
 
             #[inline(always)]
@@ -198,8 +215,17 @@ macro_rules! inactive {
             }
         }
     )*};
+    (@adds) => {
+        adds_numbers!();
+    };
+    (@adds xor) => {
+        #[inline(always)]
+        fn add_each(&mut self, by: &Self, _: bool) {
+            *self ^= *by;
+        }
+    };
 }
-inactive!(bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+inactive!(bool {xor} i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
 /// The questions that are asked in lanes of `f64` and `f32`.
 macro_rules! float_in_lanes {
@@ -237,6 +263,7 @@ macro_rules! active {
     ($($t:ident $({$lanes:ident})?)*) => {$(
         impl Primal for $t {
             $($lanes!($t);)?
+            adds_numbers!();
             scalar_primal!($t, Batch<$t, N>, $t, |s| s.get(), |g| Batch([g]));
 
             #[inline(always)]
@@ -255,6 +282,7 @@ active!(f32 {float_in_lanes} f64 {float_in_lanes} Fixed43);
 macro_rules! halves {
     ($($t:ty)*) => {$(
         impl Primal for $t {
+            adds_numbers!();
             scalar_primal!($t, WideBatch<$t, N>, f32, |s| s.get(), |g| WideBatch::from(g));
         }
     )*};
@@ -262,6 +290,7 @@ macro_rules! halves {
 halves!(f16 bf16);
 
 impl<T: Real> Primal for Complex<T> {
+    adds_numbers!();
     scalar_primal!(
         T,
         ComplexShadow<T::Shadow<N>>,
@@ -312,6 +341,7 @@ impl Primal for () {
         NoShadow::NEW
     }
     fn zero_like(&self) -> Self {}
+    fn add_each(&mut self, (): &(), _: bool) {}
     fn magnitude(&self) -> f64 {
         0.0
     }
@@ -404,6 +434,9 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     fn zero_like(&self) -> Self {
         std::array::from_fn(|k| self[k].zero_like())
     }
+    fn add_each(&mut self, by: &Self, negative: bool) {
+        self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
+    }
     fn magnitude(&self) -> f64 {
         largest(self.iter())
     }
@@ -470,6 +503,9 @@ impl<P: Primal> Primal for Vec<P> {
     fn zero_like(&self) -> Self {
         self.iter().map(P::zero_like).collect()
     }
+    fn add_each(&mut self, by: &Self, negative: bool) {
+        self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
+    }
     fn magnitude(&self) -> f64 {
         largest(self.iter())
     }
@@ -516,6 +552,9 @@ impl<P: Primal, D: Dimension> Primal for Array<P, D> {
     }
     fn zero_like(&self) -> Self {
         self.map(P::zero_like)
+    }
+    fn add_each(&mut self, by: &Self, negative: bool) {
+        self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
     }
     fn magnitude(&self) -> f64 {
         largest(self.iter())
@@ -597,6 +636,9 @@ macro_rules! tuples {
             #[inline]
             fn zero_like(&self) -> Self {
                 ($(self.$k.zero_like(),)*)
+            }
+            fn add_each(&mut self, by: &Self, negative: bool) {
+                $(self.$k.add_each(&by.$k, negative);)*
             }
             fn magnitude(&self) -> f64 {
                 [$(self.$k.magnitude()),*].into_iter().fold(0.0, |a, b| if a > b || a.is_nan() { a } else { b })

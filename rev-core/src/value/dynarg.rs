@@ -28,7 +28,7 @@
 //! field, in order.
 
 use super::data::literal_number;
-use super::{Array as DataArray, Data, Outline, PlaneReader, PlaneWriter, Stack, Value};
+use super::{Array as DataArray, Data, Outline, PlaneReader, PlaneWriter, Shapes, Stack, Value};
 use crate::coordinates;
 use crate::error::{Cause, Error};
 use crate::ir::ScalarType;
@@ -65,6 +65,17 @@ pub trait DynArg {
     fn sides(&self, f: &mut dyn FnMut(&[f64])) {
         coordinates::update_sides(&mut self.load(), &mut |sides| f(sides));
     }
+
+    /// Whether values of the type have arrays or stacks in them, whose shapes only the run tells.
+    #[inline(always)]
+    fn is_shaped() -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+    /// Adds the shapes of the arrays and stacks in it.
+    fn shapes(&self, _: &mut Shapes) {}
 
     /// What can be said before the value is copied to planes; none for what is copied as a tree:
     /// single values, and types whose values aren't made of the same scalars each.
@@ -135,6 +146,12 @@ impl<T: DynArg + ?Sized> DynArg for &T {
     fn load(&self) -> Data {
         (**self).load()
     }
+    fn is_shaped() -> bool {
+        true
+    }
+    fn shapes(&self, of: &mut Shapes) {
+        (**self).shapes(of);
+    }
     fn store(&mut self, _: &Data) -> Result<(), Error> {
         Ok(())
     }
@@ -152,6 +169,12 @@ impl<T: DynArg + ?Sized> DynArg for &T {
 impl<T: DynArg + ?Sized> DynArg for &mut T {
     fn load(&self) -> Data {
         (**self).load()
+    }
+    fn is_shaped() -> bool {
+        true
+    }
+    fn shapes(&self, of: &mut Shapes) {
+        (**self).shapes(of);
     }
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         (**self).store(data)
@@ -319,6 +342,22 @@ impl<T: Real> DynArg for Complex<T> {
 }
 
 impl DynArg for Data {
+    fn is_shaped() -> bool {
+        true
+    }
+    fn shapes(&self, of: &mut Shapes) {
+        match self {
+            Data::Array(a) => {
+                of.array(&a.shape);
+                shapes_of_each(a.elements.iter(), of);
+            }
+            Data::Struct(r) => r.fields.iter().for_each(|(f, v)| of.within(format_args!(".{f}"), v)),
+            Data::Tuple(es) => es.iter().enumerate().for_each(|(k, e)| of.within(format_args!(".{k}"), e)),
+            Data::Stack(es) => of.stack(es.len()),
+            Data::Scalar(_) | Data::Lanes(_) | Data::Literal(_) | Data::Function(_) | Data::None => {}
+        }
+    }
+
     fn load(&self) -> Data {
         self.clone()
     }
@@ -492,6 +531,13 @@ impl<S: DynArg> DynArg for ComplexShadow<S> {
     }
 }
 
+/// The shapes in the elements of an array.
+fn shapes_of_each<'a, T: DynArg + 'a>(elements: impl Iterator<Item = &'a T>, of: &mut Shapes) {
+    if T::is_shaped() {
+        elements.enumerate().for_each(|(k, element)| of.within(format_args!("[{k}]"), element));
+    }
+}
+
 /// The elements of an array of a shape.
 fn elements<'a>(data: &'a Data, shape: &[usize]) -> Result<&'a [Data], Error> {
     match data {
@@ -507,6 +553,10 @@ fn elements<'a>(data: &'a Data, shape: &[usize]) -> Result<&'a [Data], Error> {
 }
 
 impl<T: DynArg> DynArg for [T] {
+    fn shapes(&self, of: &mut Shapes) {
+        of.array(&[self.len()]);
+        shapes_of_each(self.iter(), of);
+    }
     fn load(&self) -> Data {
         Data::vector(self.iter().map(T::load).collect())
     }
@@ -527,6 +577,12 @@ impl<T: DynArg> DynArg for [T] {
 }
 
 impl<T: DynArg, const K: usize> DynArg for [T; K] {
+    fn is_shaped() -> bool {
+        T::is_shaped()
+    }
+    fn shapes(&self, of: &mut Shapes) {
+        shapes_of_each(self.iter(), of);
+    }
     fn load(&self) -> Data {
         self.as_slice().load()
     }
@@ -548,6 +604,12 @@ impl<T: DynArg, const K: usize> DynArg for [T; K] {
 }
 
 impl<T: DynArg> DynArg for Vec<T> {
+    fn is_shaped() -> bool {
+        true
+    }
+    fn shapes(&self, of: &mut Shapes) {
+        self.as_slice().shapes(of);
+    }
     fn load(&self) -> Data {
         self.as_slice().load()
     }
@@ -566,7 +628,20 @@ impl<T: DynArg> DynArg for Vec<T> {
     }
 }
 
+/// The error that nothing says which shapes the arrays in a stack's values had.
+#[cold]
+fn unshaped() -> Error {
+    let why = "a stack of what holds arrays is given back by the CPU only";
+    Cause::Rejected(why.into()).into()
+}
+
 impl<T: DynArg + Zero> DynArg for Stack<T> {
+    fn is_shaped() -> bool {
+        true
+    }
+    fn shapes(&self, of: &mut Shapes) {
+        of.stack(self.len());
+    }
     fn load(&self) -> Data {
         Data::Stack(self.as_slice().iter().map(T::load).collect())
     }
@@ -577,7 +652,7 @@ impl<T: DynArg + Zero> DynArg for Stack<T> {
         let mut stack = Vec::with_capacity(values.len());
         for v in values {
             let mut value = T::zero();
-            value.store(v)?;
+            value.store(v).map_err(|e| if T::is_shaped() { unshaped() } else { e })?;
             stack.push(value);
         }
         *self = Stack::from(stack);
@@ -602,6 +677,13 @@ impl<T: DynArg + Zero> DynArg for Stack<T> {
 
 macro_rules! arrays {
     (read) => {
+        fn is_shaped() -> bool {
+            true
+        }
+        fn shapes(&self, of: &mut Shapes) {
+            of.array(self.shape());
+            shapes_of_each(self.iter(), of);
+        }
         fn load(&self) -> Data {
             Data::Array(DataArray {
                 shape: self.shape().to_vec(),
@@ -659,6 +741,12 @@ impl<T: DynArg, D: Dimension> DynArg for ArrayView<'_, T, D> {
 macro_rules! tuples {
     ($(($($name:ident $k:tt)*))*) => {$(
         impl<$($name: DynArg),*> DynArg for ($($name,)*) {
+            fn is_shaped() -> bool {
+                false $(|| $name::is_shaped())*
+            }
+            fn shapes(&self, of: &mut Shapes) {
+                $(of.within(concat!(".", stringify!($k)), &self.$k);)*
+            }
             fn load(&self) -> Data {
                 Data::Tuple(vec![$(self.$k.load()),*])
             }

@@ -5,6 +5,7 @@ mod data;
 mod dynarg;
 mod planes;
 mod scalar;
+mod shapes;
 mod stack;
 
 pub(crate) use data::literal_number;
@@ -12,4 +13,5 @@ pub use data::{Array, Data, Record};
 pub use dynarg::DynArg;
 pub use planes::{Outline, PlaneReader, PlaneWriter};
 pub use scalar::Value;
+pub use shapes::{same_shapes, Shapes};
 pub use stack::Stack;

@@ -117,6 +117,9 @@ impl<P: Primal> Primal for Stack<P> {
     fn zero_like(&self) -> Self {
         Stack::new()
     }
+    fn add_each(&mut self, by: &Self, negative: bool) {
+        self.0.add_each(&by.0, negative);
+    }
     fn magnitude(&self) -> f64 {
         self.0.magnitude()
     }

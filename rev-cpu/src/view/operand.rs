@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
+use ndarray::{Array, Dim};
 use rev_core::ops::MAX_AXES;
 
-use super::{Dynamic, Slice, Strided, MAX_RANK};
+use super::{Dynamic, Lend, Slice, Strided, MAX_RANK};
 
 const _: () = assert!(MAX_AXES == MAX_RANK);
 
@@ -100,16 +101,25 @@ impl<'a, E: 'a, M> Operand<'a> for Dynamic<'a, E, M> {
     }
 }
 
-impl<'a, E, const N: usize> Operand<'a> for &'a [E; N] {
-    type Element = E;
-    fn raw(self) -> Raw<'a, E> {
-        Raw::line(self.as_ptr().cast_mut(), N)
-    }
+macro_rules! lent {
+    ([$($length:tt)*] $t:ty) => {
+        impl<'a, E $($length)*> Operand<'a> for &'a $t {
+            type Element = E;
+            fn raw(self) -> Raw<'a, E> {
+                self.reader().raw()
+            }
+        }
+        impl<'a, E $($length)*> Operand<'a> for &'a mut $t {
+            type Element = E;
+            fn raw(self) -> Raw<'a, E> {
+                self.writer().raw()
+            }
+        }
+    };
 }
-
-impl<'a, E, const N: usize> Operand<'a> for &'a mut [E; N] {
-    type Element = E;
-    fn raw(self) -> Raw<'a, E> {
-        Raw::line(self.as_mut_ptr(), N)
-    }
-}
+lent!([, const N: usize] [E; N]);
+lent!([] Vec<E>);
+lent!([] Array<E, Dim<[usize; 1]>>);
+lent!([] Array<E, Dim<[usize; 2]>>);
+lent!([] Array<E, Dim<[usize; 3]>>);
+lent!([] Array<E, Dim<[usize; 4]>>);

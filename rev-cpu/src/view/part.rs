@@ -106,6 +106,40 @@ impl<E, M> Dynamic<'_, E, M> {
     }
 }
 
+/// Parts of which it is known how many axes they drop, where only the type says how many the array has.
+pub trait Without<const DROPPED: usize>: Sized {
+    /// What is left.
+    type Left;
+    /// The part, `None` where it isn't there.
+    fn left<const A: usize>(self, taken: [Taken; A]) -> Option<Self::Left>;
+}
+
+impl<E, M> Without<0> for Slice<'_, E, M> {
+    type Left = Self;
+    #[inline(always)]
+    fn left<const A: usize>(self, taken: [Taken; A]) -> Option<Self> {
+        self.part::<A, 1>(taken)
+    }
+}
+
+macro_rules! left {
+    ($($rank:literal - $dropped:literal = $left:literal;)*) => {$(
+        impl<'a, E, M> Without<$dropped> for Strided<'a, E, $rank, M> {
+            type Left = Strided<'a, E, $left, M>;
+            #[inline(always)]
+            fn left<const A: usize>(self, taken: [Taken; A]) -> Option<Self::Left> {
+                self.part::<A, $left>(taken)
+            }
+        }
+    )*};
+}
+left! {
+    1 - 0 = 1;
+    2 - 0 = 2; 2 - 1 = 1;
+    3 - 0 = 3; 3 - 1 = 2; 3 - 2 = 1;
+    4 - 0 = 4; 4 - 1 = 3; 4 - 2 = 2; 4 - 3 = 1;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

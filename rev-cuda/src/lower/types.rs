@@ -101,7 +101,7 @@ impl ArgumentType {
     ///
     /// # Errors
     ///
-    /// A wrong number of arguments, or a type that none of them says.
+    /// A wrong number of arguments, a type that none of them says, or a struct that holds arrays.
     pub fn of_arguments(
         module: &Module,
         direction: Direction,
@@ -122,7 +122,39 @@ impl ArgumentType {
                 .of_data(module, ty, data)
                 .map_err(|name| Error::from(Cause::Missing { kind: "type of an argument".into(), name }))
         };
-        types.iter().zip(arguments).map(one).collect()
+        let types: Vec<ArgumentType> = types.iter().zip(arguments).map(one).collect::<Result<_, _>>()?;
+        match types.iter().find_map(ArgumentType::struct_with_arrays) {
+            None => Ok(types),
+            Some(name) => {
+                let reason = format!(
+                    "a `{name}` holds arrays or stacks, which a GPU doesn't take inside of a struct: pass them as \
+                     arguments of their own"
+                );
+                Err(Cause::Device { device: "gpu".into(), reason }.into())
+            }
+        }
+    }
+
+    /// The name of a struct in it that holds what has a run-time shape.
+    fn struct_with_arrays(&self) -> Option<&str> {
+        match self {
+            ArgumentType::Struct(name, fields) => {
+                let shaped = |t: &ArgumentType| matches!(t, ArgumentType::Array(..) | ArgumentType::Stack(_));
+                match fields.iter().any(|(_, t)| shaped(t)) {
+                    true => Some(name),
+                    false => fields.iter().find_map(|(_, t)| t.struct_with_arrays()),
+                }
+            }
+            ArgumentType::Fixed(t, _) | ArgumentType::Array(t, _) | ArgumentType::Stack(t) => {
+                t.struct_with_arrays()
+            }
+            ArgumentType::Tuple(ts) => ts.iter().find_map(ArgumentType::struct_with_arrays),
+            ArgumentType::Scalar(_)
+            | ArgumentType::Complex(_)
+            | ArgumentType::Shadow { .. }
+            | ArgumentType::Function(_)
+            | ArgumentType::None => None,
+        }
     }
 }
 

@@ -136,6 +136,10 @@ impl Lower<'_> {
             a.iter().zip(b).map(|(a, b)| l.combine(add, a, b)).collect::<Outcome<Vec<_>>>()
         };
         Ok(match (a, b) {
+            // truth values of whole structs
+            (Val::Num(x), Val::Num(y)) if x.real == ScalarType::Bool && y.real == ScalarType::Bool => {
+                self.apply(Func::BitXor, vec![a.clone(), b.clone()])?
+            }
             (Val::Num(a), Val::Num(b)) => Val::Num(self.sum(add, a, b)?),
             (Val::Fixed(a), Val::Fixed(b)) => Val::Fixed(each(self, a, b)?),
             (Val::Tuple(a), Val::Tuple(b)) => Val::Tuple(each(self, a, b)?),
@@ -165,6 +169,9 @@ impl Lower<'_> {
         let mut numbers = Vec::new();
         value.numbers(&mut numbers);
         for number in numbers {
+            if number.real == ScalarType::Bool && op == Atomic::Add {
+                return Err(self.unsupported("a sum of truth values by several threads"));
+            }
             let wide = matches!(number.real, ScalarType::I128 | ScalarType::U128);
             match number.parts.as_slice() {
                 [low, high] if wide && op == Atomic::Add => self.reduce_wide(at, leaf, low, high)?,

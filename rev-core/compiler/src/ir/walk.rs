@@ -346,6 +346,33 @@ impl Stmt {
         }
     }
 
+    /// The same with mutable access.
+    pub fn each_place_mut(&mut self, f: &mut dyn FnMut(&mut Place)) {
+        step();
+        match &mut self.kind {
+            StmtKind::Update { place, .. } => f(place),
+            StmtKind::Instr { places, .. } => places.iter_mut().for_each(f),
+            StmtKind::Call { args, .. } => args.iter_mut().for_each(|a| match &mut a.value {
+                ArgValue::Place(p) => f(p),
+                ArgValue::Expr(_) => {}
+            }),
+            StmtKind::Push { stack, place } | StmtKind::Pop { stack, place } => {
+                f(stack);
+                f(place)
+            }
+            StmtKind::Let { .. }
+            | StmtKind::Ancilla { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Compute { .. }
+            | StmtKind::Release { .. }
+            | StmtKind::External { .. }
+            | StmtKind::Unchecked { .. }
+            | StmtKind::Inverse { .. } => {}
+        }
+    }
+
     /// Calls `f` on each place that the statement itself reads or writes: its expressions' reads,
     /// its targets, and the reads in the indices of its targets. Inner blocks are not entered.
     pub fn each_access<'a>(&'a self, f: &mut dyn FnMut(&'a Place, Access)) {

@@ -18,22 +18,25 @@ use crate::ir::{
 };
 use crate::limits;
 use crate::ops::Func;
+use crate::plan::lend;
 
 use super::{Erased, Fused};
 use crate::validate::{verified, Form};
 
 impl Erased {
-    /// The program with repeated functions of values that don't change computed once.
+    /// The program with repeated functions of values that don't change computed once, and with the fields lent that its
+    /// parallel loops use.
     pub fn shared(mut self) -> Erased {
-        self.function = share(self.function);
+        self.function = lend(share(self.function));
         self
     }
 }
 
 impl Fused {
-    /// The program with repeated functions of values that don't change computed once.
+    /// The program with repeated functions of values that don't change computed once, and with the fields lent that its
+    /// parallel loops use.
     pub fn shared(mut self) -> Fused {
-        self.function = share(self.function);
+        self.function = lend(share(self.function));
         self
     }
 }

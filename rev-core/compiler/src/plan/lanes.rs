@@ -9,7 +9,8 @@ use crate::ir::{
 };
 
 use super::vary::written;
-use super::{handles, Varying};
+use super::{handles, loan, Varying};
+use crate::ops::Instr;
 
 /// The most parts that a tuple in lanes has.
 const LARGEST_TUPLE: usize = 8;
@@ -90,9 +91,15 @@ fn is_laned_stmt(function: &Function, varying: &Varying, stmt: &Stmt) -> bool {
         StmtKind::Push { .. } | StmtKind::Pop { .. } | StmtKind::External { .. } => false,
         StmtKind::Update { place, .. } => !array(place),
         // an element that is the same for all lanes can only be added to
-        StmtKind::Instr { places, .. } => {
+        StmtKind::Instr { instr, places, .. } => {
             let each = |q: &Place| varying.own.contains(&q.var) || varying.place(q);
-            !places.iter().any(array) && places.iter().all(each)
+            // what is exchanged has to be of one shape, which is compared one by one
+            let lent = |q: &Place| {
+                *instr == Instr::Swap
+                    && loan(function, q.var).is_some()
+                    && has_unknown(&function.var(q.var).ty)
+            };
+            !places.iter().any(array) && places.iter().all(each) && !places.iter().any(lent)
         }
         StmtKind::Call { callee, args, .. } => {
             let passed = |q: &Place| !(array(q) && varying.own.contains(&q.var));
@@ -231,6 +238,13 @@ pub fn is_whole_array(function: &Function, q: &Place) -> bool {
     match q.path.last() {
         None => function.var(q.var).ty.is_array(),
         Some(step) => matches!(step, Step::Part(_)),
+    }
+}
+
+fn has_unknown(ty: &Type) -> bool {
+    match ty {
+        Type::Array(t, _) | Type::Shadow(t) => has_unknown(t),
+        ty => *ty == Type::Unknown,
     }
 }
 

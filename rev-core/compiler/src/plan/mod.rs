@@ -14,6 +14,7 @@
 //! | `gathers` | which loops lanes would only slow down |
 //! | `vary`, `alike` | which values differ between lanes, and which don't although they could |
 //! | `width` | how many lanes |
+//! | `lend` | which fields of structs are variables of their own around a loop |
 //! | `work` | how much work an iteration is |
 //! | `sides` | which programs take tangents side by side |
 //! | `products` | where products are rounded together with sums |
@@ -35,6 +36,7 @@ mod claims;
 mod element;
 mod gathers;
 mod lanes;
+mod lend;
 mod parallel;
 mod products;
 mod roles;
@@ -56,6 +58,8 @@ use arrays::handles;
 pub use claims::{Claims, Take};
 pub use element::{common_element, common_index};
 pub use lanes::{counts, is_own_part, Lanes};
+pub(crate) use lend::lend;
+pub use lend::loan;
 pub use parallel::{loops, Adds, Around, Loop};
 pub use products::has_fused_product_outside;
 pub use roles::Role;

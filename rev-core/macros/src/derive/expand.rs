@@ -9,6 +9,7 @@ use super::StructModel;
 use crate::names::plain;
 use crate::runtime;
 use crate::spans::mentions;
+use crate::types::form_of;
 
 /// The names that the generated code is made of.
 pub(super) struct Names<'a> {
@@ -245,6 +246,9 @@ impl Names<'_> {
                 fn zero_like(&self) -> Self {
                     Self { #(#fields: #p::Primal::zero_like(&self.#fields)),* }
                 }
+                fn add_each(&mut self, by: &Self, negative: bool) {
+                    #(#p::Primal::add_each(&mut self.#fields, &by.#fields, negative);)*
+                }
                 fn magnitude(&self) -> f64 {
                     let parts: &[f64] = &[#(#p::Primal::magnitude(&self.#fields)),*];
                     parts.iter().fold(0.0, |a, &b| if a > b || a.is_nan() { a } else { b })
@@ -283,8 +287,10 @@ impl Names<'_> {
     /// The same for fields of some types.
     fn dynamic_body(&self, types: impl Iterator<Item = TokenStream>) -> TokenStream {
         let Names { p, name, fields, .. } = self;
+        let types: Vec<_> = types.collect();
         let text = plain(name);
         let labels: Vec<_> = fields.iter().map(|f| label(f)).collect();
+        let paths = labels.iter().map(|l| format!(".{l}"));
         quote! {
             fn load(&self) -> #p::Data {
                 #p::Data::record(#text, [#((#labels, #p::DynArg::load(&self.#fields))),*])
@@ -304,6 +310,13 @@ impl Names<'_> {
             }
             fn scalars(list: &mut ::std::vec::Vec<#p::ir::ScalarType>) -> bool {
                 true #(&& <#types as #p::DynArg>::scalars(list))*
+            }
+            #[inline(always)]
+            fn is_shaped() -> bool {
+                false #(|| <#types as #p::DynArg>::is_shaped())*
+            }
+            fn shapes(&self, of: &mut #p::Shapes) {
+                #(of.within(#paths, &self.#fields);)*
             }
             #[inline]
             fn put(&self, to: &mut #p::PlaneWriter<'_>) {
@@ -351,6 +364,9 @@ fn nested(ty: &syn::Type, ir: &Type, p: &TokenStream) -> TokenStream {
         (_, syn::Type::Paren(t)) => nested(&t.elem, ir, p),
         (_, syn::Type::Group(t)) => nested(&t.elem, ir, p),
         (Type::Fixed(t, _), syn::Type::Array(a)) => nested(&a.elem, t, p),
+        (Type::Array(t, _) | Type::Stack(t), ty) => {
+            form_of(ty, ir).1.map(|element| nested(&element, t, p)).unwrap_or_default()
+        }
         (Type::Tuple(ts), syn::Type::Tuple(t)) => {
             t.elems.iter().zip(ts).map(|(ty, ir)| nested(ty, ir, p)).collect()
         }

@@ -7,16 +7,16 @@ mod lanes;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, ToTokens};
 use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
-use rev_compiler::ir::{Generic, GenericKind, Type};
+use rev_compiler::ir::{Generic, GenericKind, Rank, Type};
 use syn::{parse_quote, visit::Visit};
 
 use crate::diagnostic::compile_errors;
 use crate::generics::{is_bounded, read_generics};
-use crate::model::Source;
+use crate::model::{Form, Source};
 use crate::names::{refused, Named};
 use crate::runtime;
 use crate::spans::{at_span, mentions, Region};
-use crate::types::{type_arguments, TypeReader};
+use crate::types::{form_of, type_arguments, TypeReader};
 
 /// A struct that is read.
 struct StructModel {
@@ -93,6 +93,9 @@ fn structs_in(ty: &syn::Type, ir: &Type, out: &mut Vec<syn::Type>) {
         (_, syn::Type::Paren(t)) => structs_in(&t.elem, ir, out),
         (_, syn::Type::Group(t)) => structs_in(&t.elem, ir, out),
         (Type::Fixed(t, _), syn::Type::Array(a)) => structs_in(&a.elem, t, out),
+        (Type::Array(t, _) | Type::Stack(t), ty) => {
+            form_of(ty, ir).1.iter().for_each(|element| structs_in(element, t, out));
+        }
         (Type::Tuple(ts), syn::Type::Tuple(t)) => {
             t.elems.iter().zip(ts).for_each(|(ty, ir)| structs_in(ty, ir, out));
         }
@@ -167,15 +170,12 @@ fn field(
             return None;
         }
     };
-    if has_run_time_shape(&ir) {
+    if let Some(why) = no_field(&field.ty, &ir) {
         let span = source.spans.of(&field.ty);
         diagnostics.push(
-            Diagnostic::new(
-                Code::UnsupportedType,
-                span,
-                "a field is a scalar, a tuple, an array of fixed size, or another reversible struct",
-            )
-            .help("pass arrays of run-time shape as arguments of their own"),
+            Diagnostic::new(Code::UnsupportedType, span, format!("{why} can't be a field")).help(
+                "a field is a scalar, a tuple, a `[T; N]`, a `Vec<T>`, an `Array1<T>` to `Array4<T>`, a `Stack<T>`, or another reversible struct",
+            ),
         );
         return None;
     }
@@ -190,11 +190,13 @@ fn field(
     Some(FieldModel { vis: field.vis, member, ty: field.ty, ir })
 }
 
-fn has_run_time_shape(ty: &Type) -> bool {
-    match ty {
-        Type::Array(..) | Type::Stack(_) | Type::Function(_) => true,
-        Type::Fixed(t, _) | Type::Complex(t) | Type::Shadow(t) => has_run_time_shape(t),
-        Type::Tuple(ts) => ts.iter().any(has_run_time_shape),
-        Type::Scalar(_) | Type::Generic(_) | Type::Struct(..) | Type::Unknown => false,
+/// What a field's type is, where a field can't be of it: what isn't owned, and what has a handle of its own for each
+/// run.
+fn no_field(ty: &syn::Type, ir: &Type) -> Option<&'static str> {
+    match (ir, form_of(ty, ir).0) {
+        (Type::Function(_), _) => Some("a function"),
+        (Type::Array(_, Rank::Dynamic), _) => Some("an array whose number of dimensions only the run tells"),
+        (_, Form::Slice | Form::View { .. }) => Some("a view of elements that are elsewhere"),
+        (_, Form::Plain | Form::Vec | Form::Array | Form::Stack | Form::Function) => None,
     }
 }

@@ -86,6 +86,8 @@ pub struct Body<'a> {
     pub held: BTreeSet<VarId>,
     /// Ancillas that start as the product with which they are updated first.
     pub started: BTreeSet<VarId>,
+    /// Variables of types that only rustc knows, which are shaped like a field, so that they may be arrays.
+    pub shaped: BTreeSet<VarId>,
     /// Elements that have handles of their own: inside a loop all of whose iterations accumulate
     /// into the same one.
     pub lent: Vec<(Place, Ident)>,
@@ -124,6 +126,7 @@ impl<'a> Body<'a> {
             loops: Vec::new(),
             held: BTreeSet::new(),
             started: BTreeSet::new(),
+            shaped: BTreeSet::new(),
             lent: Vec::new(),
             taken: Vec::new(),
             angles: Vec::new(),

@@ -28,7 +28,7 @@ impl Body<'_> {
             .iter()
             .map(|&v| {
                 let (p, name, place) = (self.p, self.name(v), self.place(&Place::var(v), Reach::Write));
-                quote!(let #name = #p::Elements::writer(&mut #place);)
+                quote!(let #name = #p::Lend::writer(&mut #place);)
             })
             .collect();
         let reprs: Vec<_> = handled.iter().map(|&v| (v, Repr::Handle)).collect();
@@ -166,6 +166,9 @@ impl Body<'_> {
         let p = self.p;
         match self.type_of(place) {
             Some(ty) if ty.is_fixed() => quote!(#p::Pass::pass(#reference)),
+            Some(ty) if is_unknown(&ty) && self.shaped.contains(&place.var) => {
+                quote!(#p::Pass::pass(#reference))
+            }
             None if !place.path.is_empty() => quote!(#p::Pass::pass(#reference)),
             Some(_) | None => reference,
         }
@@ -272,6 +275,14 @@ impl Body<'_> {
             },
             ArgValue::Place(_) | ArgValue::Expr(_) => TokenStream::new(),
         }
+    }
+}
+
+/// Whether only rustc knows a type, of which there may be the shadow.
+pub fn is_unknown(ty: &Type) -> bool {
+    match ty {
+        Type::Shadow(of) => is_unknown(of),
+        ty => *ty == Type::Unknown,
     }
 }
 

@@ -395,8 +395,8 @@ impl Body<'_> {
         let p = self.p;
         match (depth == 0 && self.repr(place.var) == Repr::Handle, reach) {
             (true, _) => array,
-            (false, Reach::Read) => quote!(#p::Elements::reader(&#array)),
-            (false, Reach::Write | Reach::Atomic) => quote!(#p::Elements::writer(&mut #array)),
+            (false, Reach::Read) => quote!(#p::Lend::reader(&#array)),
+            (false, Reach::Write | Reach::Atomic) => quote!(#p::Lend::writer(&mut #array)),
         }
     }
 
@@ -416,17 +416,25 @@ impl Body<'_> {
             None => self.fail(make),
         };
         // how many axes are left, which only the type says
-        let rank = match self.type_of(place).and_then(|ty| rank_of(&ty)) {
+        let part = match self.type_of(place).and_then(|ty| rank_of(&ty)) {
             Some(Rank::Fixed(rank)) => {
                 let rank = Literal::usize_unsuffixed(rank.into());
-                quote!(#rank)
+                quote!(__a.part::<_, #rank>(__t))
             }
-            Some(Rank::Dynamic) | None => quote!(0),
+            Some(Rank::Dynamic) => quote!(__a.part::<_, 0>(__t)),
+            None => {
+                let drops = |step: &Step| match step {
+                    Step::Part(axes) => axes.iter().filter(|a| matches!(a, Axis::At(_))).count(),
+                    Step::Field(_) | Step::Element(_) | Step::Index(_) | Step::Re | Step::Im => 0,
+                };
+                let dropped = Literal::usize_unsuffixed(place.path.last().map_or(0, drops));
+                quote!(#p::Without::<#dropped>::left(__a, __t))
+            }
         };
         quote!({
             let (__t, __a) = ([#(#taken),*], #array);
             #claims
-            match __a.part::<_, #rank>(__t) {
+            match #part {
                 __Some(__s) => __s,
                 __None => #absent,
             }

@@ -255,7 +255,7 @@ impl Body<'_> {
         let mut checks = TokenStream::new();
         for place in &declared.injective {
             let (array, shown) = (self.place(place, Reach::Read), self.show(place));
-            let array = if self.is_array(place) { array } else { quote!(#p::Elements::reader(&#array)) };
+            let array = if self.is_array(place) { array } else { quote!(#p::Lend::reader(&#array)) };
             let failure = self.fail(|at| quote!(#p::fail::not_injective(#at, #shown, __e)));
             checks.extend(quote! {
                 if let __Err(__e) = #p::checks::injective(#array) { #failure }
@@ -288,7 +288,7 @@ impl Body<'_> {
             }
             // a fixed-size array
             (Role::Owned { .. }, Repr::Owned | Repr::Mut) => {
-                frame.before.extend(quote!(let #name = #p::Elements::writer(&mut #place);));
+                frame.before.extend(quote!(let #name = #p::Lend::writer(&mut #place);));
                 frame.reprs.push((var, Repr::Handle));
             }
             (Role::Shared { sum, .. }, Repr::Handle) => {

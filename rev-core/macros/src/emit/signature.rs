@@ -8,6 +8,7 @@ use syn::GenericParam;
 
 use super::body::Repr;
 use super::names::ident;
+use crate::lower::has_struct;
 use crate::model::{Form, Model, ParamModel};
 use crate::spans::mentions;
 use crate::types::type_arguments;
@@ -21,6 +22,8 @@ pub struct Passed {
     pub shape: Shape,
     /// The type of the value, of the elements, or of the function.
     pub ty: TokenStream,
+    /// Whether there are structs in it, which may hold arrays, or it is a stack.
+    pub structs: bool,
 }
 
 /// The ways in which parameters are passed.
@@ -54,7 +57,7 @@ impl Passed {
                 (Shape::Value, value_type(param, ir))
             }
         };
-        Passed { mode: param.mode, shape, ty }
+        Passed { mode: param.mode, shape, ty, structs: has_struct(ir) || matches!(ir, Type::Stack(_)) }
     }
 
     /// The type with which it is passed: `&mut T`, `Slice<'_, T, Shared>`.
@@ -87,8 +90,10 @@ impl Passed {
     pub fn tangent(&self, p: &TokenStream) -> Passed {
         let ty = &self.ty;
         match self.shape {
-            Shape::Function => Passed { mode: Mode::Read, shape: Shape::Value, ty: quote!(#p::NoShadow<()>) },
-            shape => Passed { mode: self.mode, shape, ty: quote!(<#ty as #p::Primal>::Shadow<__N>) },
+            Shape::Function => {
+                Passed { mode: Mode::Read, shape: Shape::Value, ty: quote!(#p::NoShadow<()>), structs: false }
+            }
+            shape => Passed { shape, ty: quote!(<#ty as #p::Primal>::Shadow<__N>), ..*self },
         }
     }
 
@@ -285,5 +290,5 @@ fn passed_type(ty: &syn::Type, mode: Mode, ir: &Type) -> Passed {
         (bare, Type::Function(_)) => (Shape::Function, quote!(#bare)),
         (bare, _) => (Shape::Value, quote!(#bare)),
     };
-    Passed { mode, shape, ty }
+    Passed { mode, shape, ty, structs: has_struct(ir) || matches!(ir, Type::Stack(_)) }
 }

@@ -4,11 +4,12 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rev_compiler::check::overlap::compared;
 use rev_compiler::ir::{
-    axes_of_both, Access, AxisRef, Block, Expr, ExprKind, Place, Release, Step, Stmt, StmtKind, Type,
+    axes_of_both, Access, AxisRef, Block, Expr, ExprKind, Mode, Place, Release, Step, Stmt, StmtKind, Type,
     UpdateOp, VarId,
 };
 use rev_compiler::ops::{Instr, InstrAdjoint};
 use rev_compiler::pass::inverse_block;
+use rev_compiler::plan;
 
 use super::body::{parsed, Around, Body, Repr};
 use super::contraction::First;
@@ -102,6 +103,14 @@ impl Body<'_> {
         if self.is_array(place) {
             return self.array_update(op, place, expr);
         }
+        if let (None | Some(Type::Struct(..) | Type::Unknown), ExprKind::Read(other), false) = (
+            self.type_of(place),
+            &expr.kind,
+            self.is_shadow(place) || op == UpdateOp::Xor || self.around.atomic.contains(&place.var),
+        ) {
+            // a number, an array, or a struct
+            return self.whole_update(stmt, op, place, other);
+        }
         let atomic = self.around.atomic.contains(&place.var).then(|| self.atomic_update(op, place, expr));
         let aliases = self.alias_checks(stmt);
         let values: Vec<TokenStream> = match expr.fused_factors() {
@@ -132,6 +141,42 @@ impl Body<'_> {
             Some(atomic) => quote!(if __atomic { #atomic } else { #update }),
             None => update,
         }
+    }
+
+    /// The check that a value has arrays of the same shapes as the one at a place. It is made with checks off too: what
+    /// asks for a length is right for the whole run.
+    fn fits(&mut self, place: &Place, there: &TokenStream, value: &TokenStream) -> TokenStream {
+        let (p, shown) = (self.p, self.show(place));
+        let failure = self.fail(|at| quote!(#p::fail::misshapen(#at, #shown, __e)));
+        quote!(if let __Err(__e) = #p::same_shapes(#there, #value, true) { #failure })
+    }
+
+    /// `p += q` of what may be whole structs or arrays, number by number.
+    fn whole_update(&mut self, stmt: &Stmt, op: UpdateOp, place: &Place, other: &Place) -> TokenStream {
+        let aliases = self.alias_checks(stmt);
+        let value = match other.var == place.var {
+            true => self.value(other),
+            false => self.place(other, Reach::Read),
+        };
+        let target = self.place(place, Reach::Write);
+        self.has_claimed(place);
+        let plain = self.source.plain.contains(&stmt.span);
+        let name = ident(match (op, plain) {
+            (UpdateOp::Sub, true) => "sub_each",
+            (UpdateOp::Sub, false) => "sub_fields",
+            (UpdateOp::Add | UpdateOp::Xor, true) => "add_each",
+            (UpdateOp::Add | UpdateOp::Xor, false) => "add_fields",
+        });
+        let fits = self.fits(place, &quote!(&*__p), &quote!(__v));
+        let seen = self.see(place.var, quote!(&*__p));
+        quote!({
+            #aliases
+            let __v = &#value;
+            let __p = &mut #target;
+            #fits
+            __f::update::#name(__p, __v);
+            #seen
+        })
     }
 
     /// `a[i] += e` where other tasks may add to the same element.
@@ -249,6 +294,16 @@ impl Body<'_> {
             return self.instr_on_arrays(instr, places, operands);
         }
         let aliases = self.alias_checks(stmt);
+        let exchanged =
+            instr == Instr::Swap && !places.iter().all(|q| self.type_of(q).is_some_and(|t| t.is_scalar()));
+        let fits = match places {
+            [a, _] if exchanged => {
+                let (p, shown) = (self.p, self.show(a));
+                let failure = self.fail(|at| quote!(#p::fail::misshapen(#at, #shown, __e)));
+                quote!(if let __Err(__e) = #p::same_shapes(&__x0, &__x1, false) { #failure })
+            }
+            _ => TokenStream::new(),
+        };
         let (name, operands) = self.instr_call(instr, operands, |this| this.exprs(operands));
         // values are taken out and put back, so that no two references live at once
         let values: Vec<TokenStream> = places.iter().map(|q| self.value(q)).collect();
@@ -262,6 +317,7 @@ impl Body<'_> {
         quote!({
             #aliases
             #(let mut #names = #values;)*
+            #fits
             #apply
             #seen
             #(#targets = #names;)*
@@ -322,6 +378,9 @@ impl Body<'_> {
     }
 
     fn binding(&mut self, var: VarId, expr: &Expr, body: &Block) -> TokenStream {
+        if let (Some(mode), ExprKind::Read(place)) = (plan::loan(self.function, var), &expr.kind) {
+            return self.lend(var, place, mode, body);
+        }
         if let Some(both) = SineCosine::of(var, expr, body) {
             let x = self.expr(both.argument);
             let named = [both.sine, both.cosine].map(|v| {
@@ -352,11 +411,33 @@ impl Body<'_> {
         self.scope(quote!(let #name #ty = #value; #body))
     }
 
+    /// A field of a struct as a variable of its own, for the parallel loop that is the rest.
+    fn lend(&mut self, var: VarId, place: &Place, mode: Mode, body: &Block) -> TokenStream {
+        let (p, name) = (self.p, self.name(var));
+        let reach = if mode == Mode::Read { Reach::Read } else { Reach::Write };
+        let reached = self.place(place, reach);
+        let (repr, lent) = match (self.function.var(var).ty.is_array(), mode) {
+            (true, Mode::Read) => (Repr::Handle, quote!(#p::Lend::reader(&#reached))),
+            (true, Mode::Write | Mode::Accumulate) => (Repr::Handle, quote!(#p::Lend::writer(&mut #reached))),
+            (false, Mode::Read) => (Repr::Ref, quote!(&#reached)),
+            (false, Mode::Write | Mode::Accumulate) => (Repr::Mut, quote!(&mut #reached)),
+        };
+        self.set(var, repr);
+        self.shaped.insert(var);
+        let body = self.block(body);
+        let root = self.place(&Place::var(place.var), Reach::Read);
+        let seen = if mode == Mode::Read { TokenStream::new() } else { self.see(place.var, quote!(&#root)) };
+        self.scope(quote!(let #name = #lent; #body #seen))
+    }
+
     fn ancilla(&mut self, var: VarId, init: &Expr, release: Release, body: &Block) -> TokenStream {
         let end = self.end(var, release);
         let start = (end != End::Compared && self.lane.is_none()).then(|| First::of(var, body)).flatten();
         if let Some((first, owner)) = self.array_start(var, init, start) {
             return self.array_ancilla(var, first, owner, end, (init, body));
+        }
+        if matches!(init.kind, ExprKind::ZeroLike(_) | ExprKind::ZeroShadow(_)) {
+            self.shaped.insert(var);
         }
         let value = self.expr(init);
         let (name, ty, first) = (self.name(var), self.annotation(var), self.companion("first", var));
@@ -626,10 +707,15 @@ impl Body<'_> {
         let p = self.p;
         let target = self.place(place, Reach::Write);
         let stack = self.place(stack, Reach::Write);
+        let take = ident(if self.is_shadow(place) { "take_shadow" } else { "take_value" });
         quote!({
-            let __v = #p::take_value(&mut #target);
+            let __v = #p::#take(&mut #target);
             #stack.push(__v);
         })
+    }
+
+    fn is_shadow(&self, place: &Place) -> bool {
+        matches!(self.function.var(place.var).ty, Type::Shadow(_))
     }
 
     fn pop(&mut self, stack: &Place, place: &Place) -> TokenStream {
@@ -638,22 +724,36 @@ impl Body<'_> {
         let target = self.place(place, Reach::Write);
         let (shown, shown_stack) = (self.show(place), self.show(stack));
         let stack = self.place(stack, Reach::Write);
-        let empty = self.fail(|at| quote!(#p::fail::stack_empty(#at, #shown_stack)));
+        // what a stack held before its shadow was made has no cotangents yet: they are zero, as is what they go to
+        let empty = match self.is_shadow(place) {
+            true => TokenStream::new(),
+            false => self.fail(|at| quote!(#p::fail::stack_empty(#at, #shown_stack))),
+        };
         let not_zero = self.fail(|at| quote!(#p::fail::pop_onto(#at, #shown, __e)));
         // an adjoint pops a shadow only onto one that it has just emptied
-        let check = match self.function.var(place.var).ty {
-            Type::Shadow(_) => TokenStream::new(),
-            _ => self.if_checked(quote! {
+        let check = match self.is_shadow(place) {
+            true => TokenStream::new(),
+            false => self.if_checked(quote! {
                 if let __Err(__e) = #p::vacant(__cx, &*__p) { #not_zero }
             }),
         };
         let seen = self.see(place.var, quote!(&*__p));
+        let fits = match self.type_of(place) {
+            Some(ty) if ty.is_scalar() => TokenStream::new(),
+            Some(_) | None => {
+                let failure = self.fail(|at| quote!(#p::fail::misshapen(#at, #shown, __e)));
+                quote!(if let __Err(__e) = #p::same_shapes(&*__p, &__v, false) { #failure })
+            }
+        };
         quote!({
             let __p = &mut #target;
             #check
             match #stack.pop() {
-                __Some(__v) => *__p = __v,
-                __None => #empty,
+                __Some(__v) => {
+                    #fits
+                    *__p = __v;
+                }
+                __None => { #empty }
             }
             #seen
         })

@@ -46,7 +46,10 @@ impl Lowerer {
                     self.attributes(&a.attrs, &[]);
                     out.extend(self.renew(a));
                 }
-                syn::Stmt::Expr(e, _) => out.extend(self.statement(e)),
+                syn::Stmt::Expr(e, _) => {
+                    let statements = self.statement(e);
+                    out.extend(self.around_made(statements));
+                }
                 syn::Stmt::Macro(m) => self.macro_statement(&m.mac),
                 syn::Stmt::Item(item) => self.item(item),
             }

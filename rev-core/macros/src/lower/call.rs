@@ -7,6 +7,7 @@ use rev_compiler::ir::{
 };
 use rev_compiler::ops::{Func, Instr};
 
+use super::literal::made;
 use super::part::part_method;
 use super::{plain_name, strip, Lowerer};
 use crate::spans::Region;
@@ -283,6 +284,14 @@ impl Lowerer {
             }
             syn::Expr::MethodCall(m) if m.method == "view" && m.args.is_empty() => {
                 let place = self.place(&m.receiver)?;
+                Some(Arg { mode: Mode::Read, value: ArgValue::Place(place) })
+            }
+            syn::Expr::Reference(r) if made(&r.expr).is_some() => {
+                let place = self.made_argument(&r.expr)?;
+                Some(Arg { mode: Mode::Read, value: ArgValue::Place(place) })
+            }
+            e if made(e).is_some() => {
+                let place = self.made_argument(e)?;
                 Some(Arg { mode: Mode::Read, value: ArgValue::Place(place) })
             }
             syn::Expr::Reference(r) => {

@@ -29,6 +29,7 @@ mod tests;
 mod update;
 
 pub use function::lower_function;
+pub use number::has_struct;
 pub use pure::lower_pure;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quote::ToTokens;
 use rev_compiler::check::Types;
 use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
-use rev_compiler::ir::{Expr, ExprKind, Function, Place, Span, Type, Var, VarId, VarKind};
+use rev_compiler::ir::{Block, Expr, ExprKind, Function, Place, Span, Type, Var, VarId, VarKind};
 
 use crate::model::Source;
 use crate::names::{plain as plain_name, refused, Named};
@@ -68,6 +69,8 @@ struct Lowerer {
     steps: Option<checkpoint::Steps>,
     /// The stacks for what assignments lose.
     lost: BTreeSet<VarId>,
+    /// The ancillas that the arguments of the statement at hand are made in, with how they start.
+    made: Vec<(VarId, Expr, Block)>,
     /// Whether complex numbers occur.
     has_complex: bool,
     /// Whether this is a pure function.
@@ -105,6 +108,7 @@ impl Lowerer {
             blocks: Vec::new(),
             steps: None,
             lost: BTreeSet::new(),
+            made: Vec::new(),
             has_complex: false,
             is_pure: false,
         }

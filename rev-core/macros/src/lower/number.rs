@@ -20,7 +20,7 @@ use crate::spans::Region;
 use crate::types::function_path;
 
 /// The field that expressions are computed on.
-const REPRESENTATION: &str = "repr";
+pub(super) const REPRESENTATION: &str = "repr";
 
 impl Lowerer {
     /// Whether a place is known to be a struct. Few are: the type of the others, which takes all variables to find, isn't asked for.
@@ -179,7 +179,8 @@ impl Lowerer {
     }
 }
 
-fn has_struct(ty: &Type) -> bool {
+/// Whether there is a struct in a type.
+pub fn has_struct(ty: &Type) -> bool {
     match ty {
         Type::Struct(..) => true,
         Type::Array(t, _) | Type::Fixed(t, _) | Type::Stack(t) | Type::Shadow(t) => has_struct(t),
@@ -189,7 +190,7 @@ fn has_struct(ty: &Type) -> bool {
 }
 
 /// The name of a struct, as it is written.
-fn type_name(ty: &Type) -> &str {
+pub(super) fn type_name(ty: &Type) -> &str {
     match ty {
         Type::Struct(name, _) => name,
         Type::Scalar(_)

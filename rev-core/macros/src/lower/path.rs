@@ -104,6 +104,9 @@ impl Lowerer {
                 let shape = self.shape(&c.args[0])?;
                 return Some(fill(Expr::int(0), shape));
             }
+            if name == "zeros_like" && c.args.len() == 1 {
+                return self.place(&c.args[0]).map(|place| Expr::new(ExprKind::ZeroLike(place)));
+            }
             if let Some(func) = table_function(&name) {
                 return self.table_call(func, c.args.iter(), p);
             }

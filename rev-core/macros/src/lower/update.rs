@@ -7,7 +7,12 @@ use rev_compiler::ir::{Block, Expr, ExprKind, Place, Span, Step, Stmt, StmtKind,
 use rev_compiler::ops::Part;
 
 use super::array::{conjugated, into_part, target_part};
+use super::literal::update_of;
+use super::number::type_name;
 use super::{strip, strip_references, Lowerer};
+
+/// What a value of `(a, b) += (e, f)` is, for messages.
+const TUPLE: &str = "this element of the tuple";
 
 /// What stands on the left of an update.
 #[derive(Clone)]
@@ -33,7 +38,17 @@ impl Lowerer {
     ) -> Block {
         let target = self.target(left);
         if let Some(Target::Place(place)) = &target {
+            let op = match assignment {
+                Assignment::Update(op @ (UpdateOp::Add | UpdateOp::Sub)) => Some(op),
+                Assignment::Update(UpdateOp::Xor) | Assignment::Product { .. } => None,
+            };
+            if let Some(fields) = op.and_then(|op| self.fields_update(op, place, right, span)) {
+                return fields;
+            }
             if self.is_struct(place) {
+                if let Some(fields) = op.and_then(|op| self.made_update(op, place, right, span)) {
+                    return fields;
+                }
                 return self.number_update(assignment, place.clone(), (left, right), span);
             }
         }
@@ -50,7 +65,7 @@ impl Lowerer {
                 if targets.len() == values.elems.len() =>
             {
                 let values: Vec<_> = values.elems.iter().map(|e| self.expr(e)).collect();
-                self.update_each(op, targets, values, span)
+                self.update_each(op, targets, values, (TUPLE, span))
             }
             (Some(Target::Tuple(targets)), _) => self.update_parts(op, targets, right, span),
             (Some(target), _) => {
@@ -69,6 +84,48 @@ impl Lowerer {
                 Vec::new()
             }
         }
+    }
+
+    /// `p += fields(q)` of a whole struct; `None` for anything else.
+    fn fields_update(&mut self, op: UpdateOp, place: &Place, right: &syn::Expr, span: Span) -> Option<Block> {
+        let syn::Expr::Call(c) = strip(right) else { return None };
+        if c.args.len() != 1 || !is_named(&c.func, "fields") {
+            return None;
+        }
+        let of = self.type_of_place(place);
+        if !matches!(of, Type::Struct(..) | Type::Unknown) {
+            return None;
+        }
+        let Some(other) = self.place(&c.args[0]) else { return Some(Vec::new()) };
+        let found = self.type_of_place(&other);
+        if !matches!(&found, Type::Unknown)
+            && !matches!(&of, Type::Unknown)
+            && type_name(&found) != type_name(&of)
+        {
+            let message = format!("this isn't a `{}`, whose fields would be added", type_name(&of));
+            let _: Option<()> = self.error(Code::TypeMismatch, &c.args[0], message);
+        }
+        let kind = StmtKind::Update { op, place: place.clone(), expr: Expr::read(other) };
+        Some(vec![Stmt::new(kind).at(span)])
+    }
+
+    /// `p += S { .. }` of a struct that is no number, field by field; `None` for anything else.
+    fn made_update(&mut self, op: UpdateOp, place: &Place, right: &syn::Expr, span: Span) -> Option<Block> {
+        let of = self.type_of_place(place);
+        let parts = self.made_of_fields(&of, right)?;
+        let part = |path: Vec<Step>| {
+            let path = place.path.iter().cloned().chain(path).collect();
+            Target::Place(Place { path, ..place.clone() })
+        };
+        let (targets, values): (Vec<_>, Vec<_>) =
+            parts.into_iter().map(|(path, e)| (part(path), Some(e))).unzip();
+        let mut statements = self.update_each(op, targets, values, ("the value of this field", span));
+        for stmt in &mut statements {
+            if let StmtKind::Update { op, expr, .. } = &mut stmt.kind {
+                *op = update_of(*op, expr);
+            }
+        }
+        Some(statements)
     }
 
     /// `*=` or `/=` on what isn't a struct.
@@ -138,7 +195,12 @@ impl Lowerer {
 
     fn apply(&mut self, op: UpdateOp, target: Target, value: Expr, span: Span) -> Option<Stmt> {
         match target {
-            Target::Place(place) => Some(Stmt::new(StmtKind::Update { op, place, expr: value }).at(span)),
+            Target::Place(place) => {
+                if matches!(value.kind, ExprKind::Read(_)) {
+                    self.source.plain.insert(span);
+                }
+                Some(Stmt::new(StmtKind::Update { op, place, expr: value }).at(span))
+            }
             Target::Negated(inner, at) => {
                 let op = match op {
                     UpdateOp::Add | UpdateOp::Sub => opposite(op),
@@ -185,12 +247,12 @@ impl Lowerer {
         op: UpdateOp,
         targets: Vec<Target>,
         values: Vec<Option<Expr>>,
-        span: Span,
+        (what, span): (&str, Span),
     ) -> Block {
         for (i, target) in targets.iter().enumerate() {
-            for (j, value) in values.iter().enumerate().filter(|(j, _)| *j != i) {
+            for (_, value) in values.iter().enumerate().filter(|(j, _)| *j != i) {
                 if let (Some(place), Some(value)) = (root_place(target), value) {
-                    self.check_tuple_read(place, value, j > i);
+                    self.check_tuple_read(place, value, what);
                 }
             }
         }
@@ -198,14 +260,14 @@ impl Lowerer {
         pairs.filter_map(|(t, v)| v.and_then(|v| self.apply(op, t, v, span))).collect()
     }
 
-    fn check_tuple_read(&mut self, target: &Place, value: &Expr, _later: bool) {
+    fn check_tuple_read(&mut self, target: &Place, value: &Expr, what: &str) {
         let Some(read) = value.reads().into_iter().find(|r| may_overlap(target, r)).cloned() else { return };
         let name = self.var(target.var).name.clone();
         self.diagnostics.push(
             Diagnostic::new(
                 Code::TupleReadsTarget,
                 read.span,
-                format!("this element of the tuple reads `{name}`, which the same statement updates"),
+                format!("{what} reads `{name}`, which the same statement updates"),
             )
             .label(target.span, "it is updated here")
             .help("bind the values first, when they don't read the targets, or use an instruction (`swap`, `rot`, `hadamard`)"),

@@ -424,8 +424,32 @@ where
 /// Updates: what `p ⊕= e` does to the place. `+=` and `-=` work on shadows and on whole arrays,
 /// tuples and structs too.
 pub mod update {
-    use super::super::{Linear, Ring, Scalar};
+    use super::super::{Linear, Primal, Ring, Scalar};
     use std::ops::BitXor;
+
+    /// `p += e` of numbers, and of arrays of the same shape.
+    #[inline(always)]
+    pub fn add_each<P: Linear>(p: &mut P, e: &P) {
+        p.accumulate(e);
+    }
+
+    /// `p -= e` likewise.
+    #[inline(always)]
+    pub fn sub_each<P: Linear>(p: &mut P, e: &P) {
+        p.deduct(e);
+    }
+
+    /// `p += fields(e)` of structs too.
+    #[inline(always)]
+    pub fn add_fields<P: Primal>(p: &mut P, e: &P) {
+        p.add_each(e, false);
+    }
+
+    /// `p -= fields(e)` likewise.
+    #[inline(always)]
+    pub fn sub_fields<P: Primal>(p: &mut P, e: &P) {
+        p.add_each(e, true);
+    }
 
     /// `p += e`
     #[inline(always)]

@@ -30,6 +30,12 @@ fn update<T: Real>(p: &mut Pair<T>, q: &Pair<T>) {
     *p *= q;
 }
 
+/// The same for a sum, where the fields might be meant.
+#[reversible]
+fn sum<T: Real>(p: &mut Pair<T>, q: &Pair<T>) {
+    *p += q;
+}
+
 /// An operator that the type lacks.
 #[reversible]
 fn operator<T: Real>(x: &mut Log<T>, y: &Log<T>) {

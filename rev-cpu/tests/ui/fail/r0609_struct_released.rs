@@ -13,10 +13,18 @@ fn released<T: Real>(y: &mut T, x: T) {
     release(p);
 }
 
+#[derive(Clone, Debug, Reversible)]
+struct Layer<T: Real> {
+    w: Vec<T>,
+    b: T,
+}
+
+/// Nothing says how long the vector is.
 #[reversible]
-fn named<T: Real>(y: &mut T, x: T) {
-    let p = Pair::<T> { a: x, b: 1.0 };
-    *y += p.a;
+fn made<T: Real>(y: &mut T, x: &[T]) {
+    let mut l = Layer::<T> { w: vec![T::zero(); 3], b: x[0] };
+    l.w[0] += x[1];
+    *y += l.w[0] * l.b;
 }
 
 fn main() {}

@@ -13,7 +13,9 @@ enum Shape {
 
 #[derive(Clone, Debug, Reversible)]
 struct Cloud {
-    points: Vec<f64>,
+    rows: Vec<Vec<f64>>,
+    any: ndarray::ArrayD<f64>,
+    pair: (Stack<f64>, f64),
 }
 
 /// Nothing more is said where the struct is used.

@@ -67,7 +67,7 @@ fn sides(pair: &Pair, zeroed: Option<&ParamModel>) -> Sides {
 
 /// A variable for tangents that the caller gave: a copy where they are written.
 fn given(p: &TokenStream, (of, passed): &Param, name: &Ident) -> TokenStream {
-    let check = same_shape(p, passed.shape, &of.ident, name);
+    let check = same_shape(p, passed, &of.ident, name);
     let own = match (passed.shape, of.mode != Mode::Read) {
         (Shape::Slice, true) => quote!(.to_vec()),
         (Shape::Array(_), true) => quote!(.to_owned()),
@@ -176,7 +176,7 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
                 (false, shape) => inputs.push(lent(p, &name, shape, &beside.ty, beside.mode != Mode::Read)),
             }
             if k > 0 {
-                shapes.extend(same_shape(p, passed.shape, value, &name));
+                shapes.extend(same_shape(p, passed, value, &name));
             }
             slots.push(Slot { name, passed: beside, reference });
         }

@@ -426,13 +426,38 @@ fn lent(p: &TokenStream, name: &Ident, shape: Shape, element: &TokenStream, is_w
     }
 }
 
-/// A check that one variable has the shape of another.
-fn same_shape(p: &TokenStream, shape: Shape, of: &Ident, name: &Ident) -> TokenStream {
+/// A check that one variable has the shape of another, down to the arrays in structs and the heights of stacks.
+fn same_shape(p: &TokenStream, passed: &Passed, of: &Ident, name: &Ident) -> TokenStream {
+    let (outer, inner) =
+        (same_outer_shape(p, passed, of, name), same_inner_shapes(p, passed, of, name, true));
+    quote!(#outer #inner)
+}
+
+/// The same of the arrays that they are.
+fn same_outer_shape(p: &TokenStream, passed: &Passed, of: &Ident, name: &Ident) -> TokenStream {
     let text = name.to_string();
-    match shape {
+    match passed.shape {
         Shape::Slice => quote!(#p::fail::same_shape(#text, &[#of.len()], &[#name.len()])?;),
         Shape::Array(_) => quote!(#p::fail::same_shape(#text, #of.shape(), #name.shape())?;),
         Shape::Value | Shape::Function => TokenStream::new(),
+    }
+}
+
+/// The same of the arrays in structs, and of the heights of stacks where these count.
+fn same_inner_shapes(
+    p: &TokenStream,
+    passed: &Passed,
+    of: &Ident,
+    name: &Ident,
+    stacks: bool,
+) -> TokenStream {
+    let text = name.to_string();
+    match passed.shape {
+        _ if !passed.structs => TokenStream::new(),
+        Shape::Slice => quote!(#p::fail::same_shapes(#text, &&#of[..], &&#name[..], #stacks)?;),
+        Shape::Array(_) => quote!(#p::fail::same_shapes(#text, &#of.view(), &#name.view(), #stacks)?;),
+        Shape::Value => quote!(#p::fail::same_shapes(#text, &#of, &#name, #stacks)?;),
+        Shape::Function => TokenStream::new(),
     }
 }
 

@@ -120,7 +120,7 @@ fn adjoint(entry: &Entry, device: &TokenStream, forgets: bool) -> TokenStream {
     let rebound = entry.rebound(slots.iter());
     let shapes: TokenStream = entry
         .params()
-        .map(|(param, passed)| same_shape(p, passed.shape, &param.ident, &entry.bar(param)))
+        .map(|(param, passed)| same_shape(p, passed, &param.ident, &entry.bar(param)))
         .collect();
     let run = entry.dispatch_knowing(Direction::ADJOINT, &slots, Some(&n), Known { forgets, zeros: &[] });
     quote! {

@@ -7,7 +7,7 @@ use rev_compiler::ir::{Direction, Mode};
 
 use super::decided::{decided, Decided};
 use super::dispatch::Known;
-use super::{input_like, same_shape, Api, Entry, Slot};
+use super::{input_like, same_inner_shapes, same_outer_shape, Api, Entry, Slot};
 use crate::emit::signature::{Passed, Shape};
 use crate::model::ParamModel;
 
@@ -172,9 +172,11 @@ fn seed_input(entry: &Entry, param: &ParamModel, passed: &Passed) -> TokenStream
 /// Turns the seed into a shadow of the argument's shape.
 fn seed(entry: &Entry, param: &ParamModel, passed: &Passed) -> TokenStream {
     let (p, name) = (entry.p, entry.bar(param));
-    let shape = same_shape(p, passed.shape, &param.ident, &name);
+    let shape = same_outer_shape(p, passed, &param.ident, &name);
+    // stacks have other heights after the function
+    let inner = same_inner_shapes(p, passed, &param.ident, &name, false);
     let owned = owned(passed.shape, &name);
-    quote!(#shape let mut #name = #owned;)
+    quote!(#shape let mut #name = #owned; #inner)
 }
 
 /// An argument's own copy.

@@ -258,7 +258,7 @@ impl Chosen {
 
 fn as_handle(p: &TokenStream, array: &TokenStream, reach: Reach) -> TokenStream {
     match reach {
-        Reach::Read => quote!(#p::Elements::reader(&#array)),
-        Reach::Write | Reach::Atomic => quote!(#p::Elements::writer(&mut #array)),
+        Reach::Read => quote!(#p::Lend::reader(&#array)),
+        Reach::Write | Reach::Atomic => quote!(#p::Lend::writer(&mut #array)),
     }
 }
