@@ -136,7 +136,7 @@ fn number(value: &Value) -> Number {
         (_, Num::Wide(v)) => Number::Int(v),
         (_, Num::WideUint(v)) => Number::Int(v as i128),
         (_, Num::Float(v) | Num::Complex(v, _)) => Number::Float(v),
-        (_, Num::Fixed(v)) => Number::Float(v.to_num()),
+        (_, Num::Fixed(v)) => Number::Float(v.to_f64()),
     }
 }
 

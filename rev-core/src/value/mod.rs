@@ -12,4 +12,5 @@ pub use data::{Array, Data, Record};
 pub use dynarg::DynArg;
 pub use planes::{Outline, PlaneReader, PlaneWriter};
 pub use scalar::Value;
+pub(crate) use scalar::{each_value, each_value_row};
 pub use stack::Stack;

@@ -392,6 +392,10 @@ fn type_tokens(ty: &Type, p: &TokenStream) -> TokenStream {
         quote!(::std::vec![#(#ts),*])
     };
     let variant = match ty {
+        Type::Scalar(ScalarType::Fixed(format)) => {
+            let (bits, fraction) = (format.bits(), format.fraction());
+            quote!(Scalar(#p::ir::ScalarType::Fixed(#p::ir::FixedFormat::of_type(#bits, #fraction))))
+        }
         Type::Scalar(s) => {
             let name = format_ident!("{s:?}");
             quote!(Scalar(#p::ir::ScalarType::#name))
