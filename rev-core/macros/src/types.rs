@@ -134,7 +134,7 @@ impl TypeReader<'_> {
     }
 
     /// `FixedI64<U20>`.
-    fn fixed(&self, ty: &syn::TypePath, bits: u32, args: &[syn::Type]) -> Found<Type> {
+    fn fixed(&mut self, ty: &syn::TypePath, bits: u32, args: &[syn::Type]) -> Found<Type> {
         let fraction = match args {
             [syn::Type::Path(p)] => {
                 p.path.segments.last().and_then(|last| FixedFormat::fraction_of(&last.ident.to_string()))

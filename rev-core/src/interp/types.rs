@@ -46,5 +46,5 @@ macro_rules! dispatch {
 }
 dispatch!(integers xors ordered numbers reals fields rings scalars);
 
-pub(super) use {arm, arms, fields, integers, numbers, ordered, reals, rings, scalars, xors};
 pub(super) use crate::value::{each_value, each_value_row};
+pub(super) use {arm, arms, fields, integers, numbers, ordered, reals, rings, scalars, xors};

@@ -33,8 +33,8 @@ mod shadow;
 pub use ::half::{bf16, f16};
 pub use class::{Field, Integer, Real, Ring, Scalar, Zero};
 pub use fixed::{
-    fraction, Fixed43, FixedI128, FixedI32, FixedI64, FixedPair, FixedPoint, FormatScope, Fraction128, Fraction32,
-    Fraction64,
+    fraction, Fixed43, FixedI128, FixedI32, FixedI64, FixedPair, FixedPoint, FormatScope, Fraction128,
+    Fraction32, Fraction64,
 };
 pub use half::{Half, WideBatch};
 pub use linear::Linear;

@@ -1,9 +1,7 @@
 //! Values of any type: their shadows, their zeros, and whether one may stand for another.
 
-use super::{
-    FixedI128, FixedI32, FixedI64, FixedPoint, Fraction128, Fraction32, Fraction64,
-};
 use super::{bf16, f16, Batch, ComplexShadow, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
+use super::{FixedI128, FixedI32, FixedI64, FixedPoint, Fraction128, Fraction32, Fraction64};
 use crate::error::Error;
 use crate::lanes::{self, InParts, Isa, LaneByLane, LaneMask, Laned, Pack, WIDTH};
 use crate::tolerance::Tolerances;

@@ -33,8 +33,8 @@ use crate::coordinates;
 use crate::error::{Cause, Error};
 use crate::ir::{FixedFormat, ScalarType, Type};
 use crate::scalar::{
-    bf16, f16, Batch, Complex, ComplexShadow, FixedI128, FixedI32, FixedI64, FixedPoint, Fraction128, Fraction32, Fraction64, Half,
-    NoShadow, Real, Scalar, WideBatch, Zero,
+    bf16, f16, Batch, Complex, ComplexShadow, FixedI128, FixedI32, FixedI64, FixedPoint, Fraction128,
+    Fraction32, Fraction64, Half, NoShadow, Real, Scalar, WideBatch, Zero,
 };
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 

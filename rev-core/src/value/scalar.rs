@@ -64,12 +64,24 @@ macro_rules! with_scalar_arms {
 
 /// The bits of a number of a class, and the number of bits.
 macro_rules! bits {
-    (of Scalar $v:ident) => { u128::from($v) };
-    (of Integer $v:ident) => { $v as u128 };
-    (of Real $v:ident) => { $v.to_bits() as u128 };
-    (to Scalar $t:ident $bits:ident) => { $bits & 1 == 1 };
-    (to Integer $t:ident $bits:ident) => { $bits as $t };
-    (to Real $t:ident $bits:ident) => { $t::from_bits($bits as _) };
+    (of Scalar $v:ident) => {
+        u128::from($v)
+    };
+    (of Integer $v:ident) => {
+        $v as u128
+    };
+    (of Real $v:ident) => {
+        $v.to_bits() as u128
+    };
+    (to Scalar $t:ident $bits:ident) => {
+        $bits & 1 == 1
+    };
+    (to Integer $t:ident $bits:ident) => {
+        $bits as $t
+    };
+    (to Real $t:ident $bits:ident) => {
+        $t::from_bits($bits as _)
+    };
 }
 
 macro_rules! of_type {

@@ -72,7 +72,9 @@ impl ArgumentType {
             ArgumentType::Scalar(s) | ArgumentType::Complex(s) | ArgumentType::Shadow { real: s, .. } => {
                 is(*s).then_some(*s)
             }
-            ArgumentType::Fixed(t, _) | ArgumentType::Array(t, _) | ArgumentType::Stack(t) => t.find_scalar(is),
+            ArgumentType::Fixed(t, _) | ArgumentType::Array(t, _) | ArgumentType::Stack(t) => {
+                t.find_scalar(is)
+            }
             ArgumentType::Tuple(ts) => ts.iter().find_map(|t| t.find_scalar(is)),
             ArgumentType::Struct(_, fields) => fields.iter().find_map(|(_, t)| t.find_scalar(is)),
             ArgumentType::Function(_) | ArgumentType::None => None,

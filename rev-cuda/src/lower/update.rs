@@ -391,6 +391,9 @@ impl Lower<'_> {
             ScalarType::Fixed(_) => ScalarType::I64,
             _ => real,
         };
+        if of != real && self.checks_values() {
+            self.check_factor(mul, of, k)?;
+        }
         let k = self.converted(k, ScalarType::I64, of)?;
         if mul {
             let product = self.times(of, x, &k)?;

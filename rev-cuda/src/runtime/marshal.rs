@@ -348,8 +348,15 @@ mod tests {
             (0.1f32.load(), F32),
             ((-0.0f64).load(), F64),
             (rev_core::scalar::Fixed43::from_bits(-12345).load(), Fixed(FixedFormat::DEFAULT)),
-            (rev_core::scalar::FixedI32::<rev_core::scalar::fraction::U8>::from_bits(-5).load(), Fixed(FixedFormat::of_type(32, 8))),
-            (rev_core::scalar::FixedI128::<rev_core::scalar::fraction::U100>::from_bits(i128::MIN + 5).load(), Fixed(FixedFormat::of_type(128, 100))),
+            (
+                rev_core::scalar::FixedI32::<rev_core::scalar::fraction::U8>::from_bits(-5).load(),
+                Fixed(FixedFormat::of_type(32, 8)),
+            ),
+            (
+                rev_core::scalar::FixedI128::<rev_core::scalar::fraction::U100>::from_bits(i128::MIN + 5)
+                    .load(),
+                Fixed(FixedFormat::of_type(128, 100)),
+            ),
         ];
         for (data, ty) in cases {
             comes_back(&data, &ArgumentType::Scalar(ty));

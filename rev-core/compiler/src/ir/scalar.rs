@@ -212,7 +212,8 @@ mod tests {
             assert_eq!(ScalarType::from_name(&t.name()), Some(t));
         }
         assert_eq!(ScalarType::from_name("FixedI64<U43>"), ScalarType::from_name("Fixed43"));
-        for none in ["FixedI32<U31>", "FixedI64<U063>", "FixedI128<U127>", "FixedI16<U8>", "FixedI32<8>", "Fixed"]
+        for none in
+            ["FixedI32<U31>", "FixedI64<U063>", "FixedI128<U127>", "FixedI16<U8>", "FixedI32<8>", "Fixed"]
         {
             assert_eq!(ScalarType::from_name(none), None, "{none}");
         }

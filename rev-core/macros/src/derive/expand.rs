@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, ToTokens};
-use rev_compiler::ir::{Class, GenericKind, Length, Rank, Type};
+use rev_compiler::ir::{Class, GenericKind, Length, Rank, ScalarType, Type};
 use syn::parse_quote;
 
 use super::StructModel;

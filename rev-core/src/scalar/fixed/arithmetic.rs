@@ -226,8 +226,8 @@ pub fn pi(of: FixedFormat) -> i128 {
 fn product(a: i128, b: i128) -> (i128, u128) {
     let (m, n) = (a.unsigned_abs(), b.unsigned_abs());
     let part = |x: u128, high: bool| if high { x >> 64 } else { x & u128::from(u64::MAX) };
-    let [low, cross, other, high] = [(false, false), (true, false), (false, true), (true, true)]
-        .map(|(i, j)| part(m, i) * part(n, j));
+    let [low, cross, other, high] =
+        [(false, false), (true, false), (false, true), (true, true)].map(|(i, j)| part(m, i) * part(n, j));
     let middle = (low >> 64) + part(cross, false) + part(other, false);
     let low = middle << 64 | part(low, false);
     let high = high + part(cross, true) + part(other, true) + (middle >> 64);

@@ -87,6 +87,11 @@ trait Held: Copy {
     fn with(self, bits: i128) -> Self {
         Self::new(bits, self.own())
     }
+    /// Bits that a number of the same format has.
+    #[inline(always)]
+    fn fitting(self, bits: i128) -> Option<i128> {
+        (arithmetic::saturated(bits, self.own()) == bits).then_some(bits)
+    }
     #[inline(always)]
     fn wide(self) -> f64 {
         arithmetic::to_f64(self.bits(), self.own())
@@ -252,16 +257,15 @@ macro_rules! scalars {
             }
             #[inline]
             fn times_int(self, k: i64) -> Option<Self> {
-                let bits = self.bits().checked_mul(k.into())?;
-                (arithmetic::saturated(bits, self.own()) == bits).then(|| self.with(bits))
+                self.fitting(self.bits().checked_mul(self.fitting(k.into())?)?).map(|bits| self.with(bits))
             }
             #[inline]
             fn over_int(self, k: i64) -> Option<Self> {
-                if self.bits().checked_rem(k.into())? != 0 {
+                let k = self.fitting(k.into())?;
+                if self.bits().checked_rem(k)? != 0 {
                     return None;
                 }
-                let bits = self.bits().checked_div(k.into())?;
-                (arithmetic::saturated(bits, self.own()) == bits).then(|| self.with(bits))
+                self.fitting(self.bits().checked_div(k)?).map(|bits| self.with(bits))
             }
         }
 

@@ -6,17 +6,20 @@ fn samples(n: usize, bits: u32) -> Vec<i128> {
     let of = |v: i128| arithmetic::wrapped(v, FixedFormat::of_type(bits, 0));
     let mut state = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835_u128;
     let mut next = || {
-        state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(0xda3e_39cb_94b9_5bdb);
+        state =
+            state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(0xda3e_39cb_94b9_5bdb);
         state ^ state >> 61
     };
-    let mut all = vec![0, 1, -1, 2, -3, i128::MAX, i128::MIN, i128::MAX >> (128 - bits), i128::MIN >> (128 - bits)];
+    let mut all =
+        vec![0, 1, -1, 2, -3, i128::MAX, i128::MIN, i128::MAX >> (128 - bits), i128::MIN >> (128 - bits)];
     all.extend((0..bits).flat_map(|k| [1i128 << k, -1 << k]));
     all.extend((0..n).map(|_| (next() as i128) >> (next() % u128::from(bits))));
     all.into_iter().map(of).collect()
 }
 
 fn formats() -> Vec<FixedFormat> {
-    let all = [(32, 0), (32, 8), (32, 16), (32, 30), (64, 0), (64, 20), (64, 43), (64, 62), (128, 0), (128, 64)];
+    let all =
+        [(32, 0), (32, 8), (32, 16), (32, 30), (64, 0), (64, 20), (64, 43), (64, 62), (128, 0), (128, 64)];
     let all = all.into_iter().chain([(128, 1), (128, 63), (128, 65), (128, 100), (128, 126)]);
     all.map(|(bits, fraction)| FixedFormat::new(bits, fraction).unwrap()).collect()
 }
@@ -97,7 +100,8 @@ fn conversions_round_to_nearest_and_saturate() {
     for (from, to) in formats().into_iter().flat_map(|f| formats().into_iter().map(move |t| (f, t))) {
         for x in points(&samples(30, from.bits()), from) {
             let n = BigInt::from(x.to_bits()) << (to.fraction() + 1);
-            let rounded = floor(n + (BigInt::from(1) << from.fraction()), &(BigInt::from(2) << from.fraction()));
+            let rounded =
+                floor(n + (BigInt::from(1) << from.fraction()), &(BigInt::from(2) << from.fraction()));
             let _format = FormatScope::of(Some(to));
             let found = FixedPoint::from_number(x.to_number());
             assert_eq!(found.to_bits(), saturated(rounded, to), "{x} of {from} in {to}");
@@ -207,7 +211,8 @@ fn without_a_scope_a_number_is_of_no_format() {
     }
     assert_eq!(FixedPoint::zero().format(), FixedFormat::NONE);
     // complex numbers have parts of one format
-    let (a, b) = (FixedPoint::of_bits(3, FixedFormat::DEFAULT), FixedPoint::of_bits(3, FixedFormat::of_type(32, 8)));
+    let (a, b) =
+        (FixedPoint::of_bits(3, FixedFormat::DEFAULT), FixedPoint::of_bits(3, FixedFormat::of_type(32, 8)));
     assert_eq!(Value::complex(Value::Fixed(a), Value::Fixed(b)), None);
     assert_eq!(std::mem::size_of::<Value>(), 48);
 }
