@@ -18,7 +18,7 @@
 //! | long loops in little memory: checkpoint schedules, and gradients by them | [`schedule`], [`checkpoint`], `docs/schedules.md` |
 //! | is my inverse right, is my gradient right, do two devices agree? | [`verify`], [`compare`] |
 //! | `assert_relative_eq!` and the others of the crate `approx` for shadows, sparse matrices and arrays | the feature `approx` |
-//! | numbers whose products can be undone: logarithmic, tropical, odd integers | `numbers`, with the feature of this name |
+//! | numbers whose products can be undone: logarithmic, tropical, odd integers; exact sums of floats | `numbers`, with the feature of this name |
 //! | programs written in the language: Gaussian mixtures, bundle adjustment and others | the crate `rev-kernels` |
 //! | linear algebra, networks, classics as programs | the crates `rev-algebra`, `rev-networks`, `rev-classics`; `docs/library.md` |
 

@@ -4,6 +4,7 @@
 
 use ndarray::{Array2, ArrayView2};
 use rev_core::interp::Interpreter;
+use rev_core::scalar::fraction::{U100, U16, U20};
 use rev_cpu::prelude::*;
 use rev_cuda::Emulator;
 use rev_numbers::{Log, MaxPlus, MinPlus, Odd};
@@ -115,14 +116,23 @@ fn power<T: Real>(y: &mut T, x: T, n: usize) {
 
 #[test]
 fn powers_of_fixed_point_numbers_come_back_exactly() {
-    let x = Fixed43::from_num(1.5);
-    for device in [&Cpu::new() as &dyn Device, &Interpreter::new(), &Emulator::new()] {
-        let mut y = Fixed43::from_num(0.25);
+    fn comes_back<T: Real>(device: &dyn Device, accuracy: f64) {
+        let (x, start) = (T::from_f64(1.5), T::from_f64(0.25));
+        let mut y = start;
         power::run(device, &mut y, x, 10).unwrap();
         let expected = 0.25 + 1.5f64.powi(10);
-        assert!((y.to_num::<f64>() - expected).abs() < 1e-9, "{y} on {}", device.name());
+        assert!((y.to_f64() - expected).abs() < accuracy, "{y:?} on {}", device.name());
         power::run_inverse(device, &mut y, x, 10).unwrap();
-        assert_eq!(y, Fixed43::from_num(0.25), "{}", device.name());
+        assert_eq!(y, start, "{}", device.name());
+    }
+    let x = Fixed43::from_num(1.5);
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new(), &Emulator::new()] {
+        comes_back::<Fixed43>(device, 1e-9);
+        comes_back::<FixedI32<U16>>(device, 0.01);
+        comes_back::<FixedI64<U20>>(device, 1e-3);
+    }
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        comes_back::<FixedI128<U100>>(device, 1e-12);
     }
     let mut p = [Log { repr: x }];
     let start = p;

@@ -1,6 +1,6 @@
 //! Shadows and sparse matrices in the terms of the crate [`approx`], whose macros (`assert_relative_eq!` and the others) then
 //! take them: close if all their numbers are. Arrays of a result have that from `ndarray`'s feature `approx`, which this one
-//! asks for; numbers, slices and [`Complex`](crate::scalar::Complex) from `approx` itself. `Fixed43` is exact, and is compared by `==`.
+//! asks for; numbers, slices and [`Complex`](crate::scalar::Complex) from `approx` itself. Fixed-point numbers are exact, and are compared by `==`.
 
 use approx::{AbsDiffEq, RelativeEq, UlpsEq};
 

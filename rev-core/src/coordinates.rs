@@ -157,7 +157,8 @@ pub fn rounding_unit(data: &Data) -> f64 {
         Value::Bf16(_) | Value::ComplexBf16(_) => bf16::EPSILON.to_f64(),
         Value::F32(_) | Value::Complex32(_) => f64::from(f32::EPSILON),
         Value::F64(_) | Value::Complex64(_) => f64::EPSILON,
-        Value::Fixed43(_) | Value::ComplexFixed(_) => 1.0 / (1u64 << 43) as f64,
+        Value::Fixed(v) => v.resolution(),
+        Value::ComplexFixed(z) => z.get().re.resolution(),
         _ => 0.0,
     };
     leaves(data).iter().map(|(_, v)| unit(v)).fold(0.0, f64::max)

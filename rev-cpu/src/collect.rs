@@ -85,7 +85,11 @@ impl Collector {
     /// Adds the value of a named constant. A module knows constants by the paths that functions write, so one that is
     /// another number elsewhere isn't known at all: whoever runs the module says that it is missing.
     pub fn constant<T: Scalar>(&mut self, path: &str, value: T) {
-        let number = number(&value.to_value());
+        // a number of more digits than a literal has isn't known either
+        let Some(number) = number(&value.to_value()) else {
+            self.ambiguous.insert(path.to_string());
+            return;
+        };
         let same = |old: &Number| match (old, number) {
             (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
             (old, new) => *old == new,
@@ -127,26 +131,31 @@ impl Collector {
     }
 }
 
-/// A value as a number that is written in a program; of a complex number the real part.
-fn number(value: &Value) -> Number {
-    match (value, value.to_num()) {
+/// A value as a number that is written in a program, `None` where that would be another value: a fixed-point number with
+/// more digits than an `f64` has.
+fn number(value: &Value) -> Option<Number> {
+    Some(match (value, value.to_num()) {
         (Value::Bool(b), _) => Number::Bool(*b),
         (_, Num::Int(v)) => Number::Int(v.into()),
         (_, Num::Uint(v)) => Number::Int(v.into()),
         (_, Num::Wide(v)) => Number::Int(v),
         (_, Num::WideUint(v)) => Number::Int(v as i128),
         (_, Num::Float(v) | Num::Complex(v, _)) => Number::Float(v),
-        (_, Num::Fixed(v)) => Number::Float(v.to_num()),
-    }
+        (_, Num::Fixed(v)) => {
+            let written = v.to_f64();
+            value.same_type(Num::Float(written)).filter(|back| back == value)?;
+            Number::Float(written)
+        }
+    })
 }
 
 /// An array of numbers as an expression; `None` for what has other parts.
 fn tabled(data: &Data) -> Option<Expr> {
-    let literal = |v: &Value| Expr::new(ExprKind::Literal(number(v), Some(v.ir_type())));
+    let literal = |v: &Value| number(v).map(|n| Expr::new(ExprKind::Literal(n, Some(v.ir_type()))));
     Some(match data {
         Data::Scalar(v) => match v.parts() {
-            Some((re, im)) => Expr::func(Func::Complex, vec![literal(&re), literal(&im)]),
-            None => literal(v),
+            Some((re, im)) => Expr::func(Func::Complex, vec![literal(&re)?, literal(&im)?]),
+            None => literal(v)?,
         },
         Data::Array(array) if array.shape.len() == 1 => {
             Expr::new(ExprKind::Array(array.elements.iter().map(tabled).collect::<Option<_>>()?))

@@ -58,7 +58,8 @@ pub mod prelude {
     pub use rev_core::device::Device;
     pub use rev_core::error::Error;
     pub use rev_core::scalar::{
-        bf16, f16, Batch, Complex, Field, Fixed43, Integer, Primal, Real, Ring, Scalar, WideBatch, Zero,
+        bf16, f16, Batch, Complex, Field, Fixed43, FixedI128, FixedI32, FixedI64, Integer, Primal, Real,
+        Ring, Scalar, WideBatch, Zero,
     };
     pub use rev_core::value::Stack;
     pub use rev_macros::{pure, reversible, Reversible};
@@ -101,7 +102,8 @@ pub mod __private {
     pub use rev_core::error::Error;
     pub use rev_core::ir;
     pub use rev_core::scalar::{
-        bf16, f16, rt, Complex, Field, Fixed43, Linear, Mismatch, NoShadow, Primal, Real, Zero,
+        bf16, f16, fraction, rt, Complex, Field, FixedI128, FixedI32, FixedI64, Linear, Mismatch, NoShadow,
+        Primal, Real, Zero,
     };
     pub use rev_core::sparse;
     pub use rev_core::structure::{Structs, Structure};

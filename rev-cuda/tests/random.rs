@@ -13,7 +13,8 @@ use rev_core::error::Error;
 use rev_core::facts::recursive;
 use rev_core::interp::Machine;
 use rev_core::ir::{Direction, Mode, Module, VarKind};
-use rev_core::scalar::{bf16, f16, Fixed43, Scalar};
+use rev_core::scalar::fraction::{U16, U20};
+use rev_core::scalar::{bf16, f16, Fixed43, FixedI32, FixedI64, Scalar};
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
 use rev_cuda::driver::{Driver, Target};
@@ -213,14 +214,18 @@ fn check(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
         taylor_agrees(program, &module)?;
     }
     match program.seed % 12 {
-        0 | 4 | 8 => count("Fixed43"),
+        0 => count("Fixed43"),
+        4 => count("FixedI32"),
+        8 => count("FixedI64"),
         1 | 3 | 6 | 10 => count("f32"),
         2 | 5 => count("f16"),
         7 | 11 => count("bf16"),
         _ => count("any order"),
     }
     match program.seed % 12 {
-        0 | 4 | 8 => agrees::<Fixed43>(program, &module, true),
+        0 => agrees::<Fixed43>(program, &module, true),
+        4 => agrees::<FixedI32<U16>>(program, &module, true),
+        8 => agrees::<FixedI64<U20>>(program, &module, true),
         1 | 3 | 6 | 10 => agrees::<f32>(program, &module, true),
         2 | 5 => agrees::<f16>(program, &module, true),
         7 | 11 => agrees::<bf16>(program, &module, true),
@@ -235,12 +240,23 @@ const SUITE: Suite =
 fn programs_have_the_interpreters_bits() {
     let tally = SUITE.run(generate, &check).unwrap_or_else(|report| panic!("{report}"));
     // one program in fifteen is one of the last two
-    let kinds =
-        ["f64", "f32", "f16", "bf16", "Fixed43", "tangents", "Taylor coefficients", "any order", "fused"];
+    let kinds = [
+        "f64",
+        "f32",
+        "f16",
+        "bf16",
+        "Fixed43",
+        "FixedI32",
+        "FixedI64",
+        "tangents",
+        "Taylor coefficients",
+        "any order",
+        "fused",
+    ];
     let among = |kinds: &[&str], programs| {
         tally["programs"] < programs || kinds.iter().all(|kind| tally.contains_key(kind))
     };
-    assert!(among(&kinds[..7], 100) && among(&kinds, 300), "{tally:?}");
+    assert!(among(&kinds[..9], 100) && among(&kinds, 300), "{tally:?}");
 }
 
 /// Damaged PTX is refused with a message, or is PTX: reading it doesn't panic.

@@ -1,7 +1,9 @@
 //! Arguments for generated programs.
 
 use num_complex::Complex;
-use rev_core::scalar::{bf16, f16, Fixed43, Num, Real, Scalar};
+use rev_core::scalar::{
+    bf16, f16, FixedI128, FixedI32, FixedI64, Fraction128, Fraction32, Fraction64, Num, Real, Scalar,
+};
 use rev_core::value::{Array, Data};
 
 use crate::dice::Dice;
@@ -19,7 +21,9 @@ impl Number for f64 {}
 impl Number for f32 {}
 impl Number for f16 {}
 impl Number for bf16 {}
-impl Number for Fixed43 {}
+impl<F: Fraction32> Number for FixedI32<F> {}
+impl<F: Fraction64> Number for FixedI64<F> {}
+impl<F: Fraction128> Number for FixedI128<F> {}
 
 impl Program {
     /// Random arguments: numbers within ±1, lengths and indices as the program needs them.

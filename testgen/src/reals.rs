@@ -18,7 +18,7 @@ fn each(data: &Data, f: &mut dyn FnMut(f64)) {
     match data {
         Data::Scalar(v) => match v.to_num() {
             Num::Float(x) => f(x),
-            Num::Fixed(x) => f(x.to_num()),
+            Num::Fixed(x) => f(x.to_f64()),
             Num::Complex(re, im) => {
                 f(re);
                 f(im)

@@ -1,5 +1,6 @@
 //! Generated programs as Rust source in the surface syntax, to be compiled with `#[reversible]`.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use rev_core::ir::*;
@@ -416,16 +417,16 @@ impl Source<'_> {
     }
 
     /// The name of the scalar type that is converted from.
-    fn scalar_name(&self, e: &Expr) -> &'static str {
+    fn scalar_name(&self, e: &Expr) -> Cow<'static, str> {
         match &e.kind {
-            ExprKind::Named(_) => "f64",
+            ExprKind::Named(_) => "f64".into(),
             ExprKind::Read(p) => match self.f.var(p.var).ty {
-                Type::Fixed(..) if self.name(p.var) == TABLE => "f64",
+                Type::Fixed(..) if self.name(p.var) == TABLE => "f64".into(),
                 Type::Scalar(s) => s.name(),
-                _ => "usize",
+                _ => "usize".into(),
             },
-            ExprKind::Func(..) => "i64",
-            _ => "usize",
+            ExprKind::Func(..) => "i64".into(),
+            _ => "usize".into(),
         }
     }
 

@@ -5,7 +5,7 @@ use rev_core::check::{check, check_module};
 use rev_core::interp::{Machine, Progress};
 use rev_core::ir::{Direction, Function, Length, Module, Rank, ScalarType, Type};
 use rev_core::pass::{adjoint, erase, inverse, Adjoint, Wanted};
-use rev_core::scalar::{Num, Zero};
+use rev_core::scalar::Num;
 use rev_core::text;
 use rev_core::value::{Array, Data, Value};
 
@@ -102,25 +102,8 @@ fn sample(ty: &Type) -> Data {
 }
 
 fn number(ty: ScalarType) -> Data {
-    let like: Value = match ty {
-        ScalarType::Bool => return Data::scalar(true),
-        ScalarType::I8 => Value::I8(0),
-        ScalarType::I16 => Value::I16(0),
-        ScalarType::I32 => Value::I32(0),
-        ScalarType::I64 => Value::I64(0),
-        ScalarType::I128 => Value::I128(0),
-        ScalarType::Isize => Value::Isize(0),
-        ScalarType::U8 => Value::U8(0),
-        ScalarType::U16 => Value::U16(0),
-        ScalarType::U32 => Value::U32(0),
-        ScalarType::U64 => Value::U64(0),
-        ScalarType::U128 => Value::U128(0),
-        ScalarType::Usize => Value::Usize(0),
-        ScalarType::F16 => Value::F16(<_ as Zero>::zero()),
-        ScalarType::Bf16 => Value::Bf16(<_ as Zero>::zero()),
-        ScalarType::F32 => Value::F32(0.0),
-        ScalarType::F64 => Value::F64(0.0),
-        ScalarType::Fixed43 => Value::Fixed43(<_ as Zero>::zero()),
-    };
-    like.same_type(Num::Int(1)).map_or(Data::None, Data::Scalar)
+    match ty {
+        ScalarType::Bool => Data::scalar(true),
+        _ => Value::from_num(Num::Int(1), &Type::Scalar(ty)).map_or(Data::None, Data::Scalar),
+    }
 }

@@ -42,3 +42,24 @@ fn an_elementary_function_is_known_to_its_row_and_its_algorithm() {
         assert!(known.len() <= 4 && known.iter().any(|f| f == "elementary.rs"), "{name}: {known:?}");
     }
 }
+
+#[test]
+fn a_scalar_type_is_known_to_its_row_and_to_what_is_new_about_it() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // (what emulates an instruction set has integers of these sizes for their own sake)
+    for name in ["i8", "i16", "FixedI32"] {
+        let mut known = Vec::new();
+        for library in ["rev-core/compiler", "rev-core/macros", "rev-core", "rev-cpu"] {
+            each_source(&top.join(library).join("src"), &mut |path, text| {
+                if has(text, name) {
+                    known.push(path.file_name().unwrap().to_string_lossy().into_owned());
+                }
+            });
+        }
+        assert!(known.len() <= 8 && known.iter().any(|f| f == "scalar.rs"), "{name}: {known:?}");
+    }
+    // nowhere does a device have a list of them
+    each_source(&top.join("rev-cuda/src"), &mut |path, text| {
+        assert!(!text.contains("ScalarType::I16"), "{}", path.display());
+    });
+}

@@ -1,7 +1,7 @@
 //! Rust types to IR types, from the tokens alone: paths are recognised by their last segment.
 
 use rev_compiler::diag::{Code, Diagnostic};
-use rev_compiler::ir::{Class, FunctionPath, GenericKind, Length, Rank, ScalarType, Type};
+use rev_compiler::ir::{Class, FixedFormat, FunctionPath, GenericKind, Length, Rank, ScalarType, Type};
 use syn::{Expr, GenericArgument, PathArguments};
 
 use crate::model::{Form, Passing, Source};
@@ -115,6 +115,9 @@ impl TypeReader<'_> {
         if let (Some(scalar), true) = (ScalarType::from_name(&name), args.is_empty()) {
             return Ok(Type::Scalar(scalar));
         }
+        if let Some(bits) = FixedFormat::bits_of(&name) {
+            return self.fixed(ty, bits, &args);
+        }
         match name.as_str() {
             "Complex" => Ok(Type::Complex(Box::new(self.argument(ty, &args)?))),
             "Complex32" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F32)))),
@@ -127,6 +130,25 @@ impl TypeReader<'_> {
                 Some(rank) => Ok(Type::Array(Box::new(self.argument(ty, &args)?), rank)),
                 None => self.structure(ty, &last.arguments),
             },
+        }
+    }
+
+    /// `FixedI64<U20>`.
+    fn fixed(&mut self, ty: &syn::TypePath, bits: u32, args: &[syn::Type]) -> Found<Type> {
+        let fraction = match args {
+            [syn::Type::Path(p)] => {
+                p.path.segments.last().and_then(|last| FixedFormat::fraction_of(&last.ident.to_string()))
+            }
+            _ => None,
+        };
+        match fraction.and_then(|fraction| FixedFormat::new(bits, fraction)) {
+            Some(format) => Ok(Type::Scalar(ScalarType::Fixed(format))),
+            None => Err(Diagnostic::new(
+                Code::UnsupportedType,
+                self.source.spans.of(ty),
+                format!("a fixed-point number of {bits} bits without a fraction from `U0` to `U{}`", bits - 2),
+            )
+            .help("write how many bits are behind the point, `FixedI64<U20>`: of all bits two are left, for the sign and the number one")),
         }
     }
 

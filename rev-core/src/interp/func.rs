@@ -2,11 +2,13 @@
 //! [`rt`](crate::scalar::rt) by the type of its arguments. The arms are made from the table, by the
 //! row's class and shapes, so a new row needs nothing here.
 
-use super::types::{arms, fields, integers, ordered, reals, rings, scalars, xors};
+use super::types::{
+    arm, arms, each_value, each_value_row, fields, integers, numbers, ordered, reals, rings, scalars, xors,
+};
 use crate::error::Cause;
 use crate::ir::Number;
 use crate::ops::{Func, Shape};
-use crate::scalar::{bf16, f16, rt, Complex, Field, Fixed43, Integer, Ring, Scalar};
+use crate::scalar::{bf16, f16, rt, Complex, Field, FixedPoint, Integer, Ring, Scalar};
 use crate::value::{literal_number, Data, Value};
 
 /// Applies a function of the table.
@@ -173,52 +175,52 @@ macro_rules! take {
 /// A row on its arguments: by class, shapes, result and name; exceptions first.
 macro_rules! row {
     (Integer (T T) T quot, $key:ident, $it:ident) => {
-        integers!($key, U => quotient(next::<U>(&mut $it)?.quotient(next::<U>(&mut $it)?)))
+        integers!(*$key, U => quotient(next::<U>(&mut $it)?.quotient(next::<U>(&mut $it)?)))
     };
     (Integer (T T) T rem, $key:ident, $it:ident) => {
-        integers!($key, U => quotient(next::<U>(&mut $it)?.remainder(next::<U>(&mut $it)?)))
+        integers!(*$key, U => quotient(next::<U>(&mut $it)?.remainder(next::<U>(&mut $it)?)))
     };
     (Field (SR T) S scale_real, $key:ident, $it:ident) => {
-        fields!($key, U => Ok(scale_real::<U>(take!(SR U $it), take!(T U $it)).to_value()))
+        fields!(*$key, U => Ok(scale_real::<U>(take!(SR U $it), take!(T U $it)).to_value()))
     };
     (Ring (S T) S shadow_of, $key:ident, $it:ident) => {
-        rings!($key, U => next::<U>(&mut $it).map(|s| Ok(s.to_value()))?)
+        rings!(*$key, U => next::<U>(&mut $it).map(|s| Ok(s.to_value()))?)
     };
     // a real cotangent stays one until it meets a complex variable
     (Field (SR) S shadow_from_re, $key:ident, $it:ident) => { $it.next().map(|v| Ok(*v)) };
     (Field (SR) S shadow_from_im, $key:ident, $it:ident) => { $it.next().and_then(|v| imaginary(*v)).map(Ok) };
     (Scalar (T T) T bit_xor, $key:ident, $it:ident) => {
-        xors!($key, U => Ok(rt::bit_xor(take!(T U $it), take!(T U $it)).to_value()))
+        xors!(*$key, U => Ok(rt::bit_xor(take!(T U $it), take!(T U $it)).to_value()))
     };
     (Scalar (T T) B eq, $key:ident, $it:ident) => {
-        scalars!($key, U => Ok(rt::eq(take!(T U $it), take!(T U $it)).to_value()))
+        scalars!(*$key, U => Ok(rt::eq(take!(T U $it), take!(T U $it)).to_value()))
     };
     (Scalar (T T) B ne, $key:ident, $it:ident) => {
-        scalars!($key, U => Ok(rt::ne(take!(T U $it), take!(T U $it)).to_value()))
+        scalars!(*$key, U => Ok(rt::ne(take!(T U $it), take!(T U $it)).to_value()))
     };
     (Scalar (B T T) T $name:ident, $key:ident, $it:ident) => {
-        scalars!($key, U => Ok(rt::$name(take!(B U $it), take!(T U $it), take!(T U $it)).to_value()))
+        scalars!(*$key, U => Ok(rt::$name(take!(B U $it), take!(T U $it), take!(T U $it)).to_value()))
     };
     (Scalar (T $($s:ident)*) $r:ident $name:ident, $key:ident, $it:ident) => {
-        ordered!($key, U => Ok(rt::$name::<U>(take!(T U $it) $(, take!($s U $it))*).to_value()))
+        ordered!(*$key, U => Ok(rt::$name::<U>(take!(T U $it) $(, take!($s U $it))*).to_value()))
     };
     (Scalar (B $($s:ident)*) B $name:ident, $key:ident, $it:ident) => {
         Some(Ok(rt::$name(next::<bool>(&mut $it)? $(, take!($s bool $it))*).to_value()))
     };
     (Ring (T) T abs, $key:ident, $it:ident) => {
-        ordered!(no_bool $key, U => Ok(rt::abs::<U>(take!(T U $it)).to_value()))
+        numbers!(*$key, U => Ok(rt::abs::<U>(take!(T U $it)).to_value()))
     };
     (Ring ($($s:ident)*) $r:ident $name:ident, $key:ident, $it:ident) => {
-        rings!($key, U => Ok(rt::$name::<U>($(take!($s U $it)),*).to_value()))
+        rings!(*$key, U => Ok(rt::$name::<U>($(take!($s U $it)),*).to_value()))
     };
     (Integer ($($s:ident)*) $r:ident $name:ident, $key:ident, $it:ident) => {
-        integers!($key, U => Ok(rt::$name::<U>($(take!($s U $it)),*).to_value()))
+        integers!(*$key, U => Ok(rt::$name::<U>($(take!($s U $it)),*).to_value()))
     };
     (Field ($($s:ident)*) $r:ident $name:ident, $key:ident, $it:ident) => {
-        fields!($key, U => Ok(rt::$name::<U>($(take!($s U $it)),*).to_value()))
+        fields!(*$key, U => Ok(rt::$name::<U>($(take!($s U $it)),*).to_value()))
     };
     (Real ($($s:ident)*) $r:ident $name:ident, $key:ident, $it:ident) => {
-        reals!($key, U => Ok(rt::$name::<U>($(take!($s U $it)),*).to_value()))
+        reals!(*$key, U => Ok(rt::$name::<U>($(take!($s U $it)),*).to_value()))
     };
 }
 

@@ -2,71 +2,49 @@
 //! the value's type, inside `Some`, and `None` for a value of another class.
 
 macro_rules! arms {
-    ($key:expr, $T:ident => $e:expr; $($variant:ident $t:ty),*) => {
-        match $key {
-            $($crate::value::Value::$variant(_) => {
-                #[allow(dead_code)]
-                type $T = $t;
-                Some($e)
-            })*
-            #[allow(unreachable_patterns)]
-            _ => None,
+    ([$wanted:ident $key:expr, $T:ident => $e:expr] $(($variant:ident ($t:ty) $class:ident))*) => {{
+        let key: $crate::value::Value = $key;
+        // numbers that are made of nothing are of the value's type too
+        let _format = key.format_scope();
+        match key {
+            $($crate::value::Value::$variant(_) => arm!($wanted $class ($t) $T => $e),)*
+            $crate::value::Value::ComplexFixed(_) => arm!($wanted Complex (Complex<FixedPoint>) $T => $e),
         }
-    };
+    }};
 }
 
-macro_rules! integers {
-    ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8, U16 u16,
-            U32 u32, U64 u64, U128 u128, Usize usize)
-    };
+/// `Some` of the expression where a class is among those that a macro's name says.
+macro_rules! arm {
+    (integers Integer $($of:tt)*) => { arm!(@ $($of)*) };
+    (xors Scalar $($of:tt)*) => { arm!(@ $($of)*) };
+    (xors Integer $($of:tt)*) => { arm!(@ $($of)*) };
+    (ordered Complex $($of:tt)*) => { None };
+    (ordered $class:ident $($of:tt)*) => { arm!(@ $($of)*) };
+    (numbers Integer $($of:tt)*) => { arm!(@ $($of)*) };
+    (numbers Real $($of:tt)*) => { arm!(@ $($of)*) };
+    (reals Real $($of:tt)*) => { arm!(@ $($of)*) };
+    (fields Real $($of:tt)*) => { arm!(@ $($of)*) };
+    (fields Complex $($of:tt)*) => { arm!(@ $($of)*) };
+    (rings Scalar $($of:tt)*) => { None };
+    (rings $class:ident $($of:tt)*) => { arm!(@ $($of)*) };
+    (scalars $class:ident $($of:tt)*) => { arm!(@ $($of)*) };
+    (@ ($t:ty) $T:ident => $e:expr) => {{
+        #[allow(dead_code)]
+        type $T = $t;
+        Some($e)
+    }};
+    ($wanted:ident $class:ident $($of:tt)*) => { None };
 }
 
-macro_rules! xors {
-    ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8,
-            U16 u16, U32 u32, U64 u64, U128 u128, Usize usize)
-    };
+macro_rules! dispatch {
+    ($($name:ident)*) => { dispatch! { @ ($) $($name)* } };
+    (@ ($d:tt) $($name:ident)*) => {$(
+        macro_rules! $name {
+            ($d key:expr, $d T:ident => $d e:expr) => { each_value!(arms $name $d key, $d T => $d e) };
+        }
+    )*};
 }
+dispatch!(integers xors ordered numbers reals fields rings scalars);
 
-macro_rules! ordered {
-    (no_bool $key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8, U16 u16,
-            U32 u32, U64 u64, U128 u128, Usize usize, F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43)
-    };
-    ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8,
-            U16 u16, U32 u32, U64 u64, U128 u128, Usize usize, F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43)
-    };
-}
-
-macro_rules! reals {
-    ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43)
-    };
-}
-
-macro_rules! fields {
-    ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43, ComplexF16 Complex<f16>, ComplexBf16 Complex<bf16>, Complex32 Complex<f32>,
-            Complex64 Complex<f64>, ComplexFixed Complex<Fixed43>)
-    };
-}
-
-macro_rules! rings {
-    ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8, U16 u16,
-            U32 u32, U64 u64, U128 u128, Usize usize, F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43,
-            ComplexF16 Complex<f16>, ComplexBf16 Complex<bf16>, Complex32 Complex<f32>, Complex64 Complex<f64>, ComplexFixed Complex<Fixed43>)
-    };
-}
-
-macro_rules! scalars {
-    ($key:expr, $T:ident => $e:expr) => {
-        arms!($key, $T => $e; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, I128 i128, Isize isize, U8 u8,
-            U16 u16, U32 u32, U64 u64, U128 u128, Usize usize, F16 f16, Bf16 bf16, F32 f32, F64 f64, Fixed43 Fixed43,
-            ComplexF16 Complex<f16>, ComplexBf16 Complex<bf16>, Complex32 Complex<f32>, Complex64 Complex<f64>, ComplexFixed Complex<Fixed43>)
-    };
-}
-
-pub(super) use {arms, fields, integers, ordered, reals, rings, scalars, xors};
+pub(super) use crate::value::{each_value, each_value_row};
+pub(super) use {arm, arms, fields, integers, numbers, ordered, reals, rings, scalars, xors};

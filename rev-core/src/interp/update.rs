@@ -1,13 +1,13 @@
 //! Updates and instructions on dynamic values. What is linear works on shadows too: lane by lane,
 //! and not at all where there is no shadow.
 
-use super::types::{arms, fields, reals, rings};
+use super::types::{arm, arms, each_value, each_value_row, fields, reals, rings};
 use crate::error::Cause;
 use crate::ir::{Number, UpdateOp};
 use crate::ops::{Func, Instr};
 use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{
-    bf16, f16, rt, Batch, Complex, ComplexShadow, Fixed43, Half, Mismatch, Scalar, WideBatch,
+    bf16, f16, rt, Batch, Complex, ComplexShadow, FixedPoint, Half, Mismatch, Scalar, WideBatch,
 };
 use crate::value::{literal_number, same_shapes, Array, Data, Record, Value};
 
@@ -258,17 +258,18 @@ macro_rules! linear {
             })
         }
     };
-    (@shadows $v:expr, $x:ident => $e:expr) => {
+    (@shadows $v:expr, $x:ident => $e:expr) => {{
+        let _format = $v.format_scope();
         match $v {
             Value::F32(v) => { let mut $x = Batch([v]); Some($e.map(|()| Value::F32($x.get()))) }
             Value::F64(v) => { let mut $x = Batch([v]); Some($e.map(|()| Value::F64($x.get()))) }
-            Value::Fixed43(v) => { let mut $x = Batch([v]); Some($e.map(|()| Value::Fixed43($x.get()))) }
+            Value::Fixed(v) => { let mut $x = Batch([v]); Some($e.map(|()| Value::Fixed($x.get()))) }
             Value::Complex32(z) => { let mut $x = shadow(z); Some($e.map(|()| Value::Complex32(unshadow($x)))) }
             Value::Complex64(z) => { let mut $x = shadow(z); Some($e.map(|()| Value::Complex64(unshadow($x)))) }
-            Value::ComplexFixed(z) => { let mut $x = shadow(z); Some($e.map(|()| Value::ComplexFixed(unshadow($x)))) }
+            Value::ComplexFixed(z) => { let mut $x = shadow(z.get()); Some($e.map(|()| unshadow($x).to_value())) }
             _ => None,
         }
-    };
+    }};
 }
 
 fn shadow<T>(z: Complex<T>) -> ComplexShadow<Batch<T, 1>> {

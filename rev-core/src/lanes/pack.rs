@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::{Isa, LaneByLane, LaneMask, Layout, Mask, Vector};
-use crate::scalar::Primal;
+use crate::scalar::{FixedI128, FixedI32, FixedI64, Fraction128, Fraction32, Fraction64, Primal};
 use std::fmt::Debug;
 
 /// One value for each lane.
@@ -155,7 +155,10 @@ lane_by_lane! {
     [] i8: 1; [] i16: 2; [] i128; [] u8: 1; [] u16: 2; [] u128;
     [] crate::scalar::f16: 2, is_nan; [] crate::scalar::bf16: 2, is_nan;
     [T: crate::scalar::Half, const N: usize] crate::scalar::WideBatch<T, N>;
-    [] crate::scalar::Fixed43;
+    [F: Fraction32] FixedI32<F>;
+    [F: Fraction64] FixedI64<F>;
+    [F: Fraction128] FixedI128<F>;
+    [] crate::scalar::FixedPoint;
     [T: Clone + Debug + Send + Sync] Vec<T>;
     [T: Clone + Debug + Send + Sync] crate::value::Stack<T>;
     [T: Clone + Debug + Send + Sync, D: ndarray::Dimension] ndarray::Array<T, D>;

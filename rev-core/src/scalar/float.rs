@@ -20,7 +20,7 @@ macro_rules! by_algorithm {
 }
 
 macro_rules! floats {
-    ($($t:ident $variant:ident $functions:ident;)*) => {$(
+    ($($t:ident $variant:ident $functions:ident $fixed:ident;)*) => {$(
         impl Zero for $t {
             #[inline(always)]
             fn zero() -> Self {
@@ -62,7 +62,7 @@ macro_rules! floats {
                     Num::Wide(v) => v as $t,
                     Num::WideUint(v) => v as $t,
                     Num::Float(v) | Num::Complex(v, _) => v as $t,
-                    Num::Fixed(v) => v.to_num(),
+                    Num::Fixed(v) => v.$fixed(),
                 }
             }
             #[inline(always)]
@@ -263,6 +263,6 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32 F32 single;
-    f64 F64 double;
+    f32 F32 single to_f32;
+    f64 F64 double to_f64;
 }

@@ -119,7 +119,10 @@ macro_rules! integers {
                     Num::Wide(v) => v as $t,
                     Num::WideUint(v) => v as $t,
                     Num::Float(v) | Num::Complex(v, _) => v as $t,
-                    Num::Fixed(v) => v.round_to_zero().saturating_to_num(),
+                    Num::Fixed(v) => {
+                        let whole = v.to_integer();
+                        <$t>::try_from(whole).unwrap_or(if whole < 0 { <$t>::MIN } else { <$t>::MAX })
+                    }
                 }
             }
             #[inline(always)]

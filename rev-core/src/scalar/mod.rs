@@ -20,7 +20,7 @@
 mod elementary;
 mod class;
 mod complex;
-mod fixed43;
+mod fixed;
 mod float;
 mod half;
 mod integer;
@@ -32,7 +32,10 @@ mod shadow;
 
 pub use ::half::{bf16, f16};
 pub use class::{Field, Integer, Real, Ring, Scalar, Zero};
-pub use fixed43::Fixed43;
+pub use fixed::{
+    fraction, Fixed43, FixedI128, FixedI32, FixedI64, FixedPair, FixedPoint, FormatScope, Fraction128,
+    Fraction32, Fraction64,
+};
 pub use half::{Half, WideBatch};
 pub use linear::Linear;
 pub use num_complex::Complex;

@@ -14,7 +14,7 @@ pub enum Num {
     /// An `f32` or `f64`.
     Float(f64),
     /// A fixed-point number.
-    Fixed(super::Fixed43),
+    Fixed(super::FixedPoint),
     /// A complex number.
     Complex(f64, f64),
 }
@@ -29,7 +29,7 @@ impl Num {
             Num::Wide(v) => v as f64,
             Num::WideUint(v) => v as f64,
             Num::Float(v) | Num::Complex(v, _) => v,
-            Num::Fixed(v) => v.to_num(),
+            Num::Fixed(v) => v.to_f64(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Values of any type: their shadows, their zeros, and whether one may stand for another.
 
-use super::{bf16, f16, Batch, ComplexShadow, Fixed43, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
+use super::{bf16, f16, Batch, ComplexShadow, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
+use super::{FixedI128, FixedI32, FixedI64, FixedPoint, Fraction128, Fraction32, Fraction64};
 use crate::error::Error;
 use crate::lanes::{self, InParts, Isa, LaneByLane, LaneMask, Laned, Pack, WIDTH};
 use crate::tolerance::Tolerances;
@@ -260,9 +261,9 @@ macro_rules! float_in_lanes {
 }
 
 macro_rules! active {
-    ($($t:ident $({$lanes:ident})?)*) => {$(
-        impl Primal for $t {
-            $($lanes!($t);)?
+    ($([$($generics:tt)*] $t:ty $(, $lanes:ident $float:ident)?;)*) => {$(
+        impl<$($generics)*> Primal for $t {
+            $($lanes!($float);)?
             adds_numbers!();
             scalar_primal!($t, Batch<$t, N>, $t, |s| s.get(), |g| Batch([g]));
 
@@ -277,7 +278,14 @@ macro_rules! active {
         }
     )*};
 }
-active!(f32 {float_in_lanes} f64 {float_in_lanes} Fixed43);
+active! {
+    [] f32, float_in_lanes f32;
+    [] f64, float_in_lanes f64;
+    [F: Fraction32] FixedI32<F>;
+    [F: Fraction64] FixedI64<F>;
+    [F: Fraction128] FixedI128<F>;
+    [] FixedPoint;
+}
 
 macro_rules! halves {
     ($($t:ty)*) => {$(

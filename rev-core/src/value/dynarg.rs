@@ -31,9 +31,10 @@ use super::data::literal_number;
 use super::{Array as DataArray, Data, Outline, PlaneReader, PlaneWriter, Shapes, Stack, Value};
 use crate::coordinates;
 use crate::error::{Cause, Error};
-use crate::ir::ScalarType;
+use crate::ir::{FixedFormat, ScalarType, Type};
 use crate::scalar::{
-    bf16, f16, Batch, Complex, ComplexShadow, Fixed43, Half, NoShadow, Real, Scalar, WideBatch, Zero,
+    bf16, f16, Batch, Complex, ComplexShadow, FixedI128, FixedI32, FixedI64, FixedPoint, Fraction128,
+    Fraction32, Fraction64, Half, NoShadow, Real, Scalar, WideBatch, Zero,
 };
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
@@ -257,11 +258,11 @@ macro_rules! sides_of_elements {
 
 /// Scalars of one plane: the type in the IR, to bytes, and back.
 macro_rules! scalars {
-    ($($t:ty, $scalar:ident, $to:expr, $from:expr;)*) => {$(
-        impl DynArg for $t {
+    ($([$($generics:tt)*] $t:ty, $scalar:expr, $to:expr, $from:expr;)*) => {$(
+        impl<$($generics)*> DynArg for $t {
             tree!();
             fn scalars(list: &mut Vec<ScalarType>) -> bool {
-                list.push(ScalarType::$scalar);
+                list.push($scalar);
                 true
             }
             #[inline(always)]
@@ -284,45 +285,62 @@ macro_rules! scalars {
     )*};
 }
 scalars! {
-    bool, Bool, |v| [u8::from(v)], |b: [u8; 1]| b != [0];
-    i8, I8, i8::to_le_bytes, i8::from_le_bytes;
-    i16, I16, i16::to_le_bytes, i16::from_le_bytes;
-    i32, I32, i32::to_le_bytes, i32::from_le_bytes;
-    i64, I64, i64::to_le_bytes, i64::from_le_bytes;
-    isize, Isize, |v| (v as i64).to_le_bytes(), |b| i64::from_le_bytes(b) as isize;
-    u8, U8, u8::to_le_bytes, u8::from_le_bytes;
-    u16, U16, u16::to_le_bytes, u16::from_le_bytes;
-    u32, U32, u32::to_le_bytes, u32::from_le_bytes;
-    u64, U64, u64::to_le_bytes, u64::from_le_bytes;
-    usize, Usize, |v| (v as u64).to_le_bytes(), |b| u64::from_le_bytes(b) as usize;
-    f16, F16, f16::to_le_bytes, f16::from_le_bytes;
-    bf16, Bf16, bf16::to_le_bytes, bf16::from_le_bytes;
-    f32, F32, f32::to_le_bytes, f32::from_le_bytes;
-    f64, F64, f64::to_le_bytes, f64::from_le_bytes;
-    Fixed43, Fixed43, |v: Fixed43| v.to_bits().to_le_bytes(), |b| Fixed43::from_bits(i64::from_le_bytes(b));
+    [] bool, ScalarType::Bool, |v| [u8::from(v)], |b: [u8; 1]| b != [0];
+    [] i8, ScalarType::I8, i8::to_le_bytes, i8::from_le_bytes;
+    [] i16, ScalarType::I16, i16::to_le_bytes, i16::from_le_bytes;
+    [] i32, ScalarType::I32, i32::to_le_bytes, i32::from_le_bytes;
+    [] i64, ScalarType::I64, i64::to_le_bytes, i64::from_le_bytes;
+    [] isize, ScalarType::Isize, |v| (v as i64).to_le_bytes(), |b| i64::from_le_bytes(b) as isize;
+    [] u8, ScalarType::U8, u8::to_le_bytes, u8::from_le_bytes;
+    [] u16, ScalarType::U16, u16::to_le_bytes, u16::from_le_bytes;
+    [] u32, ScalarType::U32, u32::to_le_bytes, u32::from_le_bytes;
+    [] u64, ScalarType::U64, u64::to_le_bytes, u64::from_le_bytes;
+    [] usize, ScalarType::Usize, |v| (v as u64).to_le_bytes(), |b| u64::from_le_bytes(b) as usize;
+    [] f16, ScalarType::F16, f16::to_le_bytes, f16::from_le_bytes;
+    [] bf16, ScalarType::Bf16, bf16::to_le_bytes, bf16::from_le_bytes;
+    [] f32, ScalarType::F32, f32::to_le_bytes, f32::from_le_bytes;
+    [] f64, ScalarType::F64, f64::to_le_bytes, f64::from_le_bytes;
+    [F: Fraction32] FixedI32<F>, fixed::<Self>(), FixedI32::to_le_bytes, FixedI32::from_le_bytes;
+    [F: Fraction64] FixedI64<F>, fixed::<Self>(), FixedI64::to_le_bytes, FixedI64::from_le_bytes;
 }
 
 /// Scalars of two planes.
 macro_rules! wide_scalars {
-    ($($t:ident $scalar:ident)*) => {$(
-        impl DynArg for $t {
+    ($([$($generics:tt)*] $t:ty, $scalar:expr, $to:expr, $from:expr;)*) => {$(
+        impl<$($generics)*> DynArg for $t {
             tree!();
             fn scalars(list: &mut Vec<ScalarType>) -> bool {
-                list.push(ScalarType::$scalar);
+                list.push($scalar);
                 true
             }
             #[inline]
             fn put(&self, to: &mut PlaneWriter<'_>) {
-                to.put_wide(*self as u128);
+                to.put_wide(($to)(*self));
             }
             #[inline]
             fn take(&mut self, from: &mut PlaneReader<'_>) {
-                *self = from.take_wide() as $t;
+                *self = ($from)(from.take_wide());
             }
         }
     )*};
 }
-wide_scalars! { i128 I128 u128 U128 }
+wide_scalars! {
+    [] i128, ScalarType::I128, |v| v as u128, |bits| bits as i128;
+    [] u128, ScalarType::U128, |v| v, |bits| bits;
+    [F: Fraction128] FixedI128<F>, fixed::<Self>(), |v: Self| v.to_bits() as u128, |bits| Self::from_bits(bits as i128);
+}
+
+/// The IR's type of a type that is a built-in scalar.
+fn fixed<T: Scalar>() -> ScalarType {
+    match T::ir_type() {
+        Type::Scalar(scalar) => scalar,
+        _ => ScalarType::Fixed(FixedFormat::NONE),
+    }
+}
+
+impl DynArg for FixedPoint {
+    tree!();
+}
 
 impl<T: Real> DynArg for Complex<T> {
     tree!();
@@ -794,7 +812,7 @@ tuples! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scalar::Primal;
+    use crate::scalar::{Fixed43, Primal};
     use ndarray::{arr2, Array2, ArrayD};
 
     fn round_trip<T: DynArg + PartialEq + std::fmt::Debug>(value: T, mut zero: T) {

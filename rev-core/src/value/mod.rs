@@ -13,5 +13,6 @@ pub use data::{Array, Data, Record};
 pub use dynarg::DynArg;
 pub use planes::{Outline, PlaneReader, PlaneWriter};
 pub use scalar::Value;
+pub(crate) use scalar::{each_value, each_value_row};
 pub use shapes::{same_shapes, Shapes};
 pub use stack::Stack;

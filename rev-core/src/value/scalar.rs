@@ -1,70 +1,127 @@
 //! A scalar of any built-in type.
 
 use crate::ir::{Class, ScalarType, Type};
-use crate::scalar::{bf16, f16, Fixed43, Num, Primal, Scalar};
+use crate::scalar::{bf16, f16, FixedPair, FixedPoint, FormatScope, Num, Primal, Scalar};
 use crate::tolerance::Tolerances;
 use num_complex::Complex;
 use std::fmt;
 
-/// A scalar of any built-in type.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub enum Value {
-    Bool(bool),
-    I8(i8),
-    I16(i16),
-    I32(i32),
-    I64(i64),
-    I128(i128),
-    Isize(isize),
-    U8(u8),
-    U16(u16),
-    U32(u32),
-    U64(u64),
-    U128(u128),
-    Usize(usize),
-    F16(f16),
-    Bf16(bf16),
-    F32(f32),
-    F64(f64),
-    Fixed43(Fixed43),
-    ComplexF16(Complex<f16>),
-    ComplexBf16(Complex<bf16>),
-    Complex32(Complex<f32>),
-    Complex64(Complex<f64>),
-    ComplexFixed(Complex<Fixed43>),
+/// Calls a macro with `[tokens]` and a row `(Variant (type) Class)` for every value but complex fixed-point numbers, whose
+/// class is `Complex` for complex ones.
+macro_rules! each_value {
+    ($callback:ident $($tokens:tt)*) => {
+        rev_compiler::scalar_table! { each_value_row, $callback [$($tokens)*] }
+    };
 }
 
-/// `match value { every variant(v) => expr }`, where `expr` may use `v` and its type's methods.
-macro_rules! with_scalar {
-    ($value:expr, $v:ident => $e:expr) => {
-        match $value {
-            $crate::value::Value::Bool($v) => $e,
-            $crate::value::Value::I8($v) => $e,
-            $crate::value::Value::I16($v) => $e,
-            $crate::value::Value::I32($v) => $e,
-            $crate::value::Value::I64($v) => $e,
-            $crate::value::Value::I128($v) => $e,
-            $crate::value::Value::Isize($v) => $e,
-            $crate::value::Value::U8($v) => $e,
-            $crate::value::Value::U16($v) => $e,
-            $crate::value::Value::U32($v) => $e,
-            $crate::value::Value::U64($v) => $e,
-            $crate::value::Value::U128($v) => $e,
-            $crate::value::Value::Usize($v) => $e,
-            $crate::value::Value::F16($v) => $e,
-            $crate::value::Value::Bf16($v) => $e,
-            $crate::value::Value::F32($v) => $e,
-            $crate::value::Value::F64($v) => $e,
-            $crate::value::Value::Fixed43($v) => $e,
-            $crate::value::Value::ComplexF16($v) => $e,
-            $crate::value::Value::ComplexBf16($v) => $e,
-            $crate::value::Value::Complex32($v) => $e,
-            $crate::value::Value::Complex64($v) => $e,
-            $crate::value::Value::ComplexFixed($v) => $e,
+macro_rules! each_value_row {
+    ($callback:ident $tokens:tt $(($variant:ident $t:ident $class:ident $bits:literal $sign:ident))*) => {
+        $callback! { $tokens
+            $(($variant ($t) $class))*
+            (Fixed (FixedPoint) Real)
+            (ComplexF16 (Complex<f16>) Complex)
+            (ComplexBf16 (Complex<bf16>) Complex)
+            (Complex32 (Complex<f32>) Complex)
+            (Complex64 (Complex<f64>) Complex)
         }
     };
 }
+pub(crate) use {each_value, each_value_row};
+
+macro_rules! values {
+    ([] $(($variant:ident ($t:ty) $class:ident))*) => {
+        /// A scalar of any built-in type.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[allow(missing_docs)]
+        pub enum Value {
+            $($variant($t),)*
+            ComplexFixed(FixedPair),
+        }
+    };
+}
+each_value!(values);
+
+/// `match value { every variant(v) => expr }`, where `expr` may use `v` and its type's methods.
+macro_rules! with_scalar {
+    ($value:expr, $v:ident => $e:expr) => {{
+        let value: $crate::value::Value = $value;
+        let _format = value.format_scope();
+        each_value!(with_scalar_arms value, $v => $e)
+    }};
+}
+
+macro_rules! with_scalar_arms {
+    ([$value:ident, $v:ident => $e:expr] $(($variant:ident ($t:ty) $class:ident))*) => {
+        match $value {
+            $($crate::value::Value::$variant($v) => $e,)*
+            $crate::value::Value::ComplexFixed(pair) => {
+                let $v = pair.get();
+                $e
+            }
+        }
+    };
+}
+
+/// The bits of a number of a class, and the number of bits.
+macro_rules! bits {
+    (of Scalar $v:ident) => {
+        u128::from($v)
+    };
+    (of Integer $v:ident) => {
+        $v as u128
+    };
+    (of Real $v:ident) => {
+        $v.to_bits() as u128
+    };
+    (to Scalar $t:ident $bits:ident) => {
+        $bits & 1 == 1
+    };
+    (to Integer $t:ident $bits:ident) => {
+        $bits as $t
+    };
+    (to Real $t:ident $bits:ident) => {
+        $t::from_bits($bits as _)
+    };
+}
+
+macro_rules! of_type {
+    ($(($variant:ident $t:ident $class:ident $bits:literal $sign:ident))*) => {
+        impl Value {
+            /// The bits of a scalar that isn't complex: as many lower ones as its type has, and above them of an integer and a
+            /// fixed-point number its sign.
+            pub fn to_bits(&self) -> Option<u128> {
+                match *self {
+                    $(Value::$variant(v) => Some(bits!(of $class v)),)*
+                    Value::Fixed(v) => Some(v.to_bits() as u128),
+                    _ => None,
+                }
+            }
+
+            /// The scalar of a type that has these lower bits.
+            pub fn from_bits(ty: ScalarType, bits: u128) -> Value {
+                match ty {
+                    $(ScalarType::$variant => Value::$variant(bits!(to $class $t bits)),)*
+                    ScalarType::Fixed(format) => Value::Fixed(FixedPoint::of_bits(bits as i128, format)),
+                }
+            }
+
+            /// A number as a value of a scalar type that isn't complex.
+            fn real_from_num(num: Num, ty: ScalarType) -> Value {
+                fn to<T: Scalar>(num: Num) -> Value {
+                    T::from_number(num).to_value()
+                }
+                match ty {
+                    $(ScalarType::$variant => to::<$t>(num),)*
+                    ScalarType::Fixed(format) => {
+                        let _format = FormatScope::of(Some(format));
+                        to::<FixedPoint>(num)
+                    }
+                }
+            }
+        }
+    };
+}
+rev_compiler::scalar_table!(of_type);
 
 impl Value {
     /// The complex number over two real parts of one type; `None` where they are of other types.
@@ -74,7 +131,7 @@ impl Value {
             (Value::Bf16(re), Value::Bf16(im)) => Some(Value::ComplexBf16(Complex { re, im })),
             (Value::F32(re), Value::F32(im)) => Some(Value::Complex32(Complex { re, im })),
             (Value::F64(re), Value::F64(im)) => Some(Value::Complex64(Complex { re, im })),
-            (Value::Fixed43(re), Value::Fixed43(im)) => Some(Value::ComplexFixed(Complex { re, im })),
+            (Value::Fixed(re), Value::Fixed(im)) => FixedPair::new(re, im).map(Value::ComplexFixed),
             _ => None,
         }
     }
@@ -86,9 +143,19 @@ impl Value {
             Value::ComplexBf16(z) => Some((Value::Bf16(z.re), Value::Bf16(z.im))),
             Value::Complex32(z) => Some((Value::F32(z.re), Value::F32(z.im))),
             Value::Complex64(z) => Some((Value::F64(z.re), Value::F64(z.im))),
-            Value::ComplexFixed(z) => Some((Value::Fixed43(z.re), Value::Fixed43(z.im))),
+            Value::ComplexFixed(z) => Some((Value::Fixed(z.get().re), Value::Fixed(z.get().im))),
             _ => None,
         }
+    }
+
+    /// The scope of its format, of fixed-point numbers: what is computed with it is of its type.
+    #[inline]
+    pub fn format_scope(&self) -> FormatScope {
+        FormatScope::of(match self {
+            Value::Fixed(v) => Some(v.format()),
+            Value::ComplexFixed(z) => Some(z.format()),
+            _ => None,
+        })
     }
 
     /// The type.
@@ -96,7 +163,7 @@ impl Value {
         fn of<T: Scalar>(_: &T) -> Type {
             T::ir_type()
         }
-        with_scalar!(self, v => of(v))
+        with_scalar!(*self, v => of(&v))
     }
 
     /// Whether it is an integer.
@@ -122,40 +189,17 @@ impl Value {
 
     /// A number as a value of a scalar type; `None` for types that aren't built-in scalars.
     pub fn from_num(num: Num, ty: &Type) -> Option<Value> {
-        fn to<T: Scalar>(num: Num) -> Value {
-            T::from_number(num).to_value()
-        }
-        Some(match ty {
-            Type::Scalar(t) => match t {
-                ScalarType::Bool => to::<bool>(num),
-                ScalarType::I8 => to::<i8>(num),
-                ScalarType::I16 => to::<i16>(num),
-                ScalarType::I32 => to::<i32>(num),
-                ScalarType::I64 => to::<i64>(num),
-                ScalarType::I128 => to::<i128>(num),
-                ScalarType::Isize => to::<isize>(num),
-                ScalarType::U8 => to::<u8>(num),
-                ScalarType::U16 => to::<u16>(num),
-                ScalarType::U32 => to::<u32>(num),
-                ScalarType::U64 => to::<u64>(num),
-                ScalarType::U128 => to::<u128>(num),
-                ScalarType::Usize => to::<usize>(num),
-                ScalarType::F16 => to::<f16>(num),
-                ScalarType::Bf16 => to::<bf16>(num),
-                ScalarType::F32 => to::<f32>(num),
-                ScalarType::F64 => to::<f64>(num),
-                ScalarType::Fixed43 => to::<Fixed43>(num),
-            },
+        match ty {
+            Type::Scalar(t) => Some(Value::real_from_num(num, *t)),
             Type::Complex(real) => match **real {
-                Type::Scalar(ScalarType::F16) => to::<Complex<f16>>(num),
-                Type::Scalar(ScalarType::Bf16) => to::<Complex<bf16>>(num),
-                Type::Scalar(ScalarType::F32) => to::<Complex<f32>>(num),
-                Type::Scalar(ScalarType::F64) => to::<Complex<f64>>(num),
-                Type::Scalar(ScalarType::Fixed43) => to::<Complex<Fixed43>>(num),
-                _ => return None,
+                Type::Scalar(t) if t.class() == Class::Real => {
+                    let im = if let Num::Complex(_, im) = num { im } else { 0.0 };
+                    Value::complex(Value::real_from_num(num, t), Value::real_from_num(Num::Float(im), t))
+                }
+                _ => None,
             },
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     /// A number as a value of this value's type.
@@ -218,8 +262,8 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::ComplexFixed(z) => write!(f, "{}+{}i", z.re, z.im),
-            _ => with_scalar!(self, v => fmt::Debug::fmt(v, f)),
+            Value::ComplexFixed(z) => write!(f, "{}+{}i", z.get().re, z.get().im),
+            _ => with_scalar!(*self, v => fmt::Debug::fmt(&v, f)),
         }
     }
 }

@@ -115,7 +115,7 @@ fn ulps(a: &Value, b: &Value) -> Option<u128> {
         (Value::Bf16(a), Value::Bf16(b)) if !a.is_nan() && !b.is_nan() => {
             (position(a.to_bits().into(), 15), position(b.to_bits().into(), 15))
         }
-        (Value::Fixed43(a), Value::Fixed43(b)) => (a.to_bits().into(), b.to_bits().into()),
+        (Value::Fixed(a), Value::Fixed(b)) if a.format() == b.format() => (a.to_bits(), b.to_bits()),
         _ => return None,
     };
     Some(a.abs_diff(b))

@@ -25,11 +25,11 @@ impl Lower<'_> {
             (_, Func::LnGamma | Func::Polygamma) => self.gamma_function(func, real, args)?,
             (ScalarType::F64, _) => emit::<true, _>(self, |m| function(m, func, args))?,
             (ScalarType::F32, _) => emit::<false, _>(self, |m| function(m, func, args))?,
-            (ScalarType::Fixed43, _) => {
-                let wide = args.iter().map(|a| self.fixed_to_f64(a)).collect::<Outcome<Vec<_>>>()?;
+            (ScalarType::Fixed(of), _) => {
+                let wide = args.iter().map(|a| self.fixed_to_f64(of, a)).collect::<Outcome<Vec<_>>>()?;
                 let wide: Vec<&Atom> = wide.iter().collect();
                 match emit::<true, _>(self, |m| function(m, func, &wide))? {
-                    Some(value) => Some(self.fixed_from_f64(&value)?),
+                    Some(value) => Some(self.fixed_from_f64(of, &value)?),
                     None => None,
                 }
             }

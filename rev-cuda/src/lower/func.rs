@@ -382,10 +382,10 @@ impl Lower<'_> {
     /// The angle of a real number: 0 or π.
     fn angle(&mut self, real: ScalarType, a: &Atom) -> Outcome<Atom> {
         let zero = self.int(real, 0)?;
-        if real != ScalarType::Fixed43 {
+        let ScalarType::Fixed(of) = real else {
             return self.expand(Func::Atan2, real, &[&zero, a]);
-        }
-        let pi = Atom::Const(rev_core::scalar::Fixed43::PI.to_bits() as u64, Ty::I64);
+        };
+        let pi = super::fixed::pi(of);
         let below = self.compare(Relation::Lt, a, &zero)?;
         self.choose(&below, &pi, &zero)
     }

@@ -41,6 +41,10 @@ impl Lower<'_> {
         let mut generics = Generics::default();
         for (param, kind) in function.params.iter().zip(arguments) {
             generics.learn(self.module, &function.var(*param).ty, kind);
+            if let Some(scalar) = kind.find_scalar(&|s| matches!(s, ScalarType::Fixed(of) if of.bits() > 64))
+            {
+                self.held_here(scalar)?;
+            }
         }
         let frame = Frame::new(
             Some(function.clone()),

@@ -12,7 +12,7 @@
 //! | `atom`, `value`, `memory` | what a scalar, a value, a variable is while lowering |
 //! | `builder` | the kernel that is being made |
 //! | `eval`, `place`, `coerce` | expressions, places, types of values |
-//! | `real`, `wide`, `fixed43`, `complex`, `power`, `func`, `math`, `expand` | what functions compute |
+//! | `real`, `wide`, `fixed`, `complex`, `power`, `func`, `math`, `expand` | what functions compute |
 //! | `signs`, `quotients` | additions of zero, and what nobody reads; quotients by the same divisor |
 //! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
 //! | `host`, `host_control` | statements around parallel loops: what the host does |
@@ -37,7 +37,7 @@ mod complex;
 mod contents;
 mod eval;
 mod expand;
-mod fixed43;
+mod fixed;
 mod func;
 mod generics;
 mod half;

@@ -6,6 +6,7 @@ use rev_core::ir::{Number, ScalarType};
 use crate::kernel::{Inst, Op, Reg, Relation, Ty};
 
 use super::atom::Atom;
+use super::fixed::{below_one, half, held};
 use super::types::scalar_leaves;
 use super::value::constant;
 use super::{Lower, Outcome};
@@ -18,6 +19,7 @@ pub(super) fn ty_of(real: ScalarType) -> Ty {
 impl Lower<'_> {
     /// A number as a constant of a real scalar.
     pub fn number(&self, real: ScalarType, n: Number) -> Outcome<Atom> {
+        self.held_here(real)?;
         match constant(n, real).as_deref() {
             Some([atom]) => Ok(atom.clone()),
             _ => Err(self.unsupported(format!("a constant of type `{}`", real.name()))),
@@ -29,10 +31,22 @@ impl Lower<'_> {
         self.number(real, Number::Int(n))
     }
 
+    /// A GPU has no fixed point of 128 bits.
+    pub fn held_here(&self, real: ScalarType) -> Outcome<()> {
+        match real {
+            ScalarType::Fixed(of) if of.bits() > 64 => Err(self.unsupported(format!(
+                "`{}` (only fixed point of 32 and 64 bits: a product needs integers of twice as many)",
+                real.name()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn simple(&mut self, op: Op, real: ScalarType, args: &[&Atom]) -> Outcome<Atom> {
         if matches!(real, ScalarType::I128 | ScalarType::U128) {
             return Err(self.unsupported("arithmetic on 128-bit integers"));
         }
+        self.held_here(real)?;
         let args: Vec<Atom> = args.iter().map(|a| (*a).clone()).collect();
         self.op(op, ty_of(real), &args)
     }
@@ -50,7 +64,10 @@ impl Lower<'_> {
     /// `a · b`
     pub fn times(&mut self, real: ScalarType, a: &Atom, b: &Atom) -> Outcome<Atom> {
         match real {
-            ScalarType::Fixed43 => self.fixed_times(a, b),
+            ScalarType::Fixed(of) => {
+                self.held_here(real)?;
+                self.fixed_times(of, a, b)
+            }
             _ => self.simple(Op::Mul, real, &[a, b]),
         }
     }
@@ -67,7 +84,10 @@ impl Lower<'_> {
     /// `a / b` of real numbers.
     pub fn over(&mut self, real: ScalarType, a: &Atom, b: &Atom) -> Outcome<Atom> {
         match real {
-            ScalarType::Fixed43 => self.fixed_over(a, b),
+            ScalarType::Fixed(of) => {
+                self.held_here(real)?;
+                self.fixed_over(of, a, b)
+            }
             _ => self.simple(Op::Div, real, &[a, b]),
         }
     }
@@ -140,30 +160,30 @@ impl Lower<'_> {
     /// A float operation with one argument; of a fixed-point number through `f64`.
     pub fn rounded(&mut self, op: Op, real: ScalarType, a: &Atom) -> Outcome<Atom> {
         match real {
-            ScalarType::Fixed43 => self.fixed_round(op, a),
+            ScalarType::Fixed(of) => self.fixed_round(of, op, a),
             _ => self.simple(op, real, &[a]),
         }
     }
 
     /// The square root.
     pub fn root(&mut self, real: ScalarType, a: &Atom) -> Outcome<Atom> {
-        if real == ScalarType::Fixed43 {
-            let x = self.fixed_to_f64(a)?;
+        if let ScalarType::Fixed(of) = real {
+            let x = self.fixed_to_f64(of, a)?;
             let root = self.op(Op::Sqrt, Ty::F64, &[x])?;
-            return self.fixed_from_f64(&root);
+            return self.fixed_from_f64(of, &root);
         }
         self.simple(Op::Sqrt, real, &[a])
     }
 
     /// The nearest integer, halves away from zero.
     pub fn nearest(&mut self, real: ScalarType, a: &Atom) -> Outcome<Atom> {
-        if real == ScalarType::Fixed43 {
+        if let ScalarType::Fixed(of) = real {
             // half the way to the next number, towards infinity on both sides
-            let half = Atom::Const(1 << 42, Ty::I64);
+            let half = held(half(of), of);
             let zero = self.int(real, 0)?;
             let magnitude = self.absolute(real, a)?;
             let up = self.plus(real, &magnitude, &half)?;
-            let whole = self.op(Op::And, Ty::I64, &[up, Atom::Const(!0 << 43, Ty::I64)])?;
+            let whole = self.op(Op::And, ty_of(real), &[up, held(!below_one(of), of)])?;
             let opposite = self.negated(real, &whole)?;
             let negative = self.compare(Relation::Lt, a, &zero)?;
             return self.choose(&negative, &opposite, &whole);
@@ -181,7 +201,7 @@ impl Lower<'_> {
 
     /// `|a|` with the sign of `b`.
     pub fn copy_sign(&mut self, real: ScalarType, a: &Atom, b: &Atom) -> Outcome<Atom> {
-        if real != ScalarType::Fixed43 {
+        if !matches!(real, ScalarType::Fixed(_)) {
             return self.simple(Op::CopySign, real, &[a, b]);
         }
         let magnitude = self.absolute(real, a)?;
@@ -217,6 +237,8 @@ impl Lower<'_> {
         if [from, to].iter().any(|t| matches!(t, ScalarType::I128 | ScalarType::U128)) {
             return Err(self.unsupported("a conversion of 128-bit integers"));
         }
+        self.held_here(from)?;
+        self.held_here(to)?;
         match (from, to) {
             (half, _) if half.is_half() => {
                 let single = self.single(a)?;
@@ -226,19 +248,20 @@ impl Lower<'_> {
                 let single = self.converted(a, from, ScalarType::F32)?;
                 self.narrowed(single, ty_of(half))
             }
-            (ScalarType::Fixed43, ScalarType::F64) => self.fixed_to_f64(a),
-            (ScalarType::Fixed43, ScalarType::F32) => self.fixed_to_f32(a),
-            (ScalarType::Fixed43, ScalarType::Bool) => {
+            (ScalarType::Fixed(of), ScalarType::F64) => self.fixed_to_f64(of, a),
+            (ScalarType::Fixed(of), ScalarType::F32) => self.fixed_to_f32(of, a),
+            (ScalarType::Fixed(from), ScalarType::Fixed(to)) => self.fixed_between(a, from, to),
+            (ScalarType::Fixed(_), ScalarType::Bool) => {
                 let zero = self.int(from, 0)?;
                 self.compare(Relation::Ne, a, &zero)
             }
-            (ScalarType::Fixed43, _) => self.fixed_to_integer(a, to),
-            (ScalarType::F32, ScalarType::Fixed43) => {
+            (ScalarType::Fixed(of), _) => self.fixed_to_integer(of, a, to),
+            (ScalarType::F32, ScalarType::Fixed(of)) => {
                 let x = self.op(Op::Convert, Ty::F64, std::slice::from_ref(a))?;
-                self.fixed_from_f64(&x)
+                self.fixed_from_f64(of, &x)
             }
-            (ScalarType::F64, ScalarType::Fixed43) => self.fixed_from_f64(a),
-            (_, ScalarType::Fixed43) => self.fixed_from_integer(a),
+            (ScalarType::F64, ScalarType::Fixed(of)) => self.fixed_from_f64(of, a),
+            (_, ScalarType::Fixed(of)) => self.fixed_from_integer(of, a),
             (_, ScalarType::Bool) => {
                 let zero = self.int(from, 0)?;
                 self.compare(Relation::Ne, a, &zero)

@@ -66,18 +66,24 @@ impl ArgumentType {
         }
     }
 
-    /// Whether there is a 128-bit integer in it.
-    pub fn has_wide(&self) -> bool {
+    /// The first scalar in it that a condition is true of.
+    pub fn find_scalar(&self, is: &dyn Fn(ScalarType) -> bool) -> Option<ScalarType> {
         match self {
-            ArgumentType::Scalar(s) => matches!(s, ScalarType::I128 | ScalarType::U128),
-            ArgumentType::Fixed(t, _) | ArgumentType::Array(t, _) | ArgumentType::Stack(t) => t.has_wide(),
-            ArgumentType::Tuple(ts) => ts.iter().any(ArgumentType::has_wide),
-            ArgumentType::Struct(_, fields) => fields.iter().any(|(_, t)| t.has_wide()),
-            ArgumentType::Complex(_)
-            | ArgumentType::Shadow { .. }
-            | ArgumentType::Function(_)
-            | ArgumentType::None => false,
+            ArgumentType::Scalar(s) | ArgumentType::Complex(s) | ArgumentType::Shadow { real: s, .. } => {
+                is(*s).then_some(*s)
+            }
+            ArgumentType::Fixed(t, _) | ArgumentType::Array(t, _) | ArgumentType::Stack(t) => {
+                t.find_scalar(is)
+            }
+            ArgumentType::Tuple(ts) => ts.iter().find_map(|t| t.find_scalar(is)),
+            ArgumentType::Struct(_, fields) => fields.iter().find_map(|(_, t)| t.find_scalar(is)),
+            ArgumentType::Function(_) | ArgumentType::None => None,
         }
+    }
+
+    /// Whether there is a number of 128 bits in it.
+    pub fn has_wide(&self) -> bool {
+        self.find_scalar(&|s| s.bits() == 128).is_some()
     }
 
     /// The number of axes; none for what isn't an array.
@@ -171,19 +177,22 @@ fn parameter_types(function: &Function, direction: Direction) -> Vec<Type> {
 pub(crate) fn scalar_leaves(scalar: ScalarType) -> Vec<Ty> {
     match scalar {
         ScalarType::Bool => vec![Ty::Pred],
-        ScalarType::I8 => vec![Ty::I8],
-        ScalarType::I16 => vec![Ty::I16],
-        ScalarType::I32 => vec![Ty::I32],
-        ScalarType::I64 | ScalarType::Isize | ScalarType::Fixed43 => vec![Ty::I64],
-        ScalarType::U8 => vec![Ty::U8],
-        ScalarType::U16 => vec![Ty::U16],
-        ScalarType::U32 => vec![Ty::U32],
-        ScalarType::U64 | ScalarType::Usize => vec![Ty::U64],
         ScalarType::F16 => vec![Ty::F16],
         ScalarType::Bf16 => vec![Ty::Bf16],
         ScalarType::F32 => vec![Ty::F32],
         ScalarType::F64 => vec![Ty::F64],
-        ScalarType::I128 | ScalarType::U128 => vec![Ty::U64, Ty::U64],
+        _ => match (scalar.bits(), scalar.signed() != Some(false)) {
+            (8, true) => vec![Ty::I8],
+            (8, false) => vec![Ty::U8],
+            (16, true) => vec![Ty::I16],
+            (16, false) => vec![Ty::U16],
+            (32, true) => vec![Ty::I32],
+            (32, false) => vec![Ty::U32],
+            (64, true) => vec![Ty::I64],
+            (64, false) => vec![Ty::U64],
+            // in two halves
+            _ => vec![Ty::U64, Ty::U64],
+        },
     }
 }
 

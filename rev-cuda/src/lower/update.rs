@@ -103,7 +103,7 @@ impl Lower<'_> {
         let mut sums = Vec::new();
         for k in 0..y.lanes.max(1) {
             let (a, y) = (a.lane(k), y.lane(k));
-            if !add && y.real == ScalarType::Fixed43 {
+            if !add && matches!(y.real, ScalarType::Fixed(_)) {
                 sums.push(self.exact_difference(&y, &a, &b)?);
                 continue;
             }
@@ -116,10 +116,11 @@ impl Lower<'_> {
 
     /// `y - a·b` of fixed-point numbers, which takes off the bits that `y + a·b` adds.
     fn exact_difference(&mut self, y: &Num, a: &Num, b: &Num) -> Outcome<Num> {
+        let y_real = y.real;
         let pair = |n: &Num| n.parts.first().cloned().zip(n.parts.get(1).cloned());
         match (pair(y), pair(a), pair(b)) {
             (Some(y), Some(a), Some(b)) => {
-                let real = ScalarType::Fixed43;
+                let real = y_real;
                 let (re, im) = Complex { lower: self, real }.fused_from(&a, &b, &y)?;
                 Ok(Num::complex(real, re, im))
             }
@@ -387,12 +388,19 @@ impl Lower<'_> {
             return self
                 .through_single(real, &[x], |l, single, x| l.by_integer(mul, single, x[0], k, shadow));
         }
-        if ty_of(real).is_float() || (real == ScalarType::Fixed43 && shadow) {
+        if ty_of(real).is_float() || (matches!(real, ScalarType::Fixed(_)) && shadow) {
             let k = self.converted(k, ScalarType::I64, real)?;
             return if mul { self.times(real, x, &k) } else { self.over(real, x, &k) };
         }
         // fixed point: of the bits
-        let of = if real == ScalarType::Fixed43 { ScalarType::I64 } else { real };
+        let of = match real {
+            ScalarType::Fixed(format) if format.bits() == 32 => ScalarType::I32,
+            ScalarType::Fixed(_) => ScalarType::I64,
+            _ => real,
+        };
+        if of != real && self.checks_values() {
+            self.check_factor(mul, of, k)?;
+        }
         let k = self.converted(k, ScalarType::I64, of)?;
         if mul {
             let product = self.times(of, x, &k)?;

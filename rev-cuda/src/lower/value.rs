@@ -232,37 +232,11 @@ pub(super) fn constant(number: Number, real: ScalarType) -> Option<Vec<Atom>> {
         Number::Bool(v) => Any::Uint(v.into()),
     };
     let value = Value::from_num(any, &rev_core::ir::Type::Scalar(real))?;
-    let one = |bits: u64| Some(vec![Atom::Const(bits, scalar_leaves(real)[0])]);
-    let int = |v: i128| one(wrap(v, scalar_leaves(real)[0]));
-    match value {
-        Value::Bool(v) => one(v.into()),
-        Value::I8(v) => int(v.into()),
-        Value::I16(v) => int(v.into()),
-        Value::I32(v) => int(v.into()),
-        Value::I64(v) => int(v.into()),
-        Value::Isize(v) => int(v as i128),
-        Value::U8(v) => int(v.into()),
-        Value::U16(v) => int(v.into()),
-        Value::U32(v) => int(v.into()),
-        Value::U64(v) => int(v.into()),
-        Value::Usize(v) => int(v as i128),
-        Value::F16(v) => one(v.to_bits().into()),
-        Value::Bf16(v) => one(v.to_bits().into()),
-        Value::F32(v) => one(v.to_bits().into()),
-        Value::F64(v) => one(v.to_bits()),
-        Value::Fixed43(v) => one(v.to_bits() as u64),
-        Value::I128(v) => Some(halves(v as u128)),
-        Value::U128(v) => Some(halves(v)),
-        Value::ComplexF16(_)
-        | Value::ComplexBf16(_)
-        | Value::Complex32(_)
-        | Value::Complex64(_)
-        | Value::ComplexFixed(_) => None,
-    }
-}
-
-fn halves(v: u128) -> Vec<Atom> {
-    vec![Atom::Const(v as u64, Ty64), Atom::Const((v >> 64) as u64, Ty64)]
+    let bits = value.to_bits()?;
+    Some(match scalar_leaves(real).as_slice() {
+        [ty] => vec![Atom::Const(wrap(bits as i128, *ty), *ty)],
+        _ => vec![Atom::Const(bits as u64, Ty64), Atom::Const((bits >> 64) as u64, Ty64)],
+    })
 }
 
 #[allow(non_upper_case_globals)]

@@ -362,7 +362,7 @@ impl Lower<'_> {
         match n.real {
             ScalarType::I128 | ScalarType::U128 => Ok(halves(n)),
             // a fixed-point number's integer saturates, which only the unsigned type can need
-            ScalarType::Fixed43 => {
+            ScalarType::Fixed(_) => {
                 let small = if to == ScalarType::U128 { ScalarType::U64 } else { ScalarType::I64 };
                 let whole = self.converted(a, n.real, small)?;
                 self.extended(&whole, small)
@@ -414,7 +414,7 @@ impl Lower<'_> {
                 let single = self.wide_to_float(n.real, &a, ScalarType::F32)?;
                 self.converted(&single, ScalarType::F32, to)
             }
-            ScalarType::Fixed43 => {
+            ScalarType::Fixed(_) => {
                 // beyond 64 bits it saturates as the ends of 64 bits do
                 let below = self.wide_negative(n.real, &a)?;
                 let (least, most) = (constant(i64::MIN as i128 as u128), constant(i64::MAX as u128));

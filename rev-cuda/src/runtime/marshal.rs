@@ -5,8 +5,7 @@ use crate::kernel::Ty;
 use crate::layout::{buffer_bytes, plane_offset, STACK_HEADER};
 use crate::lower::{of_value, ArgumentType};
 use rev_core::error::Error;
-use rev_core::ir::ScalarType;
-use rev_core::scalar::{bf16, f16, Fixed43};
+use rev_core::ir::{ScalarType, Type};
 use rev_core::value::{Array, Data, Record, Value};
 
 /// A value as it lies in device memory.
@@ -216,42 +215,16 @@ pub fn describe(ty: &ArgumentType) -> String {
 }
 
 fn put_value(value: &Value, write: &mut dyn FnMut(u64)) {
-    match *value {
-        Value::Bool(v) => write(v.into()),
-        Value::I8(v) => write(v as u64),
-        Value::I16(v) => write(v as u64),
-        Value::I32(v) => write(v as u64),
-        Value::I64(v) => write(v as u64),
-        Value::Isize(v) => write(v as u64),
-        Value::U8(v) => write(v.into()),
-        Value::U16(v) => write(v.into()),
-        Value::U32(v) => write(v.into()),
-        Value::U64(v) => write(v),
-        Value::Usize(v) => write(v as u64),
-        Value::I128(v) => put_wide(v as u128, write),
-        Value::U128(v) => put_wide(v, write),
-        Value::F16(v) => write(v.to_bits().into()),
-        Value::Bf16(v) => write(v.to_bits().into()),
-        Value::F32(v) => write(v.to_bits().into()),
-        Value::F64(v) => write(v.to_bits()),
-        Value::Fixed43(v) => write(v.to_bits() as u64),
-        Value::ComplexF16(_)
-        | Value::ComplexBf16(_)
-        | Value::Complex32(_)
-        | Value::Complex64(_)
-        | Value::ComplexFixed(_) => {
-            if let Some((re, im)) = value.parts() {
-                put_value(&re, write);
-                put_value(&im, write);
-            }
+    if let Some((re, im)) = value.parts() {
+        put_value(&re, write);
+        put_value(&im, write);
+    } else if let (Some(bits), Type::Scalar(scalar)) = (value.to_bits(), value.ir_type()) {
+        // the low half, then the high half
+        write(bits as u64);
+        if scalar.bits() == 128 {
+            write((bits >> 64) as u64);
         }
     }
-}
-
-/// The low half, then the high half.
-fn put_wide(v: u128, write: &mut dyn FnMut(u64)) {
-    write(v as u64);
-    write((v >> 64) as u64);
 }
 
 /// Of complex numbers all real parts, then all imaginary parts.
@@ -331,33 +304,15 @@ fn complex(re: Value, im: Value) -> Value {
 }
 
 fn take_value(ty: ScalarType, next: &mut dyn FnMut() -> u64) -> Value {
-    let low = next();
-    match ty {
-        ScalarType::Bool => Value::Bool(low & 1 == 1),
-        ScalarType::I8 => Value::I8(low as i8),
-        ScalarType::I16 => Value::I16(low as i16),
-        ScalarType::I32 => Value::I32(low as i32),
-        ScalarType::I64 => Value::I64(low as i64),
-        ScalarType::Isize => Value::Isize(low as isize),
-        ScalarType::U8 => Value::U8(low as u8),
-        ScalarType::U16 => Value::U16(low as u16),
-        ScalarType::U32 => Value::U32(low as u32),
-        ScalarType::U64 => Value::U64(low),
-        ScalarType::Usize => Value::Usize(low as usize),
-        ScalarType::F16 => Value::F16(f16::from_bits(low as u16)),
-        ScalarType::Bf16 => Value::Bf16(bf16::from_bits(low as u16)),
-        ScalarType::F32 => Value::F32(f32::from_bits(low as u32)),
-        ScalarType::F64 => Value::F64(f64::from_bits(low)),
-        ScalarType::Fixed43 => Value::Fixed43(Fixed43::from_bits(low as i64)),
-        ScalarType::I128 => Value::I128((u128::from(next()) << 64 | u128::from(low)) as i128),
-        ScalarType::U128 => Value::U128(u128::from(next()) << 64 | u128::from(low)),
-    }
+    let low = u128::from(next());
+    let high = if ty.bits() == 128 { u128::from(next()) } else { 0 };
+    Value::from_bits(ty, high << 64 | low)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rev_core::scalar::{Batch, Complex, ComplexShadow, WideBatch};
+    use rev_core::scalar::{bf16, f16, Batch, Complex, ComplexShadow, WideBatch};
     use rev_core::value::DynArg;
 
     fn comes_back(data: &Data, ty: &ArgumentType) -> Packed {
@@ -372,6 +327,7 @@ mod tests {
 
     #[test]
     fn every_type_comes_back() {
+        use rev_core::ir::FixedFormat;
         use ScalarType::*;
         let cases: Vec<(Data, ScalarType)> = vec![
             (true.load(), Bool),
@@ -391,7 +347,16 @@ mod tests {
             (bf16::from_f32(-3e38).load(), Bf16),
             (0.1f32.load(), F32),
             ((-0.0f64).load(), F64),
-            (rev_core::scalar::Fixed43::from_bits(-12345).load(), Fixed43),
+            (rev_core::scalar::Fixed43::from_bits(-12345).load(), Fixed(FixedFormat::DEFAULT)),
+            (
+                rev_core::scalar::FixedI32::<rev_core::scalar::fraction::U8>::from_bits(-5).load(),
+                Fixed(FixedFormat::of_type(32, 8)),
+            ),
+            (
+                rev_core::scalar::FixedI128::<rev_core::scalar::fraction::U100>::from_bits(i128::MIN + 5)
+                    .load(),
+                Fixed(FixedFormat::of_type(128, 100)),
+            ),
         ];
         for (data, ty) in cases {
             comes_back(&data, &ArgumentType::Scalar(ty));

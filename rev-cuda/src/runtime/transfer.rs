@@ -163,7 +163,11 @@ mod tests {
         alike(vec![true, false], vec![false; 2], &array(scalar(ScalarType::Bool), 1));
         alike(vec![i128::MIN + 3, -1], vec![0; 2], &array(scalar(ScalarType::I128), 1));
         alike(vec![usize::MAX, 1], vec![0; 2], &array(scalar(ScalarType::Usize), 1));
-        alike(vec![Fixed43::from_bits(-9)], vec![Fixed43::ZERO], &array(scalar(ScalarType::Fixed43), 1));
+        alike(
+            vec![Fixed43::from_bits(-9)],
+            vec![Fixed43::ZERO],
+            &array(scalar(ScalarType::Fixed(rev_core::ir::FixedFormat::DEFAULT)), 1),
+        );
         let z = vec![Complex::new(1.0f32, 2.0), Complex::new(3.0, 4.0)];
         alike(z.clone(), vec![Complex::new(0.0, 0.0); 2], &array(ArgumentType::Complex(ScalarType::F32), 1));
         let mut bar = z.zero_shadow::<3>();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::path::own_name;
-use super::{Block, Expr, FunctionPath, Names, PathArgument};
+use super::{Block, Expr, FunctionPath, Names, PathArgument, ScalarType};
 use crate::diag::Diagnostics;
 
 /// A source position range, 1-based lines and 0-based columns as the Rust compiler counts them.
@@ -325,98 +325,6 @@ pub enum Length {
     Literal(u64),
     /// A const parameter or a named constant.
     Named(String),
-}
-
-/// The built-in scalar types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub enum ScalarType {
-    Bool,
-    I8,
-    I16,
-    I32,
-    I64,
-    I128,
-    Isize,
-    U8,
-    U16,
-    U32,
-    U64,
-    U128,
-    Usize,
-    /// 16 bits of IEEE 754, 11 of them precision; computed with in `f32`.
-    F16,
-    /// The upper half of an `f32`, 8 bits of precision; computed with in `f32`.
-    Bf16,
-    F32,
-    F64,
-    /// 64-bit fixed point with 43 fraction bits.
-    Fixed43,
-}
-
-impl ScalarType {
-    /// Every built-in scalar type with its Rust name.
-    pub const ALL: [(ScalarType, &'static str); 18] = [
-        (ScalarType::Bool, "bool"),
-        (ScalarType::I8, "i8"),
-        (ScalarType::I16, "i16"),
-        (ScalarType::I32, "i32"),
-        (ScalarType::I64, "i64"),
-        (ScalarType::I128, "i128"),
-        (ScalarType::Isize, "isize"),
-        (ScalarType::U8, "u8"),
-        (ScalarType::U16, "u16"),
-        (ScalarType::U32, "u32"),
-        (ScalarType::U64, "u64"),
-        (ScalarType::U128, "u128"),
-        (ScalarType::Usize, "usize"),
-        (ScalarType::F16, "f16"),
-        (ScalarType::Bf16, "bf16"),
-        (ScalarType::F32, "f32"),
-        (ScalarType::F64, "f64"),
-        (ScalarType::Fixed43, "Fixed43"),
-    ];
-
-    /// The Rust name.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(t, _)| *t == self).map_or("", |(_, n)| n)
-    }
-
-    /// The type with a Rust name.
-    pub fn from_name(name: &str) -> Option<ScalarType> {
-        Self::ALL.iter().find(|(_, n)| *n == name).map(|(t, _)| *t)
-    }
-
-    /// What the type can do.
-    pub fn class(self) -> Class {
-        match self {
-            ScalarType::Bool => Class::Scalar,
-            ScalarType::F16 | ScalarType::Bf16 | ScalarType::F32 | ScalarType::F64 | ScalarType::Fixed43 => {
-                Class::Real
-            }
-            _ => Class::Integer,
-        }
-    }
-
-    /// Whether it is a float: rounded, with infinities and NaN.
-    pub fn is_float(self) -> bool {
-        matches!(self, ScalarType::F16 | ScalarType::Bf16 | ScalarType::F32 | ScalarType::F64)
-    }
-
-    /// Whether it is stored in 16 bits and computed with in `f32`.
-    pub fn is_half(self) -> bool {
-        matches!(self, ScalarType::F16 | ScalarType::Bf16)
-    }
-
-    /// The type in which cotangents of numbers of this type are kept: `f32` for the halves, whose
-    /// 8 or 11 bits would lose most of a sum's terms; the type itself for the others.
-    pub fn cotangent(self) -> ScalarType {
-        if self.is_half() {
-            ScalarType::F32
-        } else {
-            self
-        }
-    }
 }
 
 impl Type {

@@ -44,6 +44,7 @@ pub(super) const HEADS: &[&str] =
 /// Type names that aren't structs or parameters.
 pub(super) fn is_builtin_type(name: &str) -> bool {
     crate::ir::ScalarType::from_name(name).is_some()
+        || crate::ir::FixedFormat::bits_of(name).is_some()
         || matches!(name, "Complex" | "Stack" | "Shadow" | "generic" | "function")
         || array_rank(name).is_some()
 }

@@ -123,7 +123,11 @@ impl Arbitrary {
         let leaf = size == 0 || self.random.chance(40);
         let inner = |s: &mut Self| Box::new(s.ty(size - 1));
         match if leaf { self.random.below(5) } else { 5 + self.random.below(8) } {
-            0 => Type::Scalar(ScalarType::ALL[self.random.below(16)].0),
+            0 => Type::Scalar(match self.random.below(18) {
+                17 => FixedFormat::new(32 << self.random.below(3), self.random.below(30) as u32)
+                    .map_or(ScalarType::F64, ScalarType::Fixed),
+                k => ScalarType::ALL[k].0,
+            }),
             1 => Type::Generic(self.name()),
             2 => Type::Function(self.name().into()),
             3 => Type::Unknown,

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, ToTokens};
-use rev_compiler::ir::{Class, GenericKind, Length, Rank, Type};
+use rev_compiler::ir::{Class, GenericKind, Length, Rank, ScalarType, Type};
 use syn::parse_quote;
 
 use super::StructModel;
@@ -408,6 +408,10 @@ fn type_tokens(ty: &Type, p: &TokenStream) -> TokenStream {
         quote!(::std::vec![#(#ts),*])
     };
     let variant = match ty {
+        Type::Scalar(ScalarType::Fixed(format)) => {
+            let (bits, fraction) = (format.bits(), format.fraction());
+            quote!(Scalar(#p::ir::ScalarType::Fixed(#p::ir::FixedFormat::of_type(#bits, #fraction))))
+        }
         Type::Scalar(s) => {
             let name = format_ident!("{s:?}");
             quote!(Scalar(#p::ir::ScalarType::#name))

@@ -54,13 +54,18 @@ pub fn number_type(ty: &Type) -> Option<Type> {
 /// The Rust type of a value, `None` where the source doesn't say it. `p` is the runtime's module.
 pub fn rust_type(ty: &Type, p: &TokenStream) -> Option<TokenStream> {
     Some(match ty {
-        Type::Scalar(s @ (ScalarType::Fixed43 | ScalarType::F16 | ScalarType::Bf16)) => {
-            let name = ident(s.name());
-            quote!(#p::#name)
+        Type::Scalar(ScalarType::Fixed(format)) => {
+            let (name, fraction) = (format!("FixedI{}", format.bits()), format!("U{}", format.fraction()));
+            let (name, fraction) = (ident(&name), ident(&fraction));
+            quote!(#p::#name<#p::fraction::#fraction>)
         }
         Type::Scalar(s) => {
-            let name = ident(s.name());
-            quote!(#name)
+            let name = ident(&s.name());
+            if s.is_primitive() {
+                quote!(#name)
+            } else {
+                quote!(#p::#name)
+            }
         }
         Type::Generic(name) => {
             let name = ident(name);

@@ -4,6 +4,7 @@
 
 mod checked;
 mod choices;
+mod fixed;
 mod kernels;
 mod leftovers;
 mod random;

@@ -3,7 +3,8 @@
 use num_complex::Complex;
 use rev_core::error::Cause;
 use rev_core::ir::Direction;
-use rev_core::scalar::{Fixed43, Scalar};
+use rev_core::scalar::fraction::{U16, U20};
+use rev_core::scalar::{Fixed43, FixedI32, FixedI64, Scalar};
 use rev_core::value::Data;
 use rev_testgen::reals::{cotangent, difference};
 use rev_testgen::{Dice, Number, Program};
@@ -75,5 +76,7 @@ fn of_floats() {
 #[test]
 fn of_fixed_point_numbers() {
     let mut refused = Vec::new();
-    seeds().step_by(4).for_each(|seed| agrees::<Fixed43>(seed, &mut refused));
+    seeds().step_by(8).for_each(|seed| agrees::<Fixed43>(seed, &mut refused));
+    seeds().skip(2).step_by(8).for_each(|seed| agrees::<FixedI32<U16>>(seed, &mut refused));
+    seeds().skip(4).step_by(8).for_each(|seed| agrees::<FixedI64<U20>>(seed, &mut refused));
 }

@@ -7,7 +7,8 @@ use num_complex::Complex;
 use rev_core::error::{Cause, Error};
 use rev_core::interp::Machine;
 use rev_core::ir::{Direction, Module};
-use rev_core::scalar::{Fixed43, Scalar};
+use rev_core::scalar::fraction::{U100, U16, U20, U64, U8};
+use rev_core::scalar::{Fixed43, FixedI128, FixedI32, FixedI64, Scalar};
 use rev_core::tolerance::Options;
 use rev_core::value::Data;
 
@@ -128,6 +129,17 @@ pub(super) fn alike(
     }
 }
 
+/// Forward and back, every bit.
+fn exactly_back(s: &Subject, before: Vec<Data>) -> Result<(), Failure> {
+    let after = s.must_run(Direction::FORWARD, before.clone())?;
+    let back = s.must_run(Direction::INVERSE, after)?;
+    if before == back {
+        return Ok(());
+    }
+    let message = format!("expected {}\nfound    {}", numbers(&before), numbers(&back));
+    Err(Failure::new("exact numbers come back bit for bit", message))
+}
+
 /// The numbers in values, to be read: the first ones of each.
 pub(super) fn numbers(values: &[Data]) -> String {
     let of = |d: &Data| {
@@ -160,13 +172,17 @@ pub(super) fn there_and_back(s: &Subject, tally: &mut Tally) -> Result<Ends, Fai
     }
     if s.program.is_exact() {
         *tally.entry("exact").or_default() += 1;
-        let before = s.args::<Fixed43>();
-        let after = s.must_run(Direction::FORWARD, before.clone())?;
-        let back = s.must_run(Direction::INVERSE, after)?;
-        if before != back {
-            let message = format!("expected {}\nfound    {}", numbers(&before), numbers(&back));
-            return Err(Failure::new("exact numbers come back bit for bit", message));
-        }
+        exactly_back(s, s.args::<Fixed43>())?;
+        // and another format
+        let (name, before) = match s.program.seed % 5 {
+            0 => ("exact, 32 bits, 16 of them behind the point", s.args::<FixedI32<U16>>()),
+            1 => ("exact, 32 and 8", s.args::<FixedI32<U8>>()),
+            2 => ("exact, 64 and 20", s.args::<FixedI64<U20>>()),
+            3 => ("exact, 128 and 64", s.args::<FixedI128<U64>>()),
+            _ => ("exact, 128 and 100", s.args::<FixedI128<U100>>()),
+        };
+        exactly_back(s, before)?;
+        *tally.entry(name).or_default() += 1;
     }
     let mut dice = Dice::new(s.program.seed);
     let seeds = after.iter().map(|d| cotangent(d, &mut dice)).collect();

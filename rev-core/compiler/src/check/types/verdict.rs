@@ -1,7 +1,7 @@
 //! The end of inference: whether the types found can do what the program asks of them.
 
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Class, Number, ScalarType, Span, Type};
+use crate::ir::{Class, Number, Span, Type};
 
 use super::solver::{Demand, Need, Solver};
 
@@ -123,23 +123,10 @@ fn help(demand: &Demand, ty: &Type, class: Option<Class>) -> Option<String> {
 /// Whether an integer type holds a value; other types hold every whole number well enough.
 fn fits(v: i128, ty: &Type) -> bool {
     let Type::Scalar(s) = ty else { return true };
-    let (low, high): (i128, i128) = match s {
-        ScalarType::I8 => (i8::MIN.into(), i8::MAX.into()),
-        ScalarType::I16 => (i16::MIN.into(), i16::MAX.into()),
-        ScalarType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        ScalarType::I64 | ScalarType::Isize => (i64::MIN.into(), i64::MAX.into()),
-        ScalarType::U8 => (0, u8::MAX.into()),
-        ScalarType::U16 => (0, u16::MAX.into()),
-        ScalarType::U32 => (0, u32::MAX.into()),
-        ScalarType::U64 | ScalarType::Usize => (0, u64::MAX.into()),
-        ScalarType::U128 => (0, i128::MAX),
-        ScalarType::I128
-        | ScalarType::Bool
-        | ScalarType::F16
-        | ScalarType::Bf16
-        | ScalarType::F32
-        | ScalarType::F64
-        | ScalarType::Fixed43 => return true,
-    };
-    (low..=high).contains(&v)
+    match (s.signed(), s.bits()) {
+        (None, _) | (Some(true), 128) => true,
+        (Some(true), bits) => (-1 << (bits - 1)..1 << (bits - 1)).contains(&v),
+        (Some(false), 128) => v >= 0,
+        (Some(false), bits) => (0..1 << bits).contains(&v),
+    }
 }

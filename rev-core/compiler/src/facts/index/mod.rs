@@ -424,12 +424,10 @@ fn is_integer(s: ScalarType) -> bool {
 }
 
 fn is_unsigned(s: ScalarType) -> bool {
-    use ScalarType::*;
-    matches!(s, U8 | U16 | U32 | U64 | U128 | Usize)
+    s.signed() == Some(false)
 }
 
 /// An integer type in which indices don't wrap around.
 fn is_wide(s: ScalarType) -> bool {
-    use ScalarType::*;
-    matches!(s, I64 | U64 | I128 | U128 | Isize | Usize)
+    is_integer(s) && s.bits() >= 64
 }

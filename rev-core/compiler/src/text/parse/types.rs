@@ -51,6 +51,9 @@ impl Parser {
             self.advance();
             return Ok(Type::Scalar(scalar));
         }
+        if let Some(bits) = FixedFormat::bits_of(word) {
+            return self.fixed_type(bits);
+        }
         if let Some(rank) = array_rank(word) {
             return Ok(Type::Array(self.argument()?, rank));
         }
@@ -93,6 +96,19 @@ impl Parser {
         let t = self.ty()?;
         self.expect(">")?;
         Ok(Box::new(t))
+    }
+
+    /// `FixedI64<U20>`.
+    fn fixed_type(&mut self, bits: u32) -> Parsed<Type> {
+        self.advance();
+        self.expect("<")?;
+        let fraction = self.word().and_then(FixedFormat::fraction_of);
+        let Some(format) = fraction.and_then(|fraction| FixedFormat::new(bits, fraction)) else {
+            return Err(self.error(&format!("a fraction from `U0` to `U{}`", bits - 2)));
+        };
+        self.advance();
+        self.expect(">")?;
+        Ok(Type::Scalar(ScalarType::Fixed(format)))
     }
 
     fn struct_type(&mut self) -> Parsed<Type> {

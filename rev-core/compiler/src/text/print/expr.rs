@@ -247,9 +247,9 @@ impl Printer<'_> {
         };
         match ty {
             None => self.number(number),
-            Some(Type::Scalar(s)) if finite => {
+            Some(Type::Scalar(s)) if finite && is_identifier(&s.name()) => {
                 self.number(number);
-                self.push(s.name());
+                self.push(&s.name());
             }
             Some(Type::Generic(name))
                 if finite

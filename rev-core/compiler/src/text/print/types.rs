@@ -18,7 +18,7 @@ pub(in crate::text) fn class_name(class: Class) -> &'static str {
 impl Printer<'_> {
     pub(super) fn ty(&mut self, ty: &Type) {
         match ty {
-            Type::Scalar(s) => self.push(s.name()),
+            Type::Scalar(s) => self.push(&s.name()),
             Type::Generic(name) => {
                 self.parameter("generic ", name, |k| !matches!(k, GenericKind::Function(_)))
             }
