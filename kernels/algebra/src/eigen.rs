@@ -177,8 +177,28 @@ pub fn search<T: Float + 'static>(
 
 /// The same as plain Rust.
 pub mod plain {
+    use crate::factorize::lu;
     use ndarray::{Array2, ArrayView2};
     use num_traits::Float;
+
+    /// An eigenvector and its eigenvalue by one step from a guess; `None` where the equations of the step are singular.
+    pub fn improve<T: Float>(a: ArrayView2<T>, guess: &[T], value: T) -> Option<(Vec<T>, T)> {
+        let (n, half) = (guess.len(), T::one() / (T::one() + T::one()));
+        let equations = Array2::from_shape_fn((n + 1, n + 1), |(i, j)| match (i == n, j == n) {
+            (true, true) => T::zero(),
+            (true, false) => guess[j],
+            (false, true) => -guess[i],
+            (false, false) => a[[i, j]] - if i == j { value } else { T::zero() },
+        });
+        let dot = |row: usize| (0..n).fold(T::zero(), |sum, j| sum + a[[row, j]] * guess[j]);
+        let square = guess.iter().fold(T::zero(), |sum, x| sum + *x * *x);
+        let off = Array2::from_shape_fn((n + 1, 1), |(i, _)| match i == n {
+            true => half - half * square,
+            false => value * guess[i] - dot(i),
+        });
+        let step = lu::plain::solve(equations.view(), off.view())?;
+        Some(((0..n).map(|i| guess[i] + step[[i, 0]]).collect(), value + step[[n, 0]]))
+    }
 
     /// The matrix after the sweeps, and the product of the rotations, whose columns are the eigenvectors.
     pub fn diagonalize<T: Float>(a: ArrayView2<T>, sweeps: usize) -> (Array2<T>, Array2<T>) {

@@ -199,6 +199,9 @@ fn an_eigenvector_by_iteration() {
             let better = Array1::from(vector.clone()) - 0.25;
             assert!((a.dot(&better) - (exact - 0.5) * &better).iter().all(|r| r.abs() < 1e-13 * value.abs()));
             close(better.dot(&better), 1.0);
+            let by_plain = eigen::plain::improve(a.view(), &found.vector, value).unwrap();
+            close(exact - 0.5, by_plain.1);
+            better.iter().zip(&by_plain.0).for_each(|(b, p)| close(*b, *p));
             eigen::improve::inverse(&mut vector, &mut exact, a.view(), &found.vector, value).unwrap();
             assert!(vector.iter().all(|v| (v - 0.25).abs() < 1e-13) && (exact - 0.5).abs() < 1e-12);
 
