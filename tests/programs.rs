@@ -375,6 +375,57 @@ fn devices_are_compared_and_the_first_difference_is_located() {
     }
 }
 
+/// Five dimensions are enough for the Petersen graph, four aren't.
+#[test]
+fn the_petersen_graph_fits_into_five_dimensions() {
+    let embedded = |dim: &str| -> serde_json::Value {
+        let folder = tempfile::tempdir().unwrap();
+        let json = folder.path().join("record.json");
+        let sizes = ["--dim", dim, "--seed", "1", "--starts", "4", "--steps", "50"];
+        good("graph_embedding", &[&sizes[..], &["--json", json.to_str().unwrap()]].concat());
+        serde_json::from_slice(&fs::read(json).unwrap()).unwrap()
+    };
+    let number = |record: &serde_json::Value, of: &str| record[of].as_f64().unwrap();
+    let five = embedded("5");
+    assert!(number(&five, "loss") < 1e-20, "{five}");
+    assert!((number(&five, "l2") / number(&five, "l1") - 2f64.sqrt()).abs() < 1e-8, "{five}");
+    assert!(five["iterations"].as_u64().unwrap() > 0);
+    for dim in ["3", "4"] {
+        let record = embedded(dim);
+        assert!(number(&record, "loss") > 1e-3, "{record}");
+    }
+}
+
+#[test]
+fn the_library_s_examples_explain_themselves_and_refuse_what_makes_no_sense() {
+    let cases: [(&str, &[&[&str]]); 5] = [
+        ("graph_embedding", &[&["--dim", "11"], &["--dim", "0"], &["--starts", "none"]]),
+        (
+            "flow",
+            &[&["--layers", "0"], &["--rate", "nan"], &["--hidden", "1000000000"], &["--shape", "cube"]],
+        ),
+        ("leapfrog", &[&["--steps", "0"], &["--eccentricity", "1"], &["--steps-per-orbit", "9"]]),
+        ("spin_glass", &[&["--size", "21"], &["--field", "-1"], &["--bonds", "none"]]),
+        ("circuit", &[&["--qubits", "1"], &["--qubits", "21"], &["--layers", "0"], &["--coupling", "inf"]]),
+    ];
+    for (name, wrong) in cases {
+        let help = good(name, &["--help"]);
+        for option in ["--json", "--plot", "--check"] {
+            assert!(help.contains(option), "{name} {option}");
+        }
+        for args in wrong {
+            let folder = tempfile::tempdir().unwrap();
+            let outputs = ["json", "svg"].map(|kind| folder.path().join(format!("out.{kind}")));
+            let [json, svg] = outputs.each_ref().map(|path| path.to_str().unwrap());
+            let output = run(name, &[args, &["--json", json, "--plot", svg][..]].concat());
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{name} {args:?}: {message}");
+            assert!(message.starts_with("error: "), "{name} {args:?}: {message}");
+            assert!(output.stdout.is_empty() && outputs.iter().all(|path| !path.exists()), "{name} {args:?}");
+        }
+    }
+}
+
 #[test]
 fn the_quickstart_runs() {
     let text = good("quickstart", &[]);

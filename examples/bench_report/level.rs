@@ -43,7 +43,8 @@ pub fn levels() -> Result<Vec<Level>, Failure> {
     Ok(found.into_iter().map(|(name, [reversible, erased])| Level { name, reversible, erased }).collect())
 }
 
-/// Runs programs on the interpreter, and counts the operations of each where it first runs forward.
+/// Runs programs on the interpreter, and counts the operations of each where it first runs forward, or its adjoint alone, which needs no
+/// forward run where nothing that is written is read.
 struct Counter {
     interpreter: Interpreter,
     found: Mutex<BTreeMap<String, [u64; 2]>>,
@@ -71,8 +72,10 @@ impl DynamicDevice for Counter {
         args: &mut [&mut dyn DynArg],
     ) -> Result<(), Error> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if direction == Direction::FORWARD && !found.contains_key(&module.entry) {
-            let args: Vec<Data> = args.iter().map(|a| a.load()).collect();
+        // in an adjoint each argument is followed by its shadow
+        let shadows = [Direction::FORWARD, Direction::ADJOINT].iter().position(|d| *d == direction);
+        if let (Some(shadows), false) = (shadows, found.contains_key(&module.entry)) {
+            let args: Vec<Data> = args.iter().step_by(shadows + 1).map(|a| a.load()).collect();
             let counts = [operations(module, &args)?, operations(&module.erased()?, &args)?];
             found.insert(module.entry.clone(), counts);
         }

@@ -1,4 +1,4 @@
-//! Eigenvalues of symmetric matrices by Jacobi's rotations.
+//! Eigenvalues of symmetric matrices by Jacobi's rotations, and a single eigenvector of any matrix from a guess.
 //!
 //! A rotation in the plane of two axes `p < q` by `θ`, `tan 2θ = 2 a_pq / (a_qq - a_pp)`, makes `a_pq` zero. Sweeps through all pairs
 //! let everything off the diagonal vanish, in the end quadratically: six to ten sweeps for double precision. C. G. J. Jacobi (1846);
@@ -12,8 +12,21 @@
 //! that is at most `tolerance` is left alone: the root of the rounding error is a good one (1e-8 times the norm in double precision), as
 //! eigenvalues are off by its square over their distance. And `2θ`, an angle that could be `π` or `-π` where `a_pq` is zero, lies within
 //! half a turn around [`CENTRE`].
+//!
+//! [`improve()`] takes one step of Newton's method for an eigenvector `x` of length 1 and its eigenvalue `λ`, the roots of `A x - λ x` and
+//! `(1 - xᵀx)/2`. From what an iteration such as [`search()`] found, which isn't differentiated, that step has the derivatives of the fixed point:
+//!
+//! ```text
+//! ( A - λ  -x ) ( dx )     ( dA x )
+//! (  xᵀ     0 ) ( dλ ) = - (  0   )
+//! ```
+//!
+//! (the theorem on implicit functions; A. Griewank, A. Walther, *Evaluating Derivatives*, 2nd edition, 2008, section 15.1). They take the memory of one
+//! step, however long the iteration was.
 
-use ndarray::{ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use crate::factorize::lu;
+use ndarray::{Array1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use num_traits::Float;
 use rev_cpu::prelude::*;
 
 /// Half a turn around this angle, in radians, has no end on an axis, nor halfway between two.
@@ -94,10 +107,98 @@ pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, swee
     values += diagonal(copy);
 }
 
+/// `vector +=` an eigenvector of length 1 and `value +=` its eigenvalue, which has to be a simple one, by one step from a guess. The error is
+/// the square of that of the guess in the result, and of its order in the derivative by the matrix. By the guess there is none.
+/// Memory: 2 (n + 1)² numbers.
+///
+/// # Errors
+///
+/// An eigenvalue that isn't simple, where the equations of the step are singular.
+#[reversible(constant(guess, guessed_value))]
+pub fn improve<T: Real>(vector: &mut [T], value: &mut T, a: ArrayView2<T>, guess: &[T], guessed_value: T) {
+    let n = guess.len();
+    let mut equations: Array2<T> = zeros((n + 1, n + 1));
+    let mut off: Array2<T> = zeros((n + 1, 1));
+    let mut step: Array2<T> = zeros((n + 1, 1));
+    off[[n, 0]] += 0.5;
+    for i in 0..n {
+        for j in 0..n {
+            equations[[i, j]] += a[[i, j]];
+            off[[i, 0]] -= a[[i, j]] * guess[j];
+        }
+        equations[[i, i]] -= guessed_value;
+        equations[[i, n]] -= guess[i];
+        equations[[n, i]] += guess[i];
+        off[[i, 0]] += guessed_value * guess[i];
+        off[[n, 0]] -= 0.5 * guess[i] * guess[i];
+    }
+    lu::solve(&mut step, &equations, &off);
+    for i in 0..n {
+        vector[i] += guess[i] + step[[i, 0]];
+    }
+    *value += guessed_value + step[[n, 0]];
+}
+
+/// An eigenvector of length 1 and its eigenvalue, and how many products with the matrix it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Eigenpair<T> {
+    /// The vector.
+    pub vector: Vec<T>,
+    /// `xᵀ A x`.
+    pub value: T,
+    /// Products with the matrix.
+    pub products: usize,
+}
+
+/// The eigenvector of the eigenvalue of largest magnitude by power iteration (R. von Mises, H. Pollaczek-Geiringer, 1929): `x := A x / |A x|`
+/// from `start`, until `|A x - λ x| ≤ tolerance |λ|`; `None` where that takes more than `most` products, or `start` is zero.
+pub fn search<T: Float + 'static>(
+    a: ArrayView2<T>,
+    start: &[T],
+    tolerance: T,
+    most: usize,
+) -> Option<Eigenpair<T>> {
+    let unit = |x: Array1<T>| {
+        let length = x.dot(&x).sqrt();
+        (length > T::zero()).then(|| x.mapv(|x| x / length))
+    };
+    let mut x = unit(Array1::from(start.to_vec()))?;
+    for products in 1..=most {
+        let image = a.dot(&x);
+        let value = x.dot(&image);
+        let off = &image - &x.mapv(|x| value * x);
+        if off.dot(&off).sqrt() <= tolerance * value.abs() {
+            return Some(Eigenpair { vector: x.to_vec(), value, products });
+        }
+        x = unit(image)?;
+    }
+    None
+}
+
 /// The same as plain Rust.
 pub mod plain {
+    use crate::factorize::lu;
     use ndarray::{Array2, ArrayView2};
     use num_traits::Float;
+
+    /// An eigenvector and its eigenvalue by one step from a guess; `None` where the equations of the step are singular.
+    pub fn improve<T: Float>(a: ArrayView2<T>, guess: &[T], value: T) -> Option<(Vec<T>, T)> {
+        let (n, half) = (guess.len(), T::one() / (T::one() + T::one()));
+        let equations = Array2::from_shape_fn((n + 1, n + 1), |(i, j)| match (i == n, j == n) {
+            (true, true) => T::zero(),
+            (true, false) => guess[j],
+            (false, true) => -guess[i],
+            (false, false) => a[[i, j]] - if i == j { value } else { T::zero() },
+        });
+        let dot = |row: usize| (0..n).fold(T::zero(), |sum, j| sum + a[[row, j]] * guess[j]);
+        let square = guess.iter().fold(T::zero(), |sum, x| sum + *x * *x);
+        let off = Array2::from_shape_fn((n + 1, 1), |(i, _)| match i == n {
+            true => half - half * square,
+            false => value * guess[i] - dot(i),
+        });
+        let step = lu::plain::solve(equations.view(), off.view())?;
+        Some(((0..n).map(|i| guess[i] + step[[i, 0]]).collect(), value + step[[n, 0]]))
+    }
 
     /// The matrix after the sweeps, and the product of the rotations, whose columns are the eigenvectors.
     pub fn diagonalize<T: Float>(a: ArrayView2<T>, sweeps: usize) -> (Array2<T>, Array2<T>) {

@@ -3,13 +3,13 @@
 //!
 //! | module | programs |
 //! | --- | --- |
-//! | [`sparse`] | products of sparse matrices with vectors and matrices, the inner product of two sparse matrices |
+//! | [`sparse`] | products of sparse matrices with vectors, dense and sparse matrices, the inner product of two sparse matrices |
 //! | [`factorize`] | LU, Cholesky and QR in place; determinants, solutions of linear systems, inverses |
 //! | [`unitary`] | orthogonal matrices as products of rotations |
 //! | [`fft`] | the discrete Fourier transform in place: complex, real, two dimensions |
-//! | [`sorting`] | sorts that keep the order, running sums, products and maxima, selection, histograms |
+//! | [`sorting`] | sorts that keep the order, running sums, products and maxima, records, selection, histograms |
 //! | [`statistics`] | means, variances, correlations, normal distributions |
-//! | [`eigen`] | eigenvalues of symmetric matrices |
+//! | [`eigen`] | eigenvalues of symmetric matrices; an eigenvector with the derivatives of a fixed point |
 
 pub mod eigen;
 pub mod factorize;

@@ -125,6 +125,25 @@ pub fn running_maximum<T: Real>(y: &mut [T], x: &[T]) {
     }
 }
 
+/// The records of `x`, elements that are larger than all before them, in their order: they are added to the first places of `y`, their indices to
+/// those of `at`, all zeros before, and their number to `count`, 0 before. The last one is the maximum. The index of the last record says
+/// on the way back whether an element was one.
+///
+/// # Errors
+///
+/// More records than `y` or `at` have places for.
+#[reversible]
+pub fn records<T: Real>(y: &mut [T], at: &mut [usize], count: &mut usize, x: &[T]) {
+    for i in 0..x.len() {
+        #[post(*count > 0 && at[*count - 1] == i)]
+        if *count == 0 || x[i] > y[*count - 1] {
+            y[*count] += x[i];
+            at[*count] += i;
+            inc(count);
+        }
+    }
+}
+
 /// The elements of `x` that `keep` chooses, in their order: they are added to the first places of `y`, and their number to `count`.
 /// `keep` is a reversible function that flips a `false` for those which stay.
 ///
@@ -210,6 +229,17 @@ pub mod plain {
     /// `max(x_0, …, x_i)` for each `i`.
     pub fn running_maximum<T: Float>(x: &[T]) -> Vec<T> {
         running(x, T::neg_infinity(), T::max)
+    }
+
+    /// The records of `x` with their indices.
+    pub fn records<T: Float>(x: &[T]) -> Vec<(usize, T)> {
+        let mut found: Vec<(usize, T)> = vec![];
+        for (i, &x) in x.iter().enumerate() {
+            if found.last().is_none_or(|(_, most)| x > *most) {
+                found.push((i, x));
+            }
+        }
+        found
     }
 
     fn running<T: Float>(x: &[T], start: T, step: impl Fn(T, T) -> T) -> Vec<T> {

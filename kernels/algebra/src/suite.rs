@@ -19,6 +19,9 @@ const A: (&[usize], &[usize], &[f64]) = (&[0, 2, 2, 5], &[0, 3, 0, 1, 2], &[1.5,
 /// Another one.
 const B: (&[usize], &[usize], &[f64]) = (&[0, 1, 2, 5], &[3, 1, 0, 2, 3], &[0.75, 1.0, -1.5, 2.0, 4.0]);
 
+/// One of 4 rows and 3 columns.
+const T: (&[usize], &[usize], &[f64]) = (&[0, 1, 2, 3, 5], &[2, 1, 2, 0, 2], &[-1.5, 1.0, 2.0, 0.75, 4.0]);
+
 /// Numbers of which two are equal.
 const NUMBERS: [f64; 9] = [0.5, -1.5, 2.25, 0.5, 3.0, -0.75, 1.0, 0.0, -2.0];
 
@@ -69,6 +72,11 @@ samples! {
         sparse::product::run(d, c.view_mut(), 0.5, A.0, A.1, A.2, matrix(4, 2).view())?;
         sparse::transposed_product::run(d, t.view_mut(), 0.5, A.0, A.1, A.2, matrix(3, 2).view())?;
         Ok(Outputs::new().with("c", &c).with("t", &t))
+    };
+    "sparse matrix times sparse matrix, gradient", true, |d| {
+        let c = [0.5, 1.5, 2.5, 3.5];
+        let g = sparse::multiply::vjp(d, &c, &c, &[0, 3, 3, 6], &[1, 0, 1, 3, 2, 3], A.0, A.1, A.2, T.0, T.2)?;
+        Ok(Outputs::new().with("c", &g.c_values).with("a", &g.a_values_bar).with("b", &g.b_values_bar))
     };
     "inner product of sparse matrices, gradient", true, |d| {
         let g = sparse::dot::gradient(d, A.0, A.1, A.2, B.0, B.1, B.2)?;
@@ -132,6 +140,21 @@ samples! {
         let g = qr::householder::vjp(d, matrix(5, 3).view(), matrix(5, 3).view())?;
         Ok(Outputs::new().with("a", &g.a).with("derivative", &g.a_bar))
     };
+    "QR with exchanged columns, and back", true, |d| {
+        // of rank 3: the last column is the sum of two others
+        let mut a = matrix(5, 4);
+        let sum = &a.column(0) + &a.column(2);
+        a.column_mut(3).assign(&sum);
+        let (mut pivots, mut rank) = ([0; 4], 0);
+        qr::pivoted::run(d, a.view_mut(), &mut pivots, &mut rank, 1e-10)?;
+        let outputs = Outputs::new().with("there", &a).with("pivots", &pivots).with("rank", &rank);
+        qr::pivoted::run_inverse(d, a.view_mut(), &mut pivots, &mut rank, 1e-10)?;
+        Ok(outputs.with("back", &a).with("no pivots", &pivots))
+    };
+    "QR with exchanged columns, gradient", true, |d| {
+        let g = qr::pivoted::vjp(d, matrix(3, 5).view(), &[(); 3], (), matrix(3, 5).view(), &[0; 3], &0, 1e-10)?;
+        Ok(Outputs::new().with("a", &g.a).with("derivative", &g.a_bar))
+    };
     "QR by Gram and Schmidt, gradient", true, |d| {
         let (seed, r) = (matrix(3, 3), Array2::zeros((3, 3)));
         let g = qr::gram_schmidt::vjp(d, matrix(5, 3).view(), seed.view(), matrix(5, 3).view(), r.view())?;
@@ -177,6 +200,10 @@ samples! {
         sorting::running_maximum::run(d, &mut maxima, &NUMBERS)?;
         Ok(Outputs::new().with("sums", &sums).with("products", &products).with("maxima", &maxima))
     };
+    "records, gradient", true, |d| {
+        let g = sorting::records::vjp(d, &NUMBERS, &[(); 9], (), &[0.0; 9], &[0; 9], &0, &NUMBERS)?;
+        Ok(Outputs::new().with("y", &g.y).with("at", &g.at).with("count", &g.count).with("x", &g.x_bar))
+    };
     "histogram", true, |d| {
         let mut bins = [0.0; 4];
         sorting::histogram::run(d, &mut bins, &NUMBERS, &NUMBERS, -1.0, 2.5)?;
@@ -218,5 +245,10 @@ samples! {
         eigen::diagonalize::run(d, a.view_mut(), &mut angles, 1e-8)?;
         eigen::rotate::run(d, v.view_mut(), &angles)?;
         Ok(Outputs::new().with("a", &a).with("angles", &angles).with("v", &v))
+    };
+    "an eigenvector, gradient", true, |d| {
+        let (a, guess) = (definite(3), [0.6, -0.5, 0.7]);
+        let g = eigen::improve::vjp(d, &[1.0, -0.5, 2.0], 0.75, &[0.0; 3], &0.0, a.view(), &guess, 2.5)?;
+        Ok(Outputs::new().with("vector", &g.vector).with("value", &g.value).with("a", &g.a_bar))
     };
 }

@@ -255,6 +255,100 @@ fn gram_and_schmidt() {
     assert!(report.passed(), "{report}");
 }
 
+/// The place that each column had before.
+fn order(columns: usize, pivots: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..columns).collect();
+    pivots.iter().enumerate().for_each(|(k, step)| order.swap(k, k + step));
+    order
+}
+
+#[test]
+fn reflections_of_the_longest_columns() {
+    for (rows, columns, deficient) in
+        [(1, 1, 1), (5, 3, 3), (3, 5, 3), (6, 6, 6), (20, 11, 11), (8, 8, 4), (10, 6, 3), (4, 9, 2)]
+    {
+        // of a rank that is at most `deficient`, with columns of very different lengths
+        let mut a = matrix(rows, deficient, 0.6).dot(&matrix(deficient, columns, 0.9));
+        for (j, mut column) in a.columns_mut().into_iter().enumerate() {
+            column *= (1u32 << (7 * j % columns)) as f64;
+        }
+        let least = rows.min(columns);
+        let (mut factors, mut pivots, mut rank) = (a.clone(), vec![0; least], 0);
+        qr::pivoted(factors.view_mut(), &mut pivots, &mut rank, 1e-11).unwrap();
+        let order = order(columns, &pivots);
+        assert_eq!(rank, deficient, "{rows} by {columns}");
+        let mut exchanged = Array2::zeros((rows, columns));
+        order.iter().enumerate().for_each(|(k, j)| exchanged.column_mut(k).assign(&a.column(*j)));
+
+        // Q R with the reflections of the first columns, and nothing below the rank
+        let below = |(i, j): (usize, usize)| if i <= j && i < rank { factors[[i, j]] } else { 0.0 };
+        let r = Array2::from_shape_fn((rows, columns), below);
+        let mut product = r.clone();
+        qr::transposed_times::inverse(product.view_mut(), factors.slice(s![.., ..rank])).unwrap();
+        close(product.view(), exchanged.view(), 1e-12);
+        for k in 1..rank {
+            assert!(r[[k, k]].abs() <= lu::MARGIN * r[[k - 1, k - 1]].abs());
+        }
+        // plain Rust chooses the same columns, as no two lengths are within the margin; another crate gets them in this order
+        let (by_plain, plain_order, plain_rank) = qr::plain::pivoted(a.view(), 1e-11);
+        assert_eq!((&order[..rank], rank), (&plain_order[..rank], plain_rank));
+        let theirs = theirs(&exchanged).qr().r();
+        for i in 0..rank {
+            for j in i..rank {
+                assert!((r[[i, j]].abs() - by_plain[[i, j]].abs()).abs() < 1e-11);
+            }
+            assert!((r[[i, i]].abs() - theirs[(i, i)].abs()).abs() < 1e-11 * theirs[(0, 0)].abs());
+        }
+        for device in [&Cpu::new() as &dyn Device, &rev_core::interp::Interpreter::new()] {
+            let (mut factors, mut pivots, mut rank) = (a.clone(), vec![0; least], 0);
+            qr::pivoted::run(device, factors.view_mut(), &mut pivots, &mut rank, 1e-11).unwrap();
+            qr::pivoted::run_inverse(device, factors.view_mut(), &mut pivots, &mut rank, 1e-11).unwrap();
+            close(factors.view(), a.view(), 1e-12);
+            assert_eq!((pivots, rank), (vec![0; least], 0));
+        }
+    }
+    for (rows, columns) in [(5, 3), (3, 5), (4, 4)] {
+        let (a, least) = (matrix(rows, columns, 0.6), rows.min(columns));
+        let report = qr::pivoted::check_gradient(&Cpu::new(), a.view(), &vec![0; least], &0, 1e-11).unwrap();
+        assert!(report.passed(), "{report}");
+    }
+}
+
+#[test]
+fn ranks_that_are_special() {
+    let tie = Array2::from_shape_fn(
+        (8, 8),
+        |(i, j): (usize, usize)| {
+            if (i & j).count_ones().is_multiple_of(2) {
+                0.5
+            } else {
+                -0.5
+            }
+        },
+    );
+    let ones = Array2::ones((4, 3));
+    let zeros = Array2::zeros((3, 3));
+    let unit = arr2(&[[0.0, 0.0], [0.0, 2.0], [0.0, 0.0]]);
+    for (a, expected) in [(tie, 8), (ones, 1), (zeros, 0), (unit, 1), (Array2::eye(4), 4)] {
+        let least = a.nrows().min(a.ncols());
+        for tolerance in [1e-10, 0.0] {
+            // what rounding leaves of ones isn't zero
+            if tolerance == 0.0 && expected == 1 && a[[0, 0]] == 1.0 {
+                continue;
+            }
+            let (mut factors, mut pivots, mut rank) = (a.clone(), vec![0; least], 0);
+            qr::pivoted(factors.view_mut(), &mut pivots, &mut rank, tolerance).unwrap();
+            assert_eq!(rank, expected, "{a}");
+            qr::pivoted::inverse(factors.view_mut(), &mut pivots, &mut rank, tolerance).unwrap();
+            close(factors.view(), a.view(), 1e-14);
+            assert_eq!((pivots, rank), (vec![0; least], 0));
+        }
+    }
+    let mut a = matrix(3, 3, 0.2);
+    assert!(qr::pivoted(a.view_mut(), &mut [0; 2], &mut 0, 1e-10).is_err());
+    assert!(qr::pivoted(matrix(3, 3, 0.2).view_mut(), &mut [0; 3], &mut 2, 1e-10).is_err());
+}
+
 /// Zeros at the head of columns, whose sign isn't known on the way back.
 #[test]
 fn reflections_of_zeros() {

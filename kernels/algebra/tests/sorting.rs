@@ -85,6 +85,29 @@ fn running() {
     assert_eq!(g.x_bar, [1.0, 6.0, 0.0]);
 }
 
+#[test]
+fn records() {
+    for x in
+        [vec![], vec![2.5], numbers(10), numbers(100), vec![1.0, 1.0, 3.0, 2.0, 3.0, 4.0], vec![3.0, 2.0]]
+    {
+        let expected = plain::records(&x);
+        let (mut y, mut at, mut count) = (vec![0.0; x.len()], vec![0; x.len()], 0);
+        sorting::records(&mut y, &mut at, &mut count, &x).unwrap();
+        let found: Vec<_> = at.iter().copied().zip(y.iter().copied()).take(count).collect();
+        assert_eq!(found, expected);
+        // the last one is the maximum
+        assert_eq!(found.last().map(|r| r.1), x.iter().copied().reduce(f64::max));
+        sorting::records::inverse(&mut y, &mut at, &mut count, &x).unwrap();
+        assert_eq!((y, at, count), (vec![0.0; x.len()], vec![0; x.len()], 0));
+    }
+    let (x, seed) = ([1.0, 3.0, 2.0, 3.5], [1.0, 2.0, 4.0, 8.0]);
+    let g = sorting::records::vjp(&Cpu::new(), &seed, &[(); 4], (), &[0.0; 4], &[0; 4], &0, &x).unwrap();
+    assert_eq!((g.y, g.x_bar), (vec![1.0, 3.0, 3.5, 0.0], vec![1.0, 2.0, 0.0, 4.0]));
+    assert!(sorting::records(&mut [0.0; 2], &mut [0; 4], &mut 0, &x).is_err());
+    // what isn't cleared could mislead the way back
+    assert!(sorting::records(&mut [0.0; 4], &mut [3, 0, 0, 0], &mut 1, &[-1.0, 0.0, -1.0, -2.0]).is_err());
+}
+
 #[reversible]
 fn negative<T: Real>(keep: &mut bool, x: &T) {
     if *x < 0.0 {

@@ -102,6 +102,60 @@ fn dense_matrices() {
     assert!(report.passed(), "{report}");
 }
 
+fn dense(m: &Matrix<f64>) -> Array2<f64> {
+    let (s, mut dense) = (m.structure(), Array2::zeros((m.structure().rows(), m.structure().width())));
+    for (i, ends) in s.starts().windows(2).enumerate() {
+        (ends[0]..ends[1]).for_each(|k| dense[[i, s.columns()[k]]] = m.values()[k]);
+    }
+    dense
+}
+
+#[test]
+fn products_of_sparse_matrices() {
+    for (rows, inner, width) in [(1, 1, 1), (6, 5, 7), (20, 30, 25)] {
+        let (a, b) = (random(rows, inner, 0.3), random(inner, width, 0.8));
+        let products = a.structure().product(b.structure()).unwrap();
+        let (p, q, firsts, places) = (parts(&a), parts(&b), &products.firsts, &products.places);
+        let start = numbers(products.structure.entries(), 0.5);
+        let mut c = vec![0.0; start.len()];
+        sparse::multiply(&mut c, firsts, places, p.0, p.1, p.2, q.0, q.2).unwrap();
+        let mut by_plain = vec![0.0; start.len()];
+        let (starts, columns) = (products.structure.starts(), products.structure.columns());
+        plain::multiply((starts, columns, &mut by_plain), p, q);
+        close(&c, &by_plain);
+        let product = Matrix::new(products.structure.clone(), c.clone()).unwrap();
+        let expected = dense(&a).dot(&dense(&b));
+        close(dense(&product).as_slice().unwrap(), expected.as_slice().unwrap());
+        sparse::multiply::inverse(&mut c, firsts, places, p.0, p.1, p.2, q.0, q.2).unwrap();
+        close(&c, &vec![0.0; start.len()]);
+        let cpu = Cpu::with_threads(2);
+        // with a seed for each entry of C: Ā = C̄ Bᵀ and B̄ = Aᵀ C̄, where A and B have entries
+        let g = sparse::multiply::vjp(&cpu, &start, &c, firsts, places, p.0, p.1, p.2, q.0, q.2).unwrap();
+        let seed = dense(&Matrix::new(products.structure.clone(), start).unwrap());
+        let (by_a, by_b) = (seed.dot(&dense(&b).t()), dense(&a).t().dot(&seed));
+        for (m, found, expected) in [(&a, &g.a_values_bar, by_a), (&b, &g.b_values_bar, by_b)] {
+            let gradient = Matrix::new(m.structure().clone(), found.clone()).unwrap();
+            let there = dense(&Matrix::new(m.structure().clone(), vec![1.0; found.len()]).unwrap());
+            close(dense(&gradient).as_slice().unwrap(), (expected * there).as_slice().unwrap());
+        }
+    }
+    // the structures of the list that every device runs
+    let a = Structure::new(4, vec![0, 2, 2, 5], vec![0, 3, 0, 1, 2]).unwrap();
+    let b = Structure::new(3, vec![0, 1, 2, 3, 5], vec![2, 1, 2, 0, 2]).unwrap();
+    let products = a.product(&b).unwrap();
+    assert_eq!((products.firsts, products.places), (vec![0, 3, 3, 6], vec![1, 0, 1, 3, 2, 3]));
+    assert_eq!(
+        (products.structure.starts(), products.structure.columns()),
+        (&[0, 2, 2, 4][..], &[0, 2, 1, 2][..])
+    );
+    let wrong = b.product(&a.transposed().0).unwrap_err();
+    assert_eq!(wrong.to_string(), "a matrix with 3 columns can't be multiplied by one with 4 rows");
+    // places of another product
+    let error =
+        sparse::multiply(&mut [0.0], &[0, 2], &[0, 0], &[0, 1], &[0], &[1.0], &[0, 1], &[1.0]).unwrap_err();
+    assert!(error.to_string().contains("release(at, firsts[i + 1])"), "{error}");
+}
+
 #[test]
 fn inner_products() {
     let cpu = Cpu::new();

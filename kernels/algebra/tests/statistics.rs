@@ -1,11 +1,15 @@
 //! Moments, densities and eigenvalues against plain loops, formulas and another crate.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../tests/support/hessian.rs"]
+mod support;
+
 use nalgebra::{DMatrix, DVector};
 use ndarray::{arr2, Array1, Array2};
 use rev_algebra::statistics::{self, plain};
 use rev_algebra::{eigen, factorize::cholesky};
 use rev_cpu::prelude::*;
+use support::hessian;
 
 fn numbers(n: usize, seed: f64) -> Vec<f64> {
     (0..n).map(|i| 5.0 + (seed + 1.9 * i as f64 + 0.1 * (i * i) as f64).sin()).collect()
@@ -176,5 +180,93 @@ fn special_matrices_come_back() {
             eigen::eigenvalues::run_inverse(device, values.view_mut(), a.view(), 8, 1e-8).unwrap();
             assert!(values.iter().all(|v| (v - 1.0).abs() < 1e-12));
         }
+    }
+}
+
+/// What is found by iteration, and its derivatives, which don't know how.
+#[test]
+fn an_eigenvector_by_iteration() {
+    let cpu = Cpu::new();
+    for n in [1, 2, 5, 12] {
+        // one is symmetric, the other isn't, and both have one eigenvalue that is far larger than the others
+        let rank_one = Array2::from_shape_fn((n, n), |(i, j)| 2.0 + 0.1 * i as f64 - 0.05 * j as f64);
+        for a in [definite(n) + Array2::<f64>::ones((n, n)) * 4.0, rank_one + matrix(n, n, 0.2) * 0.3] {
+            let found = eigen::search(a.view(), &vec![1.0; n], 1e-10, 1000).unwrap();
+            let (x, value) = (Array1::from(found.vector.clone()), found.value);
+            assert!((a.dot(&x) - value * &x).iter().all(|r| r.abs() < 1e-9 * value.abs()));
+            let (mut vector, mut exact) = (vec![0.25; n], 0.5);
+            eigen::improve(&mut vector, &mut exact, a.view(), &found.vector, value).unwrap();
+            let better = Array1::from(vector.clone()) - 0.25;
+            assert!((a.dot(&better) - (exact - 0.5) * &better).iter().all(|r| r.abs() < 1e-13 * value.abs()));
+            close(better.dot(&better), 1.0);
+            let by_plain = eigen::plain::improve(a.view(), &found.vector, value).unwrap();
+            close(exact - 0.5, by_plain.1);
+            better.iter().zip(&by_plain.0).for_each(|(b, p)| close(*b, *p));
+            eigen::improve::inverse(&mut vector, &mut exact, a.view(), &found.vector, value).unwrap();
+            assert!(vector.iter().all(|v| (v - 0.25).abs() < 1e-13) && (exact - 0.5).abs() < 1e-12);
+
+            // the derivatives against differences of the iteration itself
+            let seed: Vec<f64> = (0..n).map(|i| 1.0 - 0.3 * i as f64).collect();
+            let g =
+                eigen::improve::vjp(&cpu, &seed, 0.75, &vec![0.0; n], &0.0, a.view(), &found.vector, value)
+                    .unwrap();
+            let at = |i: usize, j: usize, h: f64| {
+                let mut moved = a.clone();
+                moved[[i, j]] += h;
+                let found = eigen::search(moved.view(), &vec![1.0; n], 1e-14, 10_000).unwrap();
+                0.75 * found.value + found.vector.iter().zip(&seed).map(|(x, s)| x * s).sum::<f64>()
+            };
+            let h = 1e-5;
+            for ((i, j), found) in g.a_bar.indexed_iter() {
+                let slope = (at(i, j, h) - at(i, j, -h)) / (2.0 * h);
+                assert!((found - slope).abs() < 1e-7, "{n} ({i}, {j}): {found} {slope}");
+            }
+        }
+    }
+    // of a symmetric matrix the derivative of the eigenvalue is x xᵀ
+    let a = arr2(&[[2.0, 1.0], [1.0, 2.0]]);
+    let found = eigen::search(a.view(), &[1.0, 0.5], 1e-14, 1000).unwrap();
+    let g = eigen::improve::vjp(&cpu, &[0.0; 2], 1.0, &[0.0; 2], &0.0, a.view(), &found.vector, found.value)
+        .unwrap();
+    close(g.value, 3.0);
+    g.a_bar.iter().for_each(|slope| close(*slope, 0.5));
+    // two eigenvalues of one magnitude, no start, and a start that is an eigenvector already
+    assert_eq!(eigen::search(arr2(&[[1.0, 0.0], [0.0, -1.0]]).view(), &[1.0, 0.5], 1e-10, 100), None);
+    assert_eq!(eigen::search(a.view(), &[0.0, 0.0], 1e-10, 100), None);
+    let found = eigen::search(arr2(&[[0.0, 1.0], [0.0, 0.0]]).view(), &[2.0, 0.0], 1e-10, 100).unwrap();
+    assert_eq!((found.vector, found.value, found.products), (vec![1.0, 0.0], 0.0, 1));
+    // an eigenvalue that isn't simple
+    let (eye, guess) = (Array2::eye(2), [1.0, 0.0]);
+    let error = eigen::improve(&mut [0.0; 2], &mut 0.0, eye.view(), &guess, 1.0).unwrap_err().to_string();
+    assert!(error.contains("unscale_by"), "{error}");
+}
+
+/// Hessians by edge pushing against formulas.
+#[test]
+fn second_derivatives() {
+    // of ln N(x; μ, σ) by x, μ and σ, for z = (x - μ)/σ
+    let (x, mean, s) = (1.0f64, 0.3, 1.5);
+    let z = (x - mean) / s;
+    let h = hessian!(statistics::normal_log_density, x, mean, s);
+    let expected = [[-1.0, 1.0, 2.0 * z], [1.0, -1.0, -2.0 * z], [2.0 * z, -2.0 * z, 1.0 - 3.0 * z * z]];
+    for (i, row) in h.iter().enumerate() {
+        row.iter().zip(expected[i]).for_each(|(h, e)| close(*h, e / (s * s)));
+    }
+    // of ln det by a_ij and a_kl: -(A⁻¹)_jk (A⁻¹)_li
+    let a = matrix(3, 3, 0.7);
+    let inverse = DMatrix::from_fn(3, 3, |i, j| a[[i, j]]).try_inverse().unwrap();
+    let h = hessian!(rev_algebra::factorize::lu::logdet, a);
+    for (p, q) in (0..9).flat_map(|p| (0..9).map(move |q| (p, q))) {
+        let expected = -inverse[(p % 3, q / 3)] * inverse[(q % 3, p / 3)];
+        assert!(
+            (h[p][q] - expected).abs() < 1e-9 * expected.abs().max(1.0),
+            "{p} {q}: {} {expected}",
+            h[p][q]
+        );
+    }
+    // the variance of n numbers: 2 (δ_ij - 1/n) / (n - 1)
+    let h = hessian!(statistics::variance, numbers(5, 0.2));
+    for (i, j) in (0..5).flat_map(|i| (0..5).map(move |j| (i, j))) {
+        close(h[i][j], 2.0 * (f64::from(u8::from(i == j)) - 0.2) / 4.0);
     }
 }

@@ -12,6 +12,8 @@
 //! | [`lattice_gas`] | particles on a lattice, with exact momentum | the past, bit for bit |
 //! | [`billiard`] | the billiard-ball automaton | the past, bit for bit |
 //! | [`kepler`] | a planet's orbit by leapfrog | the past; bit for bit in fixed point |
+//! | [`advection`] | a wave on a ring, its states kept | clears them |
+//! | [`pyramid`] | levels of sines and cosines, for derivatives | |
 //! | [`spin_glass`] | the energy of a ground state; the configuration is its gradient | |
 //!
 //! ```
@@ -33,12 +35,14 @@
 //! ```
 
 pub mod adder;
+pub mod advection;
 pub mod billiard;
 pub mod factors;
 pub mod feistel;
 pub mod kepler;
 pub mod lattice_gas;
 pub mod permutation;
+pub mod pyramid;
 pub mod root;
 pub mod run_length;
 pub mod spin_glass;

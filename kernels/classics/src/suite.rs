@@ -1,7 +1,8 @@
 //! Every program of this crate on small arguments: what each device has to give the same bits for, in the deterministic mode.
 
 use crate::{
-    adder, billiard, factors, feistel, kepler, lattice_gas, permutation, root, run_length, spin_glass, xtea,
+    adder, advection, billiard, factors, feistel, kepler, lattice_gas, permutation, pyramid, root,
+    run_length, spin_glass, xtea,
 };
 use ndarray::Array2;
 use rev_core::verify::{Outputs, Sample};
@@ -85,6 +86,24 @@ samples! {
         let (x, v) = kepler::perihelion(0.3);
         let g = kepler::orbit::vjp(d, [1.0, 0.5], [0.0, -1.0], &x, &v, 0.01, 50)?;
         Ok(Outputs::new().with("x", &g.position_bar).with("v", &g.velocity_bar).with("dt", &g.dt_bar))
+    };
+    "wave on a ring and its inverse", true, |d| {
+        let mut states = Array2::zeros((5, 9));
+        (0..9).for_each(|i| states[[0, i]] = f64::sin(1.3 * i as f64));
+        advection::advance::run(d, states.view_mut(), 0.6)?;
+        let there = states.clone();
+        advection::advance::run_inverse(d, states.view_mut(), 0.6)?;
+        Ok(Outputs::new().with("there", &there).with("back", &states))
+    };
+    "wave on a ring, adjoint", true, |d| {
+        let numbers = |by: f64| Array2::from_shape_fn((5, 9), |(t, i)| f64::sin(by * (9 * t + i) as f64));
+        let g = advection::advance::vjp(d, numbers(0.7).view(), numbers(1.3).view(), 0.6)?;
+        Ok(Outputs::new().with("states", &g.states_bar).with("c", &g.c_bar))
+    };
+    "pyramid of sines and cosines, gradient", true, |d| {
+        let x: Vec<f64> = (0..12).map(|k| f64::sin(1.7 * f64::from(k))).collect();
+        let g = pyramid::pyramid::gradient(d, &x)?;
+        Ok(Outputs::new().with("value", &g.value).with("x", &g.x))
     };
     "ground state of a spin glass, gradient", true, |d| {
         let strengths = |rows, by: f64| Array2::from_shape_fn((rows, 3), |(i, j)| f64::sin(by * (3 * i + j + 1) as f64));

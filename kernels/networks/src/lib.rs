@@ -9,6 +9,7 @@
 //! | [`flows`] | coupling layers, NICE, Real NVP, the transformation of Box and Muller |
 //! | [`mod@residual`] | reversible residual networks |
 //! | [`mod@recurrent`] | a reversible gated recurrent unit |
+//! | [`ode`] | a differential equation with a network, by steps that can be undone |
 //! | [`consistency`] | learning without derivatives, by running to and fro |
 //! | [`adam`] | the optimiser Adam, in plain Rust |
 //!
@@ -63,6 +64,7 @@ pub mod consistency;
 pub mod flows;
 pub mod layers;
 pub mod losses;
+pub mod ode;
 pub mod recurrent;
 pub mod residual;
 pub mod suite;

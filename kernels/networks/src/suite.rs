@@ -4,7 +4,7 @@ use crate::flows::coupling::{additive, affine};
 use crate::flows::nice::nice;
 use crate::flows::normal::{box_muller, box_muller_each};
 use crate::flows::real_nvp::{real_nvp, unlikelihood, Weights};
-use crate::{attention, consistency, layers, losses, recurrent, residual};
+use crate::{attention, consistency, layers, losses, ode, recurrent, residual};
 use ndarray::{Array, Dimension, ShapeBuilder};
 use rev_core::verify::{Outputs, Sample};
 
@@ -146,6 +146,23 @@ samples! {
         let v = recurrent::recurrent::vjp(d, s1.view(), s2.view(), h1.view(), h2.view(), x.view(), gate, b, new, c)?;
         let outputs = Outputs::new().with("h1", &v.h1).with("h2", &v.h2).with("h1_bar", &v.h1_bar);
         Ok(outputs.with("x", &v.x_bar).with("gate", &v.gate_bar).with("new", &v.new_bar))
+    };
+    "differential equation with a network, adjoint", true, |d| {
+        let (seed, y, x) = (waves((3, 2), 0.9), waves((3, 2), 0.2), waves((3, 2), 0.7));
+        let (w, b, shift, t) = (waves((4, 2), 1.1), waves(4, 0.3), waves((2, 4), 0.5), waves(2, 0.8));
+        let (w, b, shift, t) = (w.view(), b.view(), shift.view(), t.view());
+        let v = ode::solution::vjp(d, seed.view(), y.view(), x.view(), w, b, shift, t, 6)?;
+        let outputs = Outputs::new().with("y", &v.y).with("x", &v.x_bar).with("w", &v.w_bar).with("b", &v.b_bar);
+        Ok(outputs.with("shift", &v.shift_bar).with("t", &v.t_bar))
+    };
+    "differential equation with a network and its inverse", true, |d| {
+        let (mut x, mut u) = (waves((3, 2), 0.7), waves((3, 2), 0.4));
+        let (w, b, shift, t) = (waves((4, 2), 1.1), waves(4, 0.3), waves((2, 4), 0.5), waves(2, 0.8));
+        let (w, b, shift, t) = (w.view(), b.view(), shift.view(), t.view());
+        ode::advance::run(d, x.view_mut(), u.view_mut(), w, b, shift, t, 0.1, 7)?;
+        let outputs = Outputs::new().with("x", &x).with("u", &u);
+        ode::advance::run_inverse(d, x.view_mut(), u.view_mut(), w, b, shift, t, 0.1, 7)?;
+        Ok(outputs.with("x back", &x).with("u back", &u))
     };
     "learning by consistency", true, |d| {
         let learned = consistency::learn(d, consistency::Program::ForgetsInput, consistency::Task::PUBLISHED, 5)?;

@@ -5,7 +5,7 @@
 //! | [`triangular`] | `b := L⁻¹ b`, `b := U⁻¹ b` | |
 //! | [`lu`] | `P A = L U` with partial pivoting | [`lu::det()`], [`lu::logdet()`], [`lu::solve()`], [`lu::invert()`] |
 //! | [`cholesky`] | `A = L Lᵀ` | [`cholesky::solve()`], [`cholesky::logdet()`] |
-//! | [`qr`] | `A = Q R` by Householder's reflections, and by Gram and Schmidt | |
+//! | [`qr`] | `A = Q R` by Householder's reflections, with exchanged columns for any rank, and by Gram and Schmidt | |
 //!
 //! An elimination can be undone: what is subtracted from one row is a multiple of another one, which is still there. So a factorization
 //! keeps nothing beside the factors and, where rows are exchanged, which ones. G. H. Golub, C. F. Van Loan, *Matrix Computations* (4th

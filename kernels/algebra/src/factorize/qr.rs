@@ -1,12 +1,18 @@
-//! `A = Q R` in place, by Householder's reflections and by the orthogonalization of Gram and Schmidt.
+//! `A = Q R` in place, by Householder's reflections, with columns exchanged or not, and by the orthogonalization of Gram and Schmidt.
 //!
 //! A reflection `H = 1 - τ v vᵀ`, `τ = 2 / vᵀv`, that takes a column `x` to `β e₁` has `v = (1, x₁/(x₀ - β), …)`, which stands in the place
 //! of the column below `β`. What is lost comes back from them: `x₀ = β (1 - τ)`. And `H` is its own inverse, `vᵀ H x = -vᵀ x`, so applying
 //! it takes no memory either: [`householder()`] keeps nothing.
 //!
+//! [`pivoted()`] brings the longest of what is left of the columns to the front before each reflection, and ends where nothing is left: so it
+//! finds the rank (P. Businger, G. H. Golub, *Linear Least Squares Solutions by Householder Transformations*, Numerische Mathematik 7, 1965).
+//! It keeps which columns were exchanged. As with rows in [`lu`](super::lu), a column gives way to a longer one only where the square of
+//! that length is larger by the factor [`MARGIN`](super::lu::MARGIN).
+//!
 //! Gram and Schmidt, each column as soon as the one before is done: `r_kj = q_k · a_j`, `a_j := a_j - r_kj q_k`, `r_jj = |a_j|`,
 //! `q_j := a_j / r_jj`. `R` is an argument of its own.
 
+use super::lu::largest;
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
@@ -81,6 +87,52 @@ pub fn householder<T: Real>(mut a: ArrayViewMut2<T>) {
     }
 }
 
+/// `pivot +=` which column of `rest` is the longest, and `rank += 1`, where `rank` is `step` and the column is longer than `limit`.
+/// Memory: a number and an index for each column.
+#[reversible]
+pub fn choose<T: Real>(pivot: &mut usize, rank: &mut usize, rest: ArrayView2<T>, step: usize, limit: T) {
+    let mut squares: Array1<T> = zeros(rest.ncols());
+    let mut at = 0usize;
+    squares += contract("ij,ij->j", rest, rest);
+    largest(&mut at, &squares);
+    #[post(*rank > step)]
+    if *rank == step && squares[at] > limit * limit {
+        inc(rank);
+        *pivot += at;
+    }
+}
+
+/// `A P = Q R` in place, for a matrix of any shape and rank: `R` and the reflections as [`householder()`] leaves them in the first `rank`
+/// columns, and `R`'s other columns beside it, above row `rank`; what is left below is at most `tolerance |R_00|` in each column.
+/// `rank`, 0 before, is the number of reflections. `pivots`, zeros before, one for each row or column, of which there are less, says how far
+/// behind column k the one stands that it is exchanged with. The diagonal of `R` descends, up to the margin of [the module](self).
+///
+/// Where a column's length is near the limit the rank is open, and so are derivatives: they are those of the same exchanges and rank.
+/// `Qᵀ B` is [`transposed_times()`] with the first `rank` columns of the factors.
+///
+/// # Errors
+///
+/// A `rank` that isn't 0, too few pivots.
+#[reversible]
+pub fn pivoted<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize], rank: &mut usize, tolerance: T) {
+    for k in 0..min(a.nrows(), a.ncols()) {
+        choose(
+            &mut pivots[k],
+            &mut rank,
+            a.slice(s![k.., k..]),
+            k,
+            if k > 0 { tolerance * a[[0, 0]].abs() } else { T::zero() },
+        );
+        if *rank > k {
+            for i in 0..a.nrows() {
+                swap(a[[i, k]], a[[i, k + pivots[k]]]);
+            }
+            reflector(a.slice_mut(s![k.., k]));
+            reflect(a.slice_mut(s![k.., k + 1..]), a.slice(s![k.., k]));
+        }
+    }
+}
+
 /// `B := Qᵀ B` for the factors that [`householder()`] leaves; its inverse is `B := Q B`.
 #[reversible]
 pub fn transposed_times<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>) {
@@ -141,5 +193,47 @@ pub mod plain {
             q.column_mut(j).mapv_inplace(|x| x / length);
         }
         (q, r)
+    }
+
+    /// The factors by reflections, the place that each column had before, and the rank.
+    pub fn pivoted<T: Float>(a: ArrayView2<T>, tolerance: T) -> (Array2<T>, Vec<usize>, usize) {
+        let (mut a, mut order) = (a.to_owned(), (0..a.ncols()).collect::<Vec<_>>());
+        let length = |a: &Array2<T>, k: usize, j: usize| {
+            (k..a.nrows()).fold(T::zero(), |sum, i| sum + a[[i, j]] * a[[i, j]]).sqrt()
+        };
+        let mut limit = T::zero();
+        for k in 0..a.nrows().min(a.ncols()) {
+            let longest =
+                (k..a.ncols()).fold(
+                    k,
+                    |best, j| {
+                        if length(&a, k, j) > length(&a, k, best) {
+                            j
+                        } else {
+                            best
+                        }
+                    },
+                );
+            let size = length(&a, k, longest);
+            if size <= limit {
+                return (a, order, k);
+            }
+            order.swap(k, longest);
+            (0..a.nrows()).for_each(|i| a.swap([i, k], [i, longest]));
+            let beta = if a[[k, k]] > T::zero() { -size } else { size };
+            let (scale, tau) = (a[[k, k]] - beta, T::one() - a[[k, k]] / beta);
+            (k + 1..a.nrows()).for_each(|i| a[[i, k]] = a[[i, k]] / scale);
+            a[[k, k]] = beta;
+            for j in k + 1..a.ncols() {
+                let along = (k + 1..a.nrows()).fold(a[[k, j]], |sum, i| sum + a[[i, k]] * a[[i, j]]);
+                a[[k, j]] = a[[k, j]] - tau * along;
+                (k + 1..a.nrows()).for_each(|i| a[[i, j]] = a[[i, j]] - tau * along * a[[i, k]]);
+            }
+            if k == 0 {
+                limit = tolerance * size;
+            }
+        }
+        let rank = a.nrows().min(a.ncols());
+        (a, order, rank)
     }
 }

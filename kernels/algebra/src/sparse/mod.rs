@@ -18,7 +18,7 @@ mod structure;
 use ndarray::{ArrayView2, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
-pub use structure::{Matrix, Structure, StructureError};
+pub use structure::{Matrix, Products, Structure, StructureError};
 
 /// `y += A x`. `A` has `y.len()` rows and `x.len()` columns. Each row has an iteration of its own.
 ///
@@ -95,6 +95,35 @@ pub fn transposed_product<T: Field>(
                 c[[columns[k], j]] += factor * b[[i, j]];
             }
         }
+    }
+}
+
+/// `C += A B` for three sparse matrices, of which that of `C` has the structure that [`Structure::product()`] gives: entry `places[p]` is where
+/// product `p` goes, and those of row `i` begin at `firsts[i]`. Each row has an iteration of its own.
+///
+/// # Errors
+///
+/// Indices that are out of range; places of other structures, where a row has another number of products.
+#[reversible]
+pub fn multiply<T: Field>(
+    c_values: &mut [T],
+    firsts: &[usize],
+    places: &[usize],
+    a_starts: &[usize],
+    a_columns: &[usize],
+    a_values: &[T],
+    b_starts: &[usize],
+    b_values: &[T],
+) {
+    for i in par(0..firsts.len() - 1) {
+        let mut at = firsts[i];
+        for k in a_starts[i]..a_starts[i + 1] {
+            for l in b_starts[a_columns[k]]..b_starts[a_columns[k] + 1] {
+                c_values[places[at]] += a_values[k] * b_values[l];
+                inc(at);
+            }
+        }
+        release(at, firsts[i + 1]);
     }
 }
 

@@ -43,6 +43,23 @@ pub fn product<T: NumAssign + Copy>(
     }
 }
 
+/// The values of `C += A B`, where `C` has the structure of its starts and columns.
+pub fn multiply<T: NumAssign + Copy>(
+    c: (&[usize], &[usize], &mut [T]),
+    a: (&[usize], &[usize], &[T]),
+    b: (&[usize], &[usize], &[T]),
+) {
+    for (ends, own) in a.0.windows(2).zip(c.0.windows(2)) {
+        for k in ends[0]..ends[1] {
+            for l in b.0[a.1[k]]..b.0[a.1[k] + 1] {
+                if let Ok(at) = c.1[own[0]..own[1]].binary_search(&b.1[l]) {
+                    c.2[own[0] + at] += a.2[k] * b.2[l];
+                }
+            }
+        }
+    }
+}
+
 /// `Σ a_ij b_ij` of two rows, given by their columns and values.
 fn dot_of_rows<T: Num + Copy>(a: (&[usize], &[T]), b: (&[usize], &[T])) -> T {
     let at = |column| b.0.binary_search(column).map_or(T::zero(), |k| b.1[k]);

@@ -52,6 +52,14 @@ pub enum StructureError {
         /// How many columns the matrix has.
         width: usize,
     },
+    /// Matrices that can't be multiplied.
+    #[error("a matrix with {width} columns can't be multiplied by one with {rows} rows")]
+    Inner {
+        /// Columns of the first one.
+        width: usize,
+        /// Rows of the second one.
+        rows: usize,
+    },
     /// Columns of a row that don't ascend, or one that is there twice.
     #[error("columns[{entry}] in row {row} is {column}, not more than {before} before it")]
     NotAscending {
@@ -64,6 +72,17 @@ pub enum StructureError {
         /// The column of the entry before.
         before: usize,
     },
+}
+
+/// What [`multiply()`](super::multiply()) needs to know of two structures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Products {
+    /// That of the matrices' product.
+    pub structure: Structure,
+    /// The first product of each row, and the number of all.
+    pub firsts: Vec<usize>,
+    /// The entry of the matrices' product that each product of two entries is added to.
+    pub places: Vec<usize>,
 }
 
 impl Structure {
@@ -103,6 +122,33 @@ impl Structure {
     /// The column of each entry.
     pub fn columns(&self) -> &[usize] {
         &self.columns
+    }
+
+    /// The structure of the product with another matrix, and where each product of two entries goes.
+    ///
+    /// # Errors
+    ///
+    /// Another number of rows than this has columns.
+    pub fn product(&self, other: &Structure) -> Result<Products, StructureError> {
+        if other.rows() != self.width {
+            return Err(StructureError::Inner { width: self.width, rows: other.rows() });
+        }
+        let row = |s: &Structure, i: usize| s.starts[i]..s.starts[i + 1];
+        let (mut starts, mut columns) = (vec![0], vec![]);
+        let (mut firsts, mut places) = (vec![0], vec![]);
+        for i in 0..self.rows() {
+            let through = self.columns[row(self, i)].iter();
+            let reached: Vec<usize> = through.flat_map(|k| &other.columns[row(other, *k)]).copied().collect();
+            let mut distinct = reached.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let place = |column: &usize| columns.len() + distinct.partition_point(|c| c < column);
+            places.extend(reached.iter().map(place));
+            columns.extend(distinct);
+            starts.push(columns.len());
+            firsts.push(places.len());
+        }
+        Ok(Products { structure: Structure { width: other.width, starts, columns }, firsts, places })
     }
 
     /// The structure of the transposed matrix, and for each of its entries which one of this it is.
