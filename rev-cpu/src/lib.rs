@@ -94,10 +94,11 @@ pub mod __private {
     pub use crate::{arrays, checks, claims, fail, lanes, parallel, recursion};
     pub use ndarray;
     pub use rev_core::device::{Backend, Device, Generator, Texts};
+    pub use rev_core::enum_value;
     pub use rev_core::error::Error;
     pub use rev_core::ir;
     pub use rev_core::scalar::{
-        bf16, f16, rt, Complex, Field, Fixed43, Linear, Mismatch, NoShadow, Primal, Real, Zero,
+        bf16, f16, rt, Complex, Field, Fixed43, Linear, Mismatch, NoShadow, Primal, Real, Variants, Zero,
     };
     pub use rev_core::sparse;
     pub use rev_core::structure::{Structs, Structure};

@@ -1,5 +1,6 @@
 //! Rust types to IR types, from the tokens alone: paths are recognised by their last segment.
 
+use quote::ToTokens;
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Class, FunctionPath, GenericKind, Length, Rank, ScalarType, Type};
 use syn::{Expr, GenericArgument, PathArguments};
@@ -184,7 +185,7 @@ impl TypeReader<'_> {
     }
 
     /// The length in `[T; N]`.
-    fn length(&mut self, len: &Expr) -> Found<Length> {
+    pub fn length(&mut self, len: &Expr) -> Found<Length> {
         match len {
             Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(n), .. }) => {
                 n.base10_parse().map(Length::Literal).map_err(|_| self.unsupported(len, "this length"))
@@ -196,8 +197,41 @@ impl TypeReader<'_> {
                 [syn::Stmt::Expr(e, None)] => self.length(e),
                 _ => Err(self.unsupported(len, "this length")),
             },
-            _ => Err(self.unsupported(len, "a length other than a number or the name of a constant")),
+            Expr::Binary(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Cast(_) => {
+                self.computed_length(len)
+            }
+            _ => Err(self.not_a_length(len)),
         }
+    }
+
+    /// A length that is computed from constants: a constant whose path is the expression.
+    fn computed_length(&mut self, len: &Expr) -> Found<Length> {
+        if let Some(n) = number(len) {
+            return Ok(Length::Literal(n));
+        }
+        let generics = self.generics;
+        let tokens = len.to_token_stream();
+        let named = |name: &str| {
+            syn::parse_str::<syn::Ident>(name).is_ok_and(|name| crate::spans::mentions(tokens.clone(), &name))
+        };
+        if let Some(name) = generics.iter().map(|g| g.name.as_str()).chain(["Self"]).find(|name| named(name))
+        {
+            let message = format!("Rust has no length that is computed from the parameter `{name}`");
+            return Err(Diagnostic::new(Code::UnsupportedType, self.source.spans.of(len), message).help(
+                "give the length a parameter of its own (`const M: usize`), or take a slice and compare its `len()`",
+            ));
+        }
+        let text = words(&tokens.to_string());
+        self.source.constants.entry(text.clone()).or_insert_with(|| len.clone());
+        Ok(Length::Named(text))
+    }
+
+    /// That a length isn't a constant.
+    pub fn not_a_length(&mut self, len: &Expr) -> Diagnostic {
+        let span = self.source.spans.of(len);
+        Diagnostic::new(Code::UnsupportedType, span, "the length of a fixed-size array is a constant").help(
+            "a number, a `const`, a const parameter, or what is computed from numbers and `const`s; an array of a length that the run gives is `vec![e; n]`",
+        )
     }
 
     fn unsupported(&mut self, ty: &impl quote::ToTokens, what: &str) -> Diagnostic {
@@ -208,10 +242,31 @@ impl TypeReader<'_> {
     }
 }
 
+/// The value of a length that is written with numbers only.
+fn number(len: &Expr) -> Option<u64> {
+    match len {
+        Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(n), .. }) => n.base10_parse().ok(),
+        Expr::Paren(e) => number(&e.expr),
+        Expr::Group(e) => number(&e.expr),
+        Expr::Binary(b) => {
+            let (left, right) = (number(&b.left)?, number(&b.right)?);
+            match b.op {
+                syn::BinOp::Add(_) => left.checked_add(right),
+                syn::BinOp::Sub(_) => left.checked_sub(right),
+                syn::BinOp::Mul(_) => left.checked_mul(right),
+                syn::BinOp::Div(_) => left.checked_div(right),
+                syn::BinOp::Rem(_) => left.checked_rem(right),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
 /// Types of the standard library that can't derive `Reversible`.
 const NEVER: &[&str] = &[
-    "Option", "Result", "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "VecDeque",
-    "HashMap", "BTreeMap", "HashSet", "BTreeSet",
+    "Result", "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "VecDeque", "HashMap",
+    "BTreeMap", "HashSet", "BTreeSet",
 ];
 
 /// How the elements of a type are reached, and what they are.
@@ -288,8 +343,13 @@ pub fn is_type_name(name: &str) -> bool {
 
 /// A path as one word, generic arguments included: `m::f::<T>`.
 pub fn path_text(path: &syn::Path) -> String {
+    words(&quote::quote!(#path).to_string())
+}
+
+/// Tokens without the spaces that aren't needed.
+fn words(tokens: &str) -> String {
     let mut text = String::new();
-    for word in quote::quote!(#path).to_string().split(' ') {
+    for word in tokens.split(' ') {
         let glued = |c: char| c.is_alphanumeric() || c == '_';
         if text.ends_with(glued) && word.starts_with(glued) {
             text.push(' ');

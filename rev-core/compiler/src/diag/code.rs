@@ -293,6 +293,11 @@ codes! {
             "Nothing is computed for the derivative by such a parameter; that by one that is written is part of what the function \
              does, and that by what a caller passes would be lost."
             "Name a parameter that is passed by value or by `&`, or leave it out; declare what a caller passes constant there too."
+        LossyConversion R0420 "a conversion of a variable would lose something"
+            "`convert(x, y)` moves the value of `x` to `y` where every value of `x`'s type is one of `y`'s."
+            "The inverse moves it back, and what doesn't fit `y` wouldn't be there."
+            "Keep what is lost on a stack: `convert(x, y, lost)`; add the value to another variable and keep this one (`y += x as f32`); or, where it is \
+             known that nothing is lost, take back the conversion in the other direction: `#[inverse] { convert(y, x); }`, which is checked."
     }
     "Parallel loops" {
         RacingWrites R0501 "iterations of a parallel loop write the same place"

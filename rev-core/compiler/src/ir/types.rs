@@ -408,6 +408,49 @@ impl ScalarType {
         matches!(self, ScalarType::F16 | ScalarType::Bf16)
     }
 
+    /// Whether every value of this type is one of another type, so that a conversion there and back gives the same.
+    pub fn holds_in(self, wider: ScalarType) -> bool {
+        match (self.bits(64), wider.bits(32), self.digits(), wider.digits()) {
+            _ if self == wider => true,
+            _ if self == ScalarType::Bool => wider.bits(32).is_some(),
+            (Some((bits, signed)), Some((of, true)), ..) => bits + u32::from(!signed) <= of,
+            (Some((bits, false)), Some((of, false)), ..) => bits <= of,
+            (Some((bits, signed)), None, _, Some(digits)) => bits - u32::from(signed) <= digits,
+            (None, None, Some(digits), Some(of)) => digits < of && wider != ScalarType::F16,
+            _ => false,
+        }
+    }
+
+    /// How many bits a number of an integer type has, `usize` as many as given, and whether it has a sign.
+    fn bits(self, of_size: u32) -> Option<(u32, bool)> {
+        Some(match self {
+            ScalarType::I8 => (8, true),
+            ScalarType::I16 => (16, true),
+            ScalarType::I32 => (32, true),
+            ScalarType::I64 => (64, true),
+            ScalarType::Isize => (of_size, true),
+            ScalarType::I128 => (128, true),
+            ScalarType::U8 => (8, false),
+            ScalarType::U16 => (16, false),
+            ScalarType::U32 => (32, false),
+            ScalarType::U64 => (64, false),
+            ScalarType::Usize => (of_size, false),
+            ScalarType::U128 => (128, false),
+            _ => return None,
+        })
+    }
+
+    /// How many binary digits a float has.
+    fn digits(self) -> Option<u32> {
+        Some(match self {
+            ScalarType::F16 => 11,
+            ScalarType::Bf16 => 8,
+            ScalarType::F32 => 24,
+            ScalarType::F64 => 53,
+            _ => return None,
+        })
+    }
+
     /// The type in which cotangents of numbers of this type are kept: `f32` for the halves, whose
     /// 8 or 11 bits would lose most of a sum's terms; the type itself for the others.
     pub fn cotangent(self) -> ScalarType {

@@ -358,7 +358,7 @@ fn nested(ty: &syn::Type, ir: &Type, p: &TokenStream) -> TokenStream {
     }
 }
 
-fn generic_tokens(name: &str, kind: &GenericKind, p: &TokenStream) -> TokenStream {
+pub(super) fn generic_tokens(name: &str, kind: &GenericKind, p: &TokenStream) -> TokenStream {
     let kind = match kind {
         GenericKind::Scalar(class) => {
             let class = format_ident!("{}", class_name(*class));

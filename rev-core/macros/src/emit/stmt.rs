@@ -587,8 +587,10 @@ impl Body<'_> {
             }
             None => TokenStream::new(),
         };
+        let arms = self.arms(self.standing());
         let (then, otherwise) = (self.block(then), self.block(otherwise));
         quote!({
+            #arms
             let __taken = #taken;
             if __taken { #then } else { #otherwise }
             #check

@@ -11,11 +11,13 @@ mod block;
 mod call;
 mod checkpoint;
 mod composed;
+mod convert;
 mod elements;
 mod exits;
 mod expr;
 mod function;
 mod literal;
+mod matching;
 mod number;
 mod part;
 mod path;
@@ -68,6 +70,8 @@ struct Lowerer {
     steps: Option<checkpoint::Steps>,
     /// The stacks for what assignments lose.
     lost: BTreeSet<VarId>,
+    /// How many variants patterns have named.
+    variants: usize,
     /// Whether complex numbers occur.
     has_complex: bool,
     /// Whether this is a pure function.
@@ -105,6 +109,7 @@ impl Lowerer {
             blocks: Vec::new(),
             steps: None,
             lost: BTreeSet::new(),
+            variants: 0,
             has_complex: false,
             is_pure: false,
         }
@@ -140,10 +145,14 @@ impl Lowerer {
 
     /// The IR type of a Rust type.
     fn read_type(&mut self, ty: &syn::Type) -> Option<Type> {
-        match (TypeReader { generics: &self.function.generics, source: &mut self.source }).read(ty) {
+        match self.reader().read(ty) {
             Ok(t) => Some(t),
             Err(d) => self.report(d),
         }
+    }
+
+    fn reader(&mut self) -> TypeReader<'_> {
+        TypeReader { generics: &self.function.generics, source: &mut self.source }
     }
 
     fn type_of(&self, e: &Expr) -> Type {
