@@ -7,6 +7,18 @@ use rev::Emulator;
 
 const LIMIT: i64 = 9;
 
+#[pure]
+fn weighted<T: Real>(x: T, n: i64) -> T {
+    match n {
+        i64::MIN..=-1 => T::zero(),
+        0 => x,
+        _ => {
+            let y = x * x;
+            y * x
+        }
+    }
+}
+
 #[reversible]
 fn by_number<T: Real>(y: &mut T, x: T, n: i64) {
     match n {
@@ -28,6 +40,7 @@ fn by_number<T: Real>(y: &mut T, x: T, n: i64) {
         -1 | 1 => x * x * x,
         _ => T::zero(),
     };
+    *y += weighted(x, n);
 }
 
 fn by_number_plainly(x: f64, n: i64) -> f64 {
@@ -44,10 +57,17 @@ fn by_number_plainly(x: f64, n: i64) -> f64 {
         k if k < 0 => y += 100.0,
         k => y += (k as f64) * x * x,
     }
-    y + match n % 2 {
+    y += match n % 2 {
         0 => x,
         -1 | 1 => x * x * x,
         _ => 0.0,
+    };
+    y + if n < 0 {
+        0.0
+    } else if n == 0 {
+        x
+    } else {
+        x * x * x
     }
 }
 
@@ -71,6 +91,7 @@ fn all_by_number(y: &mut [f64], x: &[f64], n: &[i64]) {
             -1 | 1 => x[i] * x[i] * x[i],
             _ => 0.0,
         };
+        y[i] += weighted(x[i], n[i]);
     }
 }
 
@@ -423,7 +444,7 @@ impl<T: Real> Shape<T> {
 }
 
 /// A constant choice, which leaves tangents as they are.
-#[reversible(tangent, constant(x, kind))]
+#[reversible(tangent, constant(x))]
 fn filled<T: Real>(y: &mut T, x: Option<T>, kind: Response, z: T) {
     *y += match x {
         Some(x) => x * z * z,
@@ -438,9 +459,9 @@ fn filled<T: Real>(y: &mut T, x: Option<T>, kind: Response, z: T) {
 #[test]
 fn functions_of_enums_and_tangents() {
     let cpu = Cpu::new();
-    let d = filled::jvp(&cpu, &0.0, 0.5, &0.0, Some(3.0), Response::Linear, 2.0).unwrap();
+    let d = filled::jvp(&cpu, &0.0, Response::Off, 0.5, &0.0, Some(3.0), Response::Linear, 2.0).unwrap();
     assert_eq!((d.y, d.y_dot), (14.0, 6.5));
-    let (g, h) = filled::gradient_and_hvp(&cpu, 0.5, Some(3.0), Response::Off, 2.0).unwrap();
+    let (g, h) = filled::gradient_and_hvp(&cpu, Response::Off, 0.5, Some(3.0), Response::Off, 2.0).unwrap();
     assert_eq!((g.value, g.z, h.z), (12.0, 12.0, 3.0));
     let shape = Shape::Box { width: 2.0_f64, height: 3.0, sides: [0.0; 2], count: 0 };
     let mut y = 0.0;

@@ -171,6 +171,8 @@ pub struct Matched {
     pub span: ir::Span,
     /// What is matched.
     pub place: ir::Place,
+    /// Where that stands.
+    pub at: proc_macro2::Span,
     /// Whether it is an enum, of which nothing may be moved.
     pub by_reference: bool,
     /// The arms as written, which do nothing.

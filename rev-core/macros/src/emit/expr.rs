@@ -14,6 +14,7 @@ use super::names::ident;
 use super::types::rust_type;
 use crate::diagnostic::compile_errors;
 use crate::names::PARTS;
+use crate::spans::at_span;
 
 /// Whether a place is reached for reading or for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -223,7 +224,9 @@ impl Body<'_> {
         let Some(matched) = matched else { return TokenStream::new() };
         let place = self.place(&matched.place, Reach::Read);
         let (arms, borrow) = (&matched.arms, matched.by_reference.then(|| quote!(&)));
-        quote!(if false { match #borrow #place { #arms } })
+        let at = matched.at.resolved_at(proc_macro2::Span::call_site());
+        let place = at_span(quote!(#borrow #place), at);
+        quote!(if false { match #place { #arms } })
     }
 
     /// A copy of the value at a place.

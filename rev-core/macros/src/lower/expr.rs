@@ -34,8 +34,8 @@ impl Lowerer {
                 let ty = self.read_type(&c.ty)?;
                 Some(Expr::new(ExprKind::Cast(Box::new(value?), ty)))
             }
-            syn::Expr::If(i) => self.if_expr(i),
-            syn::Expr::Match(m) => self.match_expr(m),
+            syn::Expr::If(i) => self.if_expr(i, e),
+            syn::Expr::Match(m) => self.match_expr(m, e),
             syn::Expr::Block(b) if b.label.is_none() && b.attrs.is_empty() => self.block_expr(&b.block),
             syn::Expr::Tuple(t) => self.exprs(&t.elems).map(|es| Expr::new(ExprKind::Tuple(es))),
             syn::Expr::Array(a) => self.exprs(&a.elems).map(|es| Expr::new(ExprKind::Array(es))),
@@ -176,10 +176,10 @@ impl Lowerer {
         Expr::func(func, vec![value, distance])
     }
 
-    fn if_expr(&mut self, i: &syn::ExprIf) -> Option<Expr> {
+    fn if_expr(&mut self, i: &syn::ExprIf, whole: &syn::Expr) -> Option<Expr> {
         self.attributes(&i.attrs, &[]);
         if let (syn::Expr::Let(l), Some((_, otherwise))) = (&*i.cond, &i.else_branch) {
-            return self.if_let_expr(i, l, otherwise);
+            return self.if_let_expr(i, l, otherwise, whole);
         }
         let cond = self.expr(&i.cond);
         let then = self.block_expr(&i.then_branch);

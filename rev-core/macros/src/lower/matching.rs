@@ -71,7 +71,7 @@ impl Lowerer {
         mut lower: impl FnMut(&mut Lowerer, B) -> Block,
     ) -> Block {
         let Some((place, named)) = self.scrutinee(e) else { return Vec::new() };
-        let arms = self.arms(&place, arms, span, |this, body| Some(lower(this, body)));
+        let arms = self.arms((&place, Region::of(e).first), arms, span, |this, body| Some(lower(this, body)));
         let Some(arms) = arms else { return Vec::new() };
         let block = arms.into_iter().rev().fold(None, |rest: Option<Block>, arm| {
             let then = arm.names.into_iter().rev().fold(arm.then, |body, (var, expr)| {
@@ -93,9 +93,9 @@ impl Lowerer {
     }
 
     /// `match e { .. }` as a value.
-    pub(super) fn match_expr(&mut self, m: &syn::ExprMatch) -> Option<Expr> {
+    pub(super) fn match_expr(&mut self, m: &syn::ExprMatch, whole: &syn::Expr) -> Option<Expr> {
         self.attributes(&m.attrs, &[]);
-        let span = self.match_head(m);
+        let span = self.source.spans.record(Region::of_expr(whole));
         let arms =
             m.arms.iter().map(|arm| (Some(&arm.pat), arm.guard.as_ref().map(|(_, g)| &**g), &*arm.body));
         self.chosen(&m.expr, arms.collect(), span, |this, value| this.expr(value))
@@ -107,8 +107,9 @@ impl Lowerer {
         i: &syn::ExprIf,
         l: &syn::ExprLet,
         otherwise: &syn::Expr,
+        whole: &syn::Expr,
     ) -> Option<Expr> {
-        let span = self.source.spans.record(Region::of(&i.if_token).to(Region::of(&l.expr)));
+        let span = self.source.spans.record(Region::of_expr(whole));
         let arms = vec![(Some(&*l.pat), None, Ok(&i.then_branch)), (None, None, Err(otherwise))];
         self.chosen(&l.expr, arms, span, |this, value| match value {
             Ok(block) => this.block_expr(block),
@@ -124,7 +125,7 @@ impl Lowerer {
         lower: impl FnMut(&mut Lowerer, V) -> Option<Expr>,
     ) -> Option<Expr> {
         let (place, named) = self.scrutinee(e)?;
-        let arms = self.arms(&place, arms, span, lower)?;
+        let arms = self.arms((&place, Region::of(e).first), arms, span, lower)?;
         let value = arms.into_iter().rev().fold(None, |rest: Option<Expr>, arm| {
             let value = within(arm.names, arm.then);
             Some(match (arm.cond, rest) {
@@ -165,7 +166,7 @@ impl Lowerer {
     /// it: rustc has seen that nothing is left then.
     fn arms<B, T>(
         &mut self,
-        place: &Place,
+        (place, at): (&Place, proc_macro2::Span),
         written: Vec<Written<'_, B>>,
         span: Span,
         mut lower: impl FnMut(&mut Lowerer, B) -> Option<T>,
@@ -208,7 +209,7 @@ impl Lowerer {
         let arms: Vec<_> = arms.collect();
         let (function, by_reference) = (self.function.name.clone(), self.variants > variants);
         let place = place.clone();
-        self.source.matches.push(Matched { function, span, place, by_reference, arms: patterns });
+        self.source.matches.push(Matched { function, span, place, at, by_reference, arms: patterns });
         arms.into_iter().collect()
     }
 
