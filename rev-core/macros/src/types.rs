@@ -103,6 +103,18 @@ impl TypeReader<'_> {
         }
     }
 
+    /// The type of what a stack keeps: also vectors.
+    fn kept(&mut self, ty: &syn::Type) -> Found<Type> {
+        match (ty, self.read(ty)?) {
+            (syn::Type::Path(p), array @ Type::Array(..))
+                if p.path.segments.last().is_some_and(|s| s.ident == "Vec") =>
+            {
+                Ok(array)
+            }
+            _ => self.part(ty),
+        }
+    }
+
     fn path(&mut self, ty: &syn::TypePath) -> Found<Type> {
         if ty.qself.is_some() {
             return Ok(Type::Unknown);
@@ -121,7 +133,7 @@ impl TypeReader<'_> {
             "Complex32" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F32)))),
             "Complex64" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F64)))),
             "Vec" => Ok(Type::Array(Box::new(self.argument(ty, &args)?), Rank::Fixed(1))),
-            "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.part(t))?))),
+            "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.kept(t))?))),
             "Option" => match self.argument(ty, &args)? {
                 of if of.is_scalar() => self.structure(ty, &last.arguments),
                 _ => {

@@ -116,6 +116,12 @@ impl Machine<'_> {
         let Some(values) = self.memory.stack(&stack_at) else {
             return Err(self.no_stack(stack, &stack_at));
         };
+        if let (Some(Data::Array(top)), Data::Array(own)) = (values.last(), &before) {
+            if top.shape != own.shape {
+                let (expected, found) = (format!("{:?}", top.shape), format!("{:?}", own.shape));
+                return Err(Cause::Shape { place: self.text(place).into(), expected, found });
+            }
+        }
         match values.pop() {
             Some(value) => self.memory.write(&at, value),
             None => return Err(Cause::StackUnderflow { stack: self.text(stack).into() }),

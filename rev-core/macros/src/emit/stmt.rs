@@ -627,15 +627,22 @@ impl Body<'_> {
     fn push(&mut self, stack: &Place, place: &Place) -> TokenStream {
         let p = self.p;
         let target = self.place(place, Reach::Write);
+        let taken = match self.is_array(place) {
+            true => quote!(#p::arrays::take(#target)),
+            false => quote!(#p::take_value(&mut #target)),
+        };
         let stack = self.place(stack, Reach::Write);
         quote!({
-            let __v = #p::take_value(&mut #target);
+            let __v = #taken;
             #stack.push(__v);
         })
     }
 
     fn pop(&mut self, stack: &Place, place: &Place) -> TokenStream {
         self.only_by_reference();
+        if self.is_array(place) {
+            return self.pop_array(stack, place);
+        }
         let p = self.p;
         let target = self.place(place, Reach::Write);
         let (shown, shown_stack) = (self.show(place), self.show(stack));
@@ -658,6 +665,33 @@ impl Body<'_> {
                 __None => #empty,
             }
             #seen
+        })
+    }
+
+    /// A whole array from a stack of vectors, which has to be as long.
+    fn pop_array(&mut self, stack: &Place, place: &Place) -> TokenStream {
+        let p = self.p;
+        let (target, from) = (self.place(place, Reach::Write), self.place(stack, Reach::Write));
+        let (shown, shown_stack) = (self.show(place), self.show(stack));
+        let empty = self.fail(|at| quote!(#p::fail::stack_empty(#at, #shown_stack)));
+        let misfit = self.fail(|at| quote!(#p::fail::shapes(#at, #shown, __e)));
+        let not_zero = self.fail(|at| quote!(#p::fail::pop_onto(#at, #shown, __e)));
+        let check = match self.function.var(place.var).ty {
+            Type::Shadow(_) => TokenStream::new(),
+            _ => self.if_checked(quote! {
+                for __x in #p::arrays::elements(#target) {
+                    if let __Err(__e) = #p::vacant(__cx, &*__x) { #not_zero }
+                }
+            }),
+        };
+        self.held.remove(&place.var);
+        quote!({
+            #check
+            match #p::arrays::put_back(#target, &mut #from) {
+                __Ok(true) => {}
+                __Ok(false) => #empty,
+                __Err(__e) => #misfit,
+            }
         })
     }
 
