@@ -1,8 +1,9 @@
 //! Whole arrays: ancillas of run-time shape, and the few statements that name an array as a whole.
 
 use rev_core::scalar::{Linear, Mismatch, Primal};
+use rev_core::value::Stack;
 
-use crate::checks::{is_astray, Held};
+use crate::checks::{is_astray, take_shadow, take_value, Held};
 use crate::context::Context;
 use crate::scratch::Scratch;
 use crate::view::{Cells, Dynamic, Exclusive, Extents, Raw, Slice, Strided, Whole};
@@ -231,6 +232,41 @@ where
 /// The elements, for an instruction on each.
 pub fn elements<'a, A: Cells<'a>>(a: A) -> impl Iterator<Item = &'a mut A::Element> {
     a.cells_in_order()
+}
+
+/// Moves the elements out and leaves zeros: what a push does to an array.
+pub fn take<'a, A: Cells<'a>>(array: A) -> Vec<A::Element>
+where
+    A::Element: Primal + 'a,
+{
+    elements(array).map(take_value).collect()
+}
+
+/// The same of an array of shadows.
+pub fn take_shadows<'a, A: Cells<'a>>(array: A) -> Vec<A::Element>
+where
+    A::Element: Linear + 'a,
+{
+    elements(array).map(take_shadow).collect()
+}
+
+/// Moves the vector on top of a stack to an array. Whether there is one.
+///
+/// # Errors
+///
+/// When it has another length; then it stays on the stack.
+pub fn put_back<'a, A: Cells<'a>>(array: A, stack: &mut Stack<Vec<A::Element>>) -> Result<bool, Shapes>
+where
+    A::Element: 'a,
+{
+    let Some(top) = stack.as_slice().last() else { return Ok(false) };
+    let (first, second) = (vec![top.len()], shape_of(&array));
+    if first != second {
+        return Err(Shapes { first, second });
+    }
+    let top = stack.pop().unwrap_or_default();
+    elements(array).zip(top).for_each(|(element, value)| *element = value);
+    Ok(true)
 }
 
 /// The first element that holds a number that arithmetic can't take back ([`crate::checks::is_astray`]).

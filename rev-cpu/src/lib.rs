@@ -99,11 +99,12 @@ pub mod __private {
     pub use crate::{arrays, checks, claims, fail, lanes, parallel, recursion};
     pub use ndarray;
     pub use rev_core::device::{Backend, Device, Generator, Texts};
+    pub use rev_core::enum_value;
     pub use rev_core::error::Error;
     pub use rev_core::ir;
     pub use rev_core::scalar::{
         bf16, f16, fraction, rt, Complex, Field, FixedI128, FixedI32, FixedI64, Linear, Mismatch, NoShadow,
-        Primal, Real, Zero,
+        Primal, Real, Variants, Zero,
     };
     pub use rev_core::sparse;
     pub use rev_core::structure::{Structs, Structure};

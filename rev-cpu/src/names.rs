@@ -177,3 +177,5 @@ pub trait HasConversion {
     note = "derive `Reversible` (and `Clone`, `Debug`) for it, or leave the field out"
 )]
 pub trait Part: Primal + Structure {}
+
+impl<T: rev_core::scalar::Scalar> Part for Option<T> {}

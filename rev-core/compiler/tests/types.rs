@@ -237,3 +237,39 @@ fn paths_say_what_generic_parameters_stand_for() {
     assert_eq!(written("S::<f32>::f"), []);
     assert_eq!(written("f"), []);
 }
+
+/// A number that is converted there and back is the same where every one of the first type is one of the second.
+#[test]
+fn types_hold_others() {
+    use ScalarType::*;
+    let holds = |pairs: &[(ScalarType, &[ScalarType])]| {
+        pairs.iter().for_each(|(a, all)| all.iter().for_each(|b| assert!(a.holds_in(*b), "{a:?} {b:?}")));
+    };
+    holds(&[
+        (Bool, &[Bool, I8, U8, U128, Usize]),
+        (I8, &[I16, I64, Isize, F16, Bf16, F32, F64]),
+        (U8, &[I16, U16, Usize, F16, Bf16, F32]),
+        (I32, &[I64, I128, Isize, F64]),
+        (U32, &[I64, U64, Usize, F64]),
+        (Usize, &[U64, U128, I128]),
+        (F16, &[F32, F64]),
+        (Bf16, &[F32, F64]),
+        (F32, &[F64]),
+    ]);
+    let lossy: [(ScalarType, &[ScalarType]); 11] = [
+        (I8, &[U8, U64, Bool]),
+        (U8, &[I8, Bool]),
+        (I16, &[F16, Bf16]),
+        (I32, &[F32, U32, U64]),
+        (I64, &[F64, Isize, I32]),
+        (U64, &[I64, Usize, F64]),
+        (Usize, &[U32, Isize, I64, F64]),
+        (F64, &[F32, F16, I64, I128]),
+        (F32, &[F16, Bf16, I32]),
+        (F16, &[Bf16, Fixed43]),
+        (Bf16, &[F16]),
+    ];
+    for (a, all) in lossy {
+        all.iter().for_each(|b| assert!(!a.holds_in(*b), "{a:?} {b:?}"));
+    }
+}

@@ -144,8 +144,8 @@ pub struct Source {
     pub pures: BTreeMap<FunctionPath, syn::Path>,
     /// Reversible functions that are passed as arguments, by the path in [`ir::ExprKind::Function`].
     pub functions: BTreeMap<FunctionPath, syn::Path>,
-    /// Named constants, by the path in [`ir::ExprKind::Named`].
-    pub constants: BTreeMap<String, syn::Path>,
+    /// Named constants, by the path in [`ir::ExprKind::Named`]; lengths that are computed from constants, by their text.
+    pub constants: BTreeMap<String, syn::Expr>,
     /// The variables that stand for constant arrays, with the paths of these.
     pub tables: BTreeMap<ir::VarId, String>,
     /// Struct types as written first, by the name in [`ir::Type::Struct`].
@@ -156,10 +156,29 @@ pub struct Source {
     pub receivers: Vec<Receiver>,
     /// Updates by what is read at one place, of what isn't a whole struct.
     pub plain: BTreeSet<ir::Span>,
+    /// What is matched.
+    pub matches: Vec<Matched>,
     /// External blocks.
     pub externals: Vec<External>,
     /// Where each span of the IR stands.
     pub spans: Spans,
+}
+
+/// A `match`, or an `if let`.
+#[derive(Clone)]
+pub struct Matched {
+    /// The function in which it stands; those that are derived of it have other names.
+    pub function: String,
+    /// The span of the first branch that it becomes.
+    pub span: ir::Span,
+    /// What is matched.
+    pub place: ir::Place,
+    /// Where that stands.
+    pub at: proc_macro2::Span,
+    /// Whether it is an enum, of which nothing may be moved.
+    pub by_reference: bool,
+    /// The arms as written, which do nothing.
+    pub arms: TokenStream,
 }
 
 /// A receiver that a call `x.f(..)` is taken to change.
@@ -198,6 +217,11 @@ pub struct Mentioned {
 }
 
 impl Source {
+    /// The `match` that became a branch of a function.
+    pub fn matched(&self, function: &str, span: ir::Span) -> Option<&Matched> {
+        self.matches.iter().find(|m| m.span == span && m.function == function)
+    }
+
     /// The external block of a statement.
     pub fn external(&self, code: &str, span: ir::Span) -> Option<&External> {
         self.externals.iter().find(|e| e.code == code && e.span == span)

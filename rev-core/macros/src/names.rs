@@ -51,6 +51,34 @@ pub fn refused(ident: &Ident, what: Named, span: Span) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::ReservedName, span, message).help(help))
 }
 
+/// The field of a value of an enum that holds its parts.
+pub const PARTS: &str = "__parts";
+
+/// The part of an enum that says which variant it is, by its number.
+pub const VARIANT: &str = "variant";
+
+/// The part of an enum whose length is, in every value, one more than the number of a variant.
+pub fn number_of(variant: &str) -> String {
+    format!("number_of_{}", small(variant))
+}
+
+/// The part of an enum that a field of a variant is.
+pub fn part_of(variant: &str, field: &str) -> String {
+    format!("{}_{field}", small(variant))
+}
+
+/// A variant's name as a field's: `RoundTrip` as `round_trip`.
+fn small(variant: &str) -> String {
+    let mut out = String::new();
+    for c in variant.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
 /// An identifier's text, without `r#`.
 pub fn plain(ident: &Ident) -> String {
     let name = ident.to_string();

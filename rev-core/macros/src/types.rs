@@ -1,5 +1,6 @@
 //! Rust types to IR types, from the tokens alone: paths are recognised by their last segment.
 
+use quote::ToTokens;
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{Class, FixedFormat, FunctionPath, GenericKind, Length, Rank, ScalarType, Type};
 use syn::{Expr, GenericArgument, PathArguments};
@@ -102,6 +103,18 @@ impl TypeReader<'_> {
         }
     }
 
+    /// The type of what a stack keeps: also vectors.
+    fn kept(&mut self, ty: &syn::Type) -> Found<Type> {
+        match (ty, self.read(ty)?) {
+            (syn::Type::Path(p), array @ Type::Array(..))
+                if p.path.segments.last().is_some_and(|s| s.ident == "Vec") =>
+            {
+                Ok(array)
+            }
+            _ => self.part(ty),
+        }
+    }
+
     fn path(&mut self, ty: &syn::TypePath) -> Found<Type> {
         if ty.qself.is_some() {
             return Ok(Type::Unknown);
@@ -123,7 +136,16 @@ impl TypeReader<'_> {
             "Complex32" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F32)))),
             "Complex64" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F64)))),
             "Vec" => Ok(Type::Array(Box::new(self.argument(ty, &args)?), Rank::Fixed(1))),
-            "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.part(t))?))),
+            "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.kept(t))?))),
+            "Option" => match self.argument(ty, &args)? {
+                of if of.is_scalar() => self.structure(ty, &last.arguments),
+                _ => {
+                    let span = self.source.spans.of(ty);
+                    let message = "an `Option` is one of a number here";
+                    Err(Diagnostic::new(Code::UnsupportedType, span, message)
+                        .help("an enum of yours that derives `Reversible` may hold more"))
+                }
+            },
             "Self" => Err(self.unsupported(ty, "`Self`")),
             _ if NEVER.contains(&name.as_str()) => Err(self.unsupported(ty, &format!("`{name}`"))),
             _ => match array_rank(&name, &args) {
@@ -206,7 +228,7 @@ impl TypeReader<'_> {
     }
 
     /// The length in `[T; N]`.
-    fn length(&mut self, len: &Expr) -> Found<Length> {
+    pub fn length(&mut self, len: &Expr) -> Found<Length> {
         match len {
             Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(n), .. }) => {
                 n.base10_parse().map(Length::Literal).map_err(|_| self.unsupported(len, "this length"))
@@ -218,8 +240,41 @@ impl TypeReader<'_> {
                 [syn::Stmt::Expr(e, None)] => self.length(e),
                 _ => Err(self.unsupported(len, "this length")),
             },
-            _ => Err(self.unsupported(len, "a length other than a number or the name of a constant")),
+            Expr::Binary(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Cast(_) => {
+                self.computed_length(len)
+            }
+            _ => Err(self.not_a_length(len)),
         }
+    }
+
+    /// A length that is computed from constants: a constant whose path is the expression.
+    fn computed_length(&mut self, len: &Expr) -> Found<Length> {
+        if let Some(n) = number(len) {
+            return Ok(Length::Literal(n));
+        }
+        let generics = self.generics;
+        let tokens = len.to_token_stream();
+        let named = |name: &str| {
+            syn::parse_str::<syn::Ident>(name).is_ok_and(|name| crate::spans::mentions(tokens.clone(), &name))
+        };
+        if let Some(name) = generics.iter().map(|g| g.name.as_str()).chain(["Self"]).find(|name| named(name))
+        {
+            let message = format!("Rust has no length that is computed from the parameter `{name}`");
+            return Err(Diagnostic::new(Code::UnsupportedType, self.source.spans.of(len), message).help(
+                "give the length a parameter of its own (`const M: usize`), or take a slice and compare its `len()`",
+            ));
+        }
+        let text = words(&tokens.to_string());
+        self.source.constants.entry(text.clone()).or_insert_with(|| len.clone());
+        Ok(Length::Named(text))
+    }
+
+    /// That a length isn't a constant.
+    pub fn not_a_length(&mut self, len: &Expr) -> Diagnostic {
+        let span = self.source.spans.of(len);
+        Diagnostic::new(Code::UnsupportedType, span, "the length of a fixed-size array is a constant").help(
+            "a number, a `const`, a const parameter, or what is computed from numbers and `const`s; an array of a length that the run gives is `vec![e; n]`",
+        )
     }
 
     fn unsupported(&mut self, ty: &impl quote::ToTokens, what: &str) -> Diagnostic {
@@ -230,10 +285,31 @@ impl TypeReader<'_> {
     }
 }
 
+/// The value of a length that is written with numbers only.
+fn number(len: &Expr) -> Option<u64> {
+    match len {
+        Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(n), .. }) => n.base10_parse().ok(),
+        Expr::Paren(e) => number(&e.expr),
+        Expr::Group(e) => number(&e.expr),
+        Expr::Binary(b) => {
+            let (left, right) = (number(&b.left)?, number(&b.right)?);
+            match b.op {
+                syn::BinOp::Add(_) => left.checked_add(right),
+                syn::BinOp::Sub(_) => left.checked_sub(right),
+                syn::BinOp::Mul(_) => left.checked_mul(right),
+                syn::BinOp::Div(_) => left.checked_div(right),
+                syn::BinOp::Rem(_) => left.checked_rem(right),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
 /// Types of the standard library that can't derive `Reversible`.
 const NEVER: &[&str] = &[
-    "Option", "Result", "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "VecDeque",
-    "HashMap", "BTreeMap", "HashSet", "BTreeSet",
+    "Result", "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "VecDeque", "HashMap",
+    "BTreeMap", "HashSet", "BTreeSet",
 ];
 
 /// How the elements of a type are reached, and what they are.
@@ -310,8 +386,13 @@ pub fn is_type_name(name: &str) -> bool {
 
 /// A path as one word, generic arguments included: `m::f::<T>`.
 pub fn path_text(path: &syn::Path) -> String {
+    words(&quote::quote!(#path).to_string())
+}
+
+/// Tokens without the spaces that aren't needed.
+fn words(tokens: &str) -> String {
     let mut text = String::new();
-    for word in quote::quote!(#path).to_string().split(' ') {
+    for word in tokens.split(' ') {
         let glued = |c: char| c.is_alphanumeric() || c == '_';
         if text.ends_with(glued) && word.starts_with(glued) {
             text.push(' ');

@@ -116,12 +116,11 @@ impl Machine<'_> {
         let Some(values) = self.memory.stack(&stack_at) else {
             return Err(self.no_stack(stack, &stack_at));
         };
-        let top = values.pop();
+        let shaped = values.last().map_or(Ok(()), |top| same_shapes(&before, top, false));
+        let top = if shaped.is_ok() { values.pop() } else { None };
+        shaped.map_err(|m| misshapen(&self.text(place), m))?;
         match top {
-            Some(value) => {
-                same_shapes(&before, &value, false).map_err(|m| misshapen(&self.text(place), m))?;
-                self.memory.write(&at, value);
-            }
+            Some(value) => self.memory.write(&at, value),
             // what a stack held before its shadow was made has no cotangents yet: they are zero
             None if self.holds(place.var) == Holds::Shadows => {}
             None => return Err(Cause::StackUnderflow { stack: self.text(stack).into() }),

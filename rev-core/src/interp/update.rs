@@ -6,6 +6,7 @@ use crate::error::Cause;
 use crate::ir::{Number, UpdateOp};
 use crate::ops::{Func, Instr};
 use crate::scalar::rt::instr::InstrError;
+use crate::scalar::PARTS;
 use crate::scalar::{
     bf16, f16, rt, Batch, Complex, ComplexShadow, FixedPoint, Half, Mismatch, Scalar, WideBatch,
 };
@@ -72,6 +73,13 @@ fn rounded_once(op: UpdateOp, y: Value, a: &Data, b: &Data) -> Option<Value> {
     })
 }
 
+/// Whether a record is the value of an enum, which has no sum; its shadow has one, and no variant.
+fn is_enum(record: &Record) -> bool {
+    let has_variant =
+        |data: &Data| matches!(data, Data::Tuple(parts) if matches!(parts.first(), Some(Data::Scalar(_))));
+    record.fields.iter().any(|(name, data)| &**name == PARTS && has_variant(data))
+}
+
 /// `a ± b`, element by element.
 fn accumulate(op: UpdateOp, a: &Data, b: &Data) -> Result<Data, Cause> {
     let wrong = || mistyped(op.symbol(), a.kind(), &[b]);
@@ -90,6 +98,7 @@ fn accumulate(op: UpdateOp, a: &Data, b: &Data) -> Result<Data, Cause> {
         }),
         (Data::Tuple(x), Data::Tuple(y)) if x.len() == y.len() => Ok(Data::Tuple(each(x, y)?)),
         (Data::Stack(x), Data::Stack(y)) if x.len() == y.len() => Ok(Data::Stack(each(x, y)?)),
+        (Data::Struct(x), _) if is_enum(x) => Err(wrong()),
         (Data::Struct(x), Data::Struct(y)) if x.fields.len() == y.fields.len() => {
             let fields = x
                 .fields

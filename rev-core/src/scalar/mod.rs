@@ -29,6 +29,7 @@ mod number;
 mod primal;
 pub mod rt;
 mod shadow;
+mod variants;
 
 pub use ::half::{bf16, f16};
 pub use class::{Field, Integer, Real, Ring, Scalar, Zero};
@@ -42,3 +43,4 @@ pub use num_complex::Complex;
 pub use number::Num;
 pub use primal::{Mismatch, Primal};
 pub use shadow::{Batch, ComplexShadow, NoShadow};
+pub use variants::{Variants, VariantsShadow, PARTS};

@@ -102,7 +102,10 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     }
     /// The zero of this value's shape (a stack's is empty).
     fn zero_like(&self) -> Self;
+    /// Whether values have sums, number by number. Those of enums don't: a sum may belong to no variant.
+    const HAS_SUMS: bool = true;
     /// Adds what another value of the same shape holds, number by number, or subtracts it; truth values by exclusive or.
+    /// Where there are no sums it does nothing.
     fn add_each(&mut self, by: &Self, negative: bool);
     /// The largest absolute value in it, 0 where there is none.
     fn magnitude(&self) -> f64;
@@ -442,6 +445,7 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     fn zero_like(&self) -> Self {
         std::array::from_fn(|k| self[k].zero_like())
     }
+    const HAS_SUMS: bool = P::HAS_SUMS;
     fn add_each(&mut self, by: &Self, negative: bool) {
         self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
     }
@@ -511,6 +515,7 @@ impl<P: Primal> Primal for Vec<P> {
     fn zero_like(&self) -> Self {
         self.iter().map(P::zero_like).collect()
     }
+    const HAS_SUMS: bool = P::HAS_SUMS;
     fn add_each(&mut self, by: &Self, negative: bool) {
         self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
     }
@@ -561,6 +566,7 @@ impl<P: Primal, D: Dimension> Primal for Array<P, D> {
     fn zero_like(&self) -> Self {
         self.map(P::zero_like)
     }
+    const HAS_SUMS: bool = P::HAS_SUMS;
     fn add_each(&mut self, by: &Self, negative: bool) {
         self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
     }
@@ -645,6 +651,7 @@ macro_rules! tuples {
             fn zero_like(&self) -> Self {
                 ($(self.$k.zero_like(),)*)
             }
+            const HAS_SUMS: bool = $($name::HAS_SUMS &&)* true;
             fn add_each(&mut self, by: &Self, negative: bool) {
                 $(self.$k.add_each(&by.$k, negative);)*
             }

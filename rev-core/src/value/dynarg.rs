@@ -49,6 +49,19 @@ pub trait DynArg {
     fn load(&self) -> Data;
     /// Takes a value of the same type and shape. Behind a shared reference nothing changes.
     fn store(&mut self, data: &Data) -> Result<(), Error>;
+    /// The value that the data is; of a vector, as long as that is.
+    ///
+    /// # Errors
+    ///
+    /// Data of another type.
+    fn restored(data: &Data) -> Result<Self, Error>
+    where
+        Self: Sized + Zero,
+    {
+        let mut value = Self::zero();
+        value.store(data)?;
+        Ok(value)
+    }
 
     /// Calls `f` on the cotangents or tangents that a shadow has side by side for each real number (in what isn't a
     /// shadow on the number alone); what it leaves takes their place. The order is that of
@@ -621,7 +634,7 @@ impl<T: DynArg, const K: usize> DynArg for [T; K] {
     }
 }
 
-impl<T: DynArg> DynArg for Vec<T> {
+impl<T: DynArg + Zero> DynArg for Vec<T> {
     fn is_shaped() -> bool {
         true
     }
@@ -630,6 +643,12 @@ impl<T: DynArg> DynArg for Vec<T> {
     }
     fn load(&self) -> Data {
         self.as_slice().load()
+    }
+    fn restored(data: &Data) -> Result<Self, Error> {
+        match data {
+            Data::Array(a) if a.shape.len() == 1 => a.elements.iter().map(T::restored).collect(),
+            _ => Err(data.type_error("restoring a vector", "a vector")),
+        }
     }
     fn store(&mut self, data: &Data) -> Result<(), Error> {
         self.as_mut_slice().store(data)
@@ -667,13 +686,8 @@ impl<T: DynArg + Zero> DynArg for Stack<T> {
         let Data::Stack(values) = data else {
             return Err(data.type_error("storing a stack", "a stack"));
         };
-        let mut stack = Vec::with_capacity(values.len());
-        for v in values {
-            let mut value = T::zero();
-            value.store(v).map_err(|e| if T::is_shaped() { unshaped() } else { e })?;
-            stack.push(value);
-        }
-        *self = Stack::from(stack);
+        let restored = |v| T::restored(v).map_err(|e| if T::is_shaped() { unshaped() } else { e });
+        *self = Stack::from(values.iter().map(restored).collect::<Result<Vec<_>, _>>()?);
         Ok(())
     }
     sides_of_elements!(|self| self.as_slice().iter(), self.values_mut().iter_mut());

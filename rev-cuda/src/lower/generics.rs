@@ -258,6 +258,7 @@ pub(super) fn shadow(of: &ArgumentType, width: usize) -> ArgumentType {
             _ => ArgumentType::Shadow { real: real.cotangent(), complex: true, width },
         },
         ArgumentType::Scalar(_) | ArgumentType::Function(_) | ArgumentType::None => ArgumentType::None,
+        ArgumentType::Tuple(ts) if ts.is_empty() => ArgumentType::None,
         ArgumentType::Shadow { .. } => of.clone(),
         ArgumentType::Fixed(t, n) => ArgumentType::Fixed(Box::new(shadow(t, width)), *n),
         ArgumentType::Tuple(ts) => ArgumentType::Tuple(ts.iter().map(|t| shadow(t, width)).collect()),

@@ -187,7 +187,7 @@ impl Lower<'_> {
     /// Moves a value to a stack.
     pub fn push(&mut self, stack: &Place, place: &Place) -> Outcome<()> {
         let stack_loc = self.stack_at(stack)?;
-        let at = self.locate(place)?;
+        let at = self.one_value(place)?;
         let value = self.load(&at)?;
         let value = self.freeze(&value);
         let zero = value.map(&mut |atom| Atom::Const(0, atom.ty()));
@@ -208,7 +208,7 @@ impl Lower<'_> {
     /// Moves the top of a stack to a place.
     pub fn pop(&mut self, stack: &Place, place: &Place) -> Outcome<()> {
         let stack_loc = self.stack_at(stack)?;
-        let at = self.locate(place)?;
+        let at = self.one_value(place)?;
         if self.asserts() {
             self.check_zero(&at, place)?;
         }
@@ -223,5 +223,13 @@ impl Lower<'_> {
         let value = self.load(&from)?;
         self.store(&stack_loc.count, Val::index(next))?;
         self.store(&at, value)
+    }
+
+    /// The place of a value on a stack, whose room is known before the program runs.
+    fn one_value(&mut self, place: &Place) -> Outcome<Loc> {
+        match self.locate(place)? {
+            Loc::Array(_) => Err(self.unsupported("a stack of arrays")),
+            loc => Ok(loc),
+        }
     }
 }

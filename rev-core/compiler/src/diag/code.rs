@@ -293,6 +293,11 @@ codes! {
             "Nothing is computed for the derivative by such a parameter; that by one that is written is part of what the function \
              does, and that by what a caller passes would be lost."
             "Name a parameter that is passed by value or by `&`, or leave it out; declare what a caller passes constant there too."
+        LossyConversion R0420 "a conversion of a variable would lose something"
+            "`convert(x, y)` moves the value of `x` to `y` where every value of `x`'s type is one of `y`'s."
+            "The inverse moves it back, and what doesn't fit `y` wouldn't be there."
+            "Keep what is lost on a stack: `convert(x, y, lost)`; add the value to another variable and keep this one (`y += x as f32`); or, where it is \
+             known that nothing is lost, take back the conversion in the other direction: `#[inverse] { convert(y, x); }`, which is checked."
     }
     "Parallel loops" {
         RacingWrites R0501 "iterations of a parallel loop write the same place"
@@ -339,10 +344,13 @@ codes! {
             "Closures aren't part of the language."
             "What they capture and change can't be seen where they are called."
             "Write a `#[pure]` function for values, or a reversible function and pass its name."
-        Match R0606 "`match` in a reversible function"
-            "Choices are made with `if`."
-            "A match would need a pattern for every arm that tells the arms apart afterwards."
-            "Use `if` and `else if`, with postconditions where the branches change what is tested."
+        Match R0606 "a pattern or enum that can't be matched here"
+            "`match` and `if let` ask one place or value for numbers, ranges, constants, and variants of enums with their fields. Patterns of tuples, \
+             slices and references, `while let`, and names in one of several patterns aren't part of the language; and what an enum holds has no \
+             derivatives of higher order."
+            "A pattern becomes a condition that the inverse asks again, and a program knows of an enum which variant it is and what that holds."
+            "Match one value inside the arms of another, write an arm for each pattern that has names, and use `if` and `else if` for \
+             everything else."
         UnknownCall R0607 "a call that isn't known to be reversible or pure"
             "Statements call reversible functions, with `&mut` at the arguments that change; expressions call the \
              functions of the language and `#[pure]` functions."

@@ -120,6 +120,39 @@ impl ScalarType {
         !self.is_half() && !matches!(self, ScalarType::Fixed(_))
     }
 
+    /// Whether every value of this type is one of another type, so that a conversion there and back gives the same.
+    pub fn holds_in(self, wider: ScalarType) -> bool {
+        match (self.integer_bits(64), wider.integer_bits(32), self.digits(), wider.digits()) {
+            _ if self == wider => true,
+            _ if self == ScalarType::Bool => wider.signed().is_some(),
+            (Some((bits, signed)), Some((of, true)), ..) => bits + u32::from(!signed) <= of,
+            (Some((bits, false)), Some((of, false)), ..) => bits <= of,
+            (Some((bits, signed)), None, _, Some(digits)) => bits - u32::from(signed) <= digits,
+            (None, None, Some(digits), Some(of)) => digits < of && wider != ScalarType::F16,
+            _ => false,
+        }
+    }
+
+    /// How many bits a number of an integer type has, those of a size as many as given, and whether it has a sign.
+    fn integer_bits(self, of_size: u32) -> Option<(u32, bool)> {
+        let bits = match self {
+            ScalarType::Usize | ScalarType::Isize => of_size,
+            _ => self.bits(),
+        };
+        self.signed().map(|signed| (bits, signed))
+    }
+
+    /// How many binary digits a float has.
+    fn digits(self) -> Option<u32> {
+        Some(match self {
+            ScalarType::F16 => 11,
+            ScalarType::Bf16 => 8,
+            ScalarType::F32 => 24,
+            ScalarType::F64 => 53,
+            _ => return None,
+        })
+    }
+
     /// The type in which cotangents of numbers of this type are kept: `f32` for the halves, whose
     /// 8 or 11 bits would lose most of a sum's terms; the type itself for the others.
     pub fn cotangent(self) -> ScalarType {

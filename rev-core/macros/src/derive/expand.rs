@@ -210,7 +210,7 @@ impl Names<'_> {
     }
 
     fn primal(&self) -> TokenStream {
-        let Names { p, name, shadow, lanes, fields, .. } = self;
+        let Names { p, name, shadow, lanes, fields, types, .. } = self;
         let shadow_lanes = lanes_name(shadow);
         let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
         let generics = self.shadow_generics();
@@ -246,6 +246,7 @@ impl Names<'_> {
                 fn zero_like(&self) -> Self {
                     Self { #(#fields: #p::Primal::zero_like(&self.#fields)),* }
                 }
+                const HAS_SUMS: bool = #(<#types as #p::Primal>::HAS_SUMS &&)* true;
                 fn add_each(&mut self, by: &Self, negative: bool) {
                     #(#p::Primal::add_each(&mut self.#fields, &by.#fields, negative);)*
                 }
@@ -374,7 +375,7 @@ fn nested(ty: &syn::Type, ir: &Type, p: &TokenStream) -> TokenStream {
     }
 }
 
-fn generic_tokens(name: &str, kind: &GenericKind, p: &TokenStream) -> TokenStream {
+pub(super) fn generic_tokens(name: &str, kind: &GenericKind, p: &TokenStream) -> TokenStream {
     let kind = match kind {
         GenericKind::Scalar(class) => {
             let class = format_ident!("{}", class_name(*class));

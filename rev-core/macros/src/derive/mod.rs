@@ -1,6 +1,7 @@
 //! `#[derive(Reversible)]`: a struct becomes a value of the language. Its fields are places, it has
-//! a zero, and a shadow with the same fields in which the gradients of the fields are kept.
+//! a zero, and a shadow with the same fields in which the gradients of the fields are kept. So does an enum, by its parts.
 
+mod enums;
 mod expand;
 mod lanes;
 
@@ -36,6 +37,9 @@ struct FieldModel {
 /// Expands the derive.
 pub fn derive(mut item: syn::DeriveInput) -> TokenStream {
     bound_parameters(&mut item);
+    if let syn::Data::Enum(data) = &item.data {
+        return enums::derive(&item, data);
+    }
     let mut source = Source::default();
     let mut diagnostics = Diagnostics::default();
     let model = read(item, &mut source, &mut diagnostics);

@@ -389,7 +389,10 @@ impl<'a> Body<'a> {
 
     /// The path of a constant.
     pub fn constant_path(&self, path: &str) -> TokenStream {
-        path_tokens(self.source.constants.get(path), path)
+        match self.source.constants.get(path) {
+            Some(written) => quote!(#written),
+            None => parsed(path),
+        }
     }
 
     /// The value of a reversible function by its path, also where its adjoint is meant.
@@ -399,13 +402,6 @@ impl<'a> Body<'a> {
             Some(written) => programs(self.p, self.source, written, Kind::Reversible),
             None => parsed(path.as_str()),
         }
-    }
-}
-
-fn path_tokens(written: Option<&syn::Path>, text: &str) -> TokenStream {
-    match written {
-        Some(path) => quote!(#path),
-        None => parsed(text),
     }
 }
 

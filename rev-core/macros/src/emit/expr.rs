@@ -3,14 +3,18 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
+use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{
-    Axis, Class, Expr, ExprKind, FunctionPath, Number, Place, Rank, ScalarType, Step, Type, VarId,
+    Axis, Class, Expr, ExprKind, FunctionPath, Number, Place, Rank, ScalarType, Span, Step, Type, VarId,
 };
 use rev_compiler::ops::{Func, Shape};
 
 use super::body::{parsed, Body, Repr};
 use super::names::ident;
 use super::types::rust_type;
+use crate::diagnostic::compile_errors;
+use crate::names::PARTS;
+use crate::spans::at_span;
 
 /// Whether a place is reached for reading or for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +47,8 @@ impl Body<'_> {
             ExprKind::Cast(e, ty) => self.cast(e, ty),
             ExprKind::If(c, a, b) => {
                 let (c, a, b) = (self.expr(c), self.expr(a), self.expr(b));
-                quote!(if #c { #a } else { #b })
+                let arms = self.arms(e.span);
+                quote!(if #c { #arms #a } else { #b })
             }
             ExprKind::Block(lets, e) => self.expr_block(lets, e),
             ExprKind::Element(e, k) => {
@@ -213,6 +218,17 @@ impl Body<'_> {
         quote!({ #out #e })
     }
 
+    /// Where a branch stands for a `match`, one with the same patterns, so that rustc says what is missing in it.
+    pub fn arms(&mut self, span: Span) -> TokenStream {
+        let matched = self.source.matched(&self.function.name, span).filter(|_| self.lane.is_none());
+        let Some(matched) = matched else { return TokenStream::new() };
+        let place = self.place(&matched.place, Reach::Read);
+        let (arms, borrow) = (&matched.arms, matched.by_reference.then(|| quote!(&)));
+        let at = matched.at.resolved_at(proc_macro2::Span::call_site());
+        let place = at_span(quote!(#borrow #place), at);
+        quote!(if false { match #place { #arms } })
+    }
+
     /// A copy of the value at a place.
     pub fn value(&mut self, place: &Place) -> TokenStream {
         let reached = self.place(place, Reach::Read);
@@ -254,6 +270,15 @@ impl Body<'_> {
         }
         for (depth, step) in place.path.iter().enumerate().skip(skipped) {
             out = match step {
+                Step::Field(f)
+                    if f == PARTS && !matches!(self.function.var(place.var).ty, Type::Shadow(_)) =>
+                {
+                    let p = self.p;
+                    match reach {
+                        Reach::Read => quote!(#p::Variants::parts(&#out)),
+                        Reach::Write | Reach::Atomic => self.written_variant(),
+                    }
+                }
                 Step::Field(f) => {
                     let f = ident(f);
                     quote!(#out.#f)
@@ -269,6 +294,15 @@ impl Body<'_> {
             };
         }
         out
+    }
+
+    /// That a derivative of higher order, which is kept in values, would change what an enum holds.
+    fn written_variant(&self) -> TokenStream {
+        let message = "what an enum holds has a gradient, and no tangents or derivatives of higher order";
+        let d = Diagnostic::new(Code::Match, self.standing(), message).help(
+            "declare the argument constant (`#[reversible(tangent, constant(x))]`), or pass the numbers as arguments of their own",
+        );
+        compile_errors(d.into(), &self.source.spans)
     }
 
     /// An element behind a check of its index.

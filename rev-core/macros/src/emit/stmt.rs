@@ -668,8 +668,10 @@ impl Body<'_> {
             }
             None => TokenStream::new(),
         };
+        let arms = self.arms(self.standing());
         let (then, otherwise) = (self.block(then), self.block(otherwise));
         quote!({
+            #arms
             let __taken = #taken;
             if __taken { #then } else { #otherwise }
             #check
@@ -706,10 +708,15 @@ impl Body<'_> {
     fn push(&mut self, stack: &Place, place: &Place) -> TokenStream {
         let p = self.p;
         let target = self.place(place, Reach::Write);
+        let taken = match (self.is_array(place), self.is_shadow(place)) {
+            (true, true) => quote!(#p::arrays::take_shadows(#target)),
+            (true, false) => quote!(#p::arrays::take(#target)),
+            (false, true) => quote!(#p::take_shadow(&mut #target)),
+            (false, false) => quote!(#p::take_value(&mut #target)),
+        };
         let stack = self.place(stack, Reach::Write);
-        let take = ident(if self.is_shadow(place) { "take_shadow" } else { "take_value" });
         quote!({
-            let __v = #p::#take(&mut #target);
+            let __v = #taken;
             #stack.push(__v);
         })
     }
@@ -720,6 +727,9 @@ impl Body<'_> {
 
     fn pop(&mut self, stack: &Place, place: &Place) -> TokenStream {
         self.only_by_reference();
+        if self.is_array(place) {
+            return self.pop_array(stack, place);
+        }
         let p = self.p;
         let target = self.place(place, Reach::Write);
         let (shown, shown_stack) = (self.show(place), self.show(stack));
@@ -756,6 +766,36 @@ impl Body<'_> {
                 __None => { #empty }
             }
             #seen
+        })
+    }
+
+    /// A whole array from a stack of vectors, which has to be as long.
+    fn pop_array(&mut self, stack: &Place, place: &Place) -> TokenStream {
+        let p = self.p;
+        let (target, from) = (self.place(place, Reach::Write), self.place(stack, Reach::Write));
+        let (shown, shown_stack) = (self.show(place), self.show(stack));
+        let empty = match self.is_shadow(place) {
+            true => quote!({}),
+            false => self.fail(|at| quote!(#p::fail::stack_empty(#at, #shown_stack))),
+        };
+        let misfit = self.fail(|at| quote!(#p::fail::shapes(#at, #shown, __e)));
+        let not_zero = self.fail(|at| quote!(#p::fail::pop_onto(#at, #shown, __e)));
+        let check = match self.is_shadow(place) {
+            true => TokenStream::new(),
+            false => self.if_checked(quote! {
+                for __x in #p::arrays::elements(#target) {
+                    if let __Err(__e) = #p::vacant(__cx, &*__x) { #not_zero }
+                }
+            }),
+        };
+        self.held.remove(&place.var);
+        quote!({
+            #check
+            match #p::arrays::put_back(#target, &mut #from) {
+                __Ok(true) => {}
+                __Ok(false) => #empty,
+                __Err(__e) => #misfit,
+            }
         })
     }
 

@@ -120,7 +120,7 @@ pub fn length(len: &Length) -> Option<TokenStream> {
             quote!(#n)
         }
         Length::Named(path) => {
-            let path: syn::Path = syn::parse_str(path).ok()?;
+            let path: syn::Expr = syn::parse_str(path).ok()?;
             quote!({ #path })
         }
     })

@@ -15,7 +15,7 @@ use crate::types::function_path;
 
 /// Whether a call by this name is a statement of the language.
 pub(super) fn is_statement(name: &str) -> bool {
-    matches!(name, "release" | "push" | "pop" | "cnot") || Instr::from_name(name).is_some()
+    matches!(name, "release" | "push" | "pop" | "cnot" | "convert") || Instr::from_name(name).is_some()
 }
 
 type Args = syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>;
@@ -39,6 +39,7 @@ impl Lowerer {
         let local = self.lookup(&name).is_some();
         let stmt = match name.as_str() {
             "release" if !local => return self.release(&c.args, c, span),
+            "convert" if !local => return self.convert(c, span),
             "push" | "pop" if !local => self.stack(&name, c),
             "cnot" if !local => self.cnot(c),
             _ => match Instr::from_name(&name).filter(|_| !local) {

@@ -2,7 +2,9 @@
 
 use quote::ToTokens;
 use rev_compiler::diag::Code;
-use rev_compiler::ir::{is_function_name, Expr, ExprKind, Generic, Number, Place, ScalarType, Type, VarKind};
+use rev_compiler::ir::{
+    is_function_name, Expr, ExprKind, Generic, Length, Number, Place, ScalarType, Type, VarKind,
+};
 use rev_compiler::ops::Func;
 
 use super::part::part_method;
@@ -32,12 +34,13 @@ impl Lowerer {
                 let ty = self.read_type(&c.ty)?;
                 Some(Expr::new(ExprKind::Cast(Box::new(value?), ty)))
             }
-            syn::Expr::If(i) => self.if_expr(i),
+            syn::Expr::If(i) => self.if_expr(i, e),
+            syn::Expr::Match(m) => self.match_expr(m, e),
             syn::Expr::Block(b) if b.label.is_none() && b.attrs.is_empty() => self.block_expr(&b.block),
             syn::Expr::Tuple(t) => self.exprs(&t.elems).map(|es| Expr::new(ExprKind::Tuple(es))),
             syn::Expr::Array(a) => self.exprs(&a.elems).map(|es| Expr::new(ExprKind::Array(es))),
             syn::Expr::Repeat(r) => {
-                let (e, n) = (self.expr(&r.expr), self.expr(&r.len));
+                let (e, n) = (self.expr(&r.expr), self.length(&r.len));
                 Some(Expr::new(ExprKind::Repeat(Box::new(e?), Box::new(n?))))
             }
             syn::Expr::Field(_) | syn::Expr::Index(_) => self.part(e),
@@ -173,17 +176,12 @@ impl Lowerer {
         Expr::func(func, vec![value, distance])
     }
 
-    fn if_expr(&mut self, i: &syn::ExprIf) -> Option<Expr> {
+    fn if_expr(&mut self, i: &syn::ExprIf, whole: &syn::Expr) -> Option<Expr> {
         self.attributes(&i.attrs, &[]);
-        let cond = match &*i.cond {
-            syn::Expr::Let(l) => self.error_help(
-                Code::Match,
-                l,
-                "a pattern can't be a condition",
-                "compare values: `if x == y`",
-            ),
-            e => self.expr(e),
-        };
+        if let (syn::Expr::Let(l), Some((_, otherwise))) = (&*i.cond, &i.else_branch) {
+            return self.if_let_expr(i, l, otherwise, whole);
+        }
+        let cond = self.expr(&i.cond);
         let then = self.block_expr(&i.then_branch);
         let Some((_, otherwise)) = &i.else_branch else {
             return self.error_help(
@@ -364,6 +362,25 @@ impl Lowerer {
         }
     }
 
+    /// The length in `[e; N]`.
+    fn length(&mut self, e: &syn::Expr) -> Option<Expr> {
+        let e = strip(e);
+        let reads = self.scope.iter().any(|(name, _)| {
+            syn::parse_str::<syn::Ident>(name).is_ok_and(|name| mentions(e.to_token_stream(), &name))
+        });
+        let length = match e {
+            syn::Expr::Path(p) if !reads => return self.path_expr(p),
+            _ if reads => Err(self.reader().not_a_length(e)),
+            _ => self.reader().length(e),
+        };
+        let span = self.span(e);
+        match length {
+            Ok(Length::Literal(n)) => Some(Expr::int(n.into()).at(span)),
+            Ok(Length::Named(text)) => Some(Expr::new(ExprKind::Named(text)).at(span)),
+            Err(d) => self.report(d),
+        }
+    }
+
     /// `vec![e; n]`
     fn vec_macro(&mut self, mac: &syn::Macro) -> Option<Expr> {
         struct Repeat(syn::Expr, syn::Expr);
@@ -411,13 +428,12 @@ impl Lowerer {
                 "a closure isn't part of the language",
                 "write a `#[pure]` function, or pass the name of a reversible one",
             ),
-            syn::Expr::Match(m) => self.error_help(
+            syn::Expr::Let(l) => self.error_help(
                 Code::Match,
-                &m.match_token,
-                "`match` isn't part of the language",
-                "use `if` and `else if`",
+                &l.let_token,
+                "a pattern stands alone after `if`",
+                "put the other condition into the branch, or into a guard: `match x { Some(n) if n > 0 => .. }`",
             ),
-            syn::Expr::Let(l) => self.error(Code::Match, &l.let_token, "a pattern can't be a condition"),
             syn::Expr::Await(a) => self.error(code, &a.await_token, "`await` isn't part of the language"),
             syn::Expr::Async(a) => self.error(code, &a.async_token, "`async` isn't part of the language"),
             syn::Expr::Unsafe(u) => self.error(code, &u.unsafe_token, "`unsafe` isn't part of the language"),
@@ -486,7 +502,7 @@ impl Lowerer {
             );
         }
         let span = self.span(p);
-        self.source.constants.entry(text.clone()).or_insert_with(|| p.path.clone());
+        self.source.constants.entry(text.clone()).or_insert_with(|| p.clone().into());
         Some(Expr::new(ExprKind::Named(text)).at(span))
     }
 

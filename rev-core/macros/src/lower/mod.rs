@@ -11,11 +11,13 @@ mod block;
 mod call;
 mod checkpoint;
 mod composed;
+mod convert;
 mod elements;
 mod exits;
 mod expr;
 mod function;
 mod literal;
+mod matching;
 mod number;
 mod part;
 mod path;
@@ -71,6 +73,8 @@ struct Lowerer {
     lost: BTreeSet<VarId>,
     /// The ancillas that the arguments of the statement at hand are made in, with how they start.
     made: Vec<(VarId, Expr, Block)>,
+    /// How many variants patterns have named.
+    variants: usize,
     /// Whether complex numbers occur.
     has_complex: bool,
     /// Whether this is a pure function.
@@ -109,6 +113,7 @@ impl Lowerer {
             steps: None,
             lost: BTreeSet::new(),
             made: Vec::new(),
+            variants: 0,
             has_complex: false,
             is_pure: false,
         }
@@ -144,10 +149,14 @@ impl Lowerer {
 
     /// The IR type of a Rust type.
     fn read_type(&mut self, ty: &syn::Type) -> Option<Type> {
-        match (TypeReader { generics: &self.function.generics, source: &mut self.source }).read(ty) {
+        match self.reader().read(ty) {
             Ok(t) => Some(t),
             Err(d) => self.report(d),
         }
+    }
+
+    fn reader(&mut self) -> TypeReader<'_> {
+        TypeReader { generics: &self.function.generics, source: &mut self.source }
     }
 
     fn type_of(&self, e: &Expr) -> Type {

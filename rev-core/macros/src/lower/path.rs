@@ -229,6 +229,24 @@ impl Lowerer {
             {
                 Some(epsilon(&ty))
             }
+            ("max_value" | "min_value", 0, Type::Scalar(_)) => {
+                let mut path = p.clone();
+                let last = path.path.segments.last_mut()?;
+                last.ident = syn::Ident::new(if name == "max_value" { "MAX" } else { "MIN" }, last.ident.span());
+                self.path_expr(&path)
+            }
+            ("max_value" | "min_value", 0, Type::Generic(_)) => {
+                let class = ty.class(&self.function.generics);
+                match extreme(&ty, class, name == "max_value") {
+                    Some(value) => Some(value),
+                    None => self.error_help(
+                        Code::UnknownCall,
+                        p,
+                        "what the largest number of this type parameter is isn't known",
+                        "ask more of the parameter (`T: Real`, `T: Integer`), or pass the number as an argument",
+                    ),
+                }
+            }
             ("i", 0, Type::Complex(r)) => {
                 let part = (**r != Type::Unknown).then(|| (**r).clone());
                 let number = |n| Expr::new(ExprKind::Literal(Number::Int(n), part.clone()));
@@ -261,7 +279,7 @@ impl Lowerer {
                     Code::UnknownCall,
                     p,
                     format!("`{}` isn't part of the language", path_text(&p.path)),
-                    "`T::zero()`, `T::one()`, `T::pi()`, `T::epsilon()`, `T::infinity()`, `T::from_f64(c)` and `T::from_usize(n)` are",
+                    "`T::zero()`, `T::one()`, `T::pi()`, `T::epsilon()`, `T::infinity()`, `T::max_value()`, `T::from_f64(c)` and `T::from_usize(n)` are",
                 ),
             },
         }
@@ -394,6 +412,45 @@ fn epsilon(ty: &Type) -> Expr {
     let third = Expr::func(Func::Sub, vec![Expr::func(Func::Div, vec![number(4), number(3)]), number(1)]);
     let nearly = Expr::func(Func::Mul, vec![number(3), third]);
     Expr::func(Func::Abs, vec![Expr::func(Func::Sub, vec![nearly, number(1)])])
+}
+
+/// The largest or the smallest number of a type parameter: of those that the largest of the widest types become in it
+/// the first that is one.
+fn extreme(ty: &Type, class: Option<Class>, largest: bool) -> Option<Expr> {
+    let literal = |n, of: &Type| Expr::new(ExprKind::Literal(n, Some(of.clone())));
+    let zero = || literal(Number::Int(0), ty);
+    let less = |a, b| Expr::func(Func::Lt, vec![a, b]);
+    match class? {
+        Class::Real => {
+            let sign = if largest { 1.0 } else { -1.0 };
+            let widest = [f64::MAX, f32::MAX.into(), 3.389_531_389_251_535_5e38, 65504.0];
+            let mut numbers = widest.into_iter().rev().map(|n| literal(Number::Float(sign * n), ty));
+            let narrowest = numbers.next()?;
+            Some(numbers.fold(narrowest, |narrower, n| {
+                // infinity less infinity isn't 0
+                let rest = Expr::func(Func::Sub, vec![n.clone(), n.clone()]);
+                Expr::func(Func::Eq, vec![rest, zero()]).choose(n, narrower)
+            }))
+        }
+        Class::Integer => {
+            // a number with too many bits becomes -1
+            let widest = [i128::MAX, i64::MAX.into(), i32::MAX.into(), i16::MAX.into(), i8::MAX.into()];
+            let wide = Type::Scalar(ScalarType::I128);
+            let mut numbers = widest
+                .into_iter()
+                .rev()
+                .map(|n| Expr::new(ExprKind::Cast(Box::new(literal(Number::Int(n), &wide)), ty.clone())));
+            let narrowest = numbers.next()?;
+            let signed = numbers.fold(narrowest, |narrower, n| less(zero(), n.clone()).choose(n, narrower));
+            let all_bits = Expr::func(Func::Sub, vec![zero(), literal(Number::Int(1), ty)]);
+            let is_unsigned = less(zero(), all_bits.clone());
+            Some(match largest {
+                true => is_unsigned.choose(all_bits, signed),
+                false => is_unsigned.choose(zero(), Expr::func(Func::Sub, vec![all_bits, signed])),
+            })
+        }
+        Class::Scalar | Class::Ring | Class::Field => None,
+    }
 }
 
 fn is_conversion(name: &str) -> bool {

@@ -30,6 +30,7 @@ impl Lowerer {
                 self.method_statement(m).into_iter().collect()
             }
             syn::Expr::If(i) => self.if_statement(i),
+            syn::Expr::Match(m) => self.match_statement(m),
             syn::Expr::While(w) => self.while_statement(w).into_iter().collect(),
             syn::Expr::ForLoop(f) => self.for_statement(f).into_iter().collect(),
             syn::Expr::Block(b) => self.block_statement(b),
@@ -71,8 +72,12 @@ impl Lowerer {
     }
 
     fn if_statement(&mut self, i: &syn::ExprIf) -> Block {
-        self.attributes(&i.attrs, &["post", "keep"]);
         let span = self.head(i.attrs.first(), &i.if_token, &i.cond);
+        if let syn::Expr::Let(l) = &*i.cond {
+            self.attributes(&i.attrs, &[]);
+            return self.if_let_statement(i, l, span);
+        }
+        self.attributes(&i.attrs, &["post", "keep"]);
         let post = self.post(&i.attrs).map(|q| self.expr_or_unreadable(&q));
         let keeps = i.attrs.iter().any(|a| a.path().is_ident("keep"));
         let keep = self.keep(&i.attrs);
@@ -120,8 +125,8 @@ impl Lowerer {
             syn::Expr::Let(l) => self.error_help(
                 Code::Match,
                 l,
-                "a pattern can't be a condition",
-                "compare values: `if x == y`",
+                "a pattern can't be the condition of a loop",
+                "compare values: `while x == y`",
             ),
             e => Some(self.expr_or_unreadable(e)),
         }

@@ -442,12 +442,14 @@ pub mod update {
     /// `p += fields(e)` of structs too.
     #[inline(always)]
     pub fn add_fields<P: Primal>(p: &mut P, e: &P) {
+        const { assert!(P::HAS_SUMS, "`fields` of what holds an enum: an enum has no sum") };
         p.add_each(e, false);
     }
 
     /// `p -= fields(e)` likewise.
     #[inline(always)]
     pub fn sub_fields<P: Primal>(p: &mut P, e: &P) {
+        const { assert!(P::HAS_SUMS, "`fields` of what holds an enum: an enum has no sum") };
         p.add_each(e, true);
     }
 

@@ -2,14 +2,12 @@ use ndarray::ArrayView1;
 use rev_cpu::prelude::*;
 
 #[reversible]
-fn types(y: &mut f64, owned: Vec<f64>, f: fn(f64) -> f64, s: &mut ArrayView1<f64>, o: Option<f64>) {
+fn types(y: &mut f64, owned: Vec<f64>, f: fn(f64) -> f64, s: &mut ArrayView1<f64>, o: Box<f64>) {
     *y += 1.0;
 }
 
 #[derive(Clone, Debug, Reversible)]
-enum Shape {
-    Round,
-}
+struct Shape;
 
 #[derive(Clone, Debug, Reversible)]
 struct Cloud {

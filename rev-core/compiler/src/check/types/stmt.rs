@@ -1,7 +1,7 @@
 //! What statements ask of types.
 
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Block, Class, Expr, Place, Range, ScalarType, Stmt, StmtKind, UpdateOp, VarId};
+use crate::ir::{Block, Class, Expr, Place, Range, Rank, ScalarType, Stmt, StmtKind, UpdateOp, VarId};
 use crate::ops::Instr;
 
 use super::solver::{Need, Solver};
@@ -105,7 +105,23 @@ impl Solver<'_> {
 
     fn stack(&mut self, stmt: &Stmt, stack: &Place, place: &Place) {
         let (found, value) = (self.place(stack), self.place(place));
+        if let Term::Node(Head::Array(Rank::Fixed(2..) | Rank::Dynamic), _) = self.terms.shallow(&value) {
+            let message = "a stack keeps arrays with one axis";
+            let d = Diagnostic::new(Code::StackType, place.span, message);
+            self.out.push(d.help("keep its elements one by one, in a loop"));
+            return;
+        }
         match self.terms.shallow(&found) {
+            Term::Node(Head::Stack, parts)
+                if matches!(self.terms.shallow(&parts[0]), Term::Node(Head::Array(_), _))
+                    && matches!(self.terms.shallow(&value), Term::Node(Head::Fixed(_), _)) =>
+            {
+                let message = "a stack of vectors keeps arrays whose length the run gives";
+                self.out.push(
+                    Diagnostic::new(Code::StackType, place.span, message)
+                        .help("a stack of arrays of this length keeps it: `Stack<[T; N]>`"),
+                );
+            }
             Term::Node(Head::Stack, parts) => {
                 self.expect(
                     &parts[0],

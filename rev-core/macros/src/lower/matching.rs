@@ -1,0 +1,390 @@
+//! `match` and `if let`: chains of branches on what a pattern asks of a place.
+//!
+//! A value of an enum is seen as its parts ([`PARTS`]): which variant it is, and the fields of all variants, of which those of the
+//! others are zero. Here it isn't known which number a variant has, so this is asked of the value: it is the length of one of its
+//! parts. That the arms are all there is checked by rustc, on a `match` with the same patterns that is
+//! emitted beside the first branch.
+
+use quote::{quote, ToTokens};
+use rev_compiler::diag::Code;
+use rev_compiler::ir::{
+    Block, Expr, ExprKind, Place, ScalarType, Span, Step, Stmt, StmtKind, Type, VarId, VarKind,
+};
+use rev_compiler::ops::Func;
+
+use super::{plain_name, strip_references, Lowerer};
+use crate::model::Matched;
+use crate::names::{number_of, part_of, PARTS, VARIANT};
+use crate::spans::Region;
+use crate::types::is_type_name;
+
+/// What a pattern asks and names.
+#[derive(Default)]
+struct Asked<'a> {
+    /// The condition, none where every value fits.
+    cond: Option<Expr>,
+    /// The names, and what they stand for.
+    names: Vec<(&'a syn::Ident, Place)>,
+}
+
+/// An arm: its condition, and what is done or computed where it holds.
+struct Arm<T> {
+    cond: Option<Expr>,
+    names: Vec<(VarId, Expr)>,
+    then: T,
+    span: Span,
+}
+
+/// An arm as it is written: its pattern, its guard, what it does; an `else` has no pattern.
+type Written<'a, T> = (Option<&'a syn::Pat>, Option<&'a syn::Expr>, T);
+
+impl Lowerer {
+    /// `match e { .. }` as a statement.
+    pub(super) fn match_statement(&mut self, m: &syn::ExprMatch) -> Block {
+        self.attributes(&m.attrs, &[]);
+        let span = self.match_head(m);
+        let arms =
+            m.arms.iter().map(|arm| (Some(&arm.pat), arm.guard.as_ref().map(|(_, g)| &**g), &*arm.body));
+        self.cases(&m.expr, arms.collect(), span, |this, body| this.statement(body))
+    }
+
+    /// `if let p = e { .. } else { .. }` as a statement.
+    pub(super) fn if_let_statement(&mut self, i: &syn::ExprIf, l: &syn::ExprLet, span: Span) -> Block {
+        enum Body<'a> {
+            Then(&'a syn::Block),
+            Else(Option<&'a syn::Expr>),
+        }
+        let otherwise = i.else_branch.as_ref().map(|(_, e)| &**e);
+        let arms =
+            vec![(Some(&*l.pat), None, Body::Then(&i.then_branch)), (None, None, Body::Else(otherwise))];
+        self.cases(&l.expr, arms, span, |this, body| match body {
+            Body::Then(block) => this.block(block),
+            Body::Else(e) => e.map_or_else(Vec::new, |e| this.statement(e)),
+        })
+    }
+
+    fn cases<B>(
+        &mut self,
+        e: &syn::Expr,
+        arms: Vec<Written<'_, B>>,
+        span: Span,
+        mut lower: impl FnMut(&mut Lowerer, B) -> Block,
+    ) -> Block {
+        let Some((place, named)) = self.scrutinee(e) else { return Vec::new() };
+        let arms = self.arms((&place, Region::of(e).first), arms, span, |this, body| Some(lower(this, body)));
+        let Some(arms) = arms else { return Vec::new() };
+        let block = arms.into_iter().rev().fold(None, |rest: Option<Block>, arm| {
+            let then = arm.names.into_iter().rev().fold(arm.then, |body, (var, expr)| {
+                vec![Stmt::new(StmtKind::Let { var, expr, body }).at(arm.span)]
+            });
+            Some(match arm.cond {
+                Some(cond) => {
+                    let otherwise = rest.unwrap_or_default();
+                    vec![Stmt::new(StmtKind::If { cond, post: None, then, otherwise }).at(arm.span)]
+                }
+                None => then,
+            })
+        });
+        let body = block.unwrap_or_default();
+        match named {
+            Some((var, expr)) => vec![Stmt::new(StmtKind::Let { var, expr, body }).at(span)],
+            None => body,
+        }
+    }
+
+    /// `match e { .. }` as a value.
+    pub(super) fn match_expr(&mut self, m: &syn::ExprMatch, whole: &syn::Expr) -> Option<Expr> {
+        self.attributes(&m.attrs, &[]);
+        let span = self.source.spans.record(Region::of_expr(whole));
+        let arms =
+            m.arms.iter().map(|arm| (Some(&arm.pat), arm.guard.as_ref().map(|(_, g)| &**g), &*arm.body));
+        self.chosen(&m.expr, arms.collect(), span, |this, value| this.expr(value))
+    }
+
+    /// `if let p = e { a } else { b }` as a value.
+    pub(super) fn if_let_expr(
+        &mut self,
+        i: &syn::ExprIf,
+        l: &syn::ExprLet,
+        otherwise: &syn::Expr,
+        whole: &syn::Expr,
+    ) -> Option<Expr> {
+        let span = self.source.spans.record(Region::of_expr(whole));
+        let arms = vec![(Some(&*l.pat), None, Ok(&i.then_branch)), (None, None, Err(otherwise))];
+        self.chosen(&l.expr, arms, span, |this, value| match value {
+            Ok(block) => this.block_expr(block),
+            Err(e) => this.expr(e),
+        })
+    }
+
+    fn chosen<V>(
+        &mut self,
+        e: &syn::Expr,
+        arms: Vec<Written<'_, V>>,
+        span: Span,
+        lower: impl FnMut(&mut Lowerer, V) -> Option<Expr>,
+    ) -> Option<Expr> {
+        let (place, named) = self.scrutinee(e)?;
+        let arms = self.arms((&place, Region::of(e).first), arms, span, lower)?;
+        let value = arms.into_iter().rev().fold(None, |rest: Option<Expr>, arm| {
+            let value = within(arm.names, arm.then);
+            Some(match (arm.cond, rest) {
+                (Some(cond), Some(rest)) => cond.choose(value, rest).at(arm.span),
+                // what the `match` beside it says where there is another case
+                (Some(cond), None) => cond.choose(value.clone(), value).at(arm.span),
+                (None, _) => value,
+            })
+        });
+        Some(within(named.into_iter().collect(), value?))
+    }
+
+    /// From `match` to the end of what is matched.
+    fn match_head(&mut self, m: &syn::ExprMatch) -> Span {
+        self.source.spans.record(Region::of(&m.match_token).to(Region::of(&m.expr)))
+    }
+
+    /// The place that patterns ask about; what is no place gets a name.
+    #[allow(clippy::type_complexity)]
+    fn scrutinee(&mut self, e: &syn::Expr) -> Option<(Place, Option<(VarId, Expr)>)> {
+        if let syn::Expr::Tuple(t) = strip_references(e) {
+            return self.error_help(
+                Code::Match,
+                t,
+                "several values at once can't be matched",
+                "match one of them inside the arms of the other, or use `if` and `else if`",
+            );
+        }
+        if let Some(place) = self.try_place(e)? {
+            return Some((place, None));
+        }
+        let value = self.expr(e)?;
+        let var = self.temporary(self.type_of(&value), value.span);
+        Some((Place { span: value.span, ..Place::var(var) }, Some((var, value))))
+    }
+
+    /// The arms, all of which are read before the first error counts. The last one needs no condition where others stand before
+    /// it: rustc has seen that nothing is left then.
+    fn arms<B, T>(
+        &mut self,
+        (place, at): (&Place, proc_macro2::Span),
+        written: Vec<Written<'_, B>>,
+        span: Span,
+        mut lower: impl FnMut(&mut Lowerer, B) -> Option<T>,
+    ) -> Option<Vec<Arm<T>>> {
+        let patterns = written.iter().map(|(pat, guard, _)| {
+            let pat = pat.map_or_else(|| quote!(_), |p| p.to_token_stream());
+            let guard = guard.map(|_| quote!(if false));
+            quote!(#pat #guard => {})
+        });
+        let patterns = patterns.collect();
+        let variants = self.variants;
+        let last = written.len().saturating_sub(1);
+        let arms = written.into_iter().enumerate().map(|(k, (pat, guard, body))| {
+            let mark = self.scope.len();
+            let asked = pat.map_or_else(|| Some(Asked::default()), |pat| self.asked(pat, place));
+            if let (None, Some(pat)) = (&asked, pat) {
+                self.declare_unread(pat);
+                lower(self, body);
+                self.scope.truncate(mark);
+                return None;
+            }
+            let Asked { mut cond, names } = asked?;
+            let mut guarded = Some(());
+            if let Some(guard) = guard {
+                let named = self.named(&names);
+                let guard = self.expr(guard).map(|guard| within(named, guard));
+                self.scope.truncate(mark);
+                guarded = guard.as_ref().map(|_| ());
+                cond = both(cond, guard);
+            } else if k == last && k > 0 {
+                cond = None;
+            }
+            let names = self.named(&names);
+            let then = lower(self, body);
+            self.scope.truncate(mark);
+            let span = pat.filter(|_| k > 0).map_or(span, |pat| self.span(pat));
+            guarded.and(then).map(|then| Arm { cond, names, then, span })
+        });
+        // all of them are read
+        let arms: Vec<_> = arms.collect();
+        let (function, by_reference) = (self.function.name.clone(), self.variants > variants);
+        let place = place.clone();
+        self.source.matches.push(Matched { function, span, place, at, by_reference, arms: patterns });
+        arms.into_iter().collect()
+    }
+
+    /// Declares the names of a pattern.
+    fn named(&mut self, names: &[(&syn::Ident, Place)]) -> Vec<(VarId, Expr)> {
+        let declared = names.iter().map(|(name, place)| {
+            let var = self.declare(name, self.type_of_place(place), VarKind::Binding);
+            (var, Expr::read(place.clone()))
+        });
+        declared.collect()
+    }
+
+    /// What a pattern asks of a place, `None` after an error.
+    fn asked<'a>(&mut self, pat: &'a syn::Pat, place: &Place) -> Option<Asked<'a>> {
+        let only = |cond: Expr| Some(Asked { cond: Some(cond), names: Vec::new() });
+        let read = |this: &mut Lowerer| {
+            let span = this.span(pat);
+            Expr::read(Place { span, ..place.clone() })
+        };
+        match pat {
+            syn::Pat::Wild(_) => Some(Asked::default()),
+            syn::Pat::Paren(p) => self.asked(&p.pat, place),
+            syn::Pat::Ident(p) if p.by_ref.is_none() && p.mutability.is_none() => {
+                if is_type_name(&p.ident.to_string()) && p.subpat.is_none() {
+                    let path = syn::ExprPath { attrs: Vec::new(), qself: None, path: p.ident.clone().into() };
+                    return self.value_or_variant(&path, pat, place);
+                }
+                let mut asked = match &p.subpat {
+                    Some((_, pat)) => self.asked(pat, place)?,
+                    None => Asked::default(),
+                };
+                asked.names.push((&p.ident, place.clone()));
+                Some(asked)
+            }
+            syn::Pat::Lit(l) => {
+                let value = self.expr(&syn::Expr::Lit(l.clone()))?;
+                let place = read(self);
+                only(match &l.lit {
+                    syn::Lit::Bool(b) if b.value => place,
+                    syn::Lit::Bool(_) => Expr::func(Func::Not, vec![place]),
+                    _ => Expr::func(Func::Eq, vec![place, value]),
+                })
+            }
+            syn::Pat::Range(r) => {
+                let inclusive = matches!(r.limits, syn::RangeLimits::Closed(_));
+                let mut bound = |e: &Option<Box<syn::Expr>>, func: Func| match e {
+                    Some(e) => self.expr(e).map(|e| Some((func, e))),
+                    None => Some(None),
+                };
+                let first = bound(&r.start, Func::Ge);
+                let last = bound(&r.end, if inclusive { Func::Le } else { Func::Lt });
+                let ends = [first?, last?].into_iter().flatten();
+                let conds: Vec<Expr> = ends.map(|(f, e)| Expr::func(f, vec![read(self), e])).collect();
+                let cond = conds.into_iter().fold(None, |a, b| both(a, Some(b)));
+                Some(Asked { cond, names: Vec::new() })
+            }
+            syn::Pat::Or(o) => {
+                let cases: Vec<_> = o.cases.iter().map(|pat| self.asked(pat, place)).collect();
+                let mut cases = cases.into_iter().collect::<Option<Vec<_>>>()?.into_iter();
+                if let Some((name, _)) = cases.as_slice().iter().find_map(|c| c.names.first()) {
+                    return self.error_help(
+                        Code::Match,
+                        *name,
+                        "a name in one of several patterns",
+                        "write an arm for each pattern that has names",
+                    );
+                }
+                let first = cases.next()?;
+                Some(cases.fold(first, |a, b| {
+                    let cond = a.cond.zip(b.cond).map(|(a, b)| Expr::func(Func::Or, vec![a, b]));
+                    Asked { cond, names: Vec::new() }
+                }))
+            }
+            syn::Pat::Path(p) => self.value_or_variant(p, pat, place),
+            syn::Pat::TupleStruct(t) => {
+                let variant = variant_of(&t.path)?;
+                let fields = t.elems.iter().enumerate().map(|(k, pat)| (k.to_string(), pat));
+                if let Some(rest) = t.elems.iter().find(|p| matches!(p, syn::Pat::Rest(_))) {
+                    let wanted = "name each field, or `_`";
+                    return self.error_help(Code::Match, rest, "fields that are left out here aren't counted", wanted);
+                }
+                self.variant(&variant, fields.collect(), place)
+            }
+            syn::Pat::Struct(s) => {
+                let variant = variant_of(&s.path)?;
+                let fields = s.fields.iter().map(|f| {
+                    let name = match &f.member {
+                        syn::Member::Named(name) => plain_name(name),
+                        syn::Member::Unnamed(k) => k.index.to_string(),
+                    };
+                    (name, &*f.pat)
+                });
+                self.variant(&variant, fields.collect(), place)
+            }
+            other => self.error_help(
+                Code::Match,
+                other,
+                "this pattern isn't part of the language",
+                "numbers, ranges, constants, variants of enums with their fields, names, `_`, and several of them with `|` are",
+            ),
+        }
+    }
+
+    /// A path in a pattern: a variant without fields, or a constant.
+    fn value_or_variant<'a>(&mut self, p: &syn::ExprPath, at: &syn::Pat, place: &Place) -> Option<Asked<'a>> {
+        let of_enum = match self.type_of_place(place) {
+            Type::Struct(..) => true,
+            Type::Unknown => {
+                let (len, segments) = (p.path.segments.len(), &p.path.segments);
+                let of = len.checked_sub(2).map(|k| segments[k].ident.to_string());
+                let is_enum = |name: &String| is_type_name(name) && ScalarType::from_name(name).is_none();
+                of.as_ref().is_some_and(is_enum) || p.path.is_ident("None")
+            }
+            _ => false,
+        };
+        if of_enum {
+            let variant = variant_of(&p.path)?;
+            return self.variant(&variant, Vec::new(), place);
+        }
+        let (value, span) = (self.path_expr(p)?, self.span(at));
+        let cond = Expr::func(Func::Eq, vec![Expr::read(Place { span, ..place.clone() }), value]);
+        Some(Asked { cond: Some(cond), names: Vec::new() })
+    }
+
+    /// A variant with patterns for its fields.
+    fn variant<'a>(
+        &mut self,
+        variant: &str,
+        fields: Vec<(String, &'a syn::Pat)>,
+        place: &Place,
+    ) -> Option<Asked<'a>> {
+        self.variants += 1;
+        let parts = place.clone().with(Step::Field(PARTS.to_string()));
+        let of_option = matches!(variant, "Some" | "None");
+        let part = |name: String| parts.clone().with(Step::Field(name));
+        let element = |k| parts.clone().with(Step::Element(k));
+        let cond = match variant {
+            "Some" => Expr::read(element(0)),
+            "None" => Expr::func(Func::Not, vec![Expr::read(element(0))]),
+            variant => {
+                let number = Expr::new(ExprKind::Len(part(number_of(variant)), None));
+                Expr::func(Func::Eq, vec![Expr::read(part(VARIANT.into())) + Expr::index(1), number])
+            }
+        };
+        let mut asked = Asked { cond: Some(cond), names: Vec::new() };
+        for (field, pat) in fields {
+            let held = if of_option { element(1) } else { part(part_of(variant, &field)) };
+            let inner = self.asked(pat, &held)?;
+            asked.cond = both(asked.cond, inner.cond);
+            asked.names.extend(inner.names);
+        }
+        Some(asked)
+    }
+}
+
+/// The name of a variant.
+fn variant_of(path: &syn::Path) -> Option<String> {
+    path.segments.last().map(|s| plain_name(&s.ident))
+}
+
+/// Both conditions, where there are any.
+fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(Expr::func(Func::And, vec![a, b])),
+        (a, b) => a.or(b),
+    }
+}
+
+/// A value in the scope of names.
+fn within(names: Vec<(VarId, Expr)>, value: Expr) -> Expr {
+    match names.is_empty() {
+        true => value,
+        false => {
+            let span = value.span;
+            Expr::new(ExprKind::Block(names, Box::new(value))).at(span)
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Enums as values: what programs know of one are its parts, a value that says which variant it is and has the fields of all variants,
+//! of which those of the others are zero. Its shadow is the parts' shadow.
+
+use super::{Linear, NoShadow, Primal, Scalar, Zero};
+use crate::error::Error;
+use crate::lanes::{LaneByLane, Laned, Pack};
+use crate::structure::{Structs, Structure};
+use crate::value::{Data, DynArg, PlaneReader, PlaneWriter};
+use rev_compiler::ir::{Class, Generic, GenericKind, ScalarType, StructDef, Type};
+use std::fmt::Debug;
+use std::ops::Deref;
+
+/// The one field that an enum has for programs.
+pub const PARTS: &str = "__parts";
+
+/// An enum whose values are values of the language: under `#[derive(Reversible)]`, or an [`Option`].
+#[diagnostic::on_unimplemented(
+    message = "[R0606] `{Self}` isn't an enum that a program can look into",
+    label = "matched here",
+    note = "an enum is one under `#[derive(Clone, Debug, Reversible)]`; so is an `Option` of a number"
+)]
+pub trait Variants: Clone + Debug + Send + Sync {
+    /// Its name.
+    const NAME: &'static str;
+    /// Which variant it is, and the fields of all of them. Zero stands for the first variant with zeros in its fields.
+    type Parts: Primal;
+
+    /// What it is made of.
+    fn parts(&self) -> Self::Parts;
+    /// The value with these parts.
+    fn of_parts(parts: Self::Parts) -> Self;
+}
+
+/// The cotangents of an enum: those of its parts.
+pub struct VariantsShadow<E: Variants, const N: usize> {
+    #[doc(hidden)]
+    pub __parts: <E::Parts as Primal>::Shadow<N>,
+}
+
+impl<E: Variants, const N: usize> Deref for VariantsShadow<E, N> {
+    type Target = <E::Parts as Primal>::Shadow<N>;
+    fn deref(&self) -> &Self::Target {
+        &self.__parts
+    }
+}
+
+impl<E: Variants, const N: usize> Clone for VariantsShadow<E, N> {
+    fn clone(&self) -> Self {
+        VariantsShadow { __parts: self.__parts.clone() }
+    }
+}
+
+impl<E: Variants, const N: usize> Debug for VariantsShadow<E, N> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.__parts.fmt(f)
+    }
+}
+
+impl<E: Variants, const N: usize> PartialEq for VariantsShadow<E, N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.__parts == other.__parts
+    }
+}
+
+impl<E: Variants, const N: usize> Zero for VariantsShadow<E, N> {
+    fn zero() -> Self {
+        VariantsShadow { __parts: Zero::zero() }
+    }
+}
+
+impl<E: Variants, const N: usize> Linear for VariantsShadow<E, N> {
+    type Over = E;
+    type Part = NoShadow<()>;
+    type InLanes = LaneByLane;
+
+    #[inline]
+    fn accumulate(&mut self, v: &Self) {
+        self.__parts.accumulate(&v.__parts);
+    }
+    #[inline]
+    fn deduct(&mut self, v: &Self) {
+        self.__parts.deduct(&v.__parts);
+    }
+    #[inline]
+    fn negate(&mut self) {
+        self.__parts.negate();
+    }
+    #[inline]
+    fn set_zero(&mut self) {
+        self.__parts.set_zero();
+    }
+    #[inline]
+    fn is_zero(&self) -> bool {
+        self.__parts.is_zero()
+    }
+}
+
+impl<E: Variants, const N: usize> Laned for VariantsShadow<E, N> {
+    type Lanes = Pack<<E::Parts as Primal>::Shadow<N>>;
+    type Rows = LaneByLane;
+
+    #[inline(always)]
+    fn splat(v: Self) -> Pack<Self> {
+        Pack(Laned::splat(v.__parts))
+    }
+    #[inline(always)]
+    fn lane(pack: &Pack<Self>, k: usize) -> Self {
+        VariantsShadow { __parts: Laned::lane(&pack.0, k) }
+    }
+    #[inline(always)]
+    fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
+        Laned::set_lane(&mut pack.0, k, v.__parts);
+    }
+}
+
+impl<E: Variants, const N: usize> DynArg for VariantsShadow<E, N> {
+    fn load(&self) -> Data {
+        Data::record(E::NAME, [(PARTS, self.__parts.load())])
+    }
+    fn store(&mut self, data: &Data) -> Result<(), Error> {
+        self.__parts.store(data.field(PARTS)?)
+    }
+    fn update_sides(&mut self, f: &mut dyn FnMut(&mut [f64])) -> Result<(), Error> {
+        self.__parts.update_sides(f)
+    }
+    fn sides(&self, f: &mut dyn FnMut(&[f64])) {
+        self.__parts.sides(f);
+    }
+    fn scalars(list: &mut Vec<ScalarType>) -> bool {
+        <E::Parts as DynArg>::scalars(list)
+    }
+    #[inline]
+    fn put(&self, to: &mut PlaneWriter<'_>) {
+        self.__parts.put(to);
+    }
+    #[inline]
+    fn take(&mut self, from: &mut PlaneReader<'_>) {
+        self.__parts.take(from);
+    }
+}
+
+/// What makes an enum with [`Variants`] a value: the traits of values, by its parts. Its gradient is what is said of the shadow of
+/// these.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! enum_value {
+    (
+        [$($generics:tt)*] $E:ty, [$($clause:tt)*],
+        $Gradient:ty, |$shadow:ident| $get:expr, |$gradient:ident| $put:expr
+    ) => {
+        impl<$($generics)*> $crate::scalar::Zero for $E $($clause)* {
+            fn zero() -> Self {
+                $crate::scalar::Variants::of_parts($crate::scalar::Zero::zero())
+            }
+        }
+        impl<$($generics)*> $crate::scalar::Primal for $E $($clause)* {
+            type RealPart = ();
+            type Shadow<const __N: usize> = $crate::scalar::VariantsShadow<Self, __N>;
+            type Gradient = $Gradient;
+
+            #[inline]
+            fn gradient($shadow: Self::Shadow<1>) -> Self::Gradient {
+                let $shadow = $shadow.__parts;
+                $get
+            }
+            #[inline]
+            fn cotangent($gradient: Self::Gradient) -> Self::Shadow<1> {
+                $crate::scalar::VariantsShadow { __parts: $put }
+            }
+            fn of_tangent(
+                shadow: &Self::Shadow<1>,
+                like: &Self,
+            ) -> ::core::result::Result<Self, $crate::Error> {
+                let (mut value, mut numbers) = (like.clone(), ::std::vec::Vec::new());
+                $crate::value::DynArg::sides(shadow, &mut |sides| numbers.extend_from_slice(sides));
+                let mut numbers = numbers.into_iter();
+                $crate::value::DynArg::update_sides(&mut value, &mut |sides| {
+                    sides.fill(numbers.next().unwrap_or(f64::NAN));
+                })?;
+                ::core::result::Result::Ok(value)
+            }
+            #[inline]
+            fn zero_shadow<const __N: usize>(&self) -> Self::Shadow<__N> {
+                let parts = $crate::scalar::Variants::parts(self);
+                $crate::scalar::VariantsShadow { __parts: $crate::scalar::Primal::zero_shadow(&parts) }
+            }
+            #[inline]
+            fn zero_like(&self) -> Self {
+                $crate::scalar::Zero::zero()
+            }
+            const HAS_SUMS: bool = false;
+            fn add_each(&mut self, _: &Self, _: bool) {}
+            fn magnitude(&self) -> f64 {
+                $crate::scalar::Primal::magnitude(&$crate::scalar::Variants::parts(self))
+            }
+            fn compare(
+                &self,
+                expected: &Self,
+                tolerances: &$crate::Tolerances,
+                held: ::core::option::Option<f64>,
+            ) -> ::core::result::Result<(), $crate::scalar::Mismatch> {
+                let [found, expected] = [self, expected].map($crate::scalar::Variants::parts);
+                $crate::scalar::Primal::compare(&found, &expected, tolerances, held)
+            }
+        }
+        impl<$($generics)*> $crate::lanes::Laned for $E $($clause)* {
+            type Lanes = $crate::lanes::Pack<<$E as $crate::scalar::Variants>::Parts>;
+            type Rows = $crate::lanes::LaneByLane;
+
+            #[inline(always)]
+            fn splat(v: Self) -> $crate::lanes::Pack<Self> {
+                $crate::lanes::Pack($crate::lanes::Laned::splat($crate::scalar::Variants::parts(&v)))
+            }
+            #[inline(always)]
+            fn lane(pack: &$crate::lanes::Pack<Self>, k: usize) -> Self {
+                $crate::scalar::Variants::of_parts($crate::lanes::Laned::lane(&pack.0, k))
+            }
+            #[inline(always)]
+            fn set_lane(pack: &mut $crate::lanes::Pack<Self>, k: usize, v: Self) {
+                $crate::lanes::Laned::set_lane(&mut pack.0, k, $crate::scalar::Variants::parts(&v));
+            }
+        }
+        impl<$($generics)*> $crate::value::DynArg for $E $($clause)* {
+            fn load(&self) -> $crate::value::Data {
+                let parts = $crate::value::DynArg::load(&$crate::scalar::Variants::parts(self));
+                $crate::value::Data::record(
+                    <$E as $crate::scalar::Variants>::NAME,
+                    [($crate::scalar::PARTS, parts)],
+                )
+            }
+            fn store(&mut self, data: &$crate::value::Data) -> ::core::result::Result<(), $crate::Error> {
+                let mut parts = $crate::scalar::Variants::parts(self);
+                $crate::value::DynArg::store(&mut parts, data.field($crate::scalar::PARTS)?)?;
+                *self = $crate::scalar::Variants::of_parts(parts);
+                ::core::result::Result::Ok(())
+            }
+            fn update_sides(
+                &mut self,
+                f: &mut dyn ::core::ops::FnMut(&mut [f64]),
+            ) -> ::core::result::Result<(), $crate::Error> {
+                let mut parts = $crate::scalar::Variants::parts(self);
+                $crate::value::DynArg::update_sides(&mut parts, f)?;
+                *self = $crate::scalar::Variants::of_parts(parts);
+                ::core::result::Result::Ok(())
+            }
+            fn sides(&self, f: &mut dyn ::core::ops::FnMut(&[f64])) {
+                $crate::value::DynArg::sides(&$crate::scalar::Variants::parts(self), f);
+            }
+            fn scalars(list: &mut ::std::vec::Vec<$crate::ir::ScalarType>) -> bool {
+                <<$E as $crate::scalar::Variants>::Parts as $crate::value::DynArg>::scalars(list)
+            }
+            #[inline]
+            fn put(&self, to: &mut $crate::value::PlaneWriter<'_>) {
+                $crate::value::DynArg::put(&$crate::scalar::Variants::parts(self), to);
+            }
+            #[inline]
+            fn take(&mut self, from: &mut $crate::value::PlaneReader<'_>) {
+                let mut parts = $crate::scalar::Variants::parts(self);
+                $crate::value::DynArg::take(&mut parts, from);
+                *self = $crate::scalar::Variants::of_parts(parts);
+            }
+        }
+    };
+}
+
+impl<T: Scalar> Variants for Option<T> {
+    const NAME: &'static str = "Option";
+    /// Whether it is `Some`, and the number or zero.
+    type Parts = (bool, T);
+
+    #[inline]
+    fn parts(&self) -> (bool, T) {
+        self.map_or_else(|| (false, T::zero()), |v| (true, v))
+    }
+    #[inline]
+    fn of_parts((is_some, value): (bool, T)) -> Option<T> {
+        is_some.then_some(value)
+    }
+}
+
+enum_value! {
+    [T: Scalar] Option<T>, [],
+    T::Gradient, |shadow| T::gradient(shadow.1), |gradient| (NoShadow::NEW, T::cotangent(gradient))
+}
+
+impl<T: Scalar> Structure for Option<T> {
+    fn definition() -> StructDef {
+        let generic = Generic { name: "T".into(), kind: GenericKind::Scalar(Class::Scalar) };
+        let parts = Type::Tuple(vec![Type::Scalar(ScalarType::Bool), Type::Generic("T".into())]);
+        StructDef { name: "Option".into(), generics: vec![generic], fields: vec![(PARTS.into(), parts)] }
+    }
+    fn define_fields(_: &mut Structs) {}
+}
