@@ -390,8 +390,8 @@ codes! {
             "The value is not known."
             "Declare it, or correct the name."
         UnsupportedAttribute R0615 "an attribute that isn't known here"
-            "The attributes of the language are `post`, `injective`, `disjoint`, `compute`, `inverse`, `unchecked` and \
-             `external`, each at the statements that docs/language.md shows."
+            "The attributes of the language are `post`, `keep`, `checkpoint`, `injective`, `disjoint`, `compute`, `inverse`, `unchecked` \
+             and `external`, each at the statements that docs/language.md shows."
             "It would have no effect."
             "Remove it, or move it to the statement that it is about."
         NotAPlace R0616 "something that can't be changed stands where a place is needed"
