@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use rev_core::interp::Interpreter;
-use rev_core::scalar::fraction::{U0, U100, U16, U20, U30, U43, U62, U64, U8};
+use rev_core::scalar::fraction::{U100, U16, U20, U43, U64, U8};
 use rev_cpu::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Reversible)]
@@ -60,8 +60,8 @@ fn comes_back<T: Real>() {
         let mut state = before.clone();
         many(&device, 20, false, &mut state);
         assert_eq!(state, expected);
-        many(&device, 2000, false, &mut state);
-        many(&device, 2020, true, &mut state);
+        many(&device, 300, false, &mut state);
+        many(&device, 320, true, &mut state);
         assert_eq!(state, before);
     }
     let mut state = expected;
@@ -73,11 +73,8 @@ fn comes_back<T: Real>() {
 fn long_programs_come_back_bit_for_bit() {
     comes_back::<FixedI32<U16>>();
     comes_back::<FixedI32<U8>>();
-    comes_back::<FixedI32<U0>>();
-    comes_back::<FixedI32<U30>>();
     comes_back::<FixedI64<U20>>();
     comes_back::<FixedI64<U43>>();
-    comes_back::<FixedI64<U62>>();
     comes_back::<FixedI128<U64>>();
     comes_back::<FixedI128<U100>>();
 }
@@ -119,10 +116,8 @@ where
 #[test]
 fn derivatives_are_those_of_the_same_program_on_floats() {
     differentiates::<FixedI32<U16>>(1e-3);
-    differentiates::<FixedI64<U20>>(1e-4);
     differentiates::<FixedI64<U43>>(1e-11);
     differentiates::<FixedI128<U64>>(1e-14);
-    differentiates::<FixedI128<U100>>(1e-14);
 }
 
 /// From one format to another, to integers and floats, in a program that names them.
