@@ -100,7 +100,7 @@ fn nearest<T: Real>(high: i128, low: i128, more: i128, n: i128) -> T {
 #[reversible]
 impl<T: Real + Float> Exact<T> {
     /// `self += x`.
-    #[reversible(tangent)]
+    #[reversible(tangent, inverse_adjoint)]
     pub fn add_assign(&mut self, x: T) {
         let (k, low, high, kind, stray) = digits(x);
         self.words[k] += low as i128;
@@ -116,7 +116,7 @@ impl<T: Real + Float> Exact<T> {
     }
 
     /// Adds all of these, in parallel.
-    #[reversible(tangent)]
+    #[reversible(tangent, inverse_adjoint)]
     pub fn add_all(&mut self, x: &[T]) {
         for i in par(0..x.len()) {
             let (k, low, high, kind, stray) = digits(x[i]);
@@ -128,7 +128,7 @@ impl<T: Real + Float> Exact<T> {
     }
 
     /// Adds another sum.
-    #[reversible(tangent)]
+    #[reversible(tangent, inverse_adjoint)]
     pub fn merge(&mut self, other: &Exact<T>) {
         for k in 0..34 {
             self.words[k] += other.words[k];
@@ -140,7 +140,7 @@ impl<T: Real + Float> Exact<T> {
     }
 
     /// `out +=` the sum, rounded to nearest, ties to even.
-    #[reversible(tangent)]
+    #[reversible(tangent, inverse_adjoint)]
     pub fn read(&self, out: &mut T) {
         let mut carry = [0i128; 35];
         for k in 0..34 {

@@ -15,7 +15,7 @@ pub struct Log<T: Real> {
 #[reversible]
 impl<T: Real> Log<T> {
     /// `self *= y`.
-    #[reversible(tangent)]
+    #[reversible(tangent, inverse_adjoint)]
     pub fn mul_assign(&mut self, by: T) {
         self.repr += by;
     }

@@ -14,7 +14,7 @@ macro_rules! tropical {
         #[reversible]
         impl<T: Real> $name<T> {
             /// `self *= y`.
-            #[reversible(tangent)]
+            #[reversible(tangent, inverse_adjoint)]
             pub fn mul_assign(&mut self, by: T) {
                 self.repr += by;
             }

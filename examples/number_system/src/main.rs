@@ -11,8 +11,8 @@ pub struct Odds<T: Real> {
 
 #[reversible]
 impl<T: Real> Odds<T> {
-    /// `odds *= evidence`, and `/=`.
-    #[reversible]
+    /// `odds *= evidence`, and `/=`, which derivatives go through.
+    #[reversible(inverse_adjoint)]
     pub fn mul_assign(&mut self, by: T) {
         self.repr += by;
     }
