@@ -169,12 +169,14 @@ impl Body<'_> {
         });
         let fits = self.fits(place, &quote!(&*__p), &quote!(__v));
         let seen = self.see(place.var, quote!(&*__p));
+        let span = self.source.spans.span(place.span);
+        let apply = quote_spanned!(span=> __f::update::#name);
         quote!({
             #aliases
             let __v = &#value;
             let __p = &mut #target;
             #fits
-            __f::update::#name(__p, __v);
+            #apply(__p, __v);
             #seen
         })
     }

@@ -17,9 +17,4 @@ fn sum(p: &mut Pair<f64>, q: &Pair<f64>) {
     p.a += q.b;
 }
 
-#[reversible]
-fn generic<T: Real>(p: &mut Pair<T>, q: &Pair<T>) {
-    p.a -= q.b;
-}
-
 fn main() {}

@@ -118,7 +118,7 @@ pub fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
             slots.push(slot);
         }
         if pair.is_given(&value) && !is_zeroed {
-            let shape = |dot: &Param| same_shape(p, &value.1, &value.0.ident, &dot.0.ident);
+            let shape = |dot: &Param| same_shape(p, value.1, &value.0.ident, &dot.0.ident);
             code.extend(companions.first().map(shape));
         }
     }
