@@ -472,3 +472,104 @@ fn functions_of_enums_and_tangents() {
     let g = Shape_perimeter::gradient(&Interpreter::new(), &shape, 0.5).unwrap();
     assert_eq!((g.this.box_width.get(), g.this.box_height.get(), g.by), (1.5, 1.0, 6.0));
 }
+
+/// Arms that only have guards, and one that asks behind one that doesn't.
+#[reversible]
+fn only_guards(y: &mut i64, k: i64, on: bool) {
+    match k {
+        k if k > 5 => *y += 1,
+        _ if on => *y += 10,
+        _ => *y += 100,
+    }
+    match k {
+        _ if on => *y += 1000,
+        0 => *y += 2000,
+        _ => *y += 3000,
+    }
+    *y += match on {
+        true if k == 1 => 10000,
+        false => 20000,
+        true => 30000,
+    };
+}
+
+#[test]
+fn guards() {
+    let plainly = |k, on| {
+        let y = match k {
+            k if k > 5 => 1,
+            _ if on => 10,
+            _ => 100,
+        };
+        let y = y + match k {
+            _ if on => 1000,
+            0 => 2000,
+            _ => 3000,
+        };
+        y + match on {
+            true if k == 1 => 10000,
+            false => 20000,
+            true => 30000,
+        }
+    };
+    for (k, on) in (0..8).flat_map(|k| [(k, false), (k, true)]) {
+        let (mut a, mut b, mut c) = (0, 0, 0);
+        only_guards::run(&Cpu::new(), &mut a, k, on).unwrap();
+        only_guards::run(&Interpreter::new(), &mut b, k, on).unwrap();
+        only_guards::run(&Emulator::new(), &mut c, k, on).unwrap();
+        assert_eq!([a, b, c], [plainly(k, on); 3], "{k} {on}");
+        only_guards::inverse(&mut a, k, on).unwrap();
+        assert_eq!(a, 0);
+    }
+}
+
+/// Arms in which something is lost.
+#[reversible]
+fn stepped<T: Real>(y: &mut T, x: &[T], kinds: &[Response]) {
+    let mut s = T::one();
+    #[checkpoint]
+    for t in 0..x.len() {
+        match kinds[t] {
+            Response::Off => s = x[t],
+            Response::Linear => s = s * x[t] + 1.0,
+            Response::LogLike => {}
+        }
+    }
+    *y += s * s;
+}
+
+#[test]
+fn arms_that_assign() {
+    let all = [
+        Response::Linear,
+        Response::LogLike,
+        Response::Linear,
+        Response::Off,
+        Response::LogLike,
+        Response::Linear,
+    ];
+    let x = [0.5, 2.0, -1.5, 0.25, 3.0, 0.75];
+    let plainly = |x: &[f64]| {
+        let s = x.iter().zip(&all).fold(1.0, |s, (x, kind)| match kind {
+            Response::Off => *x,
+            Response::Linear => s * x + 1.0,
+            Response::LogLike => s,
+        });
+        s * s
+    };
+    fn on<D: Device>(device: &D, all: &[Response], x: &[f64], plainly: &dyn Fn(&[f64]) -> f64) {
+        for n in 0..=x.len() {
+            let (x, all) = (&x[..n], &all[..n]);
+            let g = stepped::gradient(device, x, all).unwrap();
+            assert!((g.value - plainly(x)).abs() < 1e-12);
+            for i in 0..n {
+                let at = |h: f64| {
+                    plainly(&(0..n).map(|k| x[k] + if k == i { h } else { 0.0 }).collect::<Vec<_>>())
+                };
+                assert!((g.x[i] - (at(1e-6) - at(-1e-6)) / 2e-6).abs() < 1e-6, "{i}");
+            }
+        }
+    }
+    on(&Cpu::new(), &all, &x, &plainly);
+    on(&Interpreter::new(), &all, &x, &plainly);
+}

@@ -169,11 +169,11 @@ pub struct Source {
 pub struct Matched {
     /// The function in which it stands; those that are derived of it have other names.
     pub function: String,
-    /// The span of the first branch that it becomes.
+    /// The span of the first branch that asks something of what is matched.
     pub span: ir::Span,
-    /// What is matched.
-    pub place: ir::Place,
-    /// Where that stands.
+    /// How many steps the path of that has. It is the first place that the branch's condition reads.
+    pub depth: usize,
+    /// Where it stands.
     pub at: proc_macro2::Span,
     /// Whether it is an enum, of which nothing may be moved.
     pub by_reference: bool,

@@ -27,6 +27,18 @@ pub enum Reach {
     Atomic,
 }
 
+/// The place that an expression reads first.
+fn first_place(e: &Expr) -> Option<&Place> {
+    match &e.kind {
+        ExprKind::Read(place) | ExprKind::Len(place, _) => Some(place),
+        _ => {
+            let mut first = None;
+            e.each_child(&mut |part| first = first.or_else(|| first_place(part)));
+            first
+        }
+    }
+}
+
 impl Body<'_> {
     /// The value of an expression.
     pub fn expr(&mut self, e: &Expr) -> TokenStream {
@@ -46,8 +58,8 @@ impl Body<'_> {
             ExprKind::Partials(path, args) => self.pure_call(path, 1, args),
             ExprKind::Cast(e, ty) => self.cast(e, ty),
             ExprKind::If(c, a, b) => {
+                let arms = self.arms(e.span, c);
                 let (c, a, b) = (self.expr(c), self.expr(a), self.expr(b));
-                let arms = self.arms(e.span);
                 quote!(if #c { #arms #a } else { #b })
             }
             ExprKind::Block(lets, e) => self.expr_block(lets, e),
@@ -219,13 +231,16 @@ impl Body<'_> {
     }
 
     /// Where a branch stands for a `match`, one with the same patterns, so that rustc says what is missing in it.
-    pub fn arms(&mut self, span: Span) -> TokenStream {
+    pub fn arms(&mut self, span: Span, cond: &Expr) -> TokenStream {
         let matched = self.source.matched(&self.function.name, span).filter(|_| self.lane.is_none());
         let Some(matched) = matched else { return TokenStream::new() };
-        let place = self.place(&matched.place, Reach::Read);
-        let (arms, borrow) = (&matched.arms, matched.by_reference.then(|| quote!(&)));
-        let at = matched.at.resolved_at(proc_macro2::Span::call_site());
-        let place = at_span(quote!(#borrow #place), at);
+        let Some(asked) = first_place(cond).filter(|asked| asked.path.len() >= matched.depth) else {
+            return self.defect("a `match` that asks nothing");
+        };
+        let place = Place { path: asked.path[..matched.depth].to_vec(), ..asked.clone() };
+        let (place, borrow) = (self.place(&place, Reach::Read), matched.by_reference.then(|| quote!(&)));
+        let place = at_span(quote!(#borrow #place), matched.at.resolved_at(proc_macro2::Span::call_site()));
+        let arms = &matched.arms;
         quote!(if false { match #place { #arms } })
     }
 

@@ -670,7 +670,7 @@ impl Body<'_> {
             }
             None => TokenStream::new(),
         };
-        let arms = self.arms(self.standing());
+        let arms = self.arms(self.standing(), cond);
         let (then, otherwise) = (self.block(then), self.block(otherwise));
         quote!({
             #arms

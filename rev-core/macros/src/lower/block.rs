@@ -42,19 +42,18 @@ impl Lowerer {
                     out.extend(self.checkpointed(f, rest));
                     return out;
                 }
-                syn::Stmt::Expr(syn::Expr::Assign(a), _) if self.steps.is_some() => {
-                    self.attributes(&a.attrs, &[]);
-                    out.extend(self.renew(a));
-                }
-                syn::Stmt::Expr(e, _) => {
-                    let statements = self.statement(e);
-                    out.extend(self.around_made(statements));
-                }
+                syn::Stmt::Expr(e, _) => out.extend(self.statement_with_arguments(e)),
                 syn::Stmt::Macro(m) => self.macro_statement(&m.mac),
                 syn::Stmt::Item(item) => self.item(item),
             }
         }
         out
+    }
+
+    /// A statement inside the ancillas that its arguments are made in.
+    pub(super) fn statement_with_arguments(&mut self, e: &syn::Expr) -> Block {
+        let statements = self.statement(e);
+        self.around_made(statements)
     }
 
     fn compute(&mut self, b: &syn::ExprBlock, rest: &[syn::Stmt]) -> Stmt {

@@ -6,7 +6,7 @@
 //! emitted beside the first branch.
 
 use quote::{quote, ToTokens};
-use rev_compiler::diag::Code;
+use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{
     Block, Expr, ExprKind, Place, ScalarType, Span, Step, Stmt, StmtKind, Type, VarId, VarKind,
 };
@@ -45,7 +45,7 @@ impl Lowerer {
         let span = self.match_head(m);
         let arms =
             m.arms.iter().map(|arm| (Some(&arm.pat), arm.guard.as_ref().map(|(_, g)| &**g), &*arm.body));
-        self.cases(&m.expr, arms.collect(), span, |this, body| this.statement(body))
+        self.cases(&m.expr, arms.collect(), span, |this, body| this.statement_with_arguments(body))
     }
 
     /// `if let p = e { .. } else { .. }` as a statement.
@@ -162,8 +162,8 @@ impl Lowerer {
         Some((Place { span: value.span, ..Place::var(var) }, Some((var, value))))
     }
 
-    /// The arms, all of which are read before the first error counts. The last one needs no condition where others stand before
-    /// it: rustc has seen that nothing is left then.
+    /// The arms, all of which are read before the first error counts. The last one needs no condition where another asks: rustc
+    /// has seen that nothing else is left then.
     fn arms<B, T>(
         &mut self,
         (place, at): (&Place, proc_macro2::Span),
@@ -178,9 +178,12 @@ impl Lowerer {
         });
         let patterns = patterns.collect();
         let variants = self.variants;
+        let mut first_asked = None;
         let last = written.len().saturating_sub(1);
+        let guarded_at_last = written.last().is_some_and(|(_, guard, _)| guard.is_some());
         let arms = written.into_iter().enumerate().map(|(k, (pat, guard, body))| {
             let mark = self.scope.len();
+            let span = pat.filter(|_| k > 0).map_or(span, |pat| self.span(pat));
             let asked = pat.map_or_else(|| Some(Asked::default()), |pat| self.asked(pat, place));
             if let (None, Some(pat)) = (&asked, pat) {
                 self.declare_unread(pat);
@@ -189,6 +192,10 @@ impl Lowerer {
                 return None;
             }
             let Asked { mut cond, names } = asked?;
+            if k == last && guard.is_none() && first_asked.is_some() {
+                cond = None;
+            }
+            first_asked = first_asked.or(cond.as_ref().map(|_| span));
             let mut guarded = Some(());
             if let Some(guard) = guard {
                 let named = self.named(&names);
@@ -196,20 +203,30 @@ impl Lowerer {
                 self.scope.truncate(mark);
                 guarded = guard.as_ref().map(|_| ());
                 cond = both(cond, guard);
-            } else if k == last && k > 0 {
-                cond = None;
             }
+            // an arm is a block of its own, with braces or without
+            self.blocks.push(mark);
             let names = self.named(&names);
             let then = lower(self, body);
+            self.blocks.pop();
             self.scope.truncate(mark);
-            let span = pat.filter(|_| k > 0).map_or(span, |pat| self.span(pat));
             guarded.and(then).map(|then| Arm { cond, names, then, span })
         });
         // all of them are read
         let arms: Vec<_> = arms.collect();
         let (function, by_reference) = (self.function.name.clone(), self.variants > variants);
-        let place = place.clone();
-        self.source.matches.push(Matched { function, span, place, at, by_reference, arms: patterns });
+        let depth = place.path.len();
+        match first_asked {
+            Some(span) => {
+                self.source.matches.push(Matched { function, span, depth, at, by_reference, arms: patterns });
+            }
+            None if guarded_at_last => {
+                let message = "no arm is left where no guard holds";
+                let d = Diagnostic::new(Code::Match, span, message).help("end with `_ => ..`");
+                return self.report(d);
+            }
+            None => {}
+        }
         arms.into_iter().collect()
     }
 

@@ -21,6 +21,10 @@ impl Lowerer {
     pub(super) fn statement(&mut self, e: &syn::Expr) -> Block {
         match e {
             syn::Expr::Binary(b) => self.compound(b),
+            syn::Expr::Assign(a) if self.steps.is_some() => {
+                self.attributes(&a.attrs, &[]);
+                self.renew(a)
+            }
             syn::Expr::Call(c) => {
                 self.attributes(&c.attrs, &[]);
                 self.call_statement(c)

@@ -28,6 +28,14 @@ fn choose<T: Real>(y: &mut T, k: u32, shape: &Shape<T>, x: &[T; 2]) {
     }
 }
 
+#[reversible]
+fn guarded(y: &mut f64, k: i64, x: f64) {
+    match k {
+        k if k > 0 => *y += x,
+        _ if x > 0.0 => *y -= x,
+    }
+}
+
 #[reversible(tangent)]
 fn held<T: Real>(y: &mut T, shape: &Shape<T>) {
     if let Shape::Circle(r, _) = shape {
