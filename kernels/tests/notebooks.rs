@@ -360,9 +360,9 @@ fn one_number_that_all_threads_read() {
         let cpu = Cpu::with_threads(threads).parallel_from(0);
         let v = shared::vjp(&cpu, &[1.0; 3], &[0.0; 3], 2.0, &z).unwrap();
         assert_eq!(v.x_bar, 6.0);
-        for i in 0..3 {
-            close(v.y[i], 2.0 * z[i] + z[i].exp(), 1e-14);
-            close(v.z_bar[i], 2.0 + z[i].exp(), 1e-14);
+        for (i, z) in z.iter().enumerate() {
+            close(v.y[i], 2.0 * z + z.exp(), 1e-14);
+            close(v.z_bar[i], 2.0 + z.exp(), 1e-14);
         }
     }
 }
