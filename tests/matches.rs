@@ -573,3 +573,31 @@ fn arms_that_assign() {
     on(&Cpu::new(), &all, &x, &plainly);
     on(&Interpreter::new(), &all, &x, &plainly);
 }
+
+/// A pair of numbers.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Pair<T: Real> {
+    a: T,
+    b: T,
+}
+
+#[reversible]
+fn product<T: Real>(y: &mut T, pair: &Pair<T>) {
+    *y += pair.a * pair.b;
+}
+
+/// An argument that is made of what a pattern names, in an arm without braces.
+#[reversible]
+fn made<T: Real>(y: &mut T, x: Option<T>) {
+    match x {
+        Some(x) => product(&mut y, &Pair::<T> { a: x, b: 2.0 * x }),
+        None => {}
+    }
+}
+
+#[test]
+fn arms_that_make_arguments() {
+    let g = made::gradient(&Cpu::new(), Some(3.0)).unwrap();
+    assert_eq!((g.value, g.x), (18.0, 12.0));
+    assert_eq!(made::gradient(&Interpreter::new(), None::<f64>).unwrap().value, 0.0);
+}

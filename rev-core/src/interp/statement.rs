@@ -116,7 +116,7 @@ impl Machine<'_> {
         let Some(values) = self.memory.stack(&stack_at) else {
             return Err(self.no_stack(stack, &stack_at));
         };
-        let shaped = values.last().map_or(Ok(()), |top| same_shapes(&before, top, false));
+        let shaped = values.last().map_or(Ok(()), |top| same_shapes(top, &before, false));
         let top = if shaped.is_ok() { values.pop() } else { None };
         shaped.map_err(|m| misshapen(&self.text(place), m))?;
         match top {

@@ -754,7 +754,7 @@ impl Body<'_> {
             Some(ty) if ty.is_scalar() => TokenStream::new(),
             Some(_) | None => {
                 let failure = self.fail(|at| quote!(#p::fail::misshapen(#at, #shown, __e)));
-                quote!(if let __Err(__e) = #p::same_shapes(&*__p, &__v, false) { #failure })
+                quote!(if let __Err(__e) = #p::same_shapes(&__v, &*__p, false) { #failure })
             }
         };
         quote!({
