@@ -1,5 +1,7 @@
 //! Structs that hold arrays of run-time shape and stacks, as arguments, ancillas and gradients.
 
+#![allow(clippy::needless_range_loop)] // by index, as the programs are
+
 use ndarray::{arr2, Array2};
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;

@@ -78,8 +78,7 @@ fn whole_structs_are_added() {
         }
         moved::run_inverse(&*device, &mut points, &by, &x).unwrap();
         assert!(points.iter().zip(&start).all(|(p, q)| p.at == q.at && p.seen == q.seen), "{name}");
-        let seeds: Vec<_> = start.iter().map(|p| p.zero_shadow::<1>()).collect();
-        let mut seeds = seeds;
+        let mut seeds: Vec<_> = start.iter().map(|p| p.zero_shadow::<1>()).collect();
         seeds.iter_mut().for_each(|s| (s.weight, s.at[0]) = (Batch([2.0]), Batch([3.0])));
         let v = moved::vjp(&*device, &seeds, &start, &by, &x).unwrap();
         assert!(v.x_bar.iter().all(|g| (g - (2.0 * 1.5 + 2.0 + 3.0)).abs() < 1e-12), "{name}: {:?}", v.x_bar);
