@@ -1,4 +1,4 @@
-//! What an addition to an `Exact` costs beside one of floats, and what a parallel one does: the table in `docs/performance.md`.
+//! What an addition to an `Exact` costs beside one of floats, and what a parallel one does.
 
 use std::time::Instant;
 
