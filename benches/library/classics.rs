@@ -83,7 +83,7 @@ fn integers(table: &mut Table) -> Result<(), Failure> {
         },
         NONE,
     )?;
-    let text: Vec<u32> = (0..10_000u32).map(|k| (k * k >> 7) & 3).collect();
+    let text: Vec<u32> = (0..10_000u32).map(|k| ((k * k) >> 7) & 3).collect();
     table.add(
         "runs of a text of 10⁴ symbols",
         || run_length::plain::encode(&text),
