@@ -754,17 +754,20 @@ impl Body<'_> {
             Some(ty) if ty.is_scalar() => TokenStream::new(),
             Some(_) | None => {
                 let failure = self.fail(|at| quote!(#p::fail::misshapen(#at, #shown, __e)));
-                quote!(if let __Err(__e) = #p::same_shapes(&__v, &*__p, false) { #failure })
+                // before the value is taken, so that it stays where it doesn't fit
+                quote! {
+                    if let __Some(__v) = #stack.as_slice().last() {
+                        if let __Err(__e) = #p::same_shapes(__v, &*__p, false) { #failure }
+                    }
+                }
             }
         };
         quote!({
             let __p = &mut #target;
             #check
+            #fits
             match #stack.pop() {
-                __Some(__v) => {
-                    #fits
-                    *__p = __v;
-                }
+                __Some(__v) => *__p = __v,
                 __None => { #empty }
             }
             #seen
