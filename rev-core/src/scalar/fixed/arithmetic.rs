@@ -128,8 +128,7 @@ pub fn root(x: i128, of: FixedFormat) -> i128 {
     // from above, Newton's steps go down to the root's integer part
     let near = (to_f64(x, of).sqrt() * (1.0 + 1e-15) * scale(of)) as u128;
     let mut r = near.saturating_add(1).min(1 << 127);
-    loop {
-        let Some((q, _)) = divided(m, r, of.fraction()) else { break };
+    while let Some((q, _)) = divided(m, r, of.fraction()) {
         // both are below 2¹²⁸, and so is their mean
         let next = (r & q) + ((r ^ q) >> 1);
         if next >= r {
@@ -262,7 +261,7 @@ fn divided(m: u128, d: u128, fraction: u32) -> Option<(u128, u128)> {
             return None;
         }
         let next = rest << by;
-        (q, rest) = (q << by | next / d, next % d);
+        (q, rest) = ((q << by) | (next / d), next % d);
         more -= by;
     }
     Some((q, rest))

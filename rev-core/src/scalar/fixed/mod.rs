@@ -34,21 +34,21 @@ pub type Fixed43 = FixedI64<U43>;
 
 /// How many of 32 bits are behind the point: `U0` to `U30`.
 #[diagnostic::on_unimplemented(
-    message = "a fixed-point number of 32 bits can't have `{Self}` of them behind the point",
+    message = "a fixed-point number of 32 bits can't have so many of them behind the point",
     label = "from `U0` to `U30`: of all bits two are left, for the sign and the number one"
 )]
 pub trait Fraction32: LeEqU32 + Send + Sync + 'static {}
 
 /// How many of 64 bits are behind the point: `U0` to `U62`.
 #[diagnostic::on_unimplemented(
-    message = "a fixed-point number of 64 bits can't have `{Self}` of them behind the point",
+    message = "a fixed-point number of 64 bits can't have so many of them behind the point",
     label = "from `U0` to `U62`: of all bits two are left, for the sign and the number one"
 )]
 pub trait Fraction64: LeEqU64 + Send + Sync + 'static {}
 
 /// How many of 128 bits are behind the point: `U0` to `U126`.
 #[diagnostic::on_unimplemented(
-    message = "a fixed-point number of 128 bits can't have `{Self}` of them behind the point",
+    message = "a fixed-point number of 128 bits can't have so many of them behind the point",
     label = "from `U0` to `U126`: of all bits two are left, for the sign and the number one"
 )]
 pub trait Fraction128: LeEqU128 + Send + Sync + 'static {}

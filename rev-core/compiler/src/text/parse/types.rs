@@ -104,7 +104,7 @@ impl Parser {
         self.expect("<")?;
         let fraction = self.word().and_then(FixedFormat::fraction_of);
         let Some(format) = fraction.and_then(|fraction| FixedFormat::new(bits, fraction)) else {
-            return Err(self.error(&format!("a fraction from `U0` to `U{}`", bits - 2)));
+            return Err(self.error(format!("a fraction from `U0` to `U{}`", bits - 2)));
         };
         self.advance();
         self.expect(">")?;
