@@ -24,19 +24,29 @@ use super::{Erased, Fused};
 use crate::validate::{verified, Form};
 
 impl Erased {
-    /// The program with repeated functions of values that don't change computed once, and with the fields lent that its
-    /// parallel loops use.
+    /// The program with repeated functions of values that don't change computed once.
     pub fn shared(mut self) -> Erased {
-        self.function = lend(share(self.function));
+        self.function = share(self.function);
+        self
+    }
+
+    /// The program with the fields lent that its parallel loops use, to be emitted.
+    pub(crate) fn lent(mut self) -> Self {
+        self.function = lend(self.function);
         self
     }
 }
 
 impl Fused {
-    /// The program with repeated functions of values that don't change computed once, and with the fields lent that its
-    /// parallel loops use.
+    /// The program with repeated functions of values that don't change computed once.
     pub fn shared(mut self) -> Fused {
-        self.function = lend(share(self.function));
+        self.function = share(self.function);
+        self
+    }
+
+    /// The program with the fields lent that its parallel loops use, to be emitted.
+    pub(crate) fn lent(mut self) -> Self {
+        self.function = lend(self.function);
         self
     }
 }

@@ -178,7 +178,7 @@ fn fusion(function: &Function) -> Option<Fusion> {
         Some(fused) => (true, fused),
         None => (false, fuse(function)?),
     };
-    fused.is_plain().then(|| Fusion { checked, function: fused.shared() })
+    fused.is_plain().then(|| Fusion { checked, function: fused.shared().lent() })
 }
 
 impl Program {
@@ -188,11 +188,12 @@ impl Program {
         let shadows = forgets.then(|| Forms::of(&function, Wanted::Shadows));
         let (all, shadows) = match shadows.as_ref().and_then(|shadows| all.with_shadows(shadows)) {
             Some(both) => (both, None),
-            None => (all, shadows.map(Forms::shared)),
+            None => (all, shadows.map(|forms| forms.shared().lent())),
         };
         let scalars = function.params.iter().all(|p| function.var(*p).ty.is_scalar());
-        let by_value = (scalars && direction.adjoint == 0).then(|| erase(&function, Wanted::All).shared());
-        let variants = Some(Variants { all: all.shared(), shadows, by_value });
+        let by_value =
+            (scalars && direction.adjoint == 0).then(|| erase(&function, Wanted::All).shared().lent());
+        let variants = Some(Variants { all: all.shared().lent(), shadows, by_value });
         let laned =
             !standing.is_seldom(direction) && (standing.order == 0 || direction != Direction::ADJOINT);
         Program { direction, function, variants, laned }

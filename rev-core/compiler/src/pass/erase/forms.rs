@@ -50,10 +50,19 @@ impl Forms {
 
     /// With repeated functions of values that don't change computed once.
     pub fn shared(self) -> Forms {
+        self.each(Erased::shared)
+    }
+
+    /// With the fields lent that parallel loops use.
+    pub(crate) fn lent(self) -> Forms {
+        self.each(Erased::lent)
+    }
+
+    fn each(self, f: impl Fn(Erased) -> Erased) -> Forms {
         match self {
-            Forms::One(one) => Forms::One(one.shared()),
+            Forms::One(one) => Forms::One(f(one)),
             Forms::Two { checked, unchecked } => {
-                Forms::Two { checked: checked.shared(), unchecked: Box::new(unchecked.shared()) }
+                Forms::Two { checked: f(checked), unchecked: Box::new(f(*unchecked)) }
             }
         }
     }
