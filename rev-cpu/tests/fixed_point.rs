@@ -89,9 +89,9 @@ fn loss<T: Real>(out: &mut T, x: &[T], y: T) {
 }
 
 /// The gradient and a product of the Hessian are those on floats, as far as the format goes; on the interpreter in the same bits.
-fn differentiates<T: Real>(accuracy: f64)
+fn differentiates<T>(accuracy: f64)
 where
-    T: Primal<Gradient = T>,
+    T: Real + Primal<Gradient = T>,
 {
     let x = [0.25, -0.5, 0.75, 0.3];
     let numbers = x.map(T::from_f64);
