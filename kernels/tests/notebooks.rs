@@ -293,7 +293,7 @@ fn cube<T: Real>(x: T) -> T {
     x * x * x
 }
 
-#[reversible]
+#[reversible(inverse_adjoint)]
 fn add_cube<T: Real>(y: &mut T, x: T) {
     *y += cube(x);
 }

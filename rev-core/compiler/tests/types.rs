@@ -241,6 +241,7 @@ fn paths_say_what_generic_parameters_stand_for() {
 /// A number that is converted there and back is the same where every one of the first type is one of the second.
 #[test]
 fn types_hold_others() {
+    use rev_compiler::ir::FixedFormat;
     use ScalarType::*;
     let holds = |pairs: &[(ScalarType, &[ScalarType])]| {
         pairs.iter().for_each(|(a, all)| all.iter().for_each(|b| assert!(a.holds_in(*b), "{a:?} {b:?}")));
@@ -266,7 +267,7 @@ fn types_hold_others() {
         (Usize, &[U32, Isize, I64, F64]),
         (F64, &[F32, F16, I64, I128]),
         (F32, &[F16, Bf16, I32]),
-        (F16, &[Bf16, Fixed43]),
+        (F16, &[Bf16, Fixed(FixedFormat::DEFAULT)]),
         (Bf16, &[F16]),
     ];
     for (a, all) in lossy {
