@@ -75,6 +75,7 @@ const OF_THE_FRONT_END: &[Code] = &[
     Code::GradientOfInteger,
     Code::ArrayFormula,
     Code::MultiplyUpdate,
+    Code::LossyConversion,
 ];
 
 #[test]

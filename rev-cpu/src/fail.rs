@@ -372,6 +372,24 @@ pub fn same_shapes<A: DynArg, B: DynArg>(
     rev_core::value::same_shapes(expected, found, stacks).map_err(|m| misfit_of_arrays(name, m).into())
 }
 
+/// The same of the elements of slices of one length.
+///
+/// # Errors
+///
+/// When they haven't.
+pub fn same_shapes_in<A: DynArg, B: DynArg>(
+    name: &'static str,
+    expected: &[A],
+    found: &[B],
+    stacks: bool,
+) -> Result<(), Error> {
+    if A::is_shaped() {
+        same_shapes(name, &expected, &found, stacks)
+    } else {
+        Ok(())
+    }
+}
+
 /// The same of the shapes themselves.
 ///
 /// # Errors

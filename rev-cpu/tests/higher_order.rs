@@ -117,7 +117,7 @@ fn programs_about_gradients_of_pure_functions_have_hessians() {
     }
 }
 
-#[reversible(tangent)]
+#[reversible(tangent, inverse_adjoint)]
 fn bowed<T: Real>(y: &mut T, a: T, x: &[T]) {
     *y += a * a * x[0].sin() * x[1];
 }
@@ -132,7 +132,7 @@ fn twice<T: Real>(y: &mut T, f: impl Reversible<(&mut T, T, &[T])>, a: T, x: &[T
     relayed(&mut y, f, inner + a, x);
 }
 
-#[reversible(tangent)]
+#[reversible(tangent, inverse_adjoint)]
 fn relayed<T: Real>(y: &mut T, f: impl Reversible<(&mut T, T, &[T])>, a: T, x: &[T]) {
     for i in par(0..2) {
         let mut own = T::zero();

@@ -28,7 +28,7 @@ fn relaxed<T: Real>(loss: &mut T, u0: &[T], rate: T, steps: usize) {
             flips = !flips;
         }
     }
-    for i in par(0..u.len()) {
+    for i in 0..u.len() {
         *loss += u[i] * u[i] * w;
     }
     if flips {

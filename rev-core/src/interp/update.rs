@@ -82,11 +82,17 @@ fn is_enum(record: &Record) -> bool {
 
 /// `a ± b`, element by element.
 fn accumulate(op: UpdateOp, a: &Data, b: &Data) -> Result<Data, Cause> {
+    accumulate_in(op, a, b, false)
+}
+
+/// The same in a whole struct, where truth values are added by exclusive or, or elsewhere.
+fn accumulate_in(op: UpdateOp, a: &Data, b: &Data, of_struct: bool) -> Result<Data, Cause> {
     let wrong = || mistyped(op.symbol(), a.kind(), &[b]);
     let each = |a: &[Data], b: &[Data]| {
-        a.iter().zip(b).map(|(a, b)| accumulate(op, a, b)).collect::<Result<Vec<_>, _>>()
+        a.iter().zip(b).map(|(a, b)| accumulate_in(op, a, b, of_struct)).collect::<Result<Vec<_>, _>>()
     };
     match (a, b) {
+        (Data::Scalar(Value::Bool(a)), Data::Scalar(Value::Bool(b))) if of_struct => Ok(Data::scalar(a ^ b)),
         (Data::None, _) | (_, Data::None) => Ok(a.clone()),
         (Data::Array(x), Data::Array(y)) if x.shape == y.shape => {
             Ok(Data::Array(Array { shape: x.shape.clone(), elements: each(&x.elements, &y.elements)? }))
@@ -104,7 +110,7 @@ fn accumulate(op: UpdateOp, a: &Data, b: &Data) -> Result<Data, Cause> {
                 .fields
                 .iter()
                 .zip(&y.fields)
-                .map(|((name, a), (_, b))| Ok((name.clone(), accumulate(op, a, b)?)));
+                .map(|((name, a), (_, b))| Ok((name.clone(), accumulate_in(op, a, b, true)?)));
             Ok(Data::Struct(Record { name: x.name.clone(), fields: fields.collect::<Result<_, Cause>>()? }))
         }
         _ => {
@@ -131,8 +137,6 @@ fn lane(d: &Data, k: usize) -> Data {
 /// `a ± b` of two scalars.
 fn sum(op: UpdateOp, a: &Data, b: &Data) -> Option<Data> {
     let (a, b) = match (a, b) {
-        // of whole structs
-        (Data::Scalar(Value::Bool(a)), Data::Scalar(Value::Bool(b))) => return Some(Data::scalar(a ^ b)),
         (Data::Scalar(a), Data::Scalar(b)) => (*a, alike(a, *b)?),
         (Data::Scalar(a), Data::Literal(n)) => (*a, a.same_type(literal_number(*n))?),
         (Data::Literal(n), Data::Scalar(b)) => (b.same_type(literal_number(*n))?, *b),

@@ -399,11 +399,6 @@ codes! {
              views of these."
             "A value has no storage."
             "Use a variable."
-        Checkpoint R0618 "a loop with `#[checkpoint]` that can't be run again"
-            "Such a loop counts up by one; what it changes are numbers, and arrays and tuples of them, declared before it in the same block; and \
-             an assignment stands in no parallel loop and gives a variable from outside the loop a new value."
-            "Its steps are run again, from states that are kept, and all of it is taken back at the end of the block."
-            "Change variables of the block, and add what comes out to others behind the loop."
         ReservedName R0617 "a name that the generated code needs, or that means something else"
             "Names that begin with `__` belong to the generated code. A function, a type parameter or a const parameter doesn't have \
              the name of a primitive type, and a function begins with a small letter and isn't called `inverse`; a pure \
@@ -412,6 +407,11 @@ codes! {
             "A function is also a type of its name, which would hide another one; `m::inverse` is the inverse of `m`; constants and types \
              are told from functions by their first letter; and `sin(x)` in a program is the sine."
             "Choose another name."
+        Checkpoint R0618 "a loop with `#[checkpoint]` that can't be run again"
+            "Such a loop counts up by one; what it changes are numbers, and arrays and tuples of them, declared before it in the same block; and \
+             an assignment stands in no parallel loop and gives a variable from outside the loop a new value."
+            "Its steps are run again, from states that are kept, and all of it is taken back at the end of the block."
+            "Change variables of the block, and add what comes out to others behind the loop."
     }
     "Pure functions" {
         PureBody R0701 "a pure function does more than compute a value"

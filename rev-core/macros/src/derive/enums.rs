@@ -47,6 +47,16 @@ pub(super) fn derive(item: &syn::DeriveInput, data: &syn::DataEnum) -> TokenStre
             );
         }
     }
+    for (_, _, ty) in variants.iter().flat_map(|v| &v.fields).filter(|(_, _, ty)| is_shaped(ty)) {
+        let d = Diagnostic::new(
+            Code::UnsupportedType,
+            source.spans.of(ty),
+            "an array of run-time shape, or a stack, can't be part of an enum",
+        );
+        diagnostics.push(
+            d.help("hold an array of fixed size, or an index into an array that is an argument of its own"),
+        );
+    }
     if variants.is_empty() {
         let span = source.spans.of(&item.ident);
         diagnostics.push(Diagnostic::new(
@@ -59,6 +69,15 @@ pub(super) fn derive(item: &syn::DeriveInput, data: &syn::DataEnum) -> TokenStre
         true => expand(item, &variants),
         false => compile_errors(diagnostics, &source.spans),
     }
+}
+
+/// Whether a type is an array of run-time shape or a stack.
+fn is_shaped(ty: &syn::Type) -> bool {
+    let syn::Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| {
+        let name = last.ident.to_string();
+        matches!(name.as_str(), "Vec" | "Stack") || name.starts_with("Array")
+    })
 }
 
 fn variant(number: usize, variant: &syn::Variant) -> Variant<'_> {

@@ -88,7 +88,7 @@ fn a_shape_that_differs_is_no_zero() {
     // [0.0] is not [0.0, 0.0]
     let f = "fn f(s: &mut Stack<[f64]>) { anc a: [f64] = fill(0.0, 2) { pop(s, a) } }";
     let error = raw_error(f, &args([&Stack::from(vec![vec![0.0]])]));
-    assert!(matches!(error.cause(), Cause::Release { .. }), "{error}");
+    assert!(matches!(error.cause(), Cause::Shape { .. }), "{error}");
 }
 
 #[test]

@@ -454,7 +454,7 @@ fn same_inner_shapes(
     let text = name.to_string();
     match passed.shape {
         _ if !passed.structs => TokenStream::new(),
-        Shape::Slice => quote!(#p::fail::same_shapes(#text, &&#of[..], &&#name[..], #stacks)?;),
+        Shape::Slice => quote!(#p::fail::same_shapes_in(#text, &#of[..], &#name[..], #stacks)?;),
         Shape::Array(_) => quote!(#p::fail::same_shapes(#text, &#of.view(), &#name.view(), #stacks)?;),
         Shape::Value => quote!(#p::fail::same_shapes(#text, &#of, &#name, #stacks)?;),
         Shape::Function => TokenStream::new(),
