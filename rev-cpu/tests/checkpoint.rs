@@ -182,3 +182,97 @@ fn loops_in_loops() {
         assert_relative_eq!(g.r, slope(|h| at(0.0, h)), max_relative = 1e-8);
     }
 }
+
+/// A machine with registers: what step `t` does is said by the numbers `ops[t]`, `a[t]`, `b[t]`, so that data are programs of
+/// assignments to elements, numbers, parts of tuples, complex numbers and truth values.
+#[reversible]
+fn machine<T: Real>(loss: &mut T, start: &[T], ops: &[u8], a: &[usize], b: &[usize], every: usize) {
+    let mut r = vec![T::zero(); start.len()];
+    let mut marked = vec![(T::zero(), false); start.len()];
+    let mut turned = vec![Complex::<T>::zero(); start.len()];
+    let mut x: T = T::zero();
+    let mut odd = false;
+    for i in 0..start.len() {
+        r[i] += start[i];
+        turned[i].re += start[i];
+    }
+    #[checkpoint(every = every)]
+    for t in 0..ops.len() {
+        let mut sum = T::zero();
+        sum += r[b[t]] + x;
+        x = 0.5 * x + 0.25 * sum.sin();
+        odd = odd ^ (ops[t] > 2);
+        if ops[t] == 0 {
+            turned[a[t]].re = x * turned[a[t]].im + 0.1;
+        } else if ops[t] == 1 {
+            marked[a[t]].0 = marked[a[t]].0 * x - turned[b[t]].re;
+            marked[a[t]].1 = !marked[a[t]].1;
+        } else if ops[t] == 2 {
+            for i in 0..2 {
+                turned[a[t]].im = turned[b[t]].im * 0.5 + x * (i as T);
+            }
+        }
+        swap(turned[a[t]], turned[b[t]]);
+        swap(marked[a[t]].0, turned[b[t]].im);
+    }
+    for i in 0..start.len() {
+        *loss += marked[i].0 * turned[i].re + turned[i].im * if marked[i].1 { x } else { r[i] };
+    }
+    if odd {
+        *loss += 3.0;
+    }
+}
+
+fn machine_in_rust(start: &[f64], ops: &[u8], a: &[usize], b: &[usize]) -> f64 {
+    let (r, mut marked) = (start, vec![(0.0, false); start.len()]);
+    let mut turned: Vec<(f64, f64)> = start.iter().map(|v| (*v, 0.0)).collect();
+    let (mut x, mut odd) = (0.0f64, false);
+    for ((&op, &a), &b) in ops.iter().zip(a).zip(b) {
+        x = 0.5 * x + 0.25 * (r[b] + x).sin();
+        odd ^= op > 2;
+        match op {
+            0 => turned[a].0 = x * turned[a].1 + 0.1,
+            1 => marked[a] = (marked[a].0 * x - turned[b].0, !marked[a].1),
+            2 => (0..2).for_each(|i| turned[a].1 = turned[b].1 * 0.5 + x * f64::from(i)),
+            _ => {}
+        }
+        turned.swap(a, b);
+        std::mem::swap(&mut marked[a].0, &mut turned[b].1);
+    }
+    let of = |i: usize| marked[i].0 * turned[i].0 + turned[i].1 * if marked[i].1 { x } else { r[i] };
+    (0..start.len()).map(of).sum::<f64>() + if odd { 3.0 } else { 0.0 }
+}
+
+#[test]
+fn random_steps_are_those_of_rust() {
+    let start = [0.7, -0.4, 1.1, 0.2];
+    // Knuth's generator modulo 2⁶⁴
+    let mut state = 1u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % n
+    };
+    for round in 0..60 {
+        let steps = below(25) as usize;
+        let every = 1 + below(7) as usize;
+        let ops: Vec<u8> = (0..steps).map(|_| below(4) as u8).collect();
+        let [a, b] = [0, 1].map(|_| (0..steps).map(|_| below(4) as usize).collect::<Vec<_>>());
+        for device in devices() {
+            let g = machine::gradient(&*device, &start, &ops, &a, &b, every).unwrap();
+            let at = |i: usize, h: f64| {
+                let mut start = start;
+                start[i] += h;
+                machine_in_rust(&start, &ops, &a, &b)
+            };
+            assert_relative_eq!(g.value, at(0, 0.0), epsilon = 1e-13, max_relative = 1e-13);
+            for i in 0..start.len() {
+                let slope = slope(|h| at(i, h));
+                assert!(
+                    (g.start[i] - slope).abs() < 1e-8 * slope.abs().max(1.0),
+                    "round {round}: {} {slope}",
+                    g.start[i]
+                );
+            }
+        }
+    }
+}

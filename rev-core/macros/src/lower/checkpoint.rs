@@ -78,7 +78,7 @@ impl Lowerer {
         self.scope.truncate(mark);
         let Some(mut steps) = steps else { return Vec::new() };
         let body = self.renewing(body, &mut steps, span);
-        let Some(states) = self.states(&body, span) else { return self.sequence(rest) };
+        let Some(states) = self.states(&body, &steps.stacks, span) else { return self.sequence(rest) };
         let every = every.unwrap_or_else(|| root_of_length(&range, &ty));
         let every = typed(every, &ty);
         let bound = (!matches!(every.kind, ExprKind::Literal(..))).then(|| self.temporary(ty.clone(), span));
@@ -124,16 +124,20 @@ impl Lowerer {
         let (mut copied, mut exchanged, mut copies) = (Block::new(), Block::new(), Vec::new());
         for state in states {
             let copy = self.like("copy", &Place::var(state.var), span);
-            copied.extend(self.each(state, true, span, &mut |path| {
+            let whole = Place::var(state.var);
+            copied.extend(self.each(&state.ty, &whole, true, span, &mut |ty, path| {
                 let [place, value] = [copy, state.var].map(|var| Place { var, path: path.clone(), span });
-                StmtKind::Update { op: update_of(&state.ty), place, expr: Expr::read(value) }
+                StmtKind::Update { op: update_of(ty), place, expr: Expr::read(value) }
             }));
-            exchanged.push(exchange(&Place::var(state.var), copy, span));
+            exchanged.push(exchange(&whole, copy, span));
             match &state.ty {
-                Type::Array(..) => exchanged.extend(self.each(state, false, span, &mut |path| {
-                    let place = Place { var: copy, path, span };
-                    StmtKind::Push { stack: Place::var(state.kept), place }
-                })),
+                Type::Array(_, rank) => {
+                    let elements = Type::Array(Box::new(Type::Unknown), *rank);
+                    exchanged.extend(self.each(&elements, &whole, false, span, &mut |_, path| {
+                        let place = Place { var: copy, path, span };
+                        StmtKind::Push { stack: Place::var(state.kept), place }
+                    }));
+                }
                 _ => exchanged.push(push(state.kept, copy, span)),
             }
             copies.push((copy, zero_like(&Place::var(state.var), &state.ty)));
@@ -152,40 +156,30 @@ impl Lowerer {
         }
     }
 
-    /// Statements for each number of a variable, given where it stands in that.
+    /// Statements for each number at a place, given its type and where in the variable it stands.
     fn each(
-        &mut self,
-        state: &State,
-        parallel: bool,
-        span: Span,
-        f: &mut dyn FnMut(Vec<Step>) -> StmtKind,
-    ) -> Block {
-        self.each_of(&state.ty, &Place::var(state.var), parallel, span, f)
-    }
-
-    fn each_of(
         &mut self,
         ty: &Type,
         place: &Place,
         parallel: bool,
         span: Span,
-        f: &mut dyn FnMut(Vec<Step>) -> StmtKind,
+        f: &mut dyn FnMut(&Type, Vec<Step>) -> StmtKind,
     ) -> Block {
         let (element, rank) = match ty {
             Type::Array(element, Rank::Fixed(rank)) => (element, usize::from(*rank)),
             Type::Fixed(element, _) => (element, 1),
             Type::Tuple(types) => {
                 let each = types.iter().zip(0..).flat_map(|(ty, k)| {
-                    self.each_of(ty, &place.clone().with(Step::Element(k)), parallel, span, f)
+                    self.each(ty, &place.clone().with(Step::Element(k)), parallel, span, f)
                 });
                 return each.collect();
             }
-            _ => return vec![Stmt::new(f(place.path.clone())).at(span)],
+            ty => return vec![Stmt::new(f(ty, place.path.clone())).at(span)],
         };
         let indices: Vec<VarId> =
             (0..rank).map(|_| self.add_var("i", Type::INDEX, VarKind::Index, span)).collect();
         let index = Step::Index(indices.iter().map(|i| Expr::read(Place::var(*i))).collect());
-        let mut body = self.each_of(element, &place.clone().with(index), false, span, f);
+        let mut body = self.each(element, &place.clone().with(index), false, span, f);
         for (axis, &var) in indices.iter().enumerate().rev() {
             let axis_of = matches!(ty, Type::Array(..)).then_some(axis as u32);
             let length = Expr::new(ExprKind::Len(place.clone(), axis_of.filter(|_| rank > 1)));
@@ -196,8 +190,9 @@ impl Lowerer {
         body
     }
 
-    /// The variables that the loop changes, each with a stack for what it held before a segment.
-    fn states(&mut self, body: &Block, span: Span) -> Option<Vec<State>> {
+    /// The variables that the loop changes, each with a stack for what it held before a segment; apart from the stacks for what
+    /// its assignments lose.
+    fn states(&mut self, body: &Block, lost: &[VarId], span: Span) -> Option<Vec<State>> {
         let (mut bound, mut written) = (BTreeSet::new(), BTreeSet::new());
         for stmt in body {
             stmt.add_bound(&mut bound);
@@ -208,14 +203,10 @@ impl Lowerer {
                 }
             });
         }
-        let steps_stacks = |ty: &Type| matches!(ty, Type::Stack(_));
         let begin = self.blocks.last().copied().unwrap_or_default();
         let mut states = Vec::new();
         let mut complete = true;
-        for var in written.difference(&bound).copied() {
-            if self.lost.contains(&var) {
-                continue;
-            }
+        for var in written.difference(&bound).copied().filter(|var| !lost.contains(var)) {
             let (name, ty, at) = {
                 let var = self.var(var);
                 (var.name.clone(), var.ty.clone(), var.span)
@@ -228,7 +219,7 @@ impl Lowerer {
                     format!("this loop is taken back at the end of its block, and `{name}` is declared outside of it"),
                     format!("change a variable that is declared in the block, before the loop, and add the result to `{name}` behind the loop"),
                 )
-            } else if steps_stacks(&ty) || !counted || !is_of_numbers(&ty) {
+            } else if !counted || !is_of_numbers(&ty) {
                 (
                     format!("`{name}` can't be kept while the steps are run again"),
                     "the variables that a loop with `#[checkpoint]` changes are numbers, tuples and arrays of them; write the \
@@ -237,7 +228,7 @@ impl Lowerer {
                 )
             } else {
                 let of = match &ty {
-                    Type::Array(..) => leaf(&ty).clone(),
+                    Type::Array(element, _) => (**element).clone(),
                     ty => ty.clone(),
                 };
                 let kept = self.add_var("kept", Type::Stack(Box::new(of)), VarKind::Ancilla, span);
@@ -285,6 +276,15 @@ impl Lowerer {
             return Vec::new();
         }
         let ty = self.type_of_place(&place);
+        if !matches!(ty, Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) | Type::Unknown) {
+            let _: Option<()> = self.error_help(
+                Code::Checkpoint,
+                &a.left,
+                format!("`{name}` is no number, and takes no new value as a whole"),
+                "assign to its elements or fields, one by one",
+            );
+            return Vec::new();
+        }
         let new = self.like(&name, &place, span);
         let update = StmtKind::Update { op: update_of(&ty), place: Place::var(new), expr: value };
         let update = Stmt::new(update).at(span);
@@ -321,9 +321,7 @@ impl Lowerer {
     }
 
     fn stack_of_lost(&mut self, ty: Type, span: Span) -> VarId {
-        let stack = self.add_var("lost", Type::Stack(Box::new(ty)), VarKind::Ancilla, span);
-        self.lost.insert(stack);
-        stack
+        self.add_var("lost", Type::Stack(Box::new(ty)), VarKind::Ancilla, span)
     }
 
     /// An ancilla of the type of a place.
@@ -400,14 +398,6 @@ fn zero_of(ty: &Type) -> Expr {
     })
 }
 
-/// The type of the numbers in a value, where that is an array.
-fn leaf(ty: &Type) -> &Type {
-    match ty {
-        Type::Array(element, _) | Type::Fixed(element, _) => leaf(element),
-        ty => ty,
-    }
-}
-
 fn is_of_numbers(ty: &Type) -> bool {
     match ty {
         Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) | Type::Unknown => true,
@@ -423,7 +413,7 @@ fn is_of_numbers(ty: &Type) -> bool {
 
 /// The update that brings a value to where zero is.
 fn update_of(ty: &Type) -> UpdateOp {
-    match leaf(ty) {
+    match ty {
         Type::Scalar(ScalarType::Bool) => UpdateOp::Xor,
         _ => UpdateOp::Add,
     }

@@ -69,8 +69,6 @@ struct Lowerer {
     blocks: Vec<usize>,
     /// The loop with `#[checkpoint]` around.
     steps: Option<checkpoint::Steps>,
-    /// The stacks for what assignments lose.
-    lost: BTreeSet<VarId>,
     /// The ancillas that the arguments of the statement at hand are made in, with how they start.
     made: Vec<(VarId, Expr, Block)>,
     /// How many variants patterns have named.
@@ -111,7 +109,6 @@ impl Lowerer {
             visited: BTreeSet::new(),
             blocks: Vec::new(),
             steps: None,
-            lost: BTreeSet::new(),
             made: Vec::new(),
             variants: 0,
             has_complex: false,

@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::ir::{
-    ArgValue, Block, Class, Expr, ExprKind, Generic, Number, Place, ScalarType, Stmt, StmtKind, Type, Var,
-};
+use crate::ir::{Block, Class, Expr, ExprKind, Generic, Number, ScalarType, Type, Var};
 use crate::ops::Func;
 
 use super::solver::Solver;
@@ -110,31 +108,7 @@ pub(super) fn each_expr(block: &Block, f: &mut dyn FnMut(&Expr)) {
 pub(super) fn each_expr_mut(block: &mut Block, f: &mut dyn FnMut(&mut Expr)) {
     for stmt in block {
         stmt.each_expr_mut(f);
-        own_places_mut(stmt, &mut |p| p.each_index_mut(f));
+        stmt.each_place_mut(&mut |p| p.each_index_mut(f));
         stmt.blocks_mut().into_iter().for_each(|b| each_expr_mut(b, f));
-    }
-}
-
-fn own_places_mut(stmt: &mut Stmt, f: &mut dyn FnMut(&mut Place)) {
-    match &mut stmt.kind {
-        StmtKind::Update { place, .. } => f(place),
-        StmtKind::Instr { places, .. } => places.iter_mut().for_each(f),
-        StmtKind::Call { args, .. } => args.iter_mut().for_each(|a| match &mut a.value {
-            ArgValue::Place(p) => f(p),
-            ArgValue::Expr(_) => {}
-        }),
-        StmtKind::Push { stack, place } | StmtKind::Pop { stack, place } => {
-            [stack, place].into_iter().for_each(f)
-        }
-        StmtKind::Let { .. }
-        | StmtKind::Ancilla { .. }
-        | StmtKind::If { .. }
-        | StmtKind::While { .. }
-        | StmtKind::For { .. }
-        | StmtKind::Compute { .. }
-        | StmtKind::Release { .. }
-        | StmtKind::External { .. }
-        | StmtKind::Unchecked { .. }
-        | StmtKind::Inverse { .. } => {}
     }
 }
