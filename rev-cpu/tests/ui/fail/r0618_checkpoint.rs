@@ -54,4 +54,16 @@ fn stacks(y: &mut f64, steps: usize) {
     *y += x;
 }
 
+#[reversible]
+fn whole(y: &mut f64, steps: usize) {
+    let mut u = [0.0; 3];
+    let mut v = [0.0; 3];
+    #[checkpoint]
+    for t in 0..steps {
+        v[0] = u[1] + t as f64;
+        u = v;
+    }
+    *y += u[0];
+}
+
 fn main() {}
