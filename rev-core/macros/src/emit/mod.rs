@@ -247,7 +247,11 @@ fn without_inverse_adjoint(scope: &Scope, signature: &Signature, plan: &Plan, na
     let message = format!(
         "a derivative goes through the inverse of `{name}`: write `#[reversible(inverse_adjoint)]` at `{name}`"
     );
-    let statements = quote!(const { ::core::panic!(#message) });
+    // about a type parameter, so that it is asked where the program is compiled for types, and not before
+    let statements = quote! {
+        const { ::core::assert!(::core::mem::size_of::<__C>() == usize::MAX, #message) };
+        ::core::unreachable!()
+    };
     let absent = Program { direction, function: adjoint.function.clone(), variants: None, laned: false };
     let in_lanes = plan.laned.then(|| lanes::declared(scope, signature, &absent, &statements));
     let one = program::declared(scope, signature, &absent.function, direction, &statements);
