@@ -102,6 +102,8 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     }
     /// The zero of this value's shape (a stack's is empty).
     fn zero_like(&self) -> Self;
+    /// Whether values have arrays of run-time shape in them, or stacks.
+    const HAS_ARRAYS: bool = false;
     /// Whether values have sums, number by number. Those of enums don't: a sum may belong to no variant.
     const HAS_SUMS: bool = true;
     /// Adds what another value of the same shape holds, number by number, or subtracts it; truth values by exclusive or.
@@ -445,6 +447,7 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     fn zero_like(&self) -> Self {
         std::array::from_fn(|k| self[k].zero_like())
     }
+    const HAS_ARRAYS: bool = P::HAS_ARRAYS;
     const HAS_SUMS: bool = P::HAS_SUMS;
     fn add_each(&mut self, by: &Self, negative: bool) {
         self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
@@ -515,6 +518,7 @@ impl<P: Primal> Primal for Vec<P> {
     fn zero_like(&self) -> Self {
         self.iter().map(P::zero_like).collect()
     }
+    const HAS_ARRAYS: bool = true;
     const HAS_SUMS: bool = P::HAS_SUMS;
     fn add_each(&mut self, by: &Self, negative: bool) {
         self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
@@ -566,6 +570,7 @@ impl<P: Primal, D: Dimension> Primal for Array<P, D> {
     fn zero_like(&self) -> Self {
         self.map(P::zero_like)
     }
+    const HAS_ARRAYS: bool = true;
     const HAS_SUMS: bool = P::HAS_SUMS;
     fn add_each(&mut self, by: &Self, negative: bool) {
         self.iter_mut().zip(by.iter()).for_each(|(a, b)| a.add_each(b, negative));
@@ -651,6 +656,7 @@ macro_rules! tuples {
             fn zero_like(&self) -> Self {
                 ($(self.$k.zero_like(),)*)
             }
+            const HAS_ARRAYS: bool = $($name::HAS_ARRAYS ||)* false;
             const HAS_SUMS: bool = $($name::HAS_SUMS &&)* true;
             fn add_each(&mut self, by: &Self, negative: bool) {
                 $(self.$k.add_each(&by.$k, negative);)*

@@ -181,6 +181,12 @@ macro_rules! enum_value {
             }
             #[inline]
             fn zero_shadow<const __N: usize>(&self) -> Self::Shadow<__N> {
+                const {
+                    assert!(
+                        !<<$E as $crate::scalar::Variants>::Parts as $crate::scalar::Primal>::HAS_ARRAYS,
+                        "an array of run-time shape, or a stack, can't be part of an enum"
+                    )
+                };
                 let parts = $crate::scalar::Variants::parts(self);
                 $crate::scalar::VariantsShadow { __parts: $crate::scalar::Primal::zero_shadow(&parts) }
             }

@@ -117,6 +117,7 @@ impl<P: Primal> Primal for Stack<P> {
     fn zero_like(&self) -> Self {
         Stack::new()
     }
+    const HAS_ARRAYS: bool = true;
     const HAS_SUMS: bool = P::HAS_SUMS;
     fn add_each(&mut self, by: &Self, negative: bool) {
         self.0.add_each(&by.0, negative);

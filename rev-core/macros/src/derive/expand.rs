@@ -246,6 +246,7 @@ impl Names<'_> {
                 fn zero_like(&self) -> Self {
                     Self { #(#fields: #p::Primal::zero_like(&self.#fields)),* }
                 }
+                const HAS_ARRAYS: bool = #(<#types as #p::Primal>::HAS_ARRAYS ||)* false;
                 const HAS_SUMS: bool = #(<#types as #p::Primal>::HAS_SUMS &&)* true;
                 fn add_each(&mut self, by: &Self, negative: bool) {
                     #(#p::Primal::add_each(&mut self.#fields, &by.#fields, negative);)*
