@@ -245,6 +245,10 @@ pub fn scale(value: &mut dyn DynArg, by: f64) -> Result<(), Error> {
 /// How many directions matrices are computed for at once.
 pub const SIDES: usize = 8;
 
+/// The same of functions that have parallel loops: as many as run in lanes, which takes less time by far than more of them
+/// one iteration at a time.
+pub const SIDES_IN_LANES: usize = crate::lanes::MOST_SIDES;
+
 /// Up to how many directions are taken one by one in reverse mode.
 const FEW: usize = 3;
 

@@ -76,6 +76,7 @@ pub mod __private {
     pub use crate::contraction;
     pub use crate::dense::{
         columns_of, one, scale, sparse_matrix, Argument, DerivativeMatrix, PatternOf, PlanOf, Sweeps, SIDES,
+        SIDES_IN_LANES,
     };
     pub use crate::device::Cpu;
     pub use crate::fail::{At, Site};

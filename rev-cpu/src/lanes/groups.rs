@@ -19,7 +19,7 @@ use crate::steps::Visits;
 const WORTH_LANES: usize = 8;
 
 /// The most cotangents or tangents side by side in each lane.
-const MOST_SIDES: usize = 4;
+pub const MOST_SIDES: usize = 4;
 
 /// Whether programs with so many cotangents or tangents side by side run in lanes. More fill vectors themselves: a value
 /// would be so many numbers in each lane, a kilobyte, and a program's frame larger than a thread's stack.

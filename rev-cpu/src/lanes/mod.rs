@@ -40,7 +40,7 @@ pub use crate::__vectorize as vectorize;
 pub use groups::portable;
 #[cfg(target_arch = "x86_64")]
 pub use groups::{avx2, avx512, run_avx2, run_avx512};
-pub use groups::{fusing, have_sides, runs, split, Groups};
+pub use groups::{fusing, have_sides, runs, split, Groups, MOST_SIDES};
 #[cfg(target_arch = "aarch64")]
 pub use groups::{neon, run_neon};
 pub use held::{hold, hold_in, see, unrestored, unrestored_in};

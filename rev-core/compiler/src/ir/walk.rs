@@ -182,6 +182,12 @@ pub enum Access {
 }
 
 impl Stmt {
+    /// Whether it is a parallel loop, or has one in it.
+    pub fn has_parallel_loop(&self) -> bool {
+        let is_one = matches!(&self.kind, StmtKind::For { parallel: Some(_), .. });
+        is_one || self.blocks().into_iter().flatten().any(Stmt::has_parallel_loop)
+    }
+
     /// The inner blocks, in order of execution.
     pub fn blocks(&self) -> Vec<&Block> {
         step();

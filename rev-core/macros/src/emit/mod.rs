@@ -47,7 +47,7 @@ use std::cell::RefCell;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use rev_compiler::check::Checked;
-use rev_compiler::ir::{Direction, Module};
+use rev_compiler::ir::{Direction, Module, Stmt};
 use rev_compiler::plan::{plan, Plan, Program, Standing};
 
 use crate::methods::beside;
@@ -92,7 +92,8 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream, sites: &Re
     let fused = plan.fused.as_ref().map(|x| program::fused(&scope, &signature, x));
     let by_value = &by_value.functions;
     let vis = &model.item.vis;
-    let entry = Entry { p, model, signature: &signature, fused: Fusion::of(&plan) };
+    let is_parallel = program.body.iter().any(Stmt::has_parallel_loop);
+    let entry = Entry { p, model, signature: &signature, fused: Fusion::of(&plan), is_parallel };
     let Api { items, functions } = api::entry_points(&entry);
     let derived = derived_functions(&scope, &entry, program, plan.inverse_adjoint.is_some());
     let entry = Entry { p: outside, signature: &Signature::of(outside, model), ..entry };
@@ -214,7 +215,7 @@ fn derived_functions(scope: &Scope, entry: &Entry, program: &Checked, inverse_ad
         let (mut more, sites) = (TokenStream::new(), RefCell::default());
         if matches!(kind, derived::Kind::Tangent | derived::Kind::Taylor(_)) {
             let signature = Signature::of(p, &model);
-            let tangent = Entry { p, model: &model, signature: &signature, fused: Default::default() };
+            let tangent = Entry { signature: &signature, model: &model, fused: Fusion::default(), ..*entry };
             if !entry.model.origin.called_only {
                 let (api, functions) = offered(&api::Pair { of: entry, tangent: &tangent, kind });
                 made.api.extend(api);

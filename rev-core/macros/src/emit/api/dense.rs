@@ -194,10 +194,19 @@ fn rebound(pair: &Pair, but: Option<&ParamModel>) -> TokenStream {
     pair.of.rebound(slots.iter())
 }
 
+/// How many directions a sweep has side by side.
+fn width(pair: &Pair) -> TokenStream {
+    let p = pair.of.p;
+    match pair.of.is_parallel {
+        true => quote!(#p::SIDES_IN_LANES),
+        false => quote!(#p::SIDES),
+    }
+}
+
 /// The sweeps of a Jacobian in forward mode.
 fn columns(pair: &Pair, active: &[(u32, Both)]) -> TokenStream {
     let p = pair.of.p;
-    let n = quote!(#p::SIDES);
+    let n = width(pair);
     let dot = |both: &Both| both.1 .0.ident.clone();
     let mut kept = Kept { p, names: Vec::new() };
     let begin: TokenStream = pair.params().map(|both| kept.shadow(&both.0, &dot(&both), &n)).collect();
@@ -391,14 +400,15 @@ fn jacobian(pair: &Pair) -> TokenStream {
     }
     let (p, f, device) = (pair.of.p, &pair.of.model.item.sig.ident, pair.of.device());
     let (rebound, listed) = (rebound(pair, None), listed(pair.of, None));
-    let (columns, rows) = (columns(pair, &active), rows(pair, &active));
+    let (columns, rows, side_by_side) = (columns(pair, &active), rows(pair, &active), width(pair));
     let (names, given) = (input_names(pair, None), pair.tangent.signature.given());
     let matrices = matrices(pair, &Kind {
         name: "jacobian",
         docs: [
             "The Jacobian: the derivatives of everything that the function writes by all arguments that carry a \
              derivative (what is written by what it held before among them), which stay as they are. By columns, in \
-             forward mode, or by rows, in reverse mode, where there are fewer of these; eight in one sweep.",
+             forward mode, or by rows, in reverse mode, where there are fewer of these; eight in one sweep, four where the function has parallel \
+             loops.",
             "The same by chosen arguments: only their columns are computed. `f::X.forward()` and `f::X.reverse()` say in \
              which mode.",
             "The same for a Jacobian whose nonzeros are known: a product for each group of a plan, which is prepared \
@@ -412,7 +422,7 @@ fn jacobian(pair: &Pair) -> TokenStream {
         if __sweeps.are_reverse() {
             return match __sweeps.are_few() {
                 true => Self::__jacobian_rows::<#given 1>(#device, __sweeps, #(#names),*),
-                false => Self::__jacobian_rows::<#given { #p::SIDES }>(#device, __sweeps, #(#names),*),
+                false => Self::__jacobian_rows::<#given { #side_by_side }>(#device, __sweeps, #(#names),*),
             };
         }
         #rebound
@@ -455,7 +465,7 @@ fn hessian(pair: &Pair) -> TokenStream {
 /// The sweeps of a Hessian: products with directions side by side.
 fn products(pair: &Pair, active: &[(u32, Both)], loss: &ParamModel) -> TokenStream {
     let p = pair.of.p;
-    let n = quote!(#p::SIDES);
+    let n = width(pair);
     let dot = |both: &Both| both.1 .0.ident.clone();
     let mut kept = Kept { p, names: Vec::new() };
     let (mut begin, mut cleared) = (TokenStream::new(), TokenStream::new());

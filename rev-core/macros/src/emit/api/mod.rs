@@ -48,6 +48,8 @@ pub struct Entry<'a> {
     pub signature: &'a Signature,
     /// Whether it has a fused program.
     pub fused: Fusion,
+    /// Whether it has a parallel loop.
+    pub is_parallel: bool,
 }
 
 /// Whether a function has a fused program.
