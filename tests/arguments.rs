@@ -68,7 +68,7 @@ fn single_precision() {
     let x = [0.5f32, 1.5];
     let g = in_single_precision::gradient(&Cpu::new(), &x).unwrap();
     for (g, x) in g.x.iter().zip(x) {
-        assert_abs_diff_eq!(g, x.sin() + x * x.cos(), epsilon = 1e-6);
+        assert_abs_diff_eq!(*g, x.sin() + x * x.cos(), epsilon = 1e-6);
     }
     for device in devices() {
         let back = in_single_precision::check_inverse(&*device, &0.0, &x).unwrap();

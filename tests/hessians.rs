@@ -24,7 +24,7 @@ fn same(way: &str, found: ArrayView2<f64>, expected: ArrayView2<f64>) {
     for ((i, j), v) in found.indexed_iter() {
         for (what, other) in [("expected", expected[[i, j]]), ("transposed", found[[j, i]])] {
             assert!(
-                abs_diff_eq!(v, other, epsilon = NEAR * largest),
+                abs_diff_eq!(*v, other, epsilon = NEAR * largest),
                 "{way}, {what}, ({i}, {j}): {v} and {other}"
             );
         }

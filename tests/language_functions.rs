@@ -37,7 +37,7 @@ fn the_functions_of_the_table() {
         let mut y = [0.0; 8];
         table::run(&*device, &mut y, x, z, 3).unwrap();
         for (found, expected) in y.iter().zip(expected) {
-            assert!(abs_diff_eq!(found, expected, epsilon = 1e-12), "{y:?} {expected}");
+            assert!(abs_diff_eq!(*found, expected, epsilon = 1e-12), "{y:?} {expected}");
         }
         table::run_inverse(&*device, &mut y, x, z, 3).unwrap();
         assert!(y.iter().all(|&y| abs_diff_eq!(y, 0.0, epsilon = 1e-14)));

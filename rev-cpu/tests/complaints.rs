@@ -7,7 +7,6 @@ mod common;
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use common::{devices, verify};
-use ndarray::{Array1, Array2};
 use rev_core::sparse::{Branches, Order, Pattern, Plan};
 use rev_cpu::prelude::*;
 

@@ -254,7 +254,7 @@ fn sine_and_cosine_at_once() {
         y.iter().zip(&expected).for_each(|(y, e)| assert_abs_diff_eq!(y, e, epsilon = 1e-5));
         let g = typed_by_names::vjp(&cpu, &[1.0; 50], &[0.0; 50], &x).unwrap();
         let slopes = x.iter().map(|x| 1.0 + x.cos() + 2.0 * x.sin());
-        g.x_bar.iter().zip(slopes).for_each(|(g, e)| assert_abs_diff_eq!(g, e, epsilon = 1e-5));
+        g.x_bar.iter().zip(slopes).for_each(|(g, e)| assert_abs_diff_eq!(*g, e, epsilon = 1e-5));
     }
 }
 

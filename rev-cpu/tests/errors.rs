@@ -125,7 +125,7 @@ fn an_ancilla_that_is_not_restored() {
     let e = caller(&mut y, &[0.0, 1.0]).unwrap_err();
     let Cause::Release { place, expected, tolerance, .. } = e.cause() else { panic!("{e}") };
     assert_eq!((place.as_str(), expected.as_str()), ("s", "0.0"));
-    assert!(abs_diff_eq!(tolerance, 1e-8, epsilon = 1e-12), "relative to the largest magnitude held, 1");
+    assert!(abs_diff_eq!(*tolerance, 1e-8, epsilon = 1e-12), "relative to the largest magnitude held, 1");
     assert_eq!(e.trace().iter().map(|s| s.function.as_ref()).collect::<Vec<_>>(), ["careless", "caller"]);
     assert_eq!(e.trace()[1].iterations[0].value, 1);
     assert_eq!(y, 1.0);

@@ -1,7 +1,7 @@
 //! What may be passed to a called function: arrays of one kind to parameters of another, and
 //! references passed on.
 
-use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut1};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
 

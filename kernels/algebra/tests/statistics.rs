@@ -229,7 +229,7 @@ fn an_eigenvector_by_iteration() {
             let h = 1e-5;
             for ((i, j), found) in g.a_bar.indexed_iter() {
                 let slope = (at(i, j, h) - at(i, j, -h)) / (2.0 * h);
-                assert!(abs_diff_eq!(found, slope, epsilon = 1e-7), "{n} ({i}, {j}): {found} {slope}");
+                assert!(abs_diff_eq!(*found, slope, epsilon = 1e-7), "{n} ({i}, {j}): {found} {slope}");
             }
         }
     }

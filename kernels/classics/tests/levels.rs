@@ -53,7 +53,7 @@ fn a_pyramid_s_second_derivatives() {
         let (up, down) = (slope(j, h), slope(j, -h));
         for (i, found) in row.iter().enumerate() {
             let expected = (up[i] - down[i]) / (2.0 * h);
-            assert!(abs_diff_eq!(found, expected, epsilon = 1e-9), "{i} {j}: {found} {expected}");
+            assert!(abs_diff_eq!(*found, expected, epsilon = 1e-9), "{i} {j}: {found} {expected}");
             assert_eq!(*found, hessian[i][j]);
         }
     }

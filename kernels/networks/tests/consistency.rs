@@ -17,7 +17,7 @@ fn what_forgets_its_input_learns() {
     let mut p = task.p;
     for output in &learned.outputs[..20] {
         let (expected, next) = plain::round(Task { p, ..task });
-        assert_abs_diff_eq!(output, expected, epsilon = 1e-12);
+        assert_abs_diff_eq!(*output, expected, epsilon = 1e-12);
         p = next;
     }
 }
