@@ -64,6 +64,21 @@ struct Readme;
 #[doc = include_str!("../docs/language.md")]
 struct Language;
 
+/// The code of the page on parallel loops is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/parallel.md")]
+struct Parallel;
+
+/// The code of the page on types is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/types.md")]
+struct Types;
+
+/// The code of the page on derivatives is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/derivatives.md")]
+struct Derivatives;
+
 /// The code of the page on GPUs is compiled and, where it doesn't need one, run.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/gpu.md")]

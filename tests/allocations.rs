@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{assert_relative_eq, relative_eq};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use allocation_counter::measure;
@@ -67,7 +68,7 @@ fn repeated_gradients_into_buffers_allocate_nothing() {
         assert_eq!((memory.count_total, memory.bytes_total), (0, 0), "checks: {checks}");
         // they did run
         let sum = buffers.alphas[1].0[0];
-        assert!((sum - 21.0 * once).abs() < 1e-9 * sum.abs(), "{sum} and {once}");
+        assert!(relative_eq!(sum, 21.0 * once, epsilon = 0.0, max_relative = 1e-9), "{sum} and {once}");
     }
 }
 
@@ -290,12 +291,12 @@ fn products_into_buffers_allocate_nothing() {
     };
     let (along, gradient, product) = both();
     assert_eq!(measure(|| _ = both()).count_total, 0);
-    assert!((along - expected).abs() < 1e-12 * expected.abs(), "{along} and {expected}");
+    assert_relative_eq!(along, expected, epsilon = 0.0, max_relative = 1e-12);
     let (g, h) =
         bent::gradient_and_hvp(cpu, &[0.0; 20], &still, x.view(), 1.0, &start, &hinges, x.view(), 0.5, &of)
             .unwrap();
-    assert!((g.k - gradient).abs() < 1e-9 * gradient.abs(), "{} and {gradient}", g.k);
-    assert!((h.k - product).abs() < 1e-9 * product.abs(), "{} and {product}", h.k);
+    assert_relative_eq!(g.k, gradient, epsilon = 0.0, max_relative = 1e-9);
+    assert_relative_eq!(h.k, product, epsilon = 0.0, max_relative = 1e-9);
 }
 
 /// A GPU that does nothing, and counts what is allocated on it: what is left is the host's part of a call.

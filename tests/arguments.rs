@@ -1,11 +1,36 @@
 //! Every form of argument: values, inverses and gradients, on every device.
 
-mod common;
-
-use common::{devices, verify, verify_exact};
+use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{array, s, Array, ArrayView, Ix1, Ix2};
 use rev::prelude::*;
 use rev::scalar::{Fixed43, Integer, Ring};
+
+/// The devices on which every program has to give the same.
+fn devices() -> [Box<dyn Device>; 3] {
+    [Box::new(Cpu::new()), Box::new(Cpu::new().checks(false)), Box::new(Interpreter::new())]
+}
+
+/// Checks the inverse and the gradient of a function on every device.
+macro_rules! verify {
+    ($f:ident, $($arg:expr),* $(,)?) => {
+        for device in devices() {
+            let back = $f::check_inverse(&*device, $($arg),*).unwrap();
+            assert!(back.passed(), "{} on {}:\n{back}", stringify!($f), device.name());
+            let gradient = $f::check_gradient(&*device, $($arg),*).unwrap();
+            assert!(gradient.passed(), "{} on {}:\n{gradient}", stringify!($f), device.name());
+        }
+    };
+}
+
+/// Checks that a function's inverse restores every bit, on every device.
+macro_rules! verify_exact {
+    ($f:ident, $($arg:expr),* $(,)?) => {
+        for device in devices() {
+            let back = $f::check_inverse(&*device, $($arg),*).unwrap();
+            assert!(back.is_exact(), "{} on {}:\n{back}", stringify!($f), device.name());
+        }
+    };
+}
 
 // scalars: by value, by reference, written
 
@@ -43,7 +68,7 @@ fn single_precision() {
     let x = [0.5f32, 1.5];
     let g = in_single_precision::gradient(&Cpu::new(), &x).unwrap();
     for (g, x) in g.x.iter().zip(x) {
-        assert!((g - (x.sin() + x * x.cos())).abs() < 1e-6);
+        assert_abs_diff_eq!(*g, x.sin() + x * x.cos(), epsilon = 1e-6);
     }
     for device in devices() {
         let back = in_single_precision::check_inverse(&*device, &0.0, &x).unwrap();
@@ -185,7 +210,7 @@ fn views_of_each_rank() {
     assert_eq!(out, expected);
     verify!(views, a.view(), b.view(), c.view(), d.view(), out.view());
     views::inverse(a.view(), b.view(), c.view(), d.view(), out.view_mut()).unwrap();
-    assert!(out.iter().all(|x| x.abs() < 1e-12));
+    assert!(out.iter().all(|&x| abs_diff_eq!(x, 0.0, epsilon = 1e-12)));
 }
 
 #[test]
@@ -232,11 +257,11 @@ fn views_of_any_stride() {
         weighted(y.slice_mut(s![..n;-1]), m, x).unwrap();
         let expected = plain(m, x);
         for i in 0..n {
-            assert!((y[n - 1 - i] - expected[i]).abs() < 1e-12);
+            assert_abs_diff_eq!(y[n - 1 - i], expected[i], epsilon = 1e-12);
         }
         assert!(y.slice(s![n..]).iter().all(|y| *y == 0.0));
         weighted::inverse(y.slice_mut(s![..n;-1]), m, x).unwrap();
-        assert!(y.iter().all(|y| y.abs() < 1e-12));
+        assert!(y.iter().all(|&y| abs_diff_eq!(y, 0.0, epsilon = 1e-12)));
         verify!(weighted, y.slice(s![..n;-1]), m, x);
         y.fill(0.0);
     }
@@ -392,8 +417,8 @@ fn structs_nested_and_in_arrays() {
     verify!(structs, &0.0, &body(3), &[body(1), body(2)], from);
     let g = structs::gradient(&Cpu::new(), &body(3), &[body(1), body(2)], from).unwrap();
     let h = structs::gradient(&Interpreter::new(), &body(3), &[body(1), body(2)], from).unwrap();
-    assert!((g.from.angle.get() - h.from.angle.get()).abs() < 1e-12);
-    assert!((g.body.poses[1].center[1].get() - h.body.poses[1].center[1].get()).abs() < 1e-12);
+    assert_abs_diff_eq!(g.from.angle.get(), h.from.angle.get(), epsilon = 1e-12);
+    assert_abs_diff_eq!(g.body.poses[1].center[1].get(), h.body.poses[1].center[1].get(), epsilon = 1e-12);
     assert!(g.others[1].wave.im.get() != 0.0);
 }
 
@@ -518,7 +543,7 @@ fn constants_have_no_gradient_and_change_no_other() {
     let close = |found: &[f64], expected: &[f64]| {
         assert_eq!(found.len(), expected.len());
         for (f, e) in found.iter().zip(expected) {
-            assert!((f - e).abs() <= 1e-12 * e.abs(), "{f} and {e}");
+            assert_relative_eq!(f, e, epsilon = 0.0, max_relative = 1e-12);
         }
     };
     for device in all.iter().map(|d| &**d).chain([&emulator as &dyn Device]) {

@@ -232,3 +232,55 @@ fn the_library_s_page_has_every_module() {
         assert!(modules.len() > 4 && missing.is_empty(), "rev-{name}: {missing:?}");
     }
 }
+
+/// The files of programs in a folder, by their place in the repository: each `NAME.rs`, and `NAME` where there is a `NAME/main.rs`.
+fn programs_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let files = entries.map(|entry| entry.unwrap().path());
+    let files = files.map(|path| if path.is_dir() { path.join("main.rs") } else { path });
+    let mut files: Vec<_> =
+        files.filter(|path| path.is_file() && path.extension().is_some_and(|e| e == "rs")).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_index_has_every_example() {
+    let page = std::fs::read_to_string(docs().join("examples.md")).unwrap();
+    let files = packages().into_iter().flat_map(|(_, folder)| programs_in(&folder.join("examples")));
+    let names: Vec<_> =
+        files.map(|file| file.strip_prefix(root()).unwrap().to_string_lossy().into_owned()).collect();
+    let missing: Vec<_> = names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    assert!(names.len() > 20 && missing.is_empty(), "docs/examples.md lacks {missing:?}");
+}
+
+/// CONTRIBUTING.md: a test stands in the lowest package in which it compiles. Each folder of tests that is above others, and words of
+/// which one at least is in a test that has to stand there.
+#[test]
+fn tests_stand_where_they_are_looked_for() {
+    let library = ["rev_kernels", "rev_algebra", "rev_classics", "rev_networks", "rev_numbers"];
+    let whole = ["Emulator", "cuda", "examples/", "docs", "README", "CARGO_BIN_EXE"];
+    let above = [
+        ("rev-cpu", vec!["rev_cpu", "trybuild"]),
+        ("rev-cuda", vec!["rev_cuda"]),
+        ("rev-core/checkpoint", vec!["rev_checkpoint"]),
+        ("kernels", library.to_vec()),
+        ("kernels/algebra", library.to_vec()),
+        ("kernels/classics", library.to_vec()),
+        ("kernels/networks", library.to_vec()),
+        ("numbers", library.to_vec()),
+        ("", [&whole[..], &library[..]].concat()),
+    ];
+    let (mut files, mut faults) = (0, Vec::new());
+    for (folder, needs) in above {
+        for file in programs_in(&root().join(folder).join("tests")) {
+            files += 1;
+            let text = std::fs::read_to_string(&file).unwrap();
+            if !needs.iter().any(|word| text.contains(word)) {
+                faults.push(format!("{} needs nothing of its package", file.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(files > 80, "only {files} tests were found");
+}

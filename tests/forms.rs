@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq, relative_eq};
 use rev::prelude::*;
 use rev::Emulator;
 
@@ -49,15 +50,16 @@ fn tables_by_an_index_of_the_run() {
         let (mut y, mut z) = (0.0, vec![0.0; x.len()]);
         weighted::run(device, &mut y, &mut z, x, at).unwrap();
         assert_eq!(z, expected);
-        assert!((y - sum).abs() < 1e-12 * sum.abs());
+        assert_relative_eq!(y, sum, epsilon = 0.0, max_relative = 1e-12);
         weighted::run_inverse(device, &mut y, &mut z, x, at).unwrap();
-        assert!(y.abs() < 1e-10 && z.iter().all(|z| z.abs() < 1e-10));
+        assert_abs_diff_eq!(y, 0.0, epsilon = 1e-10);
+        assert!(z.iter().all(|&z| abs_diff_eq!(z, 0.0, epsilon = 1e-10)));
         let v = weighted::vjp(device, 1.0, &vec![2.0; x.len()], &0.0, &vec![0.0; x.len()], x, at).unwrap();
         for (i, (x, at)) in x.iter().zip(at).enumerate() {
             let mut slope = 2.0 * (2.0 * WEIGHTS[*at] * x + numbers::MIX[i % 2][at % 3]);
             slope += WEIGHTS[usize::from(numbers::FIRST[i % 4])];
             slope += if i < 6 && WEIGHTS[i] > 1.0 { WEIGHTS[i] } else { 0.0 };
-            assert!((v.x_bar[i] - slope).abs() < 1e-12, "{i}: {} {slope}", v.x_bar[i]);
+            assert!(abs_diff_eq!(v.x_bar[i], slope, epsilon = 1e-12), "{i}: {} {slope}", v.x_bar[i]);
         }
         let wrong = weighted::run(device, &mut y, &mut z, x, &vec![6; x.len()]).unwrap_err().to_string();
         assert!(wrong.contains("WEIGHTS[at[i]]") && wrong.contains('6'), "{wrong}");
@@ -126,11 +128,15 @@ fn tables_of_other_numbers_in_functions_that_lanes_call() {
         let d = terms::jvp(device, &zeros, &ones, &zeros, x, k).unwrap();
         for (i, &value) in y.iter().enumerate() {
             for found in [value, v.x_bar[i], d.y_dot[i]] {
-                assert!((found - slope(i)).abs() < 1e-13 * slope(i).abs(), "{i}: {found} {}", slope(i));
+                assert!(
+                    relative_eq!(found, slope(i), epsilon = 0.0, max_relative = 1e-13),
+                    "{i}: {found} {}",
+                    slope(i)
+                );
             }
         }
         let h = term::hvp(device, 1.0, x[3], k[3]).unwrap();
-        assert!((h.x - slope(3)).abs() < 1e-13);
+        assert_abs_diff_eq!(h.x, slope(3), epsilon = 1e-13);
         let mut z = vec![Complex::new(0.0, 0.0); x.len()];
         turned::run(device, &mut z, x).unwrap();
         (0..x.len()).for_each(|i| assert_eq!(z[i], UNITS[i % 5] * x[i]));
@@ -245,8 +251,8 @@ fn tuple_structs() {
         assert_eq!((y, back), (0.0, [Weighted(0.0, 0.0); 3]));
         let g = weigh::gradient(device, &again, &of).unwrap();
         for (g, w) in g.of.iter().zip(&of) {
-            assert!((g.0.get() - w.1 / 8.0).abs() < 1e-15);
-            assert!((g.1.get() - (w.0 - mean) / 8.0).abs() < 1e-15);
+            assert_abs_diff_eq!(g.0.get(), w.1 / 8.0, epsilon = 1e-15);
+            assert_abs_diff_eq!(g.1.get(), (w.0 - mean) / 8.0, epsilon = 1e-15);
         }
         let start: Pairs<f64> = Pairs([Weighted(1.0, 2.0), Weighted(3.0, 4.0)], (0.5, 7));
         let (mut p, mut y) = (start.clone(), 0.0);
@@ -359,12 +365,8 @@ fn missing_numbers_that_a_branch_leaves_out() {
         for i in 0..x.len() {
             let (of_x, of_w) =
                 if x[i].is_nan() { (0.0, 1.0) } else { ((2.0 * sum + 2.0) * w[i], (2.0 * sum + 2.0) * x[i]) };
-            assert!(
-                (g.x[i] - of_x).abs() < 1e-9 && (g.w[i] - of_w).abs() < 1e-9,
-                "{i}: {} {}",
-                g.x[i],
-                g.w[i]
-            );
+            assert!(abs_diff_eq!(g.x[i], of_x, epsilon = 1e-9), "{i}: {} {}", g.x[i], g.w[i]);
+            assert!(abs_diff_eq!(g.w[i], of_w, epsilon = 1e-9), "{i}: {} {}", g.x[i], g.w[i]);
         }
         let report = known::check_gradient(device, &0.0, x, w).unwrap();
         assert!(report.passed(), "{report}");

@@ -1,6 +1,7 @@
 //! `f16` and `bf16`: the same bits on every device, gradients in `f32`, inverses.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev::compare;
 use rev::prelude::*;
 use rev::scalar::{Half, WideBatch};
@@ -91,11 +92,11 @@ where
     let exact = blend::gradient(&Cpu::new(), &wide(&y), &wide(&x), &wide(&w)).unwrap();
     // an element's derivative comes from fewer than ten rounded operations on numbers below 4
     for (a, b) in half.x.iter().zip(&exact.x) {
-        assert!((f64::from(*a) - b).abs() <= 40.0 * unit, "{a} {b}");
+        assert_abs_diff_eq!(f64::from(*a), b, epsilon = 40.0 * unit);
     }
     // the shared ones are sums of forty such terms, which aren't rounded to 16 bits any more
     for (a, b) in half.w.iter().zip(&exact.w) {
-        assert!((f64::from(*a) - b).abs() <= 40.0 * 40.0 * unit, "{a} {b}");
+        assert_abs_diff_eq!(f64::from(*a), b, epsilon = 40.0 * 40.0 * unit);
     }
 }
 
@@ -167,7 +168,8 @@ fn types_by_name() {
         let report = named::check_gradient(device, &start().0, &start().1, &start().2, x, 3).unwrap();
         assert!(report.passed(), "{}: {report}", device.name());
         named::run_inverse(device, &mut y, &mut z, &mut c, x, 3).unwrap();
-        assert!((y.to_f32() - 1.0).abs() < 0.02 && (z.to_f32() - 1.0).abs() < 0.05, "{y} {z} {c:?}");
+        assert!(abs_diff_eq!(y.to_f32(), 1.0, epsilon = 0.02), "{y} {z} {c:?}");
+        assert!(abs_diff_eq!(z.to_f32(), 1.0, epsilon = 0.05), "{y} {z} {c:?}");
     }
     assert!(seen.iter().all(|s| *s == seen[0]), "{seen:?}");
     // each operation is rounded: 2⁻¹² is lost beside 1 although an `f32` holds the sum

@@ -7,6 +7,7 @@ mod graph;
 #[path = "../examples/derivatives/series.rs"]
 mod series;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
 use graph::{each_unit, embedding, Graph, EDGES};
 use ndarray::{Array2, ArrayView2};
 use rev::prelude::*;
@@ -22,7 +23,10 @@ fn same(way: &str, found: ArrayView2<f64>, expected: ArrayView2<f64>) {
     let largest = expected.iter().fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
     for ((i, j), v) in found.indexed_iter() {
         for (what, other) in [("expected", expected[[i, j]]), ("transposed", found[[j, i]])] {
-            assert!((v - other).abs() <= NEAR * largest, "{way}, {what}, ({i}, {j}): {v} and {other}");
+            assert!(
+                abs_diff_eq!(*v, other, epsilon = NEAR * largest),
+                "{way}, {what}, ({i}, {j}): {v} and {other}"
+            );
         }
     }
 }
@@ -59,7 +63,8 @@ fn bessel_slope<T: Real>(slope: &mut T, order: usize, z: T) {
 
 #[test]
 fn a_bessel_function() {
-    let near = |found: f64, expected: f64| assert!((found - expected).abs() <= NEAR * expected.abs());
+    let near =
+        |found: f64, expected: f64| assert_relative_eq!(found, expected, epsilon = 0.0, max_relative = NEAR);
     for device in [&Cpu::new(), &Cpu::new().checks(false)] {
         let [second, third] = bessel_derivatives(device).unwrap();
         near(second, BESSEL_SECOND);
@@ -147,11 +152,11 @@ fn rosenbrocks_function() {
     let pushed = rosenbrock::hessian_pushed(&x).unwrap();
     assert_eq!(pushed.nonzeros(), entries.len());
     for k in 0..1000 {
-        assert!((forward[k] - product[k]).abs() <= NEAR * 2000.0, "{} and {}", forward[k], product[k]);
-        assert!((reverse[k] - product[k]).abs() <= NEAR * 2000.0, "{} and {}", reverse[k], product[k]);
+        assert_abs_diff_eq!(forward[k], product[k], epsilon = NEAR * 2000.0);
+        assert_abs_diff_eq!(reverse[k], product[k], epsilon = NEAR * 2000.0);
     }
     for (i, j, h) in entries {
-        assert!((pushed.get(i, j).unwrap() - h).abs() <= NEAR * 2000.0);
+        assert_abs_diff_eq!(pushed.get(i, j).unwrap(), h, epsilon = NEAR * 2000.0);
         assert_eq!(pushed.get(i, j), pushed.get(j, i));
     }
 }

@@ -1,6 +1,7 @@
 //! Functions: the table of pure functions, `#[pure]`, calls and uncalls, generic, recursive,
 //! higher-order, and across modules and crates.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev::prelude::*;
 
 fn devices() -> [Box<dyn Device>; 2] {
@@ -36,10 +37,10 @@ fn the_functions_of_the_table() {
         let mut y = [0.0; 8];
         table::run(&*device, &mut y, x, z, 3).unwrap();
         for (found, expected) in y.iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-12, "{y:?} {expected}");
+            assert!(abs_diff_eq!(*found, expected, epsilon = 1e-12), "{y:?} {expected}");
         }
         table::run_inverse(&*device, &mut y, x, z, 3).unwrap();
-        assert!(y.iter().all(|y| y.abs() < 1e-14));
+        assert!(y.iter().all(|&y| abs_diff_eq!(y, 0.0, epsilon = 1e-14)));
         let report = table::check_gradient(&*device, &[0.0; 8], x, z, 3).unwrap();
         assert!(report.passed(), "{report}");
     }
@@ -78,7 +79,7 @@ fn expressions_mean_what_they_mean_in_rust() {
     for device in devices() {
         let mut y = 0.0;
         expressions::run(&*device, &mut y, x, n, m, true).unwrap();
-        assert!((y - expected).abs() < 1e-12, "{y} {expected}");
+        assert_abs_diff_eq!(y, expected, epsilon = 1e-12);
     }
 }
 
@@ -120,7 +121,7 @@ fn pure_calls<T: Real>(y: &mut T, r: &mut T, a: &mut T, x: T) {
 #[test]
 fn pure_functions() {
     assert_eq!(wave(2.0, 0), 4.0);
-    assert!((ramp(0.0f64) - 2f64.ln()).abs() < 1e-15);
+    assert_abs_diff_eq!(ramp(0.0f64), 2f64.ln(), epsilon = 1e-15);
     for device in devices() {
         let report = pure_calls::check_gradient(&*device, &0.0, &0.0, &0.0, 0.7).unwrap();
         assert!(report.passed(), "{report}");
@@ -200,7 +201,8 @@ fn calls_and_uncalls() {
         let (mut y, mut p, x) = (vec![0.0; 4], (1.0, 0.0), [1.0, 2.0]);
         calls::run(&*device, &mut y, &mut p, &x, 2).unwrap();
         assert_eq!(y, [2.0, 4.0, 2.0, 4.0]);
-        assert!((p.0 - 2f64.cos()).abs() < 1e-15 && (p.1 - 2f64.sin()).abs() < 1e-15);
+        assert_abs_diff_eq!(p.0, 2f64.cos(), epsilon = 1e-15);
+        assert_abs_diff_eq!(p.1, 2f64.sin(), epsilon = 1e-15);
         calls::run_inverse(&*device, &mut y, &mut p, &x, 2).unwrap();
         assert_eq!(y, [0.0; 4]);
         let report = calls::check_gradient(&*device, &[0.5; 4], &(1.0, 0.5), &x, 2).unwrap();
@@ -221,9 +223,9 @@ fn calls_across_crates() {
     for device in devices() {
         let mut y = 0.0;
         across_crates::run(&*device, &mut y, Complex::new(0.6, 0.8)).unwrap();
-        assert!((y - 0.48).abs() < 1e-15);
+        assert_abs_diff_eq!(y, 0.48, epsilon = 1e-15);
         across_crates::run_inverse(&*device, &mut y, Complex::new(0.6, 0.8)).unwrap();
-        assert!(y.abs() < 1e-15);
+        assert_abs_diff_eq!(y, 0.0, epsilon = 1e-15);
     }
 }
 

@@ -100,7 +100,10 @@ fn the_statement_that_a_wrong_device_does_otherwise_is_named() {
         assert_eq!(found.site.iterations[0].value, 3);
         assert!(found.callers[0].function.ends_with("wave"), "{search}");
         let values = found.values.clone().map(|v| v.parse::<f64>().unwrap());
-        assert!((values[0] - 0.75f64.sin()).abs() + (values[1] - 0.75f64.sinh()).abs() < 1e-15, "{search}");
+        assert!(
+            approx::abs_diff_eq!(values[..], [0.75f64.sin(), 0.75f64.sinh()][..], epsilon = 5e-16),
+            "{search}"
+        );
         let text = search.to_string();
         assert!(text.contains("with i = 3") && text.contains("`value` is 0.6816"), "{text}");
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev::prelude::*;
 use rev::Emulator;
 
@@ -104,11 +105,11 @@ fn matched_numbers() {
             by_number::run(device, &mut y, x, n).unwrap();
             assert_eq!(y, by_number_plainly(x, n), "{n}");
             by_number::run_inverse(device, &mut y, x, n).unwrap();
-            assert!(y.abs() < 1e-12);
+            assert_abs_diff_eq!(y, 0.0, epsilon = 1e-12);
             let h = 1e-6;
             let slope = (by_number_plainly(x + h, n) - by_number_plainly(x - h, n)) / (2.0 * h);
             let g = by_number::gradient(device, x, n).unwrap();
-            assert!((g.x - slope).abs() < 1e-6 * (1.0 + slope.abs()), "{n}: {} {slope}", g.x);
+            assert!(abs_diff_eq!(g.x, slope, epsilon = 1e-6 * (1.0 + slope.abs())), "{n}: {} {slope}", g.x);
         }
         let n: Vec<i64> = (0..300).map(|i| i % 17 - 3).collect();
         let x: Vec<f64> = (0..300).map(|i| (i as f64) / 64.0).collect();
@@ -116,14 +117,14 @@ fn matched_numbers() {
         all_by_number::run(device, &mut y, &x, &n).unwrap();
         let plain: Vec<f64> = x.iter().zip(&n).map(|(x, n)| by_number_plainly(*x, *n)).collect();
         for i in 0..300 {
-            assert!((y[i] - plain[i]).abs() < 1e-12 * (1.0 + plain[i].abs()));
+            assert_abs_diff_eq!(y[i], plain[i], epsilon = 1e-12 * (1.0 + plain[i].abs()));
         }
         all_by_number::run_inverse(device, &mut y, &x, &n).unwrap();
-        assert!(y.iter().all(|y| y.abs() < 1e-12));
+        assert!(y.iter().all(|&y| abs_diff_eq!(y, 0.0, epsilon = 1e-12)));
         let v = all_by_number::vjp(device, &vec![1.0; 300], &y, &x, &n).unwrap();
         for i in 0..300 {
             let g = by_number::gradient(device, x[i], n[i]).unwrap();
-            assert!((v.x_bar[i] - g.x).abs() < 1e-12 * (1.0 + g.x.abs()));
+            assert_abs_diff_eq!(v.x_bar[i], g.x, epsilon = 1e-12 * (1.0 + g.x.abs()));
         }
     }
     on(&Cpu::new());
@@ -216,9 +217,9 @@ fn matched_enums() {
             let mut y = vec![0.0; 100];
             responses::run(device, &mut y, &x, &kinds, gain, skip).unwrap();
             let plain = responses_plainly(&x, &kinds, gain, skip);
-            assert!(y.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-12));
+            assert_abs_diff_eq!(y[..], plain[..], epsilon = 1e-12);
             responses::run_inverse(device, &mut y, &x, &kinds, gain, skip).unwrap();
-            assert!(y.iter().all(|y| y.abs() < 1e-12));
+            assert!(y.iter().all(|&y| abs_diff_eq!(y, 0.0, epsilon = 1e-12)));
             let v = responses::vjp(device, &vec![1.0; 100], &y, &x, &kinds, gain, skip).unwrap();
             let sum = |gain, x: &[f64]| responses_plainly(x, &kinds, gain, skip).iter().sum::<f64>();
             let h = 1e-5;
@@ -227,10 +228,10 @@ fn matched_enums() {
                 up[i] += h;
                 down[i] -= h;
                 let slope = (sum(gain, &up) - sum(gain, &down)) / (2.0 * h);
-                assert!((v.x_bar[i] - slope).abs() < 1e-6, "{i} {} {slope}", v.x_bar[i]);
+                assert!(abs_diff_eq!(v.x_bar[i], slope, epsilon = 1e-6), "{i} {} {slope}", v.x_bar[i]);
             }
             let slope = if gain.is_some() { x.iter().map(|x| x * x).sum() } else { 0.0 };
-            assert!((v.gain_bar - slope).abs() < 1e-9);
+            assert_abs_diff_eq!(v.gain_bar, slope, epsilon = 1e-9);
         }
         let shapes = [
             Shape::Point,
@@ -240,9 +241,9 @@ fn matched_enums() {
         ];
         let g = areas::gradient(device, &shapes, 0.5).unwrap();
         let pi = std::f64::consts::PI;
-        assert!((g.value - (2.0 * pi + 12.0 + 15.0 + 21.0 + 2.0 - 1.5)).abs() < 1e-12);
-        assert!((g.scale - (4.0 * pi + 30.0 - 3.0)).abs() < 1e-12);
-        assert!((g.shapes[1].circle_0.get() - (2.0 * pi + 1.0)).abs() < 1e-12);
+        assert_abs_diff_eq!(g.value, 2.0 * pi + 12.0 + 15.0 + 21.0 + 2.0 - 1.5, epsilon = 1e-12);
+        assert_abs_diff_eq!(g.scale, 4.0 * pi + 30.0 - 3.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(g.shapes[1].circle_0.get(), 2.0 * pi + 1.0, epsilon = 1e-12);
         assert_eq!((g.shapes[2].box_width.get(), g.shapes[2].box_height.get()), (4.0, 3.0));
         assert_eq!((g.shapes[2].box_sides[0].get(), g.shapes[2].box_sides[1].get()), (3.0, 2.5));
         assert_eq!((g.shapes[3].box_width.get(), g.shapes[3].box_height.get()), (7.0, 0.0));
@@ -250,7 +251,8 @@ fn matched_enums() {
         let (mut y, start) = (1.0, shapes.clone());
         areas::run(device, &mut y, &shapes, 0.5).unwrap();
         areas::run_inverse(device, &mut y, &shapes, 0.5).unwrap();
-        assert!((y - 1.0f64).abs() < 1e-12 && shapes == start);
+        assert_abs_diff_eq!(y, 1.0f64, epsilon = 1e-12);
+        assert_eq!(shapes, start);
     }
     on(&Cpu::new());
     on(&Cpu::new().checks(false));
@@ -344,7 +346,7 @@ fn enums_in_enums_and_structs() {
     fn on<D: Device>(device: &D) {
         let mut parts = some_rules();
         let g = rules::gradient(device, &parts).unwrap();
-        assert!((g.value - rules_plainly(&parts)).abs() < 1e-12);
+        assert_abs_diff_eq!(g.value, rules_plainly(&parts), epsilon = 1e-12);
         for i in 0..parts.len() {
             let h = 1e-6;
             let mut slope = |change: &dyn Fn(&mut Part<f64>, f64)| {
@@ -357,7 +359,7 @@ fn enums_in_enums_and_structs() {
                 };
                 (at(h) - at(-h)) / (2.0 * h)
             };
-            let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{i}: {a} {b}");
+            let close = |a: f64, b: f64| assert!(abs_diff_eq!(a, b, epsilon = 1e-6), "{i}: {a} {b}");
             close(g.parts[i].factor.get(), slope(&|p, h| p.factor += h));
             close(g.parts[i].last.1.get(), slope(&|p, h| p.last = p.last.map(|x| x + h)));
             let rule = &g.parts[i].rule;
@@ -389,7 +391,7 @@ fn enums_in_enums_and_structs() {
         let mut y = 0.0;
         rules::run(device, &mut y, &parts).unwrap();
         rules::run_inverse(device, &mut y, &parts).unwrap();
-        assert!(y.abs() < 1e-12);
+        assert_abs_diff_eq!(y, 0.0, epsilon = 1e-12);
     }
     on(&Cpu::new());
     on(&Cpu::new().checks(false));
@@ -561,12 +563,12 @@ fn arms_that_assign() {
         for n in 0..=x.len() {
             let (x, all) = (&x[..n], &all[..n]);
             let g = stepped::gradient(device, x, all).unwrap();
-            assert!((g.value - plainly(x)).abs() < 1e-12);
+            assert_abs_diff_eq!(g.value, plainly(x), epsilon = 1e-12);
             for i in 0..n {
                 let at = |h: f64| {
                     plainly(&(0..n).map(|k| x[k] + if k == i { h } else { 0.0 }).collect::<Vec<_>>())
                 };
-                assert!((g.x[i] - (at(1e-6) - at(-1e-6)) / 2e-6).abs() < 1e-6, "{i}");
+                assert!(abs_diff_eq!(g.x[i], (at(1e-6) - at(-1e-6)) / 2e-6, epsilon = 1e-6), "{i}");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The example programs as a user runs them: results, files, exit codes, and what happens on bad input.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use approx::abs_diff_eq;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -388,7 +389,7 @@ fn the_petersen_graph_fits_into_five_dimensions() {
     let number = |record: &serde_json::Value, of: &str| record[of].as_f64().unwrap();
     let five = embedded("5");
     assert!(number(&five, "loss") < 1e-20, "{five}");
-    assert!((number(&five, "l2") / number(&five, "l1") - 2f64.sqrt()).abs() < 1e-8, "{five}");
+    assert!(abs_diff_eq!(number(&five, "l2") / number(&five, "l1"), 2f64.sqrt(), epsilon = 1e-8), "{five}");
     assert!(five["iterations"].as_u64().unwrap() > 0);
     for dim in ["3", "4"] {
         let record = embedded(dim);

@@ -2,6 +2,7 @@
 //! interpreter, the emulator of a GPU, and a GPU where there is one.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use approx::abs_diff_eq;
 use rev::prelude::*;
 use rev_kernels::gates;
 
@@ -128,7 +129,7 @@ fn the_gradient_of_an_expectation_value_of_a_circuit() {
         for device in devices(false) {
             let g = gates::expectation::gradient(&*device, &state, a, b, c, low, high).unwrap();
             for (found, exact) in [g.a, g.b, g.c].into_iter().zip(analytic) {
-                assert!((found - exact).abs() < 1e-14, "{found} {exact}, {}", device.name());
+                assert!(abs_diff_eq!(found, exact, epsilon = 1e-14), "{found} {exact}, {}", device.name());
             }
         }
         let mut all = devices(true).into_iter().map(|device| {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev::prelude::*;
 use rev::Emulator;
 
@@ -111,7 +112,7 @@ fn derivatives_through_kept_arrays() {
     fn on<D: Device>(device: &D) {
         for (x, steps) in [(vec![0.3, -0.5, 0.7, 0.2], 3), (vec![0.4], 5), (vec![], 2), (vec![1.0, 0.5], 0)] {
             let g = mixed::gradient(device, &x, steps).unwrap();
-            assert!((g.value - mixed_plainly(&x, steps)).abs() < 1e-12);
+            assert_abs_diff_eq!(g.value, mixed_plainly(&x, steps), epsilon = 1e-12);
             for i in 0..x.len() {
                 let h = 1e-6;
                 let at = |h| {
@@ -121,7 +122,11 @@ fn derivatives_through_kept_arrays() {
                     )
                 };
                 let slope = (at(h) - at(-h)) / (2.0 * h);
-                assert!((g.x[i] - slope).abs() < 1e-7 * (1.0 + slope.abs()), "{i}: {} {slope}", g.x[i]);
+                assert!(
+                    abs_diff_eq!(g.x[i], slope, epsilon = 1e-7 * (1.0 + slope.abs())),
+                    "{i}: {} {slope}",
+                    g.x[i]
+                );
             }
         }
         let x: Vec<f64> = (0..600).map(|i| f64::from(i) / 600.0).collect();
@@ -130,8 +135,8 @@ fn derivatives_through_kept_arrays() {
         let v = all_mixed::vjp(device, &vec![1.0; 200], &vec![0.0; 200], &x, 3).unwrap();
         for i in 0..200 {
             let g = mixed::gradient(device, &x[3 * i..3 * i + 3], 3).unwrap();
-            assert!((y[i] - g.value).abs() < 1e-12 * (1.0 + g.value));
-            (0..3).for_each(|k| assert!((v.x_bar[3 * i + k] - g.x[k]).abs() < 1e-12));
+            assert_abs_diff_eq!(y[i], g.value, epsilon = 1e-12 * (1.0 + g.value));
+            (0..3).for_each(|k| assert_abs_diff_eq!(v.x_bar[3 * i + k], g.x[k], epsilon = 1e-12));
         }
     }
     on(&Cpu::new());
@@ -141,13 +146,13 @@ fn derivatives_through_kept_arrays() {
     let (x, v) = ([0.3, -0.5, 0.7], [1.0, 0.5, -0.25]);
     let g = mixed::gradient(&Cpu::new(), &x, 3).unwrap();
     let d = mixed::jvp(&Cpu::new(), &0.0, &v, &0.0, &x, 3).unwrap();
-    assert!((d.y_dot - g.x.iter().zip(&v).map(|(g, v)| g * v).sum::<f64>()).abs() < 1e-12);
+    assert_abs_diff_eq!(d.y_dot, g.x.iter().zip(&v).map(|(g, v)| g * v).sum::<f64>(), epsilon = 1e-12);
     let h = 1e-5;
     let shifted =
         |h: f64| mixed::gradient(&Cpu::new(), &[x[0] + h, x[1] + h / 2.0, x[2] - h / 4.0], 3).unwrap().x;
     let (_, product) = mixed::gradient_and_hvp(&Cpu::new(), &v, &x, 3).unwrap();
     let (up, down) = (shifted(h), shifted(-h));
-    (0..3).for_each(|i| assert!((product.x[i] - (up[i] - down[i]) / (2.0 * h)).abs() < 1e-6));
+    (0..3).for_each(|i| assert_abs_diff_eq!(product.x[i], (up[i] - down[i]) / (2.0 * h), epsilon = 1e-6));
     let refused = mixed::gradient(&Emulator::new(), &x, 3).unwrap_err();
     assert!(refused.to_string().contains("a stack of arrays"), "{refused}");
 }

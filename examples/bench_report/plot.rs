@@ -75,7 +75,13 @@ fn draw(
         .x_label_area_size(40)
         .y_label_area_size(70)
         .build_cartesian_2d((first * 0.8..last * 1.25).log_scale(), (least * 0.7..most * 1.4).log_scale())?;
-    chart.configure_mesh().x_desc(sizes).y_desc(values).y_label_formatter(&|t| format!("{t:.0e}")).draw()?;
+    chart
+        .configure_mesh()
+        .x_desc(sizes)
+        .y_desc(values)
+        .x_label_formatter(&|size| format!("{size}"))
+        .y_label_formatter(&|t| format!("{t:.0e}"))
+        .draw()?;
     for (line, colour) in lines.into_iter().zip(COLOURS.iter().cycle()) {
         chart
             .draw_series(LineSeries::new(line.points, colour.stroke_width(2)).point_size(3))?

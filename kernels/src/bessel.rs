@@ -113,20 +113,22 @@ pub mod plain {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::plain::*;
 
     #[test]
     fn j2_at_one() {
         let (value, derivative) = gradient(2, 1.0, 1e-16);
-        assert!((value - 0.114_903_484_931_900_47f64).abs() < 1e-15);
-        assert!((derivative - 0.210_243_615_881_132_58).abs() < 1e-15);
+        assert_abs_diff_eq!(value, 0.114_903_484_931_900_47f64, epsilon = 1e-15);
+        assert_abs_diff_eq!(derivative, 0.210_243_615_881_132_58, epsilon = 1e-15);
         assert_eq!(bessel_j(2, 1.0, 1e-16), value);
     }
 
     #[test]
     fn other_orders() {
-        assert!((bessel_j(0, 2.0, 1e-17) - 0.223_890_779_141_235_67f64).abs() < 1e-15);
-        assert!((bessel_j(1, 3.5, 1e-17) - 0.137_377_527_362_327_06f64).abs() < 1e-14);
+        assert_abs_diff_eq!(bessel_j(0, 2.0, 1e-17), 0.223_890_779_141_235_67f64, epsilon = 1e-15);
+        assert_abs_diff_eq!(bessel_j(1, 3.5, 1e-17), 0.137_377_527_362_327_06f64, epsilon = 1e-14);
         assert_eq!(bessel_j(0, 0.0, 1e-17), 1.0f64);
     }
 }

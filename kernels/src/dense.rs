@@ -78,6 +78,8 @@ pub mod plain {
 
 #[cfg(test)]
 mod tests {
+    use approx::{abs_diff_eq, assert_abs_diff_eq};
+
     use super::*;
     use ndarray::{Array1, Array2};
 
@@ -92,16 +94,20 @@ mod tests {
             let (x, y, b) = (matrix(n, p, 0.3), matrix(n, m, 0.4), Array1::linspace(-0.5, 0.5, q));
             let by_hand = plain::gradient(w.view(), b.view(), v.view(), x.view(), y.view());
             let value = plain::value(w.view(), b.view(), v.view(), x.view(), y.view());
-            assert!((value - by_hand.value).abs() < 1e-12 * value);
+            assert_abs_diff_eq!(value, by_hand.value, epsilon = 1e-12 * value);
             let flat = b.as_slice().unwrap();
             for device in [Cpu::new(), Cpu::new().checks(false), Cpu::new().deterministic(true)] {
                 let g = dense::gradient(&device, w.view(), flat, v.view(), x.view(), y.view()).unwrap();
                 let close = |a: &Array2<f64>, b: &Array2<f64>| {
-                    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-11 * (1.0 + b.abs()))
+                    a.iter().zip(b).all(|(a, b)| abs_diff_eq!(a, b, epsilon = 1e-11 * (1.0 + b.abs())))
                 };
-                assert!((g.value - by_hand.value).abs() < 1e-10 * by_hand.value);
+                assert_abs_diff_eq!(g.value, by_hand.value, epsilon = 1e-10 * by_hand.value);
                 assert!(close(&g.w, &by_hand.w) && close(&g.v, &by_hand.v));
-                assert!(g.b.iter().zip(&by_hand.b).all(|(a, b)| (a - b).abs() <= 1e-11 * (1.0 + b.abs())));
+                assert!(g.b.iter().zip(&by_hand.b).all(|(a, b)| abs_diff_eq!(
+                    a,
+                    b,
+                    epsilon = 1e-11 * (1.0 + b.abs())
+                )));
             }
             let report =
                 dense::check_gradient(&Cpu::new(), &0.5, w.view(), flat, v.view(), x.view(), y.view())

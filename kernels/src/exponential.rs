@@ -41,9 +41,11 @@ pub mod plain {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     #[test]
     fn the_papers_point() {
-        assert!((super::plain::exponential(1.6f64, 1e-14) - 4.953_032_424_4).abs() < 1e-9);
-        assert!((super::plain::exponential(-2.0f64, 1e-16) - (-2.0f64).exp()).abs() < 1e-15);
+        assert_abs_diff_eq!(super::plain::exponential(1.6f64, 1e-14), 4.953_032_424_4, epsilon = 1e-9);
+        assert_abs_diff_eq!(super::plain::exponential(-2.0f64, 1e-16), (-2.0f64).exp(), epsilon = 1e-15);
     }
 }

@@ -30,11 +30,14 @@ pub mod plain {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     #[test]
     fn one_period_returns_close_to_the_start() {
         let (mut x, mut v) = (1.0f64, 0.0f64);
         let steps = 10_000;
         super::plain::leapfrog(&mut x, &mut v, std::f64::consts::TAU / f64::from(steps), steps as usize);
-        assert!((x - 1.0).abs() < 1e-3 && v.abs() < 1e-3);
+        assert_abs_diff_eq!(x, 1.0, epsilon = 1e-3);
+        assert_abs_diff_eq!(v, 0.0, epsilon = 1e-3);
     }
 }

@@ -39,6 +39,8 @@ pub mod plain {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::plain::*;
 
     #[test]
@@ -46,7 +48,7 @@ mod tests {
         let (value, gradient) = gradient(&[1.0, 2.0, 3.0f64]);
         assert_eq!(value, 3.7416573867739413);
         for (got, expected) in gradient.into_iter().zip([0.267_261_241_9, 0.534_522_483_8, 0.801_783_725_7]) {
-            assert!((got - expected).abs() < 1e-9);
+            assert_abs_diff_eq!(got, expected, epsilon = 1e-9);
         }
     }
 }

@@ -110,12 +110,16 @@ pub mod plain {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::plain::*;
 
     #[test]
     fn a_quarter_turn_about_z() {
         let [x, y, z] = rotate(&[0.0, 0.0, std::f64::consts::FRAC_PI_2], &[1.0, 0.0, 2.0]);
-        assert!(x.abs() < 1e-15 && (y - 1.0).abs() < 1e-15 && z == 2.0);
+        assert_abs_diff_eq!(x, 0.0, epsilon = 1e-15);
+        assert_abs_diff_eq!(y, 1.0, epsilon = 1e-15);
+        assert_eq!(z, 2.0);
     }
 
     #[test]
@@ -125,10 +129,10 @@ mod tests {
         let (near, near_r, near_v) = rotate_jacobian(&[1e-7, -2e-7, 3e-7], &v);
         assert_eq!(value, v);
         for i in 0..3 {
-            assert!((value[i] - near[i]).abs() < 1e-5);
+            assert_abs_diff_eq!(value[i], near[i], epsilon = 1e-5);
             for j in 0..3 {
-                assert!((by_r[i][j] - near_r[i][j]).abs() < 1e-5);
-                assert!((by_v[i][j] - near_v[i][j]).abs() < 1e-5);
+                assert_abs_diff_eq!(by_r[i][j], near_r[i][j], epsilon = 1e-5);
+                assert_abs_diff_eq!(by_v[i][j], near_v[i][j], epsilon = 1e-5);
             }
         }
     }
@@ -143,8 +147,8 @@ mod tests {
             let (up, down) = (rotate(&moved(r, j, h), &v), rotate(&moved(r, j, -h), &v));
             let (right, left) = (rotate(&r, &moved(v, j, h)), rotate(&r, &moved(v, j, -h)));
             for i in 0..3 {
-                assert!((by_r[i][j] - (up[i] - down[i]) / (2.0 * h)).abs() < 1e-9);
-                assert!((by_v[i][j] - (right[i] - left[i]) / (2.0 * h)).abs() < 1e-9);
+                assert_abs_diff_eq!(by_r[i][j], (up[i] - down[i]) / (2.0 * h), epsilon = 1e-9);
+                assert_abs_diff_eq!(by_v[i][j], (right[i] - left[i]) / (2.0 * h), epsilon = 1e-9);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! GMM and bundle adjustment: values, inverses and gradients against the plain twins.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_relative_eq};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -40,13 +41,16 @@ fn gmm_in_single_precision() {
     let mut loss = 0f32;
     gmm::objective(&mut loss, &alphas, means.view(), icf.view(), points.view(), 1.0, 0).unwrap();
     let expected = gmm::plain::objective(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), 1.0, 0);
-    assert!((f64::from(loss) - expected).abs() < 1e-4 * expected.abs());
+    assert_relative_eq!(f64::from(loss), expected, epsilon = 0.0, max_relative = 1e-4);
 }
 
 /// Whether what a fused product was added to and taken from again is back at zero: each of the two is rounded
 /// once, but the product itself isn't, so the last digits of the sum stay.
 fn back_at_zero(left: f64, between: f64) {
-    assert!(left.abs() <= 8.0 * f64::EPSILON * between.abs().max(1.0), "{left}, after {between}");
+    assert!(
+        abs_diff_eq!(left, 0.0, epsilon = 8.0 * f64::EPSILON * between.abs().max(1.0)),
+        "{left}, after {between}"
+    );
 }
 
 #[test]
@@ -156,10 +160,10 @@ fn gmm_gradient_with_another_prior() {
     };
     for column in 0..i.icf.ncols() {
         let by_differences = slope(&|i, h| i.icf[[1, column]] += h);
-        assert!((g.icf[[1, column]] - by_differences).abs() < 1e-6 * by_differences.abs().max(1.0));
+        assert_relative_eq!(g.icf[[1, column]], by_differences, epsilon = 1e-6, max_relative = 1e-6);
     }
     let by_differences = slope(&|i, h| i.means[[2, 1]] += h);
-    assert!((g.means[[2, 1]] - by_differences).abs() < 1e-6 * by_differences.abs().max(1.0));
+    assert_relative_eq!(g.means[[2, 1]], by_differences, epsilon = 1e-6, max_relative = 1e-6);
     // the points and the prior are data
     assert_eq!((g.points, g.gamma), ((), ()));
 }

@@ -2,6 +2,7 @@
 //! analytic one and finite differences, on the CPU and the interpreter.
 #![allow(clippy::unwrap_used)]
 
+use approx::assert_abs_diff_eq;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
 use rev_kernels::gates::{self, plain, product_state};
@@ -63,14 +64,14 @@ fn the_gradient_of_an_expectation_value() {
             let d = &*device;
             let g = gates::expectation::gradient(d, &state, a, b, c, low, high).unwrap();
             let exact = a.cos() * b.cos() - a.sin() * b.sin() * c.sin();
-            assert!((g.value - exact).abs() < 1e-14);
+            assert_abs_diff_eq!(g.value, exact, epsilon = 1e-14);
             let analytic = [
                 -a.sin() * b.cos() - a.cos() * b.sin() * c.sin(),
                 -a.cos() * b.sin() - a.sin() * b.cos() * c.sin(),
                 -a.sin() * b.sin() * c.cos(),
             ];
             for (found, exact) in [g.a, g.b, g.c].into_iter().zip(analytic) {
-                assert!((found - exact).abs() < 1e-14, "{found} {exact}");
+                assert_abs_diff_eq!(found, exact, epsilon = 1e-14);
             }
             let h = 1e-5;
             let slopes = [
@@ -79,7 +80,7 @@ fn the_gradient_of_an_expectation_value() {
                 value(d, a, b, c + h) - value(d, a, b, c - h),
             ];
             for (found, slope) in [g.a, g.b, g.c].into_iter().zip(slopes) {
-                assert!((found - slope / (2.0 * h)).abs() < 1e-9);
+                assert_abs_diff_eq!(found, slope / (2.0 * h), epsilon = 1e-9);
             }
         }
         gates::expectation(&mut 0.0, &mut state, a, b, c, low, high).unwrap();

@@ -2,6 +2,7 @@
 //! differences, and its search for the ground state.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
 use ndarray::Array2;
 use rev_core::interp::Interpreter;
@@ -32,14 +33,14 @@ fn energies_as_by_plain_rust_and_the_matrix() {
         let matrix = hamiltonian(n, 1.1, 0.6);
         let of = |(a, b): (usize, usize)| matrix[(a, b)] * (state[a].conj() * state[b]).re;
         let by_matrix: f64 = (0..1 << n).flat_map(|a| (0..1 << n).map(move |b| (a, b))).map(of).sum();
-        assert!((expected - by_matrix).abs() < 1e-12);
+        assert_abs_diff_eq!(expected, by_matrix, epsilon = 1e-12);
         for device in [&Cpu::with_threads(2) as &dyn Device, &Interpreter::new()] {
             let mut energy = 0.5;
             ising_chain::energy::run(device, &mut energy, bonds.view(), fields.view(), 1.1, 0.6).unwrap();
-            assert!((energy - 0.5 - expected).abs() < 1e-12, "{energy} {expected}");
+            assert!(abs_diff_eq!(energy - 0.5, expected, epsilon = 1e-12), "{energy} {expected}");
             ising_chain::energy::run_inverse(device, &mut energy, bonds.view(), fields.view(), 1.1, 0.6)
                 .unwrap();
-            assert!((energy - 0.5).abs() < 1e-14);
+            assert_abs_diff_eq!(energy, 0.5, epsilon = 1e-14);
         }
     }
 }
@@ -50,9 +51,9 @@ fn the_circuit_goes_back() {
     let mut state = vec![Complex::new(0.0, 0.0); 64];
     ising_chain::circuit(&mut state, bonds.view(), fields.view()).unwrap();
     let norm: f64 = state.iter().map(|a: &Complex<f64>| a.norm_sqr()).sum();
-    assert!((norm - 1.0).abs() < 1e-14);
+    assert_abs_diff_eq!(norm, 1.0, epsilon = 1e-14);
     ising_chain::circuit::inverse(&mut state, bonds.view(), fields.view()).unwrap();
-    assert!(state.iter().all(|a| a.norm() < 1e-15));
+    assert!(state.iter().all(|a| abs_diff_eq!(a.norm(), 0.0, epsilon = 1e-15)));
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn derivatives_by_all_angles() {
         };
         let (up, down) = (at(h), at(-2.0 * h));
         at(h);
-        assert!((g.field_angles[[i, j]] - (up - down) / (2.0 * h)).abs() < 1e-8);
+        assert_abs_diff_eq!(g.field_angles[[i, j]], (up - down) / (2.0 * h), epsilon = 1e-8);
     }
     for (i, j) in (0..3).flat_map(|i| (0..4).map(move |j| (i, j))) {
         let mut at = |h: f64| {
@@ -80,11 +81,11 @@ fn derivatives_by_all_angles() {
         };
         let (up, down) = (at(h), at(-2.0 * h));
         at(h);
-        assert!((g.bond_angles[[i, j]] - (up - down) / (2.0 * h)).abs() < 1e-8);
+        assert_abs_diff_eq!(g.bond_angles[[i, j]], (up - down) / (2.0 * h), epsilon = 1e-8);
     }
     // the energy is linear in both strengths
-    assert!((g.coupling - energy(&bonds, &fields, 1.0, 0.0)).abs() < 1e-10);
-    assert!((g.field - energy(&bonds, &fields, 0.0, 1.0)).abs() < 1e-10);
+    assert_abs_diff_eq!(g.coupling, energy(&bonds, &fields, 1.0, 0.0), epsilon = 1e-10);
+    assert_abs_diff_eq!(g.field, energy(&bonds, &fields, 0.0, 1.0), epsilon = 1e-10);
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn ground_energies_as_by_diagonalisation() {
     for (n, coupling, field) in [(1, 1.0, 0.7), (2, 1.0, 0.5), (4, 1.0, 1.0), (5, 0.8, 1.3), (6, 1.0, 0.2)] {
         let least = hamiltonian(n, coupling, field).symmetric_eigenvalues().min();
         let found = plain::ground_energy(n, coupling, field);
-        assert!((found - least).abs() < 1e-10, "{n}: {found} {least}");
+        assert!(abs_diff_eq!(found, least, epsilon = 1e-10), "{n}: {found} {least}");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::assert_relative_eq;
 use std::sync::Arc;
 
 use rev_core::sparse::{Branches, Order, Plan, SparseMatrix};
@@ -50,7 +51,7 @@ fn check_blocks(matrix: &SparseMatrix, i: &Instance, starts: impl Fn(usize) -> [
         let columns: Vec<usize> = (c..c + CAMERA).chain(x..x + 3).chain([w]).collect();
         assert_eq!((block.row, block.columns), (2 * k, &columns[..]));
         for (found, expected) in block.values.iter().zip(expected.as_flattened()) {
-            assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{found} and {expected}");
+            assert_relative_eq!(found, expected, epsilon = 1e-9, max_relative = 1e-9);
         }
         assert_eq!(block.values.len(), 2 * COLUMNS);
         count += 1;
@@ -102,7 +103,7 @@ fn check_normal_equations(jacobian: &SparseMatrix, i: &Instance) {
     let (gram, dense) = (jacobian.gram(), jacobian.to_dense());
     for (a, b, value) in gram.triplets() {
         let expected: f64 = dense.iter().map(|row| row[a] * row[b]).sum();
-        assert!((value - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{value} and {expected}");
+        assert_relative_eq!(value, expected, epsilon = 1e-9, max_relative = 1e-9);
     }
     // no more places than pairs of columns in blocks; two cameras are in none
     assert!(gram.nonzeros() <= i.features.len() * COLUMNS * COLUMNS);
@@ -112,7 +113,7 @@ fn check_normal_equations(jacobian: &SparseMatrix, i: &Instance) {
     let g = plain::gradient(i);
     let cameras = g.cameras.as_flattened().iter().chain(g.points.as_flattened());
     pulled.iter().zip(cameras).for_each(|(a, b)| {
-        assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} and {b}");
+        assert_relative_eq!(a, b, epsilon = 1e-9, max_relative = 1e-9);
     });
 }
 

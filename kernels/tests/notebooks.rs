@@ -4,6 +4,7 @@
 #[path = "support/hessian.rs"]
 mod support;
 
+use approx::assert_abs_diff_eq;
 use ndarray::{Array3, ArrayView3};
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -206,11 +207,14 @@ fn conditions() {
         keeps_its_condition::run(checked, &mut x, &mut kept).unwrap();
         assert_eq!((x, kept), (2.2, true));
         keeps_its_condition::run_inverse(checked, &mut x, &mut kept).unwrap();
-        assert!(!kept && (x - 1.2).abs() < 1e-15);
+        assert!(!kept);
+        assert_abs_diff_eq!(x, 1.2, epsilon = 1e-15);
         kept_by_the_language::run(checked, &mut x, &mut kept).unwrap();
-        assert!(kept && (x - 0.2).abs() < 1e-15);
+        assert!(kept);
+        assert_abs_diff_eq!(x, 0.2, epsilon = 1e-15);
         kept_by_the_language::run_inverse(checked, &mut x, &mut kept).unwrap();
-        assert!(!kept && (x - 1.2).abs() < 1e-15);
+        assert!(!kept);
+        assert_abs_diff_eq!(x, 1.2, epsilon = 1e-15);
         let (mut x, mut i) = (1, 0);
         from_until::run(checked, &mut x, &mut i).unwrap();
         assert_eq!((x, i), (11, 10));
@@ -377,7 +381,7 @@ fn bessel_functions_and_logarithms() {
     for x in [Complex::new(3.0, 2.0), Complex::new(1.0, -1.5), Complex::new(-0.5, 0.25)] {
         let mut y = Complex::new(0.0, 0.0);
         complex_log::complex_log(&mut y, x).unwrap();
-        assert!((y - x.ln()).norm() < 1e-15);
+        assert_abs_diff_eq!((y - x.ln()).norm(), 0.0, epsilon = 1e-15);
     }
     for n in [10, 100] {
         let x: Vec<f64> = (0..n).map(|i| 3.0 * (0.7 * f64::from(i)).sin()).collect();

@@ -2,6 +2,7 @@
 //! gradients derived by hand.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rev_core::sparse::SparseMatrix;
 use rev_cpu::prelude::*;
@@ -15,7 +16,10 @@ fn same_and_symmetric(ways: [(&str, ArrayView2<f64>); 3]) {
     for (way, found) in ways {
         for ((i, j), v) in found.indexed_iter() {
             for other in [first[[i, j]], found[[j, i]]] {
-                assert!((v - other).abs() <= 1e-12 * largest, "{way}, ({i}, {j}): {v} and {other}");
+                assert!(
+                    abs_diff_eq!(v, other, epsilon = 1e-12 * largest),
+                    "{way}, ({i}, {j}): {v} and {other}"
+                );
             }
         }
     }
@@ -41,7 +45,7 @@ fn near_differences(found: ArrayView2<f64>, expected: ArrayView2<f64>) {
     let largest = expected.iter().fold(0.0f64, |most, v| most.max(v.abs()));
     for ((i, j), v) in found.indexed_iter() {
         let other = expected[[i, j]];
-        assert!((v - other).abs() <= 1e-7 * largest, "({i}, {j}): {v} and {other}");
+        assert!(abs_diff_eq!(v, other, epsilon = 1e-7 * largest), "({i}, {j}): {v} and {other}");
     }
 }
 
@@ -219,9 +223,9 @@ fn directions_of_k_means() {
     for device in [Cpu::new(), Cpu::new().checks(false), Cpu::with_threads(1).lanes(false)] {
         let mut loss = 0.0;
         kmeans::cost::run(&device, &mut loss, centroids, points).unwrap();
-        assert!((loss - value).abs() < 1e-12 * value);
+        assert_abs_diff_eq!(loss, value, epsilon = 1e-12 * value);
         let found = kmeans::direction(&device, centroids, points).unwrap();
-        found.iter().zip(&expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} and {b}"));
+        found.iter().zip(&expected).for_each(|(a, b)| assert_abs_diff_eq!(a, b, epsilon = 1e-12));
         let hessian = kmeans::cost::hessian(&device, centroids, points).unwrap();
         let pushed = dense(&kmeans::cost::hessian_pushed(centroids, points).unwrap());
         for ((i, j), v) in hessian.matrix().indexed_iter() {

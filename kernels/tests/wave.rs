@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, relative_eq};
 use ndarray::Array2;
 use rev_core::check::check;
 use rev_core::interp::Interpreter;
@@ -42,7 +43,7 @@ fn the_program_and_its_twin_agree() {
             expected.1[[0, 0]] += 0.7 * medium.dt * medium.dt;
         }
         for (a, b) in all(&found).zip(all(&expected)) {
-            assert!((a - b).abs() < 1e-11, "{cells:?}: {a} {b}");
+            assert!(abs_diff_eq!(a, b, epsilon = 1e-11), "{cells:?}: {a} {b}");
         }
     }
 }
@@ -59,8 +60,8 @@ fn the_twin_has_the_numbers_of_others() {
         sum += field.1.iter().map(|u| u * u).sum::<f64>();
     }
     let last: f64 = field.1.iter().map(|u| u * u).sum();
-    assert!((sum / 10.931_466_822_080_788 - 1.0).abs() < 1e-12, "{sum}");
-    assert!((last / 6.234_873_084_873_294e-5 - 1.0).abs() < 1e-10, "{last}");
+    assert!(abs_diff_eq!(sum / 10.931_466_822_080_788, 1.0, epsilon = 1e-12), "{sum}");
+    assert!(abs_diff_eq!(last / 6.234_873_084_873_294e-5, 1.0, epsilon = 1e-10), "{last}");
 }
 
 const CELLS: (usize, usize) = (35, 9);
@@ -102,7 +103,10 @@ fn gradients_agree_with_differences() {
             loss(&medium, &sources, None).0
         };
         let (found, expected) = (bars.1[cell].0[0], slope(&moved, 0.5));
-        assert!((found - expected).abs() < 1e-8 * expected.abs().max(1e-2), "{cell:?}: {found} {expected}");
+        assert!(
+            relative_eq!(found, expected, epsilon = 1e-2 * 1e-8, max_relative = 1e-8),
+            "{cell:?}: {found} {expected}"
+        );
     }
     for step in [0, 7, STEPS - 1] {
         let moved = |h: f64| {
@@ -111,7 +115,10 @@ fn gradients_agree_with_differences() {
             loss(&medium, &sources, None).0
         };
         let (found, expected) = (by_source[step], slope(&moved, 0.5));
-        assert!((found - expected).abs() < 1e-8 * expected.abs().max(1e-6), "{step}: {found} {expected}");
+        assert!(
+            relative_eq!(found, expected, epsilon = 1e-6 * 1e-8, max_relative = 1e-8),
+            "{step}: {found} {expected}"
+        );
     }
 }
 
@@ -131,7 +138,10 @@ fn the_adjoint_is_the_transpose() {
         let f = bars.0;
         let transposed = (plain(&f.0), plain(&f.1), plain(&f.2), plain(&f.3));
         let back: f64 = all(&v).zip(all(&transposed)).map(|(a, b)| a * b).sum();
-        assert!((there - back).abs() < 1e-11 * there.abs().max(1.0), "{cells:?}: {there} {back}");
+        assert!(
+            relative_eq!(there, back, epsilon = 1e-11, max_relative = 1e-11),
+            "{cells:?}: {there} {back}"
+        );
     }
 }
 

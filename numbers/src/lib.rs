@@ -37,7 +37,7 @@
 //! [`Exact`] isn't one of these: it is a sum of floats in which nothing is rounded, so that `+=` of floats comes back bit for bit too, in any
 //! order.
 //!
-//! A type of another crate becomes a number system in the same way; `docs/language.md` says how.
+//! A type of another crate becomes a number system in the same way; `docs/types.md` says how.
 
 mod exact;
 mod log;

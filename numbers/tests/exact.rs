@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use num_bigint::BigInt;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -260,15 +261,15 @@ fn derivatives_are_those_of_the_sum() {
     let g = loss::gradient(&Cpu::new(), &x, &y).unwrap();
     let cos = (0.5f64 * 1.5 - 1.25 * 0.25 + 2.0 * 0.75).cos();
     for i in 0..3 {
-        assert!((g.x[i] - (y[i] * cos + 2.0 * x[i])).abs() < 1e-15, "{:?}", g.x);
-        assert!((g.y[i] - x[i] * cos).abs() < 1e-15, "{:?}", g.y);
+        assert!(abs_diff_eq!(g.x[i], y[i] * cos + 2.0 * x[i], epsilon = 1e-15), "{:?}", g.x);
+        assert!(abs_diff_eq!(g.y[i], x[i] * cos, epsilon = 1e-15), "{:?}", g.y);
     }
     assert_eq!(g, loss::gradient(&Interpreter::new(), &x, &y).unwrap());
     let h = loss::hvp(&Cpu::new(), &[1.0, 0.0, 0.0], &[0.0; 3], &x, &y).unwrap();
     let sin = (0.5f64 * 1.5 - 1.25 * 0.25 + 2.0 * 0.75).sin();
     for i in 0..3 {
         let expected = -sin * y[i] * y[0] + if i == 0 { 2.0 } else { 0.0 };
-        assert!((h.x[i] - expected).abs() < 1e-15, "{:?}", h.x);
+        assert!(abs_diff_eq!(h.x[i], expected, epsilon = 1e-15), "{:?}", h.x);
     }
     let g = parallel_total::gradient(&Cpu::new().threads(3), &x).unwrap();
     assert_eq!(g.x, [1.0; 3]);
@@ -304,7 +305,7 @@ fn a_long_program_of_floats_comes_back() {
         swing(&mut angle, &mut speed, 0.01).unwrap();
         float_swing(&mut float, &mut float_speed, 0.01).unwrap();
     }
-    assert!((read(&angle) - float).abs() < 1e-9, "{} {float}", read(&angle));
+    assert_abs_diff_eq!(read(&angle), float, epsilon = 1e-9);
     for _ in 0..20_000 {
         swing::inverse(&mut angle, &mut speed, 0.01).unwrap();
         float_swing::inverse(&mut float, &mut float_speed, 0.01).unwrap();

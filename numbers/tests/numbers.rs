@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{Array2, ArrayView2};
 use rev_core::interp::Interpreter;
 use rev_core::scalar::fraction::{U100, U16, U20};
@@ -44,13 +45,13 @@ fn every_factor_of_logarithmic_numbers() {
         7.0 - sum.ln() / 2.0 - 2.0 * (2f64.exp() + 3.4).ln(),
     ];
     for (found, expected) in x.iter().zip(expected) {
-        assert!((found.repr - expected).abs() < 4e-15, "{} and not {expected}", found.repr);
+        assert_abs_diff_eq!(found.repr, expected, epsilon = 4e-15);
     }
     // of 7, 5 and 3
     assert_eq!(7.0 + Log::<f64>::sub(5.0, 3.0), 11.854586542131141);
     assert_eq!(7.0 + Log::<f64>::powf(5.0, 3.4), 24.0);
     products::inverse(&mut x, &y, &z, 3.4).unwrap();
-    assert!(x.iter().all(|x| (x.repr - 7.0).abs() < 4e-15));
+    assert!(x.iter().all(|x| abs_diff_eq!(x.repr, 7.0, epsilon = 4e-15)));
 }
 
 #[test]
@@ -94,10 +95,10 @@ fn bessel<T: Real>(out: &mut T, x: T, nu: usize, terms: usize) {
 fn a_bessel_function_through_logarithmic_numbers() {
     let cpu = Cpu::new();
     let g = bessel::gradient(&cpu, 1.0f64, 2, 12).unwrap();
-    assert!((g.value - 0.11490348493190047).abs() < 1e-15, "{}", g.value);
-    assert!((g.x - 0.21024361588113258).abs() < 1e-14, "{}", g.x);
+    assert_abs_diff_eq!(g.value, 0.11490348493190047, epsilon = 1e-15);
+    assert_abs_diff_eq!(g.x, 0.21024361588113258, epsilon = 1e-14);
     let second: f64 = bessel::hvp(&cpu, 1.0, 1.0, 2, 12).unwrap().x;
-    assert!((second - 0.1344668389145689).abs() < 1e-13, "{second}");
+    assert_abs_diff_eq!(second, 0.1344668389145689, epsilon = 1e-13);
     let devices: [&dyn Device; 2] = [&Interpreter::new(), &Emulator::new().deterministic(true)];
     for device in devices {
         assert_eq!(bessel::gradient(device, 1.0, 2, 12).unwrap(), g, "{}", device.name());
@@ -121,7 +122,7 @@ fn powers_of_fixed_point_numbers_come_back_exactly() {
         let mut y = start;
         power::run(device, &mut y, x, 10).unwrap();
         let expected = 0.25 + 1.5f64.powi(10);
-        assert!((y.to_f64() - expected).abs() < accuracy, "{y:?} on {}", device.name());
+        assert!(abs_diff_eq!(y.to_f64(), expected, epsilon = accuracy), "{y:?} on {}", device.name());
         power::run_inverse(device, &mut y, x, 10).unwrap();
         assert_eq!(y, start, "{}", device.name());
     }

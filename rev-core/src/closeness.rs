@@ -1,10 +1,11 @@
 //! Shadows and sparse matrices in the terms of the crate [`approx`], whose macros (`assert_relative_eq!` and the others) then
 //! take them: close if all their numbers are. Arrays of a result have that from `ndarray`'s feature `approx`, which this one
-//! asks for; numbers, slices and [`Complex`](crate::scalar::Complex) from `approx` itself. Fixed-point numbers are exact, and are compared by `==`.
+//! asks for; numbers, slices and [`Complex`](crate::scalar::Complex) from `approx` itself. Fixed-point numbers, `f16` and `bf16` are
+//! types of other crates, which can't have it from here: the first are exact and are compared by `==`, the others as `f32`.
 
 use approx::{AbsDiffEq, RelativeEq, UlpsEq};
 
-use crate::scalar::{Batch, ComplexShadow};
+use crate::scalar::{Batch, ComplexShadow, WideBatch};
 use crate::sparse::SparseMatrix;
 
 /// What is made of numbers `Number`, which are compared in pairs.
@@ -19,6 +20,14 @@ impl<T, const N: usize> Pairs for Batch<T, N> {
     type Number = T;
 
     fn all(&self, other: &Self, close: impl Fn(&T, &T) -> bool) -> bool {
+        self.0.iter().zip(&other.0).all(|(a, b)| close(a, b))
+    }
+}
+
+impl<T, const N: usize> Pairs for WideBatch<T, N> {
+    type Number = f32;
+
+    fn all(&self, other: &Self, close: impl Fn(&f32, &f32) -> bool) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| close(a, b))
     }
 }
@@ -95,6 +104,7 @@ macro_rules! by_pairs {
     };
 }
 by_pairs!([T, const N: usize] Batch<T, N>, T);
+by_pairs!([T, const N: usize] WideBatch<T, N>, f32);
 by_pairs!([S] ComplexShadow<S>, S);
 by_pairs!([] SparseMatrix, f64);
 
@@ -120,6 +130,10 @@ mod tests {
         approx::assert_abs_diff_eq!(complex(a), complex(b), epsilon = 1.1e-9);
         approx::assert_abs_diff_ne!(complex(a), complex(b), epsilon = 0.9e-9);
         approx::assert_abs_diff_ne!(a, Batch([f64::NAN, 2.0]), epsilon = 1e9);
+        let wide = |second| WideBatch::<crate::scalar::f16, 2>::new([1.0, second]);
+        approx::assert_abs_diff_eq!(wide(2.0), wide(2.001), epsilon = 1.1e-3);
+        approx::assert_abs_diff_ne!(wide(2.0), wide(2.001), epsilon = 0.9e-3);
+        approx::assert_relative_ne!(wide(2.0), wide(f32::NAN), max_relative = 1e9);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev_cpu::prelude::*;
 
 const QUARTER: f64 = 0.25;
@@ -53,12 +54,12 @@ fn rotations_have_the_same_bits_wherever_sine_and_cosine_are_computed() {
             (there, [a, b, g.x_bar, g.y_bar], g.theta_bar)
         };
         let expected = run(&Cpu::with_threads(1));
-        assert!(expected.1[0].iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert!(expected.1[0].iter().zip(&x).all(|(a, b)| abs_diff_eq!(a, b, epsilon = 1e-12)));
         let free = Cpu::with_threads(1).checks(false);
         for device in [free.clone(), free.clone().lanes(false), free.threads(3)] {
             let got = run(&device);
             assert_eq!((&got.0, &got.1), (&expected.0, &expected.1));
-            assert!((got.2 - expected.2).abs() < 1e-9, "{} and {}", got.2, expected.2);
+            assert_abs_diff_eq!(got.2, expected.2, epsilon = 1e-9);
         }
     }
 }
@@ -68,7 +69,9 @@ fn angles_that_are_constants() {
     for device in [Cpu::new(), Cpu::new().checks(false)] {
         let (mut x, mut y, mut u, mut v) = (1.0, 0.0, 1.0, 0.0);
         two_widths::run(&device, &mut x, &mut y, &mut u, &mut v, 4).unwrap();
-        assert!((x - 1.5f64.cos()).abs() < 1e-15 && (y - 1.5f64.sin()).abs() < 1e-15, "{x} {y}");
-        assert!((u - 0.4f32.cos()).abs() < 1e-6 && (v + 0.4f32.sin()).abs() < 1e-6, "{u} {v}");
+        assert!(abs_diff_eq!(x, 1.5f64.cos(), epsilon = 1e-15), "{x} {y}");
+        assert!(abs_diff_eq!(y, 1.5f64.sin(), epsilon = 1e-15), "{x} {y}");
+        assert!(abs_diff_eq!(u, 0.4f32.cos(), epsilon = 1e-6), "{u} {v}");
+        assert!(abs_diff_eq!(v, -0.4f32.sin(), epsilon = 1e-6), "{u} {v}");
     }
 }

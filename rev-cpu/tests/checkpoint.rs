@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use approx::assert_relative_eq;
+use approx::relative_eq;
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -268,7 +269,7 @@ fn random_steps_are_those_of_rust() {
             for i in 0..start.len() {
                 let slope = slope(|h| at(i, h));
                 assert!(
-                    (g.start[i] - slope).abs() < 1e-8 * slope.abs().max(1.0),
+                    relative_eq!(g.start[i], slope, epsilon = 1e-8, max_relative = 1e-8),
                     "round {round}: {} {slope}",
                     g.start[i]
                 );

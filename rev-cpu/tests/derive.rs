@@ -1,5 +1,6 @@
 //! Structs as values of the language: their zero, shadow, comparison, dynamic form and definition.
 
+use approx::assert_abs_diff_eq;
 use rev_core::interp::Interpreter;
 use rev_core::ir::{Class, Generic, GenericKind, Length, ScalarType, Type};
 use rev_core::scalar::{Batch, Linear, Primal, Zero};
@@ -204,16 +205,18 @@ fn functions_of_a_type() {
     Body::steps(&mut b, 3, 0.1).unwrap();
     let mut e = 0.0;
     b.energy(&mut e).unwrap();
-    assert!((e - expected(1.0, 0.5)).abs() < 1e-14);
+    assert_abs_diff_eq!(e, expected(1.0, 0.5), epsilon = 1e-14);
     Body_steps::run_inverse(&Cpu::new().checks(false), &mut b, 3, 0.1).unwrap();
-    assert!((b.x - 1.0).abs() < 1e-15 && b.steps == 0);
+    assert_abs_diff_eq!(b.x, 1.0, epsilon = 1e-15);
+    assert_eq!(b.steps, 0);
 
     let h = 1e-6;
     let by_x = (expected(1.0 + h, 0.5) - expected(1.0 - h, 0.5)) / (2.0 * h);
     let by_v = (expected(1.0, 0.5 + h) - expected(1.0, 0.5 - h)) / (2.0 * h);
     for checks in [true, false] {
         let g = Body_loss::gradient(&Cpu::new().checks(checks), &start, 0.1).unwrap();
-        assert!((g.start.x.0[0] - by_x).abs() < 1e-8 && (g.start.v.0[0] - by_v).abs() < 1e-8);
+        assert_abs_diff_eq!(g.start.x.0[0], by_x, epsilon = 1e-8);
+        assert_abs_diff_eq!(g.start.v.0[0], by_v, epsilon = 1e-8);
         assert_eq!(g.dt, ());
     }
     let interpreted = Body_loss::gradient(&Interpreter::new(), &start, 0.1).unwrap();
@@ -226,9 +229,9 @@ fn functions_of_a_type() {
     let bodies: Vec<_> = (0..50).map(|k| Body { x: f64::from(k), v: 0.5, steps: k as u32 }).collect();
     let laned = energies::gradient(&Cpu::new().checks(false), &bodies, 1.0).unwrap();
     let checked = energies::gradient(&Cpu::new(), &bodies, 1.0).unwrap();
-    assert!((laned.value / checked.value - 1.0).abs() < 1e-12);
+    assert_abs_diff_eq!(laned.value / checked.value, 1.0, epsilon = 1e-12);
     for (a, b) in laned.bodies.iter().zip(&checked.bodies) {
-        assert!((a.x.0[0] - b.x.0[0]).abs() < 1e-10);
+        assert_abs_diff_eq!(a.x.0[0], b.x.0[0], epsilon = 1e-10);
     }
 }
 

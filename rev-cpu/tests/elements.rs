@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::abs_diff_eq;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
 
@@ -81,6 +82,7 @@ fn elements_are_indices() {
         by_index::run(device, &mut other, &mut sum, &xs, &points, &table).unwrap();
         assert_eq!((y, total), (other, sum), "{}", device.name());
         spelled::run_inverse(device, &mut y, &mut total, &xs, &points, &table).unwrap();
-        assert!(total.abs() < 1e-12 && y.iter().all(|y| y.abs() < 1e-12), "{}", device.name());
+        assert!(abs_diff_eq!(total, 0.0, epsilon = 1e-12), "{}", device.name());
+        assert!(y.iter().all(|&y| abs_diff_eq!(y, 0.0, epsilon = 1e-12)), "{}", device.name());
     }
 }

@@ -1,6 +1,7 @@
 //! Programs whose emitted Rust was wrong once, or didn't compile. Most were found by the random programs
 //! of `testgen/compiled`; each stands here by its name.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{ArrayView1, ArrayViewMut1};
 use rev_cpu::prelude::*;
 
@@ -225,7 +226,7 @@ fn fused_products_have_the_bits_of_the_processor() {
         let v = products_rounded_once::vjp(&cpu, &seed, &y, &x, &w, g).unwrap();
         assert_eq!(v.x_bar, x_bar);
         let g_bar: f64 = -(0..77).map(|k| seed[k] * x[k]).sum::<f64>();
-        assert!((v.g_bar - g_bar).abs() < 1e-14 * g_bar.abs());
+        assert_relative_eq!(v.g_bar, g_bar, epsilon = 0.0, max_relative = 1e-14);
     }
 }
 
@@ -250,10 +251,10 @@ fn sine_and_cosine_at_once() {
     for cpu in cpus().into_iter().chain(cpus().map(|cpu| cpu.checks(false))) {
         let mut y = vec![0.0; 50];
         typed_by_names::run(&cpu, &mut y, &x).unwrap();
-        y.iter().zip(&expected).for_each(|(y, e)| assert!((y - e).abs() <= 1e-5, "{y} instead of {e}"));
+        y.iter().zip(&expected).for_each(|(y, e)| assert_abs_diff_eq!(y, e, epsilon = 1e-5));
         let g = typed_by_names::vjp(&cpu, &[1.0; 50], &[0.0; 50], &x).unwrap();
         let slopes = x.iter().map(|x| 1.0 + x.cos() + 2.0 * x.sin());
-        g.x_bar.iter().zip(slopes).for_each(|(g, e)| assert!((g - e).abs() <= 1e-5, "{g} instead of {e}"));
+        g.x_bar.iter().zip(slopes).for_each(|(g, e)| assert_abs_diff_eq!(*g, e, epsilon = 1e-5));
     }
 }
 
@@ -673,7 +674,11 @@ fn long_programs_have_their_ir_and_their_gradient() {
         let g = deep_names::gradient(&*device, x).unwrap();
         let expected = [f64::powi(x, 257), 257.0 * f64::powi(x, 256)];
         for (got, expected) in [g.value, g.x].into_iter().zip(expected) {
-            assert!((got - expected).abs() < 1e-12 * expected, "{}: {got} {expected}", device.name());
+            assert!(
+                abs_diff_eq!(got, expected, epsilon = 1e-12 * expected),
+                "{}: {got} {expected}",
+                device.name()
+            );
         }
         let g = long_sums::gradient(&*device, 0.5).unwrap();
         assert_eq!((g.value, g.x), (64.0, 256.0), "{}", device.name());

@@ -1,5 +1,6 @@
 //! Errors are values that say what failed and where, and the arguments keep a known state.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev_core::error::{Cause, Iteration};
 use rev_cpu::prelude::*;
 
@@ -124,7 +125,7 @@ fn an_ancilla_that_is_not_restored() {
     let e = caller(&mut y, &[0.0, 1.0]).unwrap_err();
     let Cause::Release { place, expected, tolerance, .. } = e.cause() else { panic!("{e}") };
     assert_eq!((place.as_str(), expected.as_str()), ("s", "0.0"));
-    assert!((tolerance - 1e-8).abs() < 1e-12, "relative to the largest magnitude held, 1");
+    assert!(abs_diff_eq!(*tolerance, 1e-8, epsilon = 1e-12), "relative to the largest magnitude held, 1");
     assert_eq!(e.trace().iter().map(|s| s.function.as_ref()).collect::<Vec<_>>(), ["careless", "caller"]);
     assert_eq!(e.trace()[1].iterations[0].value, 1);
     assert_eq!(y, 1.0);
@@ -244,7 +245,8 @@ fn a_loop_that_is_left_by_a_rounded_number() {
         };
         assert!(run(5e-4).is_ok() && gradient(5e-4).is_ok());
         let [x, v] = back(5e-4).unwrap();
-        assert!((x - 1.0).abs() < 1e-12 && (v - 0.5).abs() < 1e-12, "{x} {v}");
+        assert!(abs_diff_eq!(x, 1.0, epsilon = 1e-12), "{x} {v}");
+        assert!(abs_diff_eq!(v, 0.5, epsilon = 1e-12), "{x} {v}");
         // one step too many: `t` holds 0.001 less than it started with
         for error in [run(0.0).err(), back(0.0).err(), gradient(0.0).err()] {
             let error = error.unwrap_or_else(|| panic!("{} finds nothing", device.name()));
@@ -286,7 +288,7 @@ fn an_argument_that_rounding_keeps_from_deciding_as_on_the_way_there() {
         let exact = 3000.0 * 3001.0 * 6001.0 / 6.0 * 1e-9;
         for found in [gradient(5e-4), vjp(5e-4), both(5e-4), jacobian(5e-4)] {
             let found = found.unwrap();
-            assert!((found - exact).abs() < 1e-9, "{found} {exact}");
+            assert_abs_diff_eq!(found, exact, epsilon = 1e-9);
         }
         assert!(product(5e-4).is_ok());
         // one step too many
@@ -355,7 +357,7 @@ fn faults_in_lanes_are_those_of_the_interpreter() {
             laned::run(&device, &mut y, &regular, &k).unwrap();
             assert_eq!(y, right);
             laned::run_inverse(&device, &mut y, &regular, &k).unwrap();
-            assert!(y.iter().all(|y| (y - 0.25).abs() < 1e-12), "{y:?}");
+            assert!(y.iter().all(|&y| abs_diff_eq!(y, 0.25, epsilon = 1e-12)), "{y:?}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //! function and as a method, in loops, lanes and derivatives; and `#[pure]` functions with results of every kind.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev_core::interp::Interpreter;
 use rev_core::ops::{Func, Shape};
 use rev_cpu::prelude::*;
@@ -57,9 +58,9 @@ macro_rules! programs {
                 let halved = $program::gradient(&cpu, &half).unwrap();
                 for k in 0..a.len() {
                     let exact = wide.a[k];
-                    let off = |found: f32| (f64::from(found) - exact).abs() / (1.0 + exact.abs());
-                    assert!(off(narrow.a[k]) < 1e-4, "{} instead of {exact}", narrow.a[k]);
-                    assert!(off(halved.a[k]) < 0.1, "{} instead of {exact}", halved.a[k]);
+                    let scale = 1.0 + exact.abs();
+                    assert_abs_diff_eq!(f64::from(narrow.a[k]), exact, epsilon = 1e-4 * scale);
+                    assert_abs_diff_eq!(f64::from(halved.a[k]), exact, epsilon = 0.1 * scale);
                 }
             )*
         }
@@ -281,7 +282,7 @@ fn every_result() {
         let start = Tally { sum: 0.0, count: 0 };
         let (mut y, mut tally, mut far) = (0.0, start.clone(), false);
         results::run(device, &mut y, &mut tally, &mut far, &x).unwrap();
-        assert!((y - expected).abs() < 1e-9, "{}: {y} instead of {expected}", device.name());
+        assert!(abs_diff_eq!(y, expected, epsilon = 1e-9), "{}: {y} instead of {expected}", device.name());
         assert_eq!((tally.count, far), (60, true), "{}", device.name());
         let back = results::check_inverse(device, &0.5, &start, &true, &x).unwrap();
         assert!(back.passed(), "{}: {back}", device.name());

@@ -1,5 +1,6 @@
 //! The first programs: values and inverses.
 
+use approx::assert_abs_diff_eq;
 use rev_cpu::prelude::*;
 
 #[reversible]
@@ -71,9 +72,9 @@ fn pure_functions() {
     let (r, phi) = (2.0f64, 0.3f64);
     let g = norm2::gradient(&Cpu::new(), r, phi).unwrap();
     let (s, c) = phi.sin_cos();
-    assert!((g.value - r * r * (c * c + 3.0 * s * s)).abs() < 1e-14);
-    assert!((g.r - 2.0 * r * (c * c + 3.0 * s * s)).abs() < 1e-14);
-    assert!((g.phi - r * r * 4.0 * s * c).abs() < 1e-14);
+    assert_abs_diff_eq!(g.value, r * r * (c * c + 3.0 * s * s), epsilon = 1e-14);
+    assert_abs_diff_eq!(g.r, 2.0 * r * (c * c + 3.0 * s * s), epsilon = 1e-14);
+    assert_abs_diff_eq!(g.phi, r * r * 4.0 * s * c, epsilon = 1e-14);
 }
 
 #[reversible]
@@ -98,7 +99,8 @@ fn a_pullback_is_an_adjoint_that_forgets() {
         let (mut x, mut y_before) = (after.clone(), y);
         let (x_bar, y_bar, k_bar) = (&mut adjoint.0, &mut adjoint.1, &mut adjoint.2);
         settle::adjoint(&device, &mut x, x_bar, &mut y_before, y_bar, k, k_bar).unwrap();
-        assert!(x.iter().zip(&start).all(|(a, b)| (a - b).abs() < 1e-14) && (y_before - 0.25).abs() < 1e-9);
+        assert_abs_diff_eq!(x[..], start[..], epsilon = 1e-14);
+        assert_abs_diff_eq!(y_before, 0.25, epsilon = 1e-9);
         let (x_bar, y_bar, k_bar) = (&mut pullback.0, &mut pullback.1, &mut pullback.2);
         settle::pullback(&device, &mut after.clone(), x_bar, &mut y.clone(), y_bar, k, k_bar).unwrap();
         assert_eq!(pullback, adjoint);

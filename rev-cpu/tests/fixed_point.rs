@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::abs_diff_eq;
 use rev_core::interp::Interpreter;
 use rev_core::scalar::fraction::{U100, U16, U20, U43, U64, U8};
 use rev_cpu::prelude::*;
@@ -96,7 +97,7 @@ where
     let x = [0.25, -0.5, 0.75, 0.3];
     let numbers = x.map(T::from_f64);
     let expected = loss::gradient(&Cpu::new(), &x, 1.25).unwrap();
-    let near = |a: T, b: f64| assert!((a.to_f64() - b).abs() < accuracy, "{a:?} {b}");
+    let near = |a: T, b: f64| assert!(abs_diff_eq!(a.to_f64(), b, epsilon = accuracy), "{a:?} {b}");
     for device in [&Cpu::new() as &dyn Device, &Cpu::new().threads(3).checks(false), &Interpreter::new()] {
         let g = loss::gradient(device, &numbers, T::from_f64(1.25)).unwrap();
         near(g.value, expected.value);

@@ -1,5 +1,6 @@
 //! The forms of the language: value, inverse, gradient.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{array, Array2, ArrayD, ArrayView1, ArrayView2, ArrayView3, ArrayViewD, ArrayViewMut2};
 use rev_core::error::Cause;
 use rev_cpu::prelude::*;
@@ -515,7 +516,8 @@ fn branches_that_change_what_they_ask() {
         assert_eq!(went, expected.2);
         assert_eq!(stack.as_slice(), expected.3);
         bounce::inverse(&mut y, &mut x, &mut went, &mut stack, n).unwrap();
-        assert!(y.abs() < 1e-12 && (0..2).all(|k| (x[k] - start[k]).abs() < 1e-12));
+        assert_abs_diff_eq!(y, 0.0, epsilon = 1e-12);
+        assert!((0..2).all(|k| abs_diff_eq!(x[k], start[k], epsilon = 1e-12)));
         assert!(went.iter().all(|w| !w) && stack.is_empty());
 
         let g = bounce::gradient(&Cpu::new(), &start, &vec![false; n], &Stack::new(), n).unwrap();
@@ -554,7 +556,8 @@ fn branches_that_change_what_they_ask_in_lanes() {
     soften(&mut loss, &mut x, &mut went).unwrap();
     assert!(start.iter().zip(&went).all(|(x, w)| *w == (*x > 0.5)));
     soften::inverse(&mut loss, &mut x, &mut went).unwrap();
-    assert!(x.iter().zip(&start).all(|(a, b)| (a - b).abs() < 1e-12) && went.iter().all(|w| !w));
+    assert_abs_diff_eq!(x[..], start[..], epsilon = 1e-12);
+    assert!(went.iter().all(|w| !w));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::assert_abs_diff_eq;
 use ndarray::{s, Array2, ArrayView2};
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
@@ -452,7 +453,7 @@ fn matrices_are_filled_again_at_other_values() {
     )
     .unwrap();
     for ((i, j), value) in plan.pattern().iter().zip(&values) {
-        assert!((matrix.matrix()[[i, j]] - value).abs() < 1e-12);
+        assert_abs_diff_eq!(matrix.matrix()[[i, j]], value, epsilon = 1e-12);
     }
     values.pop();
     let short =

@@ -1,6 +1,7 @@
 //! Parallel loops: every class of accumulation, on 1, 2 and 8 threads, forward, inverse and
 //! adjoint; and the bits of the deterministic mode.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::ArrayView2;
 use rev_cpu::prelude::*;
 
@@ -116,7 +117,7 @@ fn a_scalar_that_a_million_iterations_read() {
         }
         let mut back = g.y.clone();
         axpy::run_inverse(&cpu, &mut back, alpha, &x).unwrap();
-        assert!(back.iter().zip(&y).all(|(a, b)| (a - b).abs() < 1e-15));
+        assert_abs_diff_eq!(back[..], y[..], epsilon = 1e-15);
     }
     assert!(bits.windows(2).all(|w| w[0] == w[1]), "{bits:?}");
 }
@@ -143,7 +144,7 @@ fn random_indices_with_heavy_collision() {
             bits.push(y.iter().chain(&g.x_bar).map(|v| v.to_bits()).collect::<Vec<_>>());
         }
         scatter::run_inverse(&cpu, &mut y, &x, &idx).unwrap();
-        assert!(y.iter().all(|v| v.abs() < 1e-9));
+        assert!(y.iter().all(|&v| abs_diff_eq!(v, 0.0, epsilon = 1e-9)));
     }
     assert!(bits.windows(2).all(|w| w[0] == w[1]));
 }

@@ -1,6 +1,7 @@
 //! Products and sums of whole arrays: against plain loops, on every kind of array, with inverse,
 //! gradient and second derivative; emitted Rust and interpreter bit for bit in the deterministic mode.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{Array1, Array2, ArrayD, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut2};
 use rev_core::interp::Interpreter;
 use rev_core::scalar::ComplexShadow;
@@ -201,7 +202,7 @@ fn arrays_that_start_as_products() {
         started::run(&Cpu::new().checks(false), out.view_mut(), a.view(), b.view(), 0.5).unwrap();
         out.iter()
             .zip(&expected)
-            .for_each(|(x, y)| assert!((f64::from(*x) - y).abs() <= 1e-4 * (1.0 + y.abs())));
+            .for_each(|(x, y)| assert_abs_diff_eq!(f64::from(*x), y, epsilon = 1e-4 * (1.0 + y.abs())));
     }
     let (a, b, c) = (matrix(4, 3, 1), matrix(3, 5, 2), matrix(4, 5, 3));
     verify!(started, c.view(), a.view(), b.view(), 0.75);
@@ -281,9 +282,9 @@ fn vectors_and_sums() {
         let rows = (0..3).map(|k| a[[i, k]] * x[k] - s * a[[k, i]] * z[k]).sum::<f64>();
         let first = [1.0, 2.0, 3.0][i] + rows;
         let last = first + x[i] * z[i] + s * x[i] + a.row(i).sum() - a.column(i).sum() + a[[i, i]];
-        assert!((y[i] - last).abs() < 1e-12);
+        assert_abs_diff_eq!(y[i], last, epsilon = 1e-12);
         for j in 0..3 {
-            assert!((m[[i, j]] - (s * x[i] * z[j] - first * x[j])).abs() < 1e-12);
+            assert_abs_diff_eq!(m[[i, j]], s * x[i] * z[j] - first * x[j], epsilon = 1e-12);
         }
     }
     verify!(vectors, &y, m.view(), a.view(), &x, z.view(), s);
@@ -315,9 +316,11 @@ fn complex_products_of_the_library_are_those_of_loops() {
     for device in devices() {
         let mut c = Array2::from_elem((n, m), Complex::new(0.0, 0.0));
         hermitian::run(&*device, c.view_mut(), a.view(), b.view()).unwrap();
-        c.iter().zip(&expected).for_each(|(x, y)| assert!((x - y).norm() < 1e-10, "{x} is not {y}"));
+        c.iter()
+            .zip(&expected)
+            .for_each(|(x, y)| assert!(abs_diff_eq!((x - y).norm(), 0.0, epsilon = 1e-10), "{x} is not {y}"));
         hermitian::run_inverse(&*device, c.view_mut(), a.view(), b.view()).unwrap();
-        assert!(c.iter().all(|z| z.norm() < 1e-10));
+        assert!(c.iter().all(|z| abs_diff_eq!(z.norm(), 0.0, epsilon = 1e-10)));
     }
 }
 
@@ -393,7 +396,10 @@ fn several_seeds_at_once() {
             (0..11).map(|j| seed[[i, j]] * w[[l, j]].conj()).sum::<Complex<f64>>()
         });
         let found = v.a_bar.mapv(|s| Complex::new(s.re.0[k], s.im.0[k]));
-        found.iter().zip(&expected).for_each(|(x, y)| assert!((x - y).norm() < 1e-10));
+        found
+            .iter()
+            .zip(&expected)
+            .for_each(|(x, y)| assert_abs_diff_eq!((x - y).norm(), 0.0, epsilon = 1e-10));
     }
 }
 

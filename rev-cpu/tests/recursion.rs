@@ -2,6 +2,7 @@
 //! everywhere else. The interpreter knows neither kind.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_relative_eq};
 use rev_core::error::Cause;
 use rev_core::interp::Interpreter;
 use rev_core::tolerance::Options;
@@ -71,14 +72,15 @@ fn two_written_numbers_of_any_type() {
         (a, b)
     });
     assert_eq!(back, crossed::__inverse_by_value(a, b, 0.3, 7, CALLS));
-    assert!((back.0 - 1.5).abs() < 1e-9 && (back.1 + 0.25).abs() < 1e-9, "{back:?}");
+    assert!(abs_diff_eq!(back.0, 1.5, epsilon = 1e-9), "{back:?}");
+    assert!(abs_diff_eq!(back.1, -0.25, epsilon = 1e-9), "{back:?}");
     let x_bar: f64 = agreed(|d| crossed::vjp(d, 1.0, 2.0, &1.5, &-0.25, 0.3, 5).unwrap().x_bar);
     let along = |h: f64| {
         let (a, b) = crossed_in_rust(1.5, -0.25, 0.3 + h, 5);
         a + 2.0 * b
     };
     let slope = (along(1e-6) - along(-1e-6)) / 2e-6;
-    assert!((x_bar - slope).abs() < 1e-7 * slope.abs(), "{x_bar} {slope}");
+    assert_relative_eq!(x_bar, slope, epsilon = 0.0, max_relative = 1e-7);
 }
 
 // the inverse of a program that computes what it takes back calls the program itself

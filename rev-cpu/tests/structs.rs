@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_range_loop)] // by index, as the programs are
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{arr2, Array2};
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -68,9 +69,9 @@ fn a_network_is_one_argument() {
     let (net, x) = net();
     let mut e = 0.0;
     loss(&mut e, &net, &x).unwrap();
-    assert!((e - plain(&net, &x)).abs() < 1e-14);
+    assert_abs_diff_eq!(e, plain(&net, &x), epsilon = 1e-14);
     loss::inverse(&mut e, &net, &x).unwrap();
-    assert!(e.abs() < 1e-15);
+    assert_abs_diff_eq!(e, 0.0, epsilon = 1e-15);
     let g = loss::gradient(&Cpu::new(), &net, &x).unwrap();
     assert_eq!(g, loss::gradient(&Interpreter::new(), &net, &x).unwrap());
     println!("{g:?}");
@@ -181,9 +182,10 @@ fn fields_are_used_by_parallel_loops() {
         assert_eq!(model, expected);
         let (mut t, mut b) = (0.0, [0.0; 3]);
         measured::run(&cpu, &mut t, &mut b, &model).unwrap();
-        assert!((t - total).abs() < 1e-12 && b.iter().zip(bins).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert_abs_diff_eq!(t, total, epsilon = 1e-12);
+        assert_abs_diff_eq!(b[..], bins[..], epsilon = 1e-12);
         spread::run_inverse(&cpu, &mut model, &x).unwrap();
-        assert!(model.w.iter().zip(&start.w).all(|(a, b)| (a - b).abs() < 1e-14));
+        assert_abs_diff_eq!(model.w[..], start.w[..], epsilon = 1e-14);
         assert!(whole::check_gradient(&cpu, &0.0, &[0.5; 3], &start, &x[..3]).unwrap().passed());
     }
 }
@@ -288,7 +290,7 @@ fn cells() -> (Unit<f64>, Unit<f64>, [f64; 2]) {
 }
 
 fn close(a: &Unit<f64>, b: &Unit<f64>) -> bool {
-    let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    let near = |a: f64, b: f64| abs_diff_eq!(a, b, epsilon = 1e-12);
     a.w.iter().zip(&b.w).chain(a.state.iter().zip(&b.state)).all(|(a, b)| near(*a, *b))
         && a.pairs.iter().zip(&b.pairs).all(|(a, b)| near(a.0, b.0) && near(a.1, b.1))
         && a.table.as_flattened().iter().zip(b.table.as_flattened()).all(|(a, b)| near(*a, *b))
@@ -340,7 +342,7 @@ fn everything_that_arrays_can_do() {
         assert!(energy::check_gradient(&cpu, &0.0, &start, &beside, &x).unwrap().passed());
         let g = energy::gradient(&cpu, &start, &beside, &x).unwrap();
         let i = energy::gradient(&Interpreter::new(), &start, &beside, &x).unwrap();
-        assert!((g.value - i.value).abs() < 1e-12);
+        assert_abs_diff_eq!(g.value, i.value, epsilon = 1e-12);
         let of = |s: &UnitShadow<f64, 1>| Unit::of_tangent(s, &start).unwrap();
         assert!(close(&of(&g.cell), &of(&i.cell)) && close(&of(&g.other), &of(&i.other)));
     }
@@ -374,7 +376,7 @@ fn directions_are_structs() {
         .unwrap();
     let g = energy::gradient(&Cpu::new(), &cell, &other, &x).unwrap();
     let slope = g.cell.w[[0, 1]].get() - 2.0 * g.cell.state[1].get() + 0.5 * g.cell.pairs[0].1.get();
-    assert!((v.e_dot - slope).abs() < 1e-12);
+    assert_abs_diff_eq!(v.e_dot, slope, epsilon = 1e-12);
     // the Hessian times the direction, against the difference of gradients
     let h = energy::hvp(&Cpu::new(), &direction, &zero(&other), &[0.0; 2], &cell, &other, &x).unwrap();
     let at = |s: f64| {
@@ -388,9 +390,9 @@ fn directions_are_structs() {
     let product = Unit::of_tangent(&h.cell, &cell).unwrap();
     for i in 0..2 {
         for j in 0..2 {
-            assert!((product.w[[i, j]] - (up.w[[i, j]] - down.w[[i, j]]) / 2e-5).abs() < 1e-7);
+            assert_abs_diff_eq!(product.w[[i, j]], (up.w[[i, j]] - down.w[[i, j]]) / 2e-5, epsilon = 1e-7);
         }
-        assert!((product.state[i] - (up.state[i] - down.state[i]) / 2e-5).abs() < 1e-7);
+        assert_abs_diff_eq!(product.state[i], (up.state[i] - down.state[i]) / 2e-5, epsilon = 1e-7);
     }
 }
 
@@ -445,12 +447,12 @@ fn structs_in_vectors_and_in_iterations() {
     for cpu in [Cpu::with_threads(1), Cpu::with_threads(3).parallel_from(0), Cpu::new().checks(false)] {
         let mut y = vec![0.0; 40];
         deep::run(&cpu, &mut y, &net, &x).unwrap();
-        assert!(y.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert_abs_diff_eq!(y[..], expected[..], epsilon = 1e-12);
         assert!(deep_loss::check_gradient(&cpu, &0.0, &net, &x[..5]).unwrap().passed());
     }
     let g = deep_loss::gradient(&Cpu::new(), &net, &x[..5]).unwrap();
     let i = deep_loss::gradient(&Interpreter::new(), &net, &x[..5]).unwrap();
-    assert!((g.net.layers[2].w[[1, 0]].get() - i.net.layers[2].w[[1, 0]].get()).abs() < 1e-12);
+    assert_abs_diff_eq!(g.net.layers[2].w[[1, 0]].get(), i.net.layers[2].w[[1, 0]].get(), epsilon = 1e-12);
 }
 
 /// A point.
@@ -485,10 +487,10 @@ fn whole_structs() {
     let start = (0.5, point(1.0, 2.0, true), vec![point(3.0, 4.0, false), point(5.0, 6.0, true)]);
     let (mut d, mut p, mut points) = start.clone();
     moved(&mut d, &mut p, &mut points, 0.3, 0.7).unwrap();
-    assert!((d - (0.5 + 0.7f64.powi(2) + 0.6f64.powi(2) + 0.4f64.powi(2) + 1.0)).abs() < 1e-12);
+    assert_abs_diff_eq!(d, 0.5 + 0.7f64.powi(2) + 0.6f64.powi(2) + 0.4f64.powi(2) + 1.0, epsilon = 1e-12);
     let end = (1.0 + 0.3 * 0.7 - 0.3, 2.0 + 0.3 - 1.4);
     let near = |p: &Point<f64>, x: f64, y: f64, seen| {
-        (p.x - x).abs() < 1e-12 && (p.y - y).abs() < 1e-12 && p.seen == seen
+        abs_diff_eq!(p.x, x, epsilon = 1e-12) && abs_diff_eq!(p.y, y, epsilon = 1e-12) && p.seen == seen
     };
     assert!(near(&points[0], end.0, end.1, false));
     assert!(near(&p, 3.0 + end.0, 4.0 + end.1, false) && near(&points[1], 5.0 + end.0, 6.0 + end.1, true));
@@ -496,7 +498,9 @@ fn whole_structs() {
     moved::run(&Interpreter::new(), &mut i.0, &mut i.1, &mut i.2, 0.3, 0.7).unwrap();
     assert_eq!((d, &p, &points), (i.0, &i.1, &i.2));
     moved::inverse(&mut d, &mut p, &mut points, 0.3, 0.7).unwrap();
-    assert!((d - 0.5).abs() < 1e-12 && near(&p, 1.0, 2.0, true) && near(&points[1], 5.0, 6.0, true));
+    assert_abs_diff_eq!(d, 0.5, epsilon = 1e-12);
+    assert!(near(&p, 1.0, 2.0, true));
+    assert!(near(&points[1], 5.0, 6.0, true));
     for device in [Cpu::new(), Cpu::new().checks(false), Cpu::with_threads(2).parallel_from(0)] {
         assert!(moved::check_gradient(&device, &start.0, &start.1, &start.2, 0.3, 0.7).unwrap().passed());
     }
@@ -544,10 +548,10 @@ fn const_generic_structs() {
     let y = 0.7 * h[0] + 0.8 * h[1] - 0.9 * h[2] + 0.2;
     let mut e = 0.0;
     dense_loss(&mut e, &first, &second, &x).unwrap();
-    assert!((e - y * y).abs() < 1e-12);
+    assert_abs_diff_eq!(e, y * y, epsilon = 1e-12);
     let g = dense_loss::gradient(&Cpu::new(), &first, &second, &x).unwrap();
-    assert!((g.second.w[0][1].get() - 2.0 * y * h[1]).abs() < 1e-12);
-    assert!((g.first.seen[2].get() - 2.0 * y * -0.9 * 3.0).abs() < 1e-12);
+    assert_abs_diff_eq!(g.second.w[0][1].get(), 2.0 * y * h[1], epsilon = 1e-12);
+    assert_abs_diff_eq!(g.first.seen[2].get(), 2.0 * y * -0.9 * 3.0, epsilon = 1e-12);
     let i = dense_loss::gradient(&Interpreter::new(), &first, &second, &x).unwrap();
     assert_eq!((g.value, &g.first.w, &g.second.seen), (i.value, &i.first.w, &i.second.seen));
 }
@@ -564,7 +568,7 @@ fn a_struct_can_be_constant() {
     let (net, _) = net();
     let g = of_data::gradient(&Cpu::new(), &net, 2.0).unwrap();
     assert_eq!(g.net, ());
-    assert!((g.scale - 1.5 * (0.05 - 0.1 - 0.1)).abs() < 1e-15);
+    assert_abs_diff_eq!(g.scale, 1.5 * (0.05 - 0.1 - 0.1), epsilon = 1e-15);
 }
 
 /// Layers that are moved to a stack and back.

@@ -1,5 +1,6 @@
 //! Tangents and adjoints of compiled programs as functions: jvp, Hessians, sparse ones too, and calls in programs.
 
+use approx::relative_eq;
 use ndarray::ArrayView2;
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
@@ -22,7 +23,7 @@ fn rosenbrock_by_hand() {
     let jvp = rosenbrock::jvp(&cpu, &0.0, &v, &0.0, &x).unwrap();
     let gradient = rosenbrock::gradient(&cpu, &x).unwrap();
     let slope: f64 = gradient.x.iter().zip(&v).map(|(g, v)| g * v).sum();
-    assert!((jvp.y_dot - slope).abs() < 1e-12 * slope.abs(), "{jvp:?} {slope}");
+    assert!(relative_eq!(jvp.y_dot, slope, epsilon = 0.0, max_relative = 1e-12), "{jvp:?} {slope}");
     let (g, h) = rosenbrock::gradient_and_hvp(&cpu, &v, &x).unwrap();
     assert_eq!(g.x, gradient.x);
     assert_eq!(g.value, gradient.value);
@@ -45,7 +46,7 @@ fn rosenbrock_by_hand() {
         if i + 1 < 3 {
             expected += -400.0 * x[i] * v[i + 1];
         }
-        assert!((h.x[i] - expected).abs() < 1e-10 * expected.abs().max(1.0), "{h:?} {expected}");
+        assert!(relative_eq!(h.x[i], expected, epsilon = 1e-10, max_relative = 1e-10), "{h:?} {expected}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -75,7 +76,7 @@ fn closed_forms() {
     .unwrap();
     let t = 1e-2;
     let series: f64 = y.iter().rev().fold(0.0, |sum, c| sum * t + c);
-    assert!((series - curve(t).exp() * curve(t).sin()).abs() < 1e-13);
+    assert_abs_diff_eq!(series, curve(t).exp() * curve(t).sin(), epsilon = 1e-13);
 }
 
 fn factorial(k: usize) -> f64 {
@@ -178,8 +179,8 @@ fn derivatives_of_everything_are_differences_of_the_lower_order() {
     for k in 0..3 {
         for (found, up, down) in [(found.loss, up.loss, down.loss), (found.scaled, up.scaled, down.scaled)] {
             let difference = (up[k] - down[k]) / (2.0 * h);
-            let far = (found[k + 1] - difference).abs() / found[k + 1].abs().max(1.0);
-            assert!(far < 1e-5, "order {}: {} and {difference}", k + 1, found[k + 1]);
+            let near = abs_diff_eq!(found[k + 1], difference, epsilon = 1e-5 * found[k + 1].abs().max(1.0));
+            assert!(near, "order {}: {} and {difference}", k + 1, found[k + 1]);
         }
     }
     for device in [&Cpu::new().checks(false) as &dyn Device, &Cpu::new().threads(3), &Interpreter::new()] {
@@ -377,6 +378,6 @@ fn pure_functions_have_coefficients() {
     let (u, (s, c)) = (2.0 * x, (2.0 * x).sin_cos());
     let expected = [u * s, s + u * c, 2.0 * c - u * s, -3.0 * s - u * c, -4.0 * c + u * s];
     for (k, e) in expected.iter().enumerate() {
-        assert!((d[k] - 2f64.powi(k as i32) * e).abs() < 1e-12, "{k}: {} {e}", d[k]);
+        assert!(abs_diff_eq!(d[k], 2f64.powi(k as i32) * e, epsilon = 1e-12), "{k}: {} {e}", d[k]);
     }
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)] // helpers of tests
 
+use approx::assert_abs_diff_eq;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
@@ -390,7 +391,7 @@ fn programs_are_deep() {
             &mut [&mut y, &mut y_bar, &mut x.clone(), &mut x_bar, &mut m.clone(), &mut ()];
         gpu.execute(&names(n, inner), ADJOINT, arguments).unwrap();
         let expected = n as f64 * power(n - 1);
-        assert!((x_bar - expected).abs() < 1e-9 * expected, "{x_bar} {expected}");
+        assert_abs_diff_eq!(x_bar, expected, epsilon = 1e-9 * expected);
     }
 }
 

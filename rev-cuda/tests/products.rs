@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::abs_diff_eq;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
@@ -132,7 +133,7 @@ fn a_library_is_asked_for_the_right_products() {
     };
     let (one, other) = (run(&with), run(&without));
     assert!(
-        one.iter().zip(&other).all(|(x, y)| (x - y).abs() < 1e-12 * (1.0 + y.abs())),
+        one.iter().zip(&other).all(|(x, y)| abs_diff_eq!(x, y, epsilon = 1e-12 * (1.0 + y.abs()))),
         "{one:?}\n{other:?}"
     );
     let z = |n, m, k: f64| matrix(n, m, move |x| Complex::new(x, k - x * x));
@@ -142,7 +143,10 @@ fn a_library_is_asked_for_the_right_products() {
         [v.c, v.a_bar, v.b_bar].into_iter().flatten().collect::<Vec<_>>()
     };
     let (one, other) = (run(&with), run(&without));
-    assert!(one.iter().zip(&other).all(|(x, y)| (x - y).norm() < 1e-12), "{one:?}\n{other:?}");
+    assert!(
+        one.iter().zip(&other).all(|(x, y)| abs_diff_eq!((x - y).norm(), 0.0, epsilon = 1e-12)),
+        "{one:?}\n{other:?}"
+    );
     let (a, b, c) = (matrix(4, 3, |x| x), matrix(5, 3, |x| x * x), matrix(4, 5, |x| 0.5 * x));
     let fails = |device: &dyn Device| {
         let (mut a, mut b, mut c) = (a.clone(), b.clone(), c.clone());

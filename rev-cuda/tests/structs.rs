@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::abs_diff_eq;
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -72,8 +73,8 @@ fn whole_structs_are_added() {
         for (k, (p, q)) in points.iter().zip(&start).enumerate() {
             let at = [q.at[0] + x[k] - 0.25, 0.5 + 1.0 - 2.0];
             let expected = Point { at, weight: q.weight + x[k] * 1.5 - 1.5 + x[k], seen: !q.seen };
-            let near =
-                (p.weight - expected.weight).abs() < 1e-12 && p.at == expected.at && p.seen == expected.seen;
+            let near = abs_diff_eq!(p.weight, expected.weight, epsilon = 1e-12);
+            let near = near && p.at == expected.at && p.seen == expected.seen;
             assert!(near, "{name}: {p:?} {expected:?}");
         }
         moved::run_inverse(&*device, &mut points, &by, &x).unwrap();
@@ -81,8 +82,15 @@ fn whole_structs_are_added() {
         let mut seeds: Vec<_> = start.iter().map(|p| p.zero_shadow::<1>()).collect();
         seeds.iter_mut().for_each(|s| (s.weight, s.at[0]) = (Batch([2.0]), Batch([3.0])));
         let v = moved::vjp(&*device, &seeds, &start, &by, &x).unwrap();
-        assert!(v.x_bar.iter().all(|g| (g - (2.0 * 1.5 + 2.0 + 3.0)).abs() < 1e-12), "{name}: {:?}", v.x_bar);
+        assert!(
+            v.x_bar.iter().all(|&g| abs_diff_eq!(g, 2.0 * 1.5 + 2.0 + 3.0, epsilon = 1e-12)),
+            "{name}: {:?}",
+            v.x_bar
+        );
         let weight = v.by_bar.weight.get();
-        assert!((weight - x.iter().map(|x| 2.0 * x - 2.0).sum::<f64>()).abs() < 1e-9, "{name}: {weight}");
+        assert!(
+            abs_diff_eq!(weight, x.iter().map(|x| 2.0 * x - 2.0).sum::<f64>(), epsilon = 1e-9),
+            "{name}: {weight}"
+        );
     }
 }

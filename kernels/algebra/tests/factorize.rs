@@ -1,6 +1,7 @@
 //! Factorizations against products of the factors, against plain loops and another crate, and gradients against formulas.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
 use ndarray::{arr2, s, Array2, ArrayView2, Axis};
 use rev_algebra::factorize::{cholesky, lu, qr, triangular};
@@ -108,16 +109,16 @@ fn determinants() {
         let expected = theirs(&a).determinant();
         let mut y = 0.5;
         lu::det(&mut y, a.view()).unwrap();
-        assert!((y - 0.5 - expected).abs() < 1e-13);
+        assert_abs_diff_eq!(y - 0.5, expected, epsilon = 1e-13);
         lu::det::inverse(&mut y, a.view()).unwrap();
-        assert!((y - 0.5).abs() < 1e-15);
+        assert_abs_diff_eq!(y, 0.5, epsilon = 1e-15);
         // d det A = det A tr(A⁻¹ dA)
         let inverse = theirs(&a).try_inverse().unwrap();
         let slopes = Array2::from_shape_fn((n, n), |(i, j)| inverse[(j, i)]);
         let g = lu::det::gradient(&cpu, a.view()).unwrap();
         close(g.a.view(), (expected * &slopes).view(), 1e-12);
         let g = lu::logdet::gradient(&cpu, a.view()).unwrap();
-        assert!((g.value - expected.abs().ln()).abs() < 1e-12);
+        assert_abs_diff_eq!(g.value, expected.abs().ln(), epsilon = 1e-12);
         close(g.a.view(), slopes.view(), 1e-11);
     }
     let report = lu::det::check_gradient(&cpu, &0.0, matrix(5, 5, 0.2).view()).unwrap();
@@ -178,7 +179,7 @@ fn systems_and_inverses() {
     // one right side
     let (mut x, b) = (ndarray::Array1::zeros(4), b.column(0).to_owned());
     lu::solve(x.view_mut().insert_axis(Axis(1)), a.view(), b.view().insert_axis(Axis(1))).unwrap();
-    assert!((a.dot(&x) - b).iter().all(|r| r.abs() < 1e-12));
+    assert!((a.dot(&x) - b).iter().all(|&r| abs_diff_eq!(r, 0.0, epsilon = 1e-12)));
 }
 
 #[test]
@@ -195,7 +196,7 @@ fn cholesky_there_and_back() {
         // by the lower triangle, of which an element below the diagonal stands for two
         let g = cholesky::logdet::gradient(&Cpu::new(), a.view()).unwrap();
         let inverse = theirs(&a).try_inverse().unwrap();
-        assert!((g.value - theirs(&a).determinant().ln()).abs() < 1e-12);
+        assert_abs_diff_eq!(g.value, theirs(&a).determinant().ln(), epsilon = 1e-12);
         let expected = Array2::from_shape_fn((n, n), |(i, j)| match i.cmp(&j) {
             std::cmp::Ordering::Less => 0.0,
             std::cmp::Ordering::Equal => inverse[(i, i)],
@@ -220,7 +221,8 @@ fn reflections() {
         qr::transposed_times(q.view_mut(), factors.view()).unwrap();
         close(q.dot(&q.t()).view(), Array2::eye(rows).view(), 1e-13);
         let (theirs, ours) = (theirs(&a).qr().r(), r.slice(s![..columns, ..]).to_owned());
-        ours.indexed_iter().for_each(|((i, j), r)| assert!((r.abs() - theirs[(i, j)].abs()).abs() < 1e-12));
+        ours.indexed_iter()
+            .for_each(|((i, j), r)| assert_abs_diff_eq!(r.abs(), theirs[(i, j)].abs(), epsilon = 1e-12));
         qr::householder::inverse(factors.view_mut()).unwrap();
         close(factors.view(), a.view(), 1e-12);
     }
@@ -295,9 +297,13 @@ fn reflections_of_the_longest_columns() {
         let theirs = theirs(&exchanged).qr().r();
         for i in 0..rank {
             for j in i..rank {
-                assert!((r[[i, j]].abs() - by_plain[[i, j]].abs()).abs() < 1e-11);
+                assert_abs_diff_eq!(r[[i, j]].abs(), by_plain[[i, j]].abs(), epsilon = 1e-11);
             }
-            assert!((r[[i, i]].abs() - theirs[(i, i)].abs()).abs() < 1e-11 * theirs[(0, 0)].abs());
+            assert_abs_diff_eq!(
+                r[[i, i]].abs(),
+                theirs[(i, i)].abs(),
+                epsilon = 1e-11 * theirs[(0, 0)].abs()
+            );
         }
         for device in [&Cpu::new() as &dyn Device, &rev_core::interp::Interpreter::new()] {
             let (mut factors, mut pivots, mut rank) = (a.clone(), vec![0; least], 0);

@@ -186,7 +186,9 @@ fn complex_matrices() {
     let (mut y, mut expected) = (vec![Complex::new(0.0, 1.0); 5], vec![Complex::new(0.0, 1.0); 5]);
     sparse::matvec(&mut y, starts, columns, &values, &x).unwrap();
     plain::matvec(&mut expected, starts, columns, &values, &x);
-    y.iter().zip(&expected).for_each(|(y, e)| assert!((y - e).norm() < 1e-14));
+    y.iter()
+        .zip(&expected)
+        .for_each(|(y, e)| approx::assert_abs_diff_eq!((y - e).norm(), 0.0, epsilon = 1e-14));
     // with itself: the square of the norm
     let mut square = Complex::new(0.0, 0.0);
     sparse::dot(&mut square, starts, columns, &values, starts, columns, &values).unwrap();

@@ -4,6 +4,7 @@
 #[path = "../../tests/support/hessian.rs"]
 mod support;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, relative_eq};
 use nalgebra::{DMatrix, DVector};
 use ndarray::{arr2, Array1, Array2};
 use rev_algebra::statistics::{self, plain};
@@ -33,7 +34,7 @@ fn moments() {
     let (a, b, cpu) = (numbers(50, 0.2), numbers(50, 0.9), Cpu::with_threads(2));
     let g = statistics::mean::gradient(&cpu, &a).unwrap();
     close(g.value, plain::mean(&a));
-    assert!(g.x.iter().all(|x| (x - 0.02).abs() < 1e-16));
+    assert!(g.x.iter().all(|&x| abs_diff_eq!(x, 0.02, epsilon = 1e-16)));
     let g = statistics::variance::gradient(&cpu, &a).unwrap();
     close(g.value, plain::covariance(&a, &a));
     let centre = plain::mean(&a);
@@ -66,7 +67,7 @@ fn covariances_of_columns() {
     let report = statistics::covariance_matrix::check_gradient(&Cpu::new(), c.view(), x.view()).unwrap();
     assert!(report.passed(), "{report}");
     statistics::covariance_matrix::inverse(c.view_mut(), x.view()).unwrap();
-    assert!(c.iter().all(|c| c.abs() < 1e-15));
+    assert!(c.iter().all(|&c| abs_diff_eq!(c, 0.0, epsilon = 1e-15)));
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn eigenvalues_and_vectors() {
         close(d.diag().sum(), plain_d.diag().sum());
         close(plain_v.dot(&plain_d).dot(&plain_v.t())[[0, 1]], a[[0, 1]]);
         let rebuilt = v.dot(&Array2::from_diag(&d.diag())).dot(&v.t());
-        rebuilt.iter().zip(&a).for_each(|(r, a)| assert!((r - a).abs() < 1e-8));
+        rebuilt.iter().zip(&a).for_each(|(r, a)| assert_abs_diff_eq!(r, a, epsilon = 1e-8));
         let mut sorted = d.diag().to_vec();
         sorted.sort_by(f64::total_cmp);
         let mut theirs = DMatrix::from_fn(n, n, |i, j| a[[i, j]]).symmetric_eigenvalues().as_slice().to_vec();
@@ -118,7 +119,7 @@ fn eigenvalues_and_vectors() {
         sorted.iter().zip(&theirs).for_each(|(s, t)| close(*s, *t));
         eigen::diagonalize::inverse(d.view_mut(), &mut angles, 1e-8).unwrap();
         d.iter().zip(&a).for_each(|(d, a)| close(*d, *a));
-        assert!(angles.iter().all(|angle| angle.abs() < 1e-9), "{angles:?}");
+        assert!(angles.iter().all(|&angle| abs_diff_eq!(angle, 0.0, epsilon = 1e-9)), "{angles:?}");
 
         // the derivative of the sum of w_i λ_i is that of Σ w_i v_i v_iᵀ
         let weights: Array1<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
@@ -130,7 +131,7 @@ fn eigenvalues_and_vectors() {
         symmetric
             .iter()
             .zip(&expected)
-            .for_each(|(g, e)| assert!((g - e).abs() < 1e-7, "{symmetric} {expected}"));
+            .for_each(|(g, e)| assert!(abs_diff_eq!(g, e, epsilon = 1e-7), "{symmetric} {expected}"));
     }
     let (a, mut angles) = (definite(3), vec![0.0; 4]);
     assert!(eigen::diagonalize(a.clone().view_mut(), &mut angles, 1e-8)
@@ -172,13 +173,13 @@ fn special_matrices_come_back() {
         for device in checked {
             let (n, seed) = (a.nrows(), Array1::ones(a.nrows()));
             let g = eigen::eigenvalues::vjp(device, seed.view(), seed.view(), a.view(), 8, 1e-8).unwrap();
-            assert!((g.values.sum() - n as f64 - a.diag().sum()).abs() < 1e-12);
+            assert_abs_diff_eq!(g.values.sum() - n as f64, a.diag().sum(), epsilon = 1e-12);
             // the derivative of the trace
             g.a_bar.indexed_iter().for_each(|((i, j), g)| close(*g, if i == j { 1.0 } else { 0.0 }));
             let mut values = seed.clone();
             eigen::eigenvalues::run(device, values.view_mut(), a.view(), 8, 1e-8).unwrap();
             eigen::eigenvalues::run_inverse(device, values.view_mut(), a.view(), 8, 1e-8).unwrap();
-            assert!(values.iter().all(|v| (v - 1.0).abs() < 1e-12));
+            assert!(values.iter().all(|&v| abs_diff_eq!(v, 1.0, epsilon = 1e-12)));
         }
     }
 }
@@ -193,17 +194,26 @@ fn an_eigenvector_by_iteration() {
         for a in [definite(n) + Array2::<f64>::ones((n, n)) * 4.0, rank_one + matrix(n, n, 0.2) * 0.3] {
             let found = eigen::search(a.view(), &vec![1.0; n], 1e-10, 1000).unwrap();
             let (x, value) = (Array1::from(found.vector.clone()), found.value);
-            assert!((a.dot(&x) - value * &x).iter().all(|r| r.abs() < 1e-9 * value.abs()));
+            assert!((a.dot(&x) - value * &x).iter().all(|&r| abs_diff_eq!(
+                r,
+                0.0,
+                epsilon = 1e-9 * value.abs()
+            )));
             let (mut vector, mut exact) = (vec![0.25; n], 0.5);
             eigen::improve(&mut vector, &mut exact, a.view(), &found.vector, value).unwrap();
             let better = Array1::from(vector.clone()) - 0.25;
-            assert!((a.dot(&better) - (exact - 0.5) * &better).iter().all(|r| r.abs() < 1e-13 * value.abs()));
+            assert!((a.dot(&better) - (exact - 0.5) * &better).iter().all(|&r| abs_diff_eq!(
+                r,
+                0.0,
+                epsilon = 1e-13 * value.abs()
+            )));
             close(better.dot(&better), 1.0);
             let by_plain = eigen::plain::improve(a.view(), &found.vector, value).unwrap();
             close(exact - 0.5, by_plain.1);
             better.iter().zip(&by_plain.0).for_each(|(b, p)| close(*b, *p));
             eigen::improve::inverse(&mut vector, &mut exact, a.view(), &found.vector, value).unwrap();
-            assert!(vector.iter().all(|v| (v - 0.25).abs() < 1e-13) && (exact - 0.5).abs() < 1e-12);
+            assert!(vector.iter().all(|&v| abs_diff_eq!(v, 0.25, epsilon = 1e-13)));
+            assert_abs_diff_eq!(exact, 0.5, epsilon = 1e-12);
 
             // the derivatives against differences of the iteration itself
             let seed: Vec<f64> = (0..n).map(|i| 1.0 - 0.3 * i as f64).collect();
@@ -219,7 +229,7 @@ fn an_eigenvector_by_iteration() {
             let h = 1e-5;
             for ((i, j), found) in g.a_bar.indexed_iter() {
                 let slope = (at(i, j, h) - at(i, j, -h)) / (2.0 * h);
-                assert!((found - slope).abs() < 1e-7, "{n} ({i}, {j}): {found} {slope}");
+                assert!(abs_diff_eq!(*found, slope, epsilon = 1e-7), "{n} ({i}, {j}): {found} {slope}");
             }
         }
     }
@@ -259,7 +269,7 @@ fn second_derivatives() {
     for (p, q) in (0..9).flat_map(|p| (0..9).map(move |q| (p, q))) {
         let expected = -inverse[(p % 3, q / 3)] * inverse[(q % 3, p / 3)];
         assert!(
-            (h[p][q] - expected).abs() < 1e-9 * expected.abs().max(1.0),
+            relative_eq!(h[p][q], expected, epsilon = 1e-9, max_relative = 1e-9),
             "{p} {q}: {} {expected}",
             h[p][q]
         );

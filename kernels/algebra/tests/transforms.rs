@@ -1,6 +1,7 @@
 //! Rotations and Fourier transforms against their definitions and another crate.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{Array1, Array2};
 use num_complex::Complex;
 use rev_algebra::{fft, unitary};
@@ -15,7 +16,9 @@ fn close<'a>(
     got: impl IntoIterator<Item = &'a Complex<f64>>,
     expected: impl IntoIterator<Item = Complex<f64>>,
 ) {
-    got.into_iter().zip(expected).for_each(|(g, e)| assert!((g - e).norm() < 1e-13, "{g} against {e}"));
+    got.into_iter()
+        .zip(expected)
+        .for_each(|(g, e)| assert!(abs_diff_eq!((g - e).norm(), 0.0, epsilon = 1e-13), "{g} against {e}"));
 }
 
 #[test]
@@ -27,11 +30,11 @@ fn rotations_of_many_vectors() {
         let mut y = x.clone();
         unitary::rotations(y.view_mut(), &angles).unwrap();
         let expected = unitary::plain::rotations(x.view(), &angles);
-        assert!((&y - &expected).iter().all(|d| d.abs() < 1e-13));
+        assert!((&y - &expected).iter().all(|&d| abs_diff_eq!(d, 0.0, epsilon = 1e-13)));
         let norm = |x: &Array2<f64>| x.iter().map(|x| x * x).sum::<f64>();
-        assert!((norm(&x) - norm(&y)).abs() < 1e-12 * norm(&x));
+        assert_abs_diff_eq!(norm(&x), norm(&y), epsilon = 1e-12 * norm(&x));
         unitary::rotations::inverse(y.view_mut(), &angles).unwrap();
-        assert!((&y - &x).iter().all(|d| d.abs() < 1e-13));
+        assert!((&y - &x).iter().all(|&d| abs_diff_eq!(d, 0.0, epsilon = 1e-13)));
     }
     let x = Array2::from_shape_fn((4, 3), |(i, j)| (1.3 * i as f64 - 0.7 * j as f64).cos());
     let angles = [0.3, -1.2, 2.5, 0.9, -0.4, 1.7];
@@ -62,7 +65,7 @@ fn complex_signals() {
     close(x.slice(ndarray::s![..;2]), fft::plain::dft(&half));
     let mut small = Array1::from_elem(4, Complex::new(0.5f32, 0.0));
     fft::fft(small.view_mut()).unwrap();
-    assert!((small[0].re - 1.0).abs() < 1e-6);
+    assert_abs_diff_eq!(small[0].re, 1.0, epsilon = 1e-6);
     assert!(fft::fft(signal(12).view_mut()).unwrap_err().to_string().contains("beyond_a_power_of_two"));
     let report = fft::fft::check_gradient(&cpu, signal(8).view()).unwrap();
     assert!(report.passed(), "{report}");

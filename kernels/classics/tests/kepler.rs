@@ -1,6 +1,7 @@
 //! Kepler's problem: the twin, the way back, the energy and derivatives.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq, relative_eq};
 use rev_classics::kepler::{self, plain};
 use rev_cpu::prelude::*;
 
@@ -18,9 +19,10 @@ fn as_plain_rust_and_around_once() {
     kepler::orbit(&mut x, &mut v, dt(), STEPS_PER_ORBIT).unwrap();
     plain::orbit(&mut y, &mut w, dt(), STEPS_PER_ORBIT);
     for k in 0..2 {
-        assert!((x[k] - y[k]).abs() < 1e-12 && (v[k] - w[k]).abs() < 1e-12);
+        assert_abs_diff_eq!(x[k], y[k], epsilon = 1e-12);
+        assert_abs_diff_eq!(v[k], w[k], epsilon = 1e-12);
         // the orbit closes, but for the method's own error, of second order
-        assert!((x[k] - start.0[k]).abs() < 1e-3, "{x:?}");
+        assert!(abs_diff_eq!(x[k], start.0[k], epsilon = 1e-3), "{x:?}");
     }
 }
 
@@ -34,7 +36,7 @@ fn fixed_point_goes_back_bit_for_bit() {
     kepler::orbit(&mut x, &mut v, number(dt()), steps).unwrap();
     assert_ne!((x, v), start);
     let energy = plain::energy(x.map(|x| x.to_num::<f64>()), v.map(|v| v.to_num::<f64>()));
-    assert!((energy + 0.5).abs() < 1e-3, "{energy}");
+    assert_abs_diff_eq!(energy, -0.5, epsilon = 1e-3);
     kepler::orbit::inverse(&mut x, &mut v, number(dt()), steps).unwrap();
     assert_eq!((x, v), start);
 }
@@ -45,10 +47,11 @@ fn floats_go_back_up_to_rounding() {
     let (mut x, mut v) = start;
     let steps = 20 * STEPS_PER_ORBIT;
     kepler::orbit(&mut x, &mut v, dt(), steps).unwrap();
-    assert!((plain::energy(x, v) + 0.5).abs() < 1e-3);
+    assert_abs_diff_eq!(plain::energy(x, v), -0.5, epsilon = 1e-3);
     kepler::orbit::inverse(&mut x, &mut v, dt(), steps).unwrap();
     for k in 0..2 {
-        assert!((x[k] - start.0[k]).abs() < 1e-8 && (v[k] - start.1[k]).abs() < 1e-8);
+        assert_abs_diff_eq!(x[k], start.0[k], epsilon = 1e-8);
+        assert_abs_diff_eq!(v[k], start.1[k], epsilon = 1e-8);
     }
 }
 
@@ -78,12 +81,12 @@ fn derivatives() {
         let step = |h: f64| std::array::from_fn(|k| if k == j { h } else { 0.0 });
         let slope = (end(step(h), dt())[i] - end(step(-h), dt())[i]) / (2.0 * h);
         let found = rows[i][j];
-        assert!((found - slope).abs() < 1e-6 * slope.abs().max(1.0), "{i} {j}: {found} {slope}");
+        assert!(relative_eq!(found, slope, epsilon = 1e-6, max_relative = 1e-6), "{i} {j}: {found} {slope}");
     }
     let (up, down) = (end([0.0; 4], dt() + 1e-8), end([0.0; 4], dt() - 1e-8));
     for i in 0..4 {
         let slope = (up[i] - down[i]) / 2e-8;
-        assert!((by_dt[i] - slope).abs() < 1e-5 * slope.abs().max(1.0), "{}: {slope}", by_dt[i]);
+        assert_relative_eq!(by_dt[i], slope, epsilon = 1e-5, max_relative = 1e-5);
     }
 }
 
@@ -101,7 +104,7 @@ fn the_jacobian_is_symplectic() {
             } else {
                 0.0
             };
-            assert!((area - expected).abs() < 1e-9, "{a} {b}: {area}");
+            assert!(abs_diff_eq!(area, expected, epsilon = 1e-9), "{a} {b}: {area}");
         }
     }
 }

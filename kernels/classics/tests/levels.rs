@@ -4,6 +4,7 @@
 #[path = "../../tests/support/hessian.rs"]
 mod support;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{s, Array1, Array2};
 use rev_classics::{advection, pyramid};
 use rev_core::interp::Interpreter;
@@ -19,9 +20,9 @@ fn a_pyramid() {
     for n in [1, 2, 3, 20] {
         let (x, mut y) = (numbers(n, 0.3), 0.5);
         pyramid::pyramid(&mut y, &x).unwrap();
-        assert!((y - 0.5 - pyramid::plain::pyramid(&x).unwrap()).abs() < 1e-15);
+        assert_abs_diff_eq!(y - 0.5, pyramid::plain::pyramid(&x).unwrap(), epsilon = 1e-15);
         pyramid::pyramid::inverse(&mut y, &x).unwrap();
-        assert!((y - 0.5).abs() < 1e-15);
+        assert_abs_diff_eq!(y, 0.5, epsilon = 1e-15);
         for cpu in [Cpu::new(), Cpu::with_threads(2).parallel_from(0), Cpu::new().checks(false)] {
             let report = pyramid::pyramid::check_gradient(&cpu, &0.5, &x).unwrap();
             assert!(report.passed(), "{report}");
@@ -31,7 +32,8 @@ fn a_pyramid() {
     let (a, b) = (0.4f64, 1.3);
     let g = pyramid::pyramid::gradient(&Cpu::new(), &[a, b]).unwrap();
     assert_eq!(g.value, a.sin() * b.cos());
-    assert!((g.x[0] - a.cos() * b.cos()).abs() < 1e-15 && (g.x[1] + a.sin() * b.sin()).abs() < 1e-15);
+    assert_abs_diff_eq!(g.x[0], a.cos() * b.cos(), epsilon = 1e-15);
+    assert_abs_diff_eq!(g.x[1], -a.sin() * b.sin(), epsilon = 1e-15);
     assert!(pyramid::pyramid(&mut 0.0, &[]).is_err());
     assert_eq!(pyramid::plain::pyramid::<f64>(&[]), None);
 }
@@ -51,7 +53,7 @@ fn a_pyramid_s_second_derivatives() {
         let (up, down) = (slope(j, h), slope(j, -h));
         for (i, found) in row.iter().enumerate() {
             let expected = (up[i] - down[i]) / (2.0 * h);
-            assert!((found - expected).abs() < 1e-9, "{i} {j}: {found} {expected}");
+            assert!(abs_diff_eq!(*found, expected, epsilon = 1e-9), "{i} {j}: {found} {expected}");
             assert_eq!(*found, hessian[i][j]);
         }
     }
@@ -73,10 +75,13 @@ fn a_wave_on_a_ring() {
         advection::advance(q.view_mut(), c).unwrap();
         for t in [1, 17, 40] {
             let expected = advection::plain::advance(&first, c, t);
-            assert!(q.row(t).iter().zip(&expected).all(|(q, e)| (q - e).abs() < 1e-14), "{c} {t}");
+            assert!(
+                q.row(t).iter().zip(&expected).all(|(q, e)| abs_diff_eq!(q, e, epsilon = 1e-14)),
+                "{c} {t}"
+            );
         }
         // what flows out of a cell flows into the next one
-        assert!(q.rows().into_iter().all(|row| (row.sum() - q.row(0).sum()).abs() < 1e-13));
+        assert!(q.rows().into_iter().all(|row| abs_diff_eq!(row.sum(), q.row(0).sum(), epsilon = 1e-13)));
         advection::advance::inverse(q.view_mut(), c).unwrap();
         assert_eq!(q, start, "{c}");
     }
@@ -95,7 +100,7 @@ fn twenty_times_around() {
     advection::advance(q.view_mut(), 1.0).unwrap();
     for (t, moved) in [(1, 1), (250, 50), (2000, 0)] {
         for i in 0..100 {
-            assert!((q[[t, (i + moved) % 100]] - first[i]).abs() < 1e-12, "{t}");
+            assert!(abs_diff_eq!(q[[t, (i + moved) % 100]], first[i], epsilon = 1e-12), "{t}");
         }
     }
     // the derivative of a cell at the end, by the states at the start: the cell from which it came
@@ -105,6 +110,10 @@ fn twenty_times_around() {
     assert_eq!(g.states, q);
     for i in 0..100 {
         let expected = if i == 13 { 1.0 } else { 0.0 };
-        assert!((g.states_bar[[0, i]] - expected).abs() < 1e-12, "{i}: {}", g.states_bar[[0, i]]);
+        assert!(
+            abs_diff_eq!(g.states_bar[[0, i]], expected, epsilon = 1e-12),
+            "{i}: {}",
+            g.states_bar[[0, i]]
+        );
     }
 }

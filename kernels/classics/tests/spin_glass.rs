@@ -1,6 +1,7 @@
 //! Ground states of spin glasses against exhaustive search.
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{s, Array2};
 use rev_classics::spin_glass::{self, plain, Glass, GlassError};
 use rev_core::interp::Interpreter;
@@ -34,13 +35,13 @@ fn ground_states_as_by_exhaustive_search() {
     for (seed, (rows, columns)) in sizes.into_iter().enumerate() {
         let glass = glass(rows, columns, seed as u64 + 1, 0.4, seed % 2 == 0);
         let expected = plain::exhaustive(&glass);
-        assert!((plain::ground_energy(&glass) - expected.energy).abs() < 1e-9);
+        assert_abs_diff_eq!(plain::ground_energy(&glass), expected.energy, epsilon = 1e-9);
         for device in [&Cpu::with_threads(2) as &dyn Device, &Interpreter::new()] {
             if device.name() == Interpreter::new().name() && rows * columns > 16 {
                 continue;
             }
             let found = glass.ground(device).unwrap();
-            assert!((found.energy - expected.energy).abs() < 1e-9, "{found:?} {expected:?}");
+            assert!(abs_diff_eq!(found.energy, expected.energy, epsilon = 1e-9), "{found:?} {expected:?}");
             assert_eq!(found.spins, expected.spins);
         }
     }
@@ -99,7 +100,7 @@ fn the_gradient_is_the_configuration() {
         };
         let slopes = [slope(0), slope(1), slope(2)];
         for (found, slope) in [g.right[[i, j]], g.down[[i, j]], g.field[[i, j]]].into_iter().zip(slopes) {
-            assert!((found - slope).abs() < 1e-8, "{found} {slope}");
+            assert_abs_diff_eq!(found, slope, epsilon = 1e-8);
         }
     }
 }
@@ -112,7 +113,7 @@ fn the_inverse_brings_the_energy_back() {
     spin_glass::ground_energy(&mut energy, right.view(), down.view(), field.view()).unwrap();
     assert!(energy < 0.0);
     spin_glass::ground_energy::inverse(&mut energy, right.view(), down.view(), field.view()).unwrap();
-    assert!((energy - 2.0).abs() < 1e-12);
+    assert_abs_diff_eq!(energy, 2.0, epsilon = 1e-12);
 }
 
 #[test]

@@ -47,13 +47,16 @@ impl Adam {
 
 #[cfg(test)]
 mod tests {
+    use approx::{abs_diff_eq, assert_abs_diff_eq};
+
     use super::*;
 
     #[test]
     fn the_first_step_has_the_length_of_the_rate() {
         let mut x = [1.0, -2.0, 3.0];
         Adam::new(0.01, 3).step(&mut x, &[5.0, -0.1, 0.0]);
-        assert!((x[0] - 0.99).abs() < 1e-9 && (x[1] + 1.99).abs() < 1e-8);
+        assert_abs_diff_eq!(x[0], 0.99, epsilon = 1e-9);
+        assert_abs_diff_eq!(x[1], -1.99, epsilon = 1e-8);
         assert_eq!(x[2], 3.0);
     }
 
@@ -64,6 +67,6 @@ mod tests {
             let slope = [2.0 * x[0], 200.0 * x[1]];
             adam.step(&mut x, &slope);
         }
-        assert!(x.iter().all(|v| v.abs() < 1e-6), "{x:?}");
+        assert!(x.iter().all(|&v| abs_diff_eq!(v, 0.0, epsilon = 1e-6)), "{x:?}");
     }
 }

@@ -4,6 +4,7 @@
 #[path = "support/numbers.rs"]
 mod support;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{Array1, Array2};
 use rev_cpu::prelude::*;
 use rev_networks::flows::coupling::{additive, affine, plain as coupling};
@@ -42,7 +43,7 @@ fn coupling_layers() {
     assert!(apart(&Array1::from_iter(log_det.map(|v| v - 0.5)), &volumes) < 1e-14);
     affine::inverse(got.view_mut(), &mut log_det, x.view(), w, b, scale, r, shift, t).unwrap();
     assert!(apart(&got, &y) < 1e-14);
-    assert!(log_det.iter().all(|v| (v - 0.5).abs() < 1e-14));
+    assert!(log_det.iter().all(|&v| abs_diff_eq!(v, 0.5, epsilon = 1e-14)));
     let cpu = Cpu::new();
     let report =
         affine::check_gradient(&cpu, y.view(), &log_det, x.view(), w, b, scale, r, shift, t).unwrap();
@@ -59,7 +60,7 @@ fn a_stack_that_keeps_volumes() {
     let (mut z, mut log_det) = (x.clone(), 0.0);
     nice(z.view_mut(), &mut log_det, w, b, shift, t, scale).unwrap();
     assert!(apart(&z, &expected) < 1e-13);
-    assert!((log_det - volume).abs() < 1e-14);
+    assert_abs_diff_eq!(log_det, volume, epsilon = 1e-14);
     nice::inverse(z.view_mut(), &mut log_det, w, b, shift, t, scale).unwrap();
     assert!(apart(&z, &x) < 1e-13);
     let report = nice::check_gradient(&Cpu::new(), x.view(), &0.0, w, b, shift, t, scale).unwrap();
@@ -85,7 +86,7 @@ fn a_stack_of_affine_layers() {
     let report = unlikelihood::check_gradient(&cpu, &0.0, x.view(), w, b, scale, r, shift, t).unwrap();
     assert!(report.passed(), "{report}");
     let g = unlikelihood::gradient(&cpu, x.view(), w, b, scale, r, shift, t).unwrap();
-    assert!((g.value - plain::unlikelihood(x.view(), &p)).abs() < 1e-13);
+    assert_abs_diff_eq!(g.value, plain::unlikelihood(x.view(), &p), epsilon = 1e-13);
 }
 
 /// `ln |det|` by elimination with pivots.
@@ -123,7 +124,7 @@ fn the_volume_is_that_of_the_jacobian() {
             .unwrap();
         jacobian.row_mut(k).assign(&v.x_bar.row(0));
     }
-    assert!((log_det(jacobian) - found[0]).abs() < 1e-12);
+    assert_abs_diff_eq!(log_det(jacobian), found[0], epsilon = 1e-12);
 }
 
 #[test]
@@ -131,17 +132,19 @@ fn normally_distributed_numbers() {
     let (mut u, mut v): (f64, f64) = (0.5, 0.5);
     box_muller(&mut u, &mut v).unwrap();
     let expected = normal::box_muller(0.5, 0.5);
-    assert!((u - expected.0).abs() < 1e-15 && (v - expected.1).abs() < 1e-15);
+    assert_abs_diff_eq!(u, expected.0, epsilon = 1e-15);
+    assert_abs_diff_eq!(v, expected.1, epsilon = 1e-15);
     // the papers' number, which is also -ln p(z₁) p(z₂)
     let jacobian: [[f64; 2]; 2] = [[1.0, 0.0], [0.0, 1.0]].map(|[a, b]| {
         let v = box_muller::vjp(&Cpu::new(), a, b, &0.5f64, &0.5f64).unwrap();
         [v.u_bar, v.v_bar]
     });
     let volume: f64 = (jacobian[0][0] * jacobian[1][1] - jacobian[0][1] * jacobian[1][0]).abs().ln();
-    assert!((volume - 2.531_024_246_969_290_7).abs() < 1e-13, "{volume}");
-    assert!((volume + (normal::density(u) * normal::density(v)).ln()).abs() < 1e-13);
+    assert_abs_diff_eq!(volume, 2.531_024_246_969_290_7, epsilon = 1e-13);
+    assert_abs_diff_eq!(volume, -(normal::density(u) * normal::density(v)).ln(), epsilon = 1e-13);
     box_muller::inverse(&mut u, &mut v).unwrap();
-    assert!((u - 0.5).abs() < 1e-15 && (v - 0.5).abs() < 1e-15);
+    assert_abs_diff_eq!(u, 0.5, epsilon = 1e-15);
+    assert_abs_diff_eq!(v, 0.5, epsilon = 1e-15);
     for (u, v) in [(0.1f64, 0.9f64), (0.9, 0.2), (0.3, 0.6), (0.7, 0.4)] {
         assert!(box_muller::check_inverse(&Cpu::new(), &u, &v).unwrap().passed());
         let report = box_muller::check_gradient(&Cpu::new(), &u, &v).unwrap();
@@ -158,8 +161,10 @@ fn many_normally_distributed_numbers() {
     box_muller_each(&mut pairs).unwrap();
     let all: Vec<f64> = pairs.iter().flatten().copied().collect();
     let moment = |power: i32| all.iter().map(|v| v.powi(power)).sum::<f64>() / all.len() as f64;
-    assert!(moment(1).abs() < 0.05 && (moment(2) - 1.0).abs() < 0.06 && (moment(4) - 3.0).abs() < 0.4);
+    assert_abs_diff_eq!(moment(1), 0.0, epsilon = 0.05);
+    assert_abs_diff_eq!(moment(2), 1.0, epsilon = 0.06);
+    assert_abs_diff_eq!(moment(4), 3.0, epsilon = 0.4);
     box_muller_each::inverse(&mut pairs).unwrap();
     let back = pairs.iter().flatten().zip(start.iter().flatten());
-    assert!(back.into_iter().all(|(a, b)| (a - b).abs() < 1e-12));
+    assert!(back.into_iter().all(|(a, b)| abs_diff_eq!(a, b, epsilon = 1e-12)));
 }

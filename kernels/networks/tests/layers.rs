@@ -4,6 +4,7 @@
 #[path = "support/numbers.rs"]
 mod support;
 
+use approx::assert_abs_diff_eq;
 use ndarray::{arr1, arr2, Array3, Array4};
 use rev_cpu::prelude::*;
 use rev_networks::layers::*;
@@ -91,7 +92,7 @@ fn lengths_that_do_not_fit() {
 #[test]
 fn activations() {
     // values of other implementations
-    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} and {b}");
+    let close = |a: f64, b: f64| assert_abs_diff_eq!(a, b, epsilon = 1e-12);
     close(gelu(1.0), 0.841_344_746_068_542_9);
     close(gelu(-0.5), -0.154_268_769_362_722_8);
     close(silu(1.0), 0.731_058_578_630_004_9);

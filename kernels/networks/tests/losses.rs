@@ -4,6 +4,7 @@
 #[path = "support/numbers.rs"]
 mod support;
 
+use approx::assert_abs_diff_eq;
 use ndarray::{arr1, arr2, Array1};
 use rev_cpu::prelude::*;
 use rev_networks::attention::{attention, plain::attention as plain_attention};
@@ -37,7 +38,7 @@ fn cross_entropies() {
         let p = &weights / &weights.sum_axis(ndarray::Axis(1)).insert_axis(ndarray::Axis(1));
         let expected = plain::cross_entropy(x.view(), p.view());
         let g = cross_entropy::gradient(&Cpu::new(), x.view(), p.view()).unwrap();
-        assert!((g.value - expected).abs() < 1e-12);
+        assert_abs_diff_eq!(g.value, expected, epsilon = 1e-12);
         // softmax(x) - p, of each of three
         for n in 0..3 {
             let slope = (plain::softmax(x.row(n)) - p.row(n)) / 3.0;
@@ -59,10 +60,10 @@ fn cross_entropy_with_labels() {
     let p = ndarray::Array2::from_shape_fn((5, 6), |(n, c)| f64::from(u8::from(labels[n] == c)));
     let (mut loss, mut found) = (0.25, [0; 5]);
     cross_entropy_of_labels(&mut loss, &mut found, x.view(), &labels).unwrap();
-    assert!((loss - 0.25 - plain::cross_entropy(x.view(), p.view())).abs() < 1e-13);
+    assert_abs_diff_eq!(loss - 0.25, plain::cross_entropy(x.view(), p.view()), epsilon = 1e-13);
     assert_eq!(found.to_vec(), x.outer_iter().map(plain::largest).collect::<Vec<_>>());
     cross_entropy_of_labels::inverse(&mut loss, &mut found, x.view(), &labels).unwrap();
-    assert!((loss - 0.25).abs() < 1e-14);
+    assert_abs_diff_eq!(loss, 0.25, epsilon = 1e-14);
     assert_eq!(found, [0; 5]);
     let report =
         cross_entropy_of_labels::check_gradient(&Cpu::new(), &0.0, &found, x.view(), &labels).unwrap();

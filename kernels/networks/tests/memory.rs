@@ -5,6 +5,7 @@
 mod support;
 
 use allocation_counter::measure;
+use approx::abs_diff_eq;
 use ndarray::Array2;
 use rev_cpu::prelude::*;
 use rev_networks::flows::real_nvp::{real_nvp, Weights};
@@ -26,7 +27,7 @@ fn bytes(layers: usize) -> [u64; 2] {
     };
     there_and_back();
     let forward = measure(&mut there_and_back).bytes_max;
-    assert!((&x - &start).iter().all(|v| v.abs() < 1e-10));
+    assert!((&x - &start).iter().all(|&v| abs_diff_eq!(v, 0.0, epsilon = 1e-10)));
 
     let mut bars = (x.map(|_| Batch([1.0])), vec![Batch([1.0]); 50]);
     let mut w_bar = p.w.map(|x| x.zero_shadow::<1>());

@@ -5,6 +5,7 @@
 mod support;
 
 use allocation_counter::measure;
+use approx::abs_diff_eq;
 use ndarray::{arr1, arr2, Array1, Array2};
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -40,7 +41,7 @@ fn as_plain_rust_and_back() {
         let mut y = y;
         let (w, b, shift, t) = (p.w.view(), p.b.view(), p.shift.view(), p.t.view());
         solution::inverse(y.view_mut(), x.view(), w, b, shift, t, steps).unwrap();
-        assert!(y.iter().all(|y| y.abs() < 1e-13));
+        assert!(y.iter().all(|&y| abs_diff_eq!(y, 0.0, epsilon = 1e-13)));
         for threads in [1, 2] {
             let (cpu, mut at, mut u) =
                 (Cpu::with_threads(threads).parallel_from(0), x.clone(), Array2::zeros(x.dim()));

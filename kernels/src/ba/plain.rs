@@ -129,6 +129,8 @@ pub fn gradient(instance: &Instance) -> Gradient {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     /// The camera, point and feature of ADBench's smallest instance with the values published for it.
@@ -140,9 +142,9 @@ mod tests {
         ];
         let got = residual(&camera, &[4.173048, 5.586898, 1.403869], 0.417022, &[-525.672849, 161.811929]);
         for (got, expected) in got.into_iter().zip([-0.269_048_849_235_189_4, 0.259_944_792_677_901_9]) {
-            assert!((got - expected).abs() <= 1e-8, "{got} against {expected}");
+            assert_abs_diff_eq!(got, expected, epsilon = 1e-8);
         }
-        assert!((weight_error(0.417022) - 0.826_092_651_516f64).abs() < 1e-15);
+        assert_abs_diff_eq!(weight_error(0.417022), 0.826_092_651_516f64, epsilon = 1e-15);
     }
 
     #[test]
@@ -168,7 +170,7 @@ mod tests {
                 };
                 let [[a, b], [c, d]] = [[at(h), at(-h)], [at(2.0 * h), at(-2.0 * h)]];
                 for row in 0..2 {
-                    assert!((value[row] - exact[row]).abs() < 1e-9);
+                    assert_abs_diff_eq!(value[row], exact[row], epsilon = 1e-9);
                     let slope = (8.0 * (a[row] - b[row]) - (c[row] - d[row])) / (12.0 * h);
                     let error = (jacobian[row][column] - slope).abs();
                     let size = 1.0 + slope.abs() + jacobian[row][column].abs();
@@ -186,7 +188,7 @@ mod tests {
             let squares = residuals(instance).into_iter().flatten().map(|x| x * x).sum::<f64>();
             0.5 * (squares + weight_errors(instance).into_iter().map(|x| x * x).sum::<f64>())
         };
-        assert!((gradient.value - value(&instance)).abs() < 1e-9);
+        assert_abs_diff_eq!(gradient.value, value(&instance), epsilon = 1e-9);
         let check = |g: f64, move_by: &dyn Fn(&mut Instance, f64)| {
             let at = |h: f64| {
                 let mut moved = instance.clone();
@@ -195,7 +197,7 @@ mod tests {
             };
             let h = 1e-4;
             let slope = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
-            assert!((g - slope).abs() / (1.0 + g.abs() + slope.abs()) < 1e-7, "{g} against {slope}");
+            assert_abs_diff_eq!(g, slope, epsilon = 1e-7 * (1.0 + g.abs() + slope.abs()));
         };
         check(gradient.cameras[1][0], &|i, h| i.cameras[1][0] += h);
         check(gradient.cameras[0][6], &|i, h| i.cameras[0][6] += h);

@@ -94,6 +94,8 @@ pub fn gradient(instance: &Instance) -> Gradient {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     /// The first camera and point of a Dubrovnik subset: the published start of the problem has
@@ -137,7 +139,7 @@ mod tests {
                 };
                 let [[a, b], [c, d]] = [[at(h), at(-h)], [at(2.0 * h), at(-2.0 * h)]];
                 for row in 0..2 {
-                    assert!((value[row] - exact[row]).abs() < 1e-9);
+                    assert_abs_diff_eq!(value[row], exact[row], epsilon = 1e-9);
                     let slope = (8.0 * (a[row] - b[row]) - (c[row] - d[row])) / (12.0 * h);
                     let error = (jacobian[row][column] - slope).abs();
                     let size = 1.0 + slope.abs() + jacobian[row][column].abs();
@@ -152,7 +154,7 @@ mod tests {
         let instance = Instance::random(2, 3, 12, 3);
         let gradient = gradient(&instance);
         let value = |i: &Instance| 0.5 * residuals(i).into_iter().flatten().map(|x| x * x).sum::<f64>();
-        assert!((gradient.value - value(&instance)).abs() < 1e-9 * gradient.value);
+        assert_abs_diff_eq!(gradient.value, value(&instance), epsilon = 1e-9 * gradient.value);
         let at = |h: f64| {
             let mut moved = instance.clone();
             moved.points[1][2] += h;
@@ -160,6 +162,6 @@ mod tests {
         };
         let (h, g) = (1e-4, gradient.points[1][2]);
         let slope = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
-        assert!((g - slope).abs() / (1.0 + g.abs() + slope.abs()) < 1e-7, "{g} against {slope}");
+        assert_abs_diff_eq!(g, slope, epsilon = 1e-7 * (1.0 + g.abs() + slope.abs()));
     }
 }

@@ -212,6 +212,8 @@ pub fn gradient<T: Float + FloatConst>(
 
 #[cfg(test)]
 mod tests {
+    use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
+
     use super::super::Instance;
     use super::*;
 
@@ -223,14 +225,14 @@ mod tests {
     fn log_sum_exp_survives_large_arguments() {
         assert_eq!(log_sum_exp(&[1000.0, 1000.0]), 1000.0 + 2f64.ln());
         assert_eq!(log_sum_exp(&[-1000.0, -1000.0]), -1000.0 + 2f64.ln());
-        assert!((log_sum_exp(&[0.1, 0.7f64]) - (0.1f64.exp() + 0.7f64.exp()).ln()).abs() < 1e-15);
+        assert_abs_diff_eq!(log_sum_exp(&[0.1, 0.7f64]), (0.1f64.exp() + 0.7f64.exp()).ln(), epsilon = 1e-15);
     }
 
     #[test]
     fn ln_gamma_at_halves_of_whole_numbers() {
         let exact = [(1, 0.572_364_942_924_700_1), (2, 0.0), (3, -0.120_782_237_635_245_22), (8, 6f64.ln())];
         for (n, expected) in exact {
-            assert!((ln_gamma_half::<f64>(n) - expected).abs() < 1e-14, "n = {n}");
+            assert!(abs_diff_eq!(ln_gamma_half::<f64>(n), expected, epsilon = 1e-14), "n = {n}");
         }
     }
 
@@ -251,7 +253,7 @@ mod tests {
         let term = alpha + q - 0.5 * (q.exp() * (x - mean)).powi(2);
         let wishart = 0.5 * gamma * gamma * (2.0 * q).exp() - 2.0 * q;
         let expected = -0.5 * std::f64::consts::TAU.ln() + term - alpha + wishart - c;
-        assert!((value(&instance) - expected).abs() < 1e-14);
+        assert_abs_diff_eq!(value(&instance), expected, epsilon = 1e-14);
     }
 
     /// A value that ADBench publishes with its smallest instance.
@@ -270,7 +272,7 @@ mod tests {
             m: 0,
         };
         let expected = 8.073_804_080_049_757;
-        assert!((value(&instance) - expected).abs() <= 1e-8 * (1.0 + 2.0 * expected));
+        assert_abs_diff_eq!(value(&instance), expected, epsilon = 1e-8 * (1.0 + 2.0 * expected));
     }
 
     #[test]
@@ -278,7 +280,7 @@ mod tests {
         let instance = Instance { gamma: 1.2, m: 3, ..Instance::random(3, 4, 20, 5) };
         let i = &instance;
         let g = gradient(&i.alphas, i.means.view(), i.icf.view(), i.points.view(), i.gamma, i.m);
-        assert!((g.value - value(i)).abs() < 1e-12 * g.value.abs());
+        assert_relative_eq!(g.value, value(i), epsilon = 0.0, max_relative = 1e-12);
         let check = |name: &str, g: f64, move_by: &dyn Fn(&mut Instance, f64)| {
             let at = |h: f64| {
                 let mut moved = instance.clone();
@@ -287,7 +289,8 @@ mod tests {
             };
             let h = 1e-3;
             let d = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
-            assert!((g - d).abs() / (g.abs() + d.abs()).max(1.0) < 1e-7, "{name}: {g} against {d}");
+            let scale = (g.abs() + d.abs()).max(1.0);
+            assert!(abs_diff_eq!(g, d, epsilon = 1e-7 * scale), "{name}: {g} against {d}");
         };
         g.alphas.iter().enumerate().for_each(|(j, &g)| check("α", g, &|i, h| i.alphas[j] += h));
         g.means.indexed_iter().for_each(|(j, &g)| check("μ", g, &|i, h| i.means[j] += h));
@@ -306,7 +309,7 @@ mod tests {
             single(&i.points),
         );
         let got = objective(&alphas, means.view(), icf.view(), points.view(), 1f32, 0);
-        assert!((f64::from(got) - expected).abs() < 1e-4 * expected.abs());
+        assert_relative_eq!(f64::from(got), expected, epsilon = 0.0, max_relative = 1e-4);
         let columns = i.points.t().as_standard_layout().into_owned();
         let got = objective(&i.alphas, i.means.view(), i.icf.view(), columns.t(), i.gamma, i.m);
         assert_eq!(got, expected);

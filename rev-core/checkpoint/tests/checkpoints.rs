@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -189,9 +190,9 @@ fn plain_rust_and_differences_agree() {
     let (reversible, _) = gradient(Run::new(), schedule(), reversible_step(None)).unwrap();
     let (plain, _) = gradient(Run::new(), schedule(), plain_step()).unwrap();
     for (a, b) in reversible.0.iter().chain(&reversible.3).zip(plain.0.iter().chain(&plain.3)) {
-        assert!((a - b).abs() < 1e-12 * a.abs().max(1.0), "{a} {b}");
+        assert_relative_eq!(a, b, epsilon = 1e-12, max_relative = 1e-12);
     }
-    assert!((reversible.4 - plain.4).abs() < 1e-12);
+    assert_abs_diff_eq!(reversible.4, plain.4, epsilon = 1e-12);
     // the loss with something else moved by h
     let loss = |cell: f64, k: f64, d: f64, s: f64| {
         let mut x = start();
@@ -214,7 +215,7 @@ fn plain_rust_and_differences_agree() {
     ];
     let found = [reversible.0[3], reversible.1, reversible.2, reversible.3[20]];
     for (found, expected) in found.into_iter().zip(expected) {
-        assert!((found - expected).abs() < 1e-8 * expected.abs().max(1.0), "{found} {expected}");
+        assert_relative_eq!(found, expected, epsilon = 1e-8, max_relative = 1e-8);
     }
 }
 
@@ -454,9 +455,10 @@ fn steps_that_are_undone_keep_no_state() {
     let mut state = (1.0, 0.0);
     let report = Run::new().reversed(500, &mut step(), &mut state, &mut undone).unwrap();
     assert_eq!((report.counts.calls(), report.counts.peak_states, report.bytes), (500, 1, 16));
-    assert!((state.0 - 1.0).abs() < 1e-13 && state.1.abs() < 1e-13, "{state:?}");
+    assert!(abs_diff_eq!(state.0, 1.0, epsilon = 1e-13), "{state:?}");
+    assert!(abs_diff_eq!(state.1, 0.0, epsilon = 1e-13), "{state:?}");
     for (a, b) in [(stored.0, undone.0), (stored.1, undone.1), (stored.2, undone.2)] {
-        assert!((a - b).abs() < 1e-10 * a.abs(), "{a} {b}");
+        assert_relative_eq!(a, b, epsilon = 0.0, max_relative = 1e-10);
     }
     let error = Run::new().folder("unused").save_every(1).reversed(1, &mut step(), &mut state, &mut undone);
     assert!(matches!(error, Err(CheckpointError::NotSaved)));

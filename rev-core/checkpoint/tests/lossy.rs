@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 use rev_checkpoint::{from_old, in_place, no_loss, Run};
 use rev_cpu::prelude::*;
@@ -13,7 +14,7 @@ fn slope(f: impl Fn(f64) -> f64, h: f64) -> f64 {
 }
 
 fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance * expected.abs().max(1e-3), "{found} {expected}");
+    assert_relative_eq!(found, expected, epsilon = 1e-3 * tolerance, max_relative = tolerance);
 }
 
 /// Lorenz' right side.
@@ -253,7 +254,7 @@ fn newton_s_method_of_unknown_length() {
             .unwrap();
         assert!(root.0 > 4 && report.counts.gradients == root.0, "{root:?}");
         close(bars.1, root.1 / (3.0 * root.1 * root.1 - c), 1e-9);
-        assert!(bars.0.abs() < 1e-6, "{bars:?}");
+        assert!(abs_diff_eq!(bars.0, 0.0, epsilon = 1e-6), "{bars:?}");
     }
 }
 
@@ -365,6 +366,6 @@ fn a_relaxation_in_place() {
     Run::new().gradient(schedule, steps, &mut step, first.clone(), &mut bars).unwrap();
     // x_n - 1 = (1 - rate)^n (x_0 - 1)
     let expected = -(steps as f64) * 0.7f64.powi(29) * first.iter().map(|x| x - 1.0).sum::<f64>();
-    assert!((bars.1 - expected).abs() < 1e-10 * expected.abs(), "{} {expected}", bars.1);
-    assert!((bars.0[0].0[0] / 0.7f64.powi(30) - 1.0).abs() < 1e-10);
+    assert_relative_eq!(bars.1, expected, epsilon = 0.0, max_relative = 1e-10);
+    assert_abs_diff_eq!(bars.0[0].0[0] / 0.7f64.powi(30), 1.0, epsilon = 1e-10);
 }

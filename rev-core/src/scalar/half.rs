@@ -453,7 +453,7 @@ mod tests {
             sum.accumulate(&WideBatch::from(1.0).scale(bf16::from_f32(0.1)));
         }
         let tenth = f64::from(bf16::from_f32(0.1).to_f32());
-        assert!((f64::from(sum.get()) - 1e4 * tenth).abs() < 0.1);
+        approx::assert_abs_diff_eq!(f64::from(sum.get()), 1e4 * tenth, epsilon = 0.1);
         // in 8 bits such a sum stops growing
         let stopped = (0..10_000).fold(bf16::ZERO, |s, _| s.plus(bf16::from_f32(0.1)));
         assert!(stopped.to_f32() <= 64.0);

@@ -1,5 +1,6 @@
 //! Taylor coefficients: how large their programs are, where derivatives are infinite, and curves through instructions.
 
+use approx::abs_diff_eq;
 use rev_core::interp::Machine;
 use rev_core::ir::{Direction, Module};
 use rev_core::value::DynArg;
@@ -73,17 +74,14 @@ fn instructions_take_curves_to_curves() {
         };
         let end = run(&module, Direction::FORWARD, &start);
         let back = run(&module, Direction::INVERSE, &end);
-        assert!(
-            start.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-9),
-            "{statement}: {start:?} {back:?}"
-        );
+        assert!(abs_diff_eq!(start[..], back[..], epsilon = 1e-9), "{statement}: {start:?} {back:?}");
         // what is left of the series is of order 7
         let plain = taylor(&text, 1);
         let t = 1e-2;
         let point: Vec<f64> = at(&start, t).into_iter().flat_map(|x| [x, 0.0]).collect();
         let expected: Vec<f64> = run(&plain, Direction::FORWARD, &point).into_iter().step_by(2).collect();
         for (found, expected) in at(&end, t).iter().zip(&expected) {
-            assert!((found - expected).abs() < 1e-10, "{statement}: {found} and {expected}");
+            assert!(abs_diff_eq!(found, expected, epsilon = 1e-10), "{statement}: {found} and {expected}");
         }
     }
 }

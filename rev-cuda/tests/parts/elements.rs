@@ -1,6 +1,7 @@
 //! Elements and fields that are arrays of fixed size.
 
 use super::{devices, near, Tested};
+use approx::abs_diff_eq;
 use ndarray::{ArrayView1, ArrayViewMut1};
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -125,7 +126,7 @@ fn elements_of_parallel_iterations() {
         assert!(same(&v.x_bar, &made(n, |i, k| seeds[i][k] * (2.0 * x[i][k] + x[i][k].cos() * s))), "{name}");
         let sines =
             seeds.iter().zip(&x).flat_map(|(seed, x)| seed.iter().zip(x)).map(|(seed, x)| seed * x.sin());
-        assert!((v.s_bar - sines.sum::<f64>()).abs() < 1e-9, "{name}");
+        assert!(abs_diff_eq!(v.s_bar, sines.sum::<f64>(), epsilon = 1e-9), "{name}");
     }
 }
 

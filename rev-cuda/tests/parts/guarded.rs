@@ -1,6 +1,7 @@
 //! Elements that are there only where a choice asks for them: neighbours in a row of numbers.
 
 use super::{devices, near, Tested};
+use approx::abs_diff_eq;
 use rev_cpu::prelude::*;
 
 #[reversible]
@@ -49,7 +50,7 @@ fn neighbours_that_are_there() {
                 true => in_turn::vjp(&*device, &seeds, &y, &x, w).map(|v| (v.y, v.x_bar, v.w_bar)).unwrap(),
             };
             assert!(near(&found, &expected) && near(&found_x, &x_bar), "{name}: {found_x:?} for {x_bar:?}");
-            assert!((found_w - w_bar).abs() < 1e-9, "{name}: {found_w} for {w_bar}");
+            assert!(abs_diff_eq!(found_w, w_bar, epsilon = 1e-9), "{name}: {found_w} for {w_bar}");
         }
     }
 }

@@ -46,7 +46,7 @@ fn devices() -> Vec<Tested> {
 /// Whether numbers are equal but for rounding.
 fn near<'a>(a: impl IntoIterator<Item = &'a f64>, b: impl IntoIterator<Item = &'a f64>) -> bool {
     let (a, b): (Vec<&f64>, Vec<&f64>) = (a.into_iter().collect(), b.into_iter().collect());
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (*a - b).abs() < 1e-9)
+    approx::abs_diff_eq!(a[..], b[..], epsilon = 1e-9)
 }
 
 /// Whether an error names a place: as the source does, or as the IR is printed.

@@ -1,6 +1,7 @@
 //! Rows, columns and blocks of arrays.
 
 use super::{devices, names, near, Tested};
+use approx::abs_diff_eq;
 use ndarray::{
     s, Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2,
     ArrayViewMut3,
@@ -203,7 +204,8 @@ fn rows_and_columns_of_parallel_iterations() {
                     s_bar += x[[p, q]] * x[[p, q]] * seed;
                 }
             }
-            assert!(near(&v.x_bar, &bar) && (v.s_bar - s_bar).abs() < 1e-9, "{name}");
+            assert!(near(&v.x_bar, &bar), "{name}");
+            assert!(abs_diff_eq!(v.s_bar, s_bar, epsilon = 1e-9), "{name}");
         }
     }
 }

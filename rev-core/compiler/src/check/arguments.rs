@@ -58,10 +58,10 @@ fn overlapping(cx: &Context, stmt: &Stmt, first: &Given, second: &Given) -> Diag
     };
     let d = Diagnostic::new(Code::OverlappingArguments, at(second.place, stmt), message)
         .label(span(first, stmt), role(first.mode));
-    if first.place.is_part() || second.place.is_part() {
-        return d.help("pass parts that don't overlap, for example `&mut a[0..k]` and `&mut a[k..n]`");
-    }
-    d
+    d.help(match first.place.is_part() || second.place.is_part() {
+        true => "pass parts that don't overlap, for example `&mut a[0..k]` and `&mut a[k..n]`",
+        false => "let the call change another place, an ancilla for example, and add that where it belongs",
+    })
 }
 
 fn span(given: &Given, stmt: &Stmt) -> Span {

@@ -156,7 +156,11 @@ impl Walk<'_, '_> {
 
     fn after(&mut self, var: VarId, span: Span, released: Span) {
         let message = format!("`{}` is used after its release", self.cx.name(var));
-        self.out.push(Diagnostic::new(Code::UseAfterRelease, span, message).label(released, "released here"));
+        self.out.push(
+            Diagnostic::new(Code::UseAfterRelease, span, message)
+                .label(released, "released here")
+                .help("release it after its last use; or leave that to the end of its scope"),
+        );
     }
 }
 

@@ -53,7 +53,7 @@ fn repair(cx: &Context, op: UpdateOp, place: &Place) -> String {
     let p = cx.show(place);
     match op {
         UpdateOp::Add => format!(
-            "accumulate into another place, or use an instruction: `mul_int({p}, k)` for a whole multiple, `neg({p})`"
+            "accumulate into another place, or use an instruction: `scale_by({p}, c)` or `mul_int({p}, k)` for a multiple, `neg({p})`"
         ),
         UpdateOp::Sub | UpdateOp::Xor => format!(
             "to bring `{p}` back to 0, uncompute it with the statements that computed it; \
@@ -103,5 +103,7 @@ fn same_place(cx: &Context, first_span: Span, span: Span, first: &Place, second:
         true => format!("`{b}` is given twice"),
         false => format!("`{b}` shares storage with `{a}`"),
     };
-    Diagnostic::new(Code::SamePlace, or(span, first_span), message).label(first_span, "given here first")
+    Diagnostic::new(Code::SamePlace, or(span, first_span), message)
+        .label(first_span, "given here first")
+        .help("name places that differ: an instruction changes each of them")
 }

@@ -376,7 +376,7 @@ codes! {
             "Use a name and the fields of it."
         UnsupportedType R0612 "a type that isn't part of the language"
             "Arguments are scalars, tuples, fixed-size arrays, slices, ndarray views, stacks and structs that derive \
-             `Reversible`, as docs/language.md lists."
+             `Reversible`, as docs/types.md lists."
             "Only these have places and shadows."
             "Use one of these types; derive `Reversible` for a struct."
         UnsupportedSignature R0613 "a function signature that isn't part of the language"

@@ -310,12 +310,19 @@ impl Lowerer {
 /// Short syntax as it is usually spaced.
 fn tidy(e: &syn::Expr) -> String {
     let mut text = e.to_token_stream().to_string();
-    for (wide, narrow) in
-        [(" . ", "."), (" [", "["), ("[ ", "["), (" ]", "]"), (" (", "("), ("* ", "*"), (" ,", ",")]
-    {
+    for (wide, narrow) in [(" . ", "."), (" [", "["), ("[ ", "["), (" ]", "]"), (" (", "("), (" ,", ",")] {
         text = text.replace(wide, narrow);
     }
-    text
+    let mut tidy = String::new();
+    for (k, part) in text.split("* ").enumerate() {
+        // behind an operand it is a product, elsewhere a dereference
+        let product = tidy.trim_end().ends_with(|c: char| c.is_alphanumeric() || "_)]".contains(c));
+        if k > 0 {
+            tidy += if product { "* " } else { "*" };
+        }
+        tidy += part;
+    }
+    tidy
 }
 
 /// A compound assignment without its attributes.

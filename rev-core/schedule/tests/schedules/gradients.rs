@@ -1,5 +1,6 @@
 //! Gradients of a small loop: the same bits from every schedule.
 
+use approx::assert_abs_diff_eq;
 use rev_schedule::{
     run, run_while, Action, Bennett, Binomial, Costs, Everything, Functions, Missing, Online, Pebbles,
     Policy, Slot, States, Steps, Top, TwoLevel,
@@ -59,7 +60,7 @@ fn the_adjoint_is_that_of_the_step() {
             value(x)
         };
         let slope = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-        assert!((g[j] - slope).abs() < 1e-6, "{} for {slope}", g[j]);
+        assert_abs_diff_eq!(g[j], slope, epsilon = 1e-6);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Loops of unknown length.
 
+use approx::abs_diff_eq;
 use std::collections::BTreeSet;
 
 use rev_schedule::{Action, Counts, Online, Policy};
@@ -123,7 +124,10 @@ fn calls_above_the_best_placement() {
                 };
                 let lengths = longest(s, r - 1) + 1..=longest(s, r);
                 let found = lengths.map(above).fold(0.0, f64::max) * 100.0;
-                assert!((found - percent).abs() < 0.06, "s = {s}, r = {r}, {policy:?}: {found}");
+                assert!(
+                    abs_diff_eq!(found, percent, epsilon = 0.06),
+                    "s = {s}, r = {r}, {policy:?}: {found}"
+                );
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::scalar::rt::instr::InstrError;
 use crate::scalar::Fixed43;
 use crate::tolerance::Tolerance;
 use crate::value::Stack;
+use approx::assert_abs_diff_eq;
 
 fn raw_error(text: &str, args: &[Data]) -> Error {
     run(&raw(text), Direction::FORWARD, args).expect_err("the program must fail")
@@ -24,7 +25,7 @@ fn an_ancilla_is_released_with_its_first_value() {
     let error = raw_error("fn f(x: f64) { for i in 0..3 { anc a: f64 = 0.5 { a += x } } }", &args([&2.0]));
     let Cause::Release { place, expected, found, tolerance } = error.cause() else { panic!("{error}") };
     assert_eq!((place.as_str(), expected.as_str(), found.as_str()), ("a", "0.5", "2.5"));
-    assert!((tolerance - 2.5e-8).abs() < 1e-20);
+    assert_abs_diff_eq!(*tolerance, 2.5e-8, epsilon = 1e-20);
     let site = error.site().unwrap();
     assert_eq!(site.statement, "anc a: f64 = 0.5 { … }");
     assert_eq!(site.iterations[0].value, 0);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::value::{Stack, Value};
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 
 fn number(d: &Data) -> f64 {
     match d {
@@ -123,9 +124,9 @@ fn c11_exp_by_its_series() {
         } }
     }";
     let out = check_program(f, &args([&0.0, &1.6, &24usize]));
-    assert!((number(&out[0]) - 1.6f64.exp()).abs() < 1e-12);
+    assert_abs_diff_eq!(number(&out[0]), 1.6f64.exp(), epsilon = 1e-12);
     let g = gradient(&module(f), &args([&0.0, &1.6, &24usize]), 0);
-    assert!((number(&g[1]) - 1.6f64.exp()).abs() < 1e-9);
+    assert_abs_diff_eq!(number(&g[1]), 1.6f64.exp(), epsilon = 1e-9);
 }
 
 #[test]
@@ -275,7 +276,7 @@ fn second_derivatives(text: &str, xs: &[f64]) -> Vec<Vec<f64>> {
 fn c20_second_derivatives() {
     let close = |found: Vec<Vec<f64>>, expected: &[&[f64]]| {
         for (f, e) in found.iter().flatten().zip(expected.iter().copied().flatten()) {
-            assert!((f - e).abs() < 1e-12, "{found:?} {expected:?}");
+            assert!(abs_diff_eq!(f, e, epsilon = 1e-12), "{found:?} {expected:?}");
         }
     };
     close(second_derivatives("fn f(y: &mut f64, x: f64) { y += x * x * x }", &[2.0]), &[&[12.0]]);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::ops::{Func, Instr, Shape};
 use crate::value::Value;
+use approx::abs_diff_eq;
 
 /// Points inside the domain of a function of one, two or three reals.
 fn points(func: Func) -> [f64; 3] {
@@ -74,8 +75,8 @@ fn every_function_has_taylor_coefficients() {
         for k in 0..ORDER {
             let apart = |(up, down): &(Vec<f64>, Vec<f64>)| up[k] - down[k];
             let expected = (8.0 * apart(&near) - apart(&far)) / (12.0 * h) / (k + 1) as f64;
-            let apart = (found[k + 1] - expected).abs() / found[k + 1].abs().max(1.0);
-            assert!(apart < 1e-7, "{func:?}, order {}: {} and {expected}", k + 1, found[k + 1]);
+            let near = abs_diff_eq!(found[k + 1], expected, epsilon = 1e-7 * found[k + 1].abs().max(1.0));
+            assert!(near, "{func:?}, order {}: {} and {expected}", k + 1, found[k + 1]);
         }
     }
 }
@@ -322,7 +323,10 @@ fn constants_passed_in_loops() {
         let start = args([&x, &y_bar, &x, &y_bar, &w, &0.0, &x, &vec![0.0; 2]]);
         let end = run(&f, ADJOINT, &start).unwrap();
         let Data::Scalar(found) = &end[5] else { panic!("{}", end[5]) };
-        assert!((found.to_num().to_f64() - expected).abs() < 1e-12, "{found:?} instead of {expected}");
+        assert!(
+            abs_diff_eq!(found.to_num().to_f64(), expected, epsilon = 1e-12),
+            "{found:?} instead of {expected}"
+        );
         assert_eq!(end[7], vec![0.0; 2].load());
     }
 }
@@ -442,7 +446,11 @@ fn what_a_branch_guards_is_not_computed_outside_of_it() {
         let Data::Array(found) = &end[3] else { panic!("{end:?}") };
         for k in 0..2 {
             let Data::Scalar(Value::F64(found)) = found.elements[k] else { panic!("{found:?}") };
-            assert!((found - slope(k)).abs() < 1e-8, "i = {i}, n = {n}, x[{k}]: {found} for {}", slope(k));
+            assert!(
+                abs_diff_eq!(found, slope(k), epsilon = 1e-8),
+                "i = {i}, n = {n}, x[{k}]: {found} for {}",
+                slope(k)
+            );
         }
         // the adjoint can be inverted, as that of any program
         there_and_back(&f, &args([&0.0, &x.to_vec(), &i, &n]));

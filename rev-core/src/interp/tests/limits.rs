@@ -6,6 +6,7 @@ use crate::diag::Code;
 use crate::ir::{height, nesting, Function};
 use crate::limits::{HEIGHT, NESTING};
 use crate::text::{encode_function, parse_function, print_function};
+use approx::assert_abs_diff_eq;
 
 /// `y += x² + …` through names in names, `n` deep.
 fn names(n: usize) -> String {
@@ -63,7 +64,7 @@ fn deep_programs_have_texts_adjoints_and_runs() {
     let end = run(&program, Direction::FORWARD, &args([&y, &x])).unwrap();
     let bars = run(&program, ADJOINT, &seeded(&end, 0)).unwrap();
     let Data::Scalar(x_bar) = &bars[3] else { panic!("{bars:?}") };
-    assert!((x_bar.to_num().to_f64() - expected).abs() < 1e-9 * expected);
+    assert_abs_diff_eq!(x_bar.to_num().to_f64(), expected, epsilon = 1e-9 * expected);
     let copy = adjoint.clone();
     assert!(copy.entry().unwrap() == adjoint.entry().unwrap());
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::sparse::{Branches, Pattern, Sparsity};
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 
 /// Places of a matrix, and whether it has one.
 type Places = &'static [(usize, usize)];
@@ -102,7 +103,7 @@ fn a_sparse_quadratic_form() {
         expected[*j][*i] += 0.5 * a;
     }
     for (i, row) in pushed.to_dense().iter().enumerate() {
-        row.iter().zip(&expected[i]).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} {b}"));
+        row.iter().zip(&expected[i]).for_each(|(a, b)| assert_abs_diff_eq!(a, b, epsilon = 1e-12));
     }
 }
 
@@ -141,7 +142,7 @@ fn hessians_by_edge_pushing() {
         let expected = [[aa, ab], [ab, bb]];
         for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let value = found.get(i, j).unwrap();
-            assert!((value - expected[i][j]).abs() < 1e-12, "{body}: ({i}, {j}) is {value}");
+            assert!(abs_diff_eq!(value, expected[i][j], epsilon = 1e-12), "{body}: ({i}, {j}) is {value}");
         }
     }
 }
@@ -355,6 +356,6 @@ fn a_complex_number_of_which_one_part_is_live() {
     let pushed = module(text).hessian_pushed(0, &args([&0.0, &z])).unwrap();
     // |z|'' = (I - z zᵀ/|z|²)/|z|
     for (i, j, expected) in [(0, 0, 1.28), (0, 1, -0.96), (1, 1, 0.72)] {
-        assert!((pushed.get(i, j).unwrap() - expected).abs() < 1e-12, "{pushed:?}");
+        assert!(abs_diff_eq!(pushed.get(i, j).unwrap(), expected, epsilon = 1e-12), "{pushed:?}");
     }
 }

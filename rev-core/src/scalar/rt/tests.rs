@@ -1,5 +1,6 @@
 use super::super::{Batch, ComplexShadow, Fixed43, NoShadow, Zero};
 use super::*;
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 
 fn fx(v: f64) -> Fixed43 {
     Fixed43::from_num(v)
@@ -103,7 +104,7 @@ fn complex_functions_agree_with_num_complex() {
         [Complex::new(0.7, -1.3), Complex::new(-2.0, 0.4), Complex::new(-0.1, -3.0), Complex::new(1.0, 0.0)]
     {
         let near = |a: Complex<f64>, b: Complex<f64>| {
-            assert!((a - b).norm() <= 1e-14 * (1.0 + b.norm()), "{z}: {a} {b}")
+            assert!(abs_diff_eq!((a - b).norm(), 0.0, epsilon = 1e-14 * (1.0 + b.norm())), "{z}: {a} {b}")
         };
         near(sqrt(z), z.sqrt());
         near(exp(z), z.exp());
@@ -150,15 +151,18 @@ fn shadows_absorb_infinite_derivatives() {
 fn instructions_undo_each_other() {
     let (mut a, mut b) = (0.3, -1.2);
     instr::rot(&mut a, &mut b, 0.7);
-    assert!((a - (0.3 * 0.7f64.cos() + 1.2 * 0.7f64.sin())).abs() < 1e-15);
+    assert_abs_diff_eq!(a, 0.3 * 0.7f64.cos() + 1.2 * 0.7f64.sin(), epsilon = 1e-15);
     instr::irot(&mut a, &mut b, 0.7);
-    assert!((a - 0.3).abs() < 1e-15 && (b + 1.2).abs() < 1e-15);
+    assert_abs_diff_eq!(a, 0.3, epsilon = 1e-15);
+    assert_abs_diff_eq!(b, -1.2, epsilon = 1e-15);
     instr::hadamard(&mut a, &mut b);
     instr::hadamard(&mut a, &mut b);
-    assert!((a - 0.3).abs() < 1e-15 && (b + 1.2).abs() < 1e-15);
+    assert_abs_diff_eq!(a, 0.3, epsilon = 1e-15);
+    assert_abs_diff_eq!(b, -1.2, epsilon = 1e-15);
     let (mut s, mut t) = (Batch([1.0, 0.0]), Batch([0.0, 1.0]));
     instr::rot(&mut s, &mut t, std::f64::consts::FRAC_PI_2);
-    assert!((t.0[0] - 1.0).abs() < 1e-15 && (s.0[1] + 1.0).abs() < 1e-15);
+    assert_abs_diff_eq!(t.0[0], 1.0, epsilon = 1e-15);
+    assert_abs_diff_eq!(s.0[1], -1.0, epsilon = 1e-15);
     let mut n = 255u8;
     instr::inc(&mut n);
     assert_eq!(n, 0);

@@ -1,7 +1,9 @@
 //! The statements of the language, one by one: what each does, and that its inverse undoes it, on the
 //! CPU with and without checks and on the interpreter.
 
-use rev::prelude::*;
+use approx::assert_abs_diff_eq;
+use rev_core::interp::Interpreter;
+use rev_cpu::prelude::*;
 
 fn devices() -> [Box<dyn Device>; 3] {
     [Box::new(Cpu::new()), Box::new(Cpu::new().checks(false)), Box::new(Interpreter::new())]
@@ -54,7 +56,8 @@ fn views_are_targets() {
         assert_eq!(z, Complex::new(4.0, -1.5));
         views::run_inverse(&*device, &mut y, &mut s, &mut c, &mut z, 2.0).unwrap();
         assert_eq!((y, z), (0.0, Complex::new(0.0, 0.0)));
-        assert!(s.abs() < 1e-15 && c.abs() < 1e-15);
+        assert_abs_diff_eq!(s, 0.0, epsilon = 1e-15);
+        assert_abs_diff_eq!(c, 0.0, epsilon = 1e-15);
     }
 }
 
@@ -86,11 +89,13 @@ fn instructions_undo_each_other() {
         instructions::run(&*device, &mut a, &mut b, &mut k, &mut f, &mut z, &mut x).unwrap();
         assert_eq!((a, b, k, f, z), (4.0, 0.0, 15, true, Complex::new(-2.0, 1.0)));
         assert_eq!((x[0], x[5]), (0.25, 2.0));
-        assert!(x[1].abs() < 1e-15 && (x[2] + 1.0).abs() < 1e-15);
-        assert!((x[3] - 8f64.sqrt()).abs() < 1e-15 && (x[4] + 2f64.sqrt()).abs() < 1e-15);
+        assert_abs_diff_eq!(x[1], 0.0, epsilon = 1e-15);
+        assert_abs_diff_eq!(x[2], -1.0, epsilon = 1e-15);
+        assert_abs_diff_eq!(x[3], 8f64.sqrt(), epsilon = 1e-15);
+        assert_abs_diff_eq!(x[4], -2f64.sqrt(), epsilon = 1e-15);
         instructions::run_inverse(&*device, &mut a, &mut b, &mut k, &mut f, &mut z, &mut x).unwrap();
         assert_eq!((a, b, k, f, z), (1.0, 2.0, 4, false, Complex::new(1.0, 2.0)));
-        assert!(x.iter().zip(start).all(|(x, s)| (x - s).abs() < 1e-14));
+        assert_abs_diff_eq!(x[..], start[..], epsilon = 1e-14);
     }
 }
 

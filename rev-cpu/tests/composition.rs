@@ -3,14 +3,17 @@
 
 mod common;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use common::{devices, verify, verify_exact};
-use rev::error::Cause;
-use rev::prelude::*;
+use ndarray::ArrayViewMut2;
+use rev_core::error::Cause;
+use rev_core::interp::Interpreter;
+use rev_cpu::prelude::*;
 
 // calls across modules
 
 mod shapes {
-    use rev::prelude::*;
+    use rev_cpu::prelude::*;
 
     pub const HALF: f64 = 0.5;
 
@@ -20,7 +23,7 @@ mod shapes {
     }
 
     pub mod deep {
-        use rev::prelude::*;
+        use rev_cpu::prelude::*;
 
         #[pure]
         pub fn cube<T: Real>(x: T) -> T {
@@ -158,7 +161,7 @@ fn functions_as_arguments() {
         for i in 0..3 {
             w[i] -= volume(x[i]).powi(2);
         }
-        assert!(z.iter().zip(w).all(|(z, w)| (z - w).abs() < 1e-12), "{z:?} {w:?}");
+        assert!(abs_diff_eq!(z[..], w[..], epsilon = 1e-12), "{z:?} {w:?}");
     }
     verify!(chosen, &y, &x);
     let g = twice::gradient(&Cpu::new(), 3.0, squared {}).unwrap();
@@ -408,8 +411,8 @@ fn stacks() {
     for device in devices() {
         let g = overwritten::gradient(&*device, &[0.5, 7.0, 8.0, 9.0]).unwrap();
         let (s, c) = (0.5f64.sin(), 0.5f64.cos());
-        assert!((g.value - s.sin().sin()).abs() < 1e-14);
-        assert!((g.x[0] - s.sin().cos() * s.cos() * c).abs() < 1e-14);
+        assert_abs_diff_eq!(g.value, s.sin().sin(), epsilon = 1e-14);
+        assert_abs_diff_eq!(g.x[0], s.sin().cos() * s.cos() * c, epsilon = 1e-14);
         assert_eq!(g.x[1..], [0.0; 3]);
     }
 }
@@ -451,7 +454,7 @@ fn pure_functions_with_derived_and_given_derivatives() {
     verify!(with_pure, &0.5, &(0.0, 1.0), 0.5, 2.0);
     verify!(with_pure, &0.5, &(0.0, 1.0), -0.5, 2.0);
     let (p, q) = quadratic(0.5, 2.0, 2);
-    assert!((p + q + 4.0f64).abs() < 1e-14);
+    assert_abs_diff_eq!(p + q, -4.0f64, epsilon = 1e-14);
 }
 
 /// The given derivative is the one that is used.

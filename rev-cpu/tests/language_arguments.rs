@@ -1,6 +1,11 @@
 //! Arguments of every kind, each read and written, forward, back and differentiated.
 
-use rev::prelude::*;
+use ndarray::{
+    Array1, Array2, Array3, Array4, ArrayD, ArrayView1, ArrayView2, ArrayView3, ArrayView4, ArrayViewD,
+    ArrayViewMut1, ArrayViewMut2,
+};
+use rev_core::interp::Interpreter;
+use rev_cpu::prelude::*;
 
 fn devices() -> [Box<dyn Device>; 2] {
     [Box::new(Cpu::new()), Box::new(Interpreter::new())]

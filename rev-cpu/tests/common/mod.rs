@@ -1,7 +1,8 @@
 //! What the tests of the language share: every device, and a function checked on each of them.
 #![allow(dead_code, unused_macros, unused_imports)]
 
-use rev::prelude::*;
+use rev_core::interp::Interpreter;
+use rev_cpu::prelude::*;
 
 /// The devices on which every program has to give the same.
 pub fn devices() -> [Box<dyn Device>; 3] {

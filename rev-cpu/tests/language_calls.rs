@@ -1,7 +1,9 @@
 //! What may be passed to a called function: arrays of one kind to parameters of another, and
 //! references passed on.
 
-use rev::prelude::*;
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
+use rev_core::interp::Interpreter;
+use rev_cpu::prelude::*;
 
 fn devices() -> [Box<dyn Device>; 2] {
     [Box::new(Cpu::new()), Box::new(Interpreter::new())]

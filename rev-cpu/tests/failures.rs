@@ -6,9 +6,10 @@
 mod common;
 
 use common::devices;
-use rev::error::{Cause, Error};
-use rev::prelude::*;
-use rev::tolerance::{Options, Tolerance, Tolerances};
+use rev_core::error::{Cause, Error};
+use rev_core::interp::Interpreter;
+use rev_core::tolerance::{Options, Tolerance, Tolerances};
+use rev_cpu::prelude::*;
 
 /// The devices that make checks.
 fn checking() -> [Box<dyn Device>; 2] {

@@ -1,8 +1,8 @@
 //! The conformance list of the language's meaning: each item with its inverse.
 //! Derivatives of the same programs are in `conformance_gradients.rs`.
 
-use rev::error::Cause;
-use rev::prelude::*;
+use rev_core::error::Cause;
+use rev_cpu::prelude::*;
 
 // 1
 #[reversible]
