@@ -51,6 +51,20 @@
 //! let error = pay(&mut rest, &mut Map::with_entries(4, [(1, 2.0)]), 1.5, &mut opened).unwrap_err().to_string();
 //! assert!(error.contains("missing_key = 3"), "{error}");
 //! ```
+//!
+//! Iterations of a parallel loop that change one map don't compile (R0501):
+//!
+//! ```compile_fail
+//! use rev_algebra::map::Map;
+//! use rev_cpu::prelude::*;
+//!
+//! #[reversible]
+//! fn counted(m: &mut Map<u32, f64>, keys: &[u32]) {
+//!     for i in par(0..keys.len()) {
+//!         m.add(keys[i], 1.0);
+//!     }
+//! }
+//! ```
 
 use std::collections::BTreeMap;
 

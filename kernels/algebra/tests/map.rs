@@ -42,13 +42,18 @@ fn noise(seed: &mut u64) -> u64 {
 
 /// A start, and what can be done from it, with what comes of it.
 #[allow(clippy::type_complexity)]
-fn random(seed: u64, n: usize) -> (BTreeMap<i64, i64>, Vec<i64>, Vec<u8>, Vec<i64>, BTreeMap<i64, i64>, Vec<i64>) {
+fn random(
+    seed: u64,
+    n: usize,
+) -> (BTreeMap<i64, i64>, Vec<i64>, Vec<u8>, Vec<i64>, BTreeMap<i64, i64>, Vec<i64>) {
     let mut seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let start: BTreeMap<i64, i64> =
-        (0..noise(&mut seed) % 6).map(|_| ((noise(&mut seed) % 19) as i64 - 9, noise(&mut seed) as i64)).collect();
+    let start: BTreeMap<i64, i64> = (0..noise(&mut seed) % 6)
+        .map(|_| ((noise(&mut seed) % 19) as i64 - 9, noise(&mut seed) as i64))
+        .collect();
     let (mut x, mut ops, mut keys, mut end, mut out) = (vec![], vec![], vec![], start.clone(), vec![]);
     while ops.len() < n {
-        let (op, key, value) = (noise(&mut seed) % 5, (noise(&mut seed) % 19) as i64 - 9, noise(&mut seed) as i64);
+        let (op, key, value) =
+            (noise(&mut seed) % 5, (noise(&mut seed) % 19) as i64 - 9, noise(&mut seed) as i64);
         let there = end.contains_key(&key);
         let (given, left) = match op {
             0 if !there => {
@@ -114,7 +119,9 @@ fn what_can_t_be_done_is_an_error_that_names_the_key() {
             let error = once::run(&*device, &mut m, &mut x, op, key).unwrap_err();
             match checked {
                 true => assert!(error.to_string().contains(name), "{op} {key}: {error}"),
-                false => assert!(matches!(error.cause(), Cause::IndexOutOfRange { .. }), "{op} {key}: {error}"),
+                false => {
+                    assert!(matches!(error.cause(), Cause::IndexOutOfRange { .. }), "{op} {key}: {error}")
+                }
             }
         };
         for key in [0, 4, 10, 255] {
