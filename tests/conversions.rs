@@ -1,6 +1,6 @@
 //! Conversions of variables to other types and back.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
 use rev::prelude::*;
 use rev::scalar::fraction::{U100, U20};

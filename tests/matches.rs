@@ -1,6 +1,6 @@
 //! `match` and `if let`, on numbers and enums.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
 use rev::prelude::*;
 use rev::Emulator;

@@ -1,6 +1,6 @@
 //! Patterns of several values, names in one of several patterns, and loops that a pattern ends.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
 use rev::prelude::*;
 use rev::Emulator;

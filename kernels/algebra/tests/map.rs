@@ -1,5 +1,5 @@
 //! Maps against those of the standard library, and derivatives by what is under keys.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::type_complexity, clippy::needless_range_loop)]
 
 use std::collections::BTreeMap;
 
