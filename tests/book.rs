@@ -284,3 +284,30 @@ fn tests_stand_where_they_are_looked_for() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(files > 80, "only {files} tests were found");
 }
+
+/// Each row of a form names tests that there are, or says that none is needed.
+#[test]
+fn every_form_has_a_test() {
+    let page = std::fs::read_to_string(root().join("docs/forms-of-nilang.md")).unwrap();
+    let is_row = |line: &&str| line.starts_with("| ") && line.chars().nth(2).is_some_and(char::is_alphabetic);
+    let (mut rows, mut faults) = (0, Vec::new());
+    for row in page.lines().filter(is_row) {
+        rows += 1;
+        let shown = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let tests: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+        if tests.is_empty() && shown != "not needed" {
+            faults.push(format!("no test: {row}"));
+        }
+        for test in tests {
+            let (file, name) = test.split_once("::").unwrap_or((test, ""));
+            let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
+            if text.is_empty()
+                || !text.contains(&if name.is_empty() { String::new() } else { format!("fn {name}()") })
+            {
+                faults.push(format!("there is no test `{test}`"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(rows > 90, "only {rows} rows were found");
+}

@@ -1,8 +1,9 @@
 //! Conversions of variables to other types and back.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
 use rev::prelude::*;
+use rev::scalar::fraction::{U100, U20};
 use rev::Emulator;
 
 #[reversible]
@@ -149,4 +150,145 @@ fn converted_variables() {
     lossy(&Cpu::new());
     lossy(&Interpreter::new());
     lossy(&Emulator::new().checks(true));
+}
+
+#[reversible]
+fn finer(x: &mut I16F16, y: &mut I32F32) {
+    convert(x, y);
+}
+
+#[reversible]
+fn to_float(x: &mut I16F16, y: &mut f64) {
+    convert(x, y);
+}
+
+#[reversible]
+fn from_integer(n: &mut i32, y: &mut FixedI64<U20>) {
+    convert(n, y);
+}
+
+#[reversible]
+fn coarser(x: &mut I32F32, y: &mut I16F16, lost: &mut Stack<I32F32>) {
+    convert(x, y, lost);
+}
+
+#[reversible]
+fn rounded_to(x: &mut f64, y: &mut I32F32, lost: &mut Stack<f64>) {
+    convert(x, y, lost);
+}
+
+#[reversible]
+fn cut(x: &mut I32F32, n: &mut i64, lost: &mut Stack<I32F32>) {
+    convert(x, n, lost);
+}
+
+/// The cubes of what is converted.
+#[reversible]
+fn cubed(loss: &mut I32F32, x: &mut [I16F16], y: &mut [I32F32]) {
+    for i in par(0..x.len()) {
+        convert(x[i], y[i]);
+        *loss += y[i] * y[i] * y[i];
+    }
+}
+
+#[reversible]
+fn cubed_float(loss: &mut f64, x: &mut I16F16, y: &mut f64) {
+    convert(x, y);
+    *loss += *y * *y * *y;
+}
+
+#[test]
+fn converted_fixed_point_numbers() {
+    fn on<D: Device>(device: &D) {
+        for bits in [0, 1, -1, 0x1_8000, i32::MAX, i32::MIN, -12_345_678] {
+            let start = I16F16::from_bits(bits);
+            let (mut x, mut y, mut z) = (start, I32F32::ZERO, 0.0);
+            finer::run(device, &mut x, &mut y).unwrap();
+            assert_eq!((x, y), (I16F16::ZERO, I32F32::from_num(start)));
+            finer::run_inverse(device, &mut x, &mut y).unwrap();
+            assert_eq!((x, y), (start, I32F32::ZERO));
+            to_float::run(device, &mut x, &mut z).unwrap();
+            assert_eq!((x, z), (I16F16::ZERO, start.to_num::<f64>()));
+            to_float::run_inverse(device, &mut x, &mut z).unwrap();
+            assert_eq!((x, z), (start, 0.0));
+            let (mut n, mut w) = (bits, FixedI64::<U20>::ZERO);
+            from_integer::run(device, &mut n, &mut w).unwrap();
+            assert_eq!((n, w), (0, FixedI64::from_num(bits)));
+            from_integer::run_inverse(device, &mut n, &mut w).unwrap();
+            assert_eq!((n, w), (bits, FixedI64::ZERO));
+        }
+        for bits in [0, 1, -1, 0x1_8000_1234, 0x1_7fff, i64::MAX, i64::MIN, -123_456_789_012_345] {
+            let start = I32F32::from_bits(bits);
+            let (mut x, mut y, mut n, mut lost) = (start, I16F16::ZERO, 0, Stack::new());
+            coarser::run(device, &mut x, &mut y, &mut lost).unwrap();
+            assert_eq!((x, lost.len()), (I32F32::ZERO, 1));
+            let near = (y.to_num::<f64>() - start.to_num::<f64>()).abs() <= 2f64.powi(-17);
+            assert!(near || [I16F16::MAX, I16F16::MIN].contains(&y), "{start} {y}");
+            coarser::run_inverse(device, &mut x, &mut y, &mut lost).unwrap();
+            assert_eq!((x, y, lost.len()), (start, I16F16::ZERO, 0));
+            cut::run(device, &mut x, &mut n, &mut lost).unwrap();
+            assert_eq!(n, bits / (1 << 32));
+            cut::run_inverse(device, &mut x, &mut n, &mut lost).unwrap();
+            assert_eq!((x, n, lost.len()), (start, 0, 0));
+        }
+        for value in [0.1, -7.9, 1e-300, 1e9, 2f64.powi(31), -1e300, 0.0] {
+            let (mut x, mut y, mut lost) = (value, I32F32::ZERO, Stack::new());
+            rounded_to::run(device, &mut x, &mut y, &mut lost).unwrap();
+            assert_eq!((x, y), (0.0, I32F32::saturating_from_num(value)));
+            rounded_to::run_inverse(device, &mut x, &mut y, &mut lost).unwrap();
+            assert_eq!((x, y, lost.len()), (value, I32F32::ZERO, 0));
+        }
+        // not a number of 16 bits behind the point
+        let (mut x, mut y) = (I16F16::ZERO, I32F32::from_bits(1));
+        let error = finer::run_inverse(device, &mut x, &mut y).unwrap_err().to_string();
+        assert!(error.contains("`left_in_y` must be released as 0"), "{error}");
+        let x: Vec<I16F16> = (-40..40).map(|k| I16F16::from_num(k) / 8).collect();
+        let y = vec![I32F32::ZERO; 80];
+        let v = cubed::vjp(device, I32F32::ONE, &vec![I16F16::ZERO; 80], &y, &I32F32::ZERO, &x, &y);
+        let v = v.unwrap_or_else(|e| panic!("{e}"));
+        for (x, slope) in x.iter().zip(v.x_bar) {
+            assert_eq!(slope, *x * *x * 3, "{x}");
+        }
+        let x = I16F16::from_num(1.5);
+        let v = cubed_float::vjp(device, 1.0, I16F16::ZERO, 0.0, &0.0, &x, &0.0).unwrap();
+        assert_eq!((v.loss, v.x_bar), (3.375, I16F16::from_num(6.75)));
+    }
+    on(&Cpu::new());
+    on(&Cpu::new().threads(3));
+    on(&Interpreter::new());
+    on(&Emulator::new().checks(true));
+}
+
+#[reversible]
+fn widest(
+    x: &mut I32F32,
+    z: &mut I64F64,
+    y: &mut FixedI128<U100>,
+    w: &mut I64F64,
+    lost: &mut Stack<FixedI128<U100>>,
+) {
+    convert(x, z);
+    convert(y, w, lost);
+}
+
+#[test]
+fn numbers_of_128_bits_come_back() {
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        for bits in [1, -1, i64::MAX, i64::MIN, 987_654_321] {
+            let (a, b) = (
+                I32F32::from_bits(bits),
+                FixedI128::<U100>::from_bits(i128::from(bits).wrapping_mul(0x1_0000_0001_0000_0003)),
+            );
+            let (mut x, mut z, mut y, mut w, mut lost) = (a, I64F64::ZERO, b, I64F64::ZERO, Stack::new());
+            widest::run(device, &mut x, &mut z, &mut y, &mut w, &mut lost).unwrap();
+            assert_eq!((x, z), (I32F32::ZERO, I64F64::from_num(a)));
+            assert_eq!((y, lost.len()), (FixedI128::ZERO, 1));
+            assert!(
+                (w.to_num::<f64>() - b.to_num::<f64>()).abs()
+                    <= 2f64.powi(-60) * (1.0 + b.to_num::<f64>().abs() * 1e4)
+            );
+            widest::run_inverse(device, &mut x, &mut z, &mut y, &mut w, &mut lost).unwrap();
+            assert_eq!((x, z, y, w, lost.len()), (a, I64F64::ZERO, b, I64F64::ZERO, 0));
+        }
+    }
 }

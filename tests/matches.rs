@@ -1,6 +1,6 @@
 //! `match` and `if let`, on numbers and enums.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev::prelude::*;
@@ -602,4 +602,174 @@ fn arms_that_make_arguments() {
     let g = made::gradient(&Cpu::new(), Some(3.0)).unwrap();
     assert_eq!((g.value, g.x), (18.0, 12.0));
     assert_eq!(made::gradient(&Interpreter::new(), None::<f64>).unwrap().value, 0.0);
+}
+
+/// Options of structs, tuples and arrays, in a struct.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Joint<T: Real> {
+    spring: Option<Pair<T>>,
+    limit: Option<(T, u8)>,
+    at: Option<[T; 2]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+enum Drive<T: Real> {
+    None_,
+    Motor { joint: Option<Pair<T>>, gain: T },
+    Gears(Option<[T; 3]>),
+}
+
+#[reversible]
+fn joints<T: Real>(
+    y: &mut T,
+    joints: &[Joint<T>],
+    drive: &Drive<T>,
+    last: Option<Pair<T>>,
+    ends: Option<(T, [T; 2])>,
+    x: T,
+) {
+    for i in 0..joints.len() {
+        match joints[i].spring {
+            Some(p) => {
+                *y += p.a * p.b * x;
+                product(&mut y, &p);
+            }
+            None => *y += x,
+        }
+        if let Some((limit, n)) = joints[i].limit {
+            *y += limit * limit * (n as T);
+        }
+        *y += match joints[i].at {
+            Some([u, v]) => u * v * x,
+            None => x * x,
+        };
+    }
+    match (drive, last) {
+        (Drive::Motor { joint: Some(j), gain }, Some(l)) => *y += j.a * l.b * gain,
+        (Drive::Motor { joint: None, gain }, _) => *y += gain * x,
+        (Drive::Gears(Some(g)), None) => *y += g[0] * g[1] * g[2],
+        (_, Some(l)) => *y -= l.a,
+        _ => {}
+    }
+    if let Some((first, rest)) = ends {
+        *y += first * rest[0] * rest[1] * rest[1];
+    }
+}
+
+type Joints = (Vec<Joint<f64>>, Drive<f64>, Option<Pair<f64>>, Option<(f64, [f64; 2])>);
+
+fn joints_plainly((joints, drive, last, ends): &Joints, x: f64) -> f64 {
+    let mut y = 0.0;
+    for j in joints {
+        y += j.spring.as_ref().map_or(x, |p| p.a * p.b * x + p.a * p.b);
+        y += j.limit.map_or(0.0, |(limit, n)| limit * limit * f64::from(n));
+        y += j.at.map_or(x * x, |[u, v]| u * v * x);
+    }
+    y += match (drive, last) {
+        (Drive::Motor { joint: Some(j), gain }, Some(l)) => j.a * l.b * gain,
+        (Drive::Motor { joint: None, gain }, _) => gain * x,
+        (Drive::Gears(Some(g)), None) => g[0] * g[1] * g[2],
+        (_, Some(l)) => -l.a,
+        _ => 0.0,
+    };
+    y + ends.map_or(0.0, |(first, rest)| first * rest[0] * rest[1] * rest[1])
+}
+
+#[test]
+fn options_of_structs_tuples_and_arrays() {
+    fn on<D: Device>(device: &D) {
+        let pair = |a, b| Some(Pair { a, b });
+        let all = vec![
+            Joint { spring: pair(0.5, -2.0), limit: Some((1.5, 3)), at: Some([2.0, 0.25]) },
+            Joint { spring: None, limit: None, at: None },
+            Joint { spring: pair(3.0, 0.75), limit: None, at: Some([-1.0, 4.0]) },
+        ];
+        let drives = [
+            Drive::None_,
+            Drive::Motor { joint: pair(1.25, 2.0), gain: 0.5 },
+            Drive::Motor { joint: None, gain: -1.5 },
+            Drive::Gears(Some([2.0, 3.0, 0.5])),
+            Drive::Gears(None),
+        ];
+        let (x, h) = (0.75, 1e-6);
+        for drive in drives {
+            for (last, ends) in [(pair(0.25, 5.0), None), (None, Some((1.5, [2.0, -0.5])))] {
+                let state: Joints = (all.clone(), drive.clone(), last, ends);
+                let (js, drive, last, ends) = state.clone();
+                let mut y = 0.0;
+                joints::run(device, &mut y, &js, &drive, last.clone(), ends, x).unwrap();
+                assert!((y - joints_plainly(&state, x)).abs() < 1e-12);
+                joints::run_inverse(device, &mut y, &js, &drive, last.clone(), ends, x).unwrap();
+                assert!(y.abs() < 1e-12);
+                let g = joints::gradient(device, &js, &drive, last, ends, x).unwrap();
+                let slope = |change: &dyn Fn(&mut Joints, f64)| {
+                    let at = |h| {
+                        let mut state = state.clone();
+                        change(&mut state, h);
+                        joints_plainly(&state, x)
+                    };
+                    (at(h) - at(-h)) / (2.0 * h)
+                };
+                let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-7, "{a} {b}");
+                close(g.x, (joints_plainly(&state, x + h) - joints_plainly(&state, x - h)) / (2.0 * h));
+                for i in 0..3 {
+                    let of = &g.joints[i];
+                    let spring = |s: &mut Joints, h: f64, a: bool| {
+                        if let Some(p) = &mut s.0[i].spring {
+                            *(if a { &mut p.a } else { &mut p.b }) += h;
+                        }
+                    };
+                    close(of.spring.1.a.get(), slope(&|s, h| spring(s, h, true)));
+                    close(of.spring.1.b.get(), slope(&|s, h| spring(s, h, false)));
+                    close(
+                        of.limit.1 .0.get(),
+                        slope(&|s, h| s.0[i].limit = s.0[i].limit.map(|(l, n)| (l + h, n))),
+                    );
+                    for k in 0..2 {
+                        let at = |s: &mut Joints, h: f64| {
+                            if let Some(at) = &mut s.0[i].at {
+                                at[k] += h;
+                            }
+                        };
+                        close(of.at.1[k].get(), slope(&at));
+                    }
+                }
+                let motor = |s: &mut Joints, h: f64| {
+                    if let Drive::Motor { joint: Some(j), .. } = &mut s.1 {
+                        j.a += h;
+                    }
+                };
+                close(g.drive.motor_joint.1.a.get(), slope(&motor));
+                let gain = |s: &mut Joints, h: f64| {
+                    if let Drive::Motor { gain, .. } = &mut s.1 {
+                        *gain += h;
+                    }
+                };
+                close(g.drive.motor_gain.get(), slope(&gain));
+                let gears = |s: &mut Joints, h: f64| {
+                    if let Drive::Gears(Some(g)) = &mut s.1 {
+                        g[1] += h;
+                    }
+                };
+                close(g.drive.gears_0.1[1].get(), slope(&gears));
+                let of_last = |s: &mut Joints, h: f64, a: bool| {
+                    if let Some(p) = &mut s.2 {
+                        *(if a { &mut p.a } else { &mut p.b }) += h;
+                    }
+                };
+                close(g.last.a.get(), slope(&|s, h| of_last(s, h, true)));
+                close(g.last.b.get(), slope(&|s, h| of_last(s, h, false)));
+                let of_ends = |s: &mut Joints, h: f64| {
+                    if let Some((_, rest)) = &mut s.3 {
+                        rest[1] += h;
+                    }
+                };
+                close(g.ends.1[1], slope(&of_ends));
+            }
+        }
+    }
+    on(&Cpu::new());
+    on(&Cpu::new().checks(false));
+    on(&Interpreter::new());
+    on(&Emulator::new());
 }

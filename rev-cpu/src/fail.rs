@@ -75,6 +75,12 @@ impl At {
     }
 }
 
+/// Stands for a value that a program doesn't compute, in code that doesn't run and is there for rustc to check.
+#[cold]
+pub fn erased<T>() -> T {
+    std::process::abort()
+}
+
 /// An index out of range.
 #[cold]
 #[inline(never)]

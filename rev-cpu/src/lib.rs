@@ -59,7 +59,7 @@ pub mod prelude {
     pub use rev_core::error::Error;
     pub use rev_core::scalar::{
         bf16, f16, Batch, Complex, Field, Fixed43, FixedI128, FixedI32, FixedI64, Integer, Primal, Real,
-        Ring, Scalar, WideBatch, Zero,
+        Ring, Scalar, WideBatch, Zero, I16F16, I32F32, I64F64,
     };
     pub use rev_core::value::Stack;
     pub use rev_macros::{pure, reversible, Reversible};

@@ -8,12 +8,14 @@
 //! | [`unitary`] | orthogonal matrices as products of rotations |
 //! | [`fft`] | the discrete Fourier transform in place: complex, real, two dimensions |
 //! | [`sorting`] | sorts that keep the order, running sums, products and maxima, records, selection, histograms |
+//! | [`map`] | an ordered map: values under integer keys, which come and go |
 //! | [`statistics`] | means, variances, correlations, normal distributions |
 //! | [`eigen`] | eigenvalues of symmetric matrices; an eigenvector with the derivatives of a fixed point |
 
 pub mod eigen;
 pub mod factorize;
 pub mod fft;
+pub mod map;
 pub mod sorting;
 pub mod sparse;
 pub mod statistics;

@@ -164,6 +164,15 @@ pub struct Source {
     pub spans: Spans,
 }
 
+/// What is matched.
+#[derive(Clone)]
+pub enum Subject {
+    /// A place.
+    One(ir::Place),
+    /// Several values, `(a, b)`.
+    Several(Vec<Subject>),
+}
+
 /// A `match`, or an `if let`.
 #[derive(Clone)]
 pub struct Matched {
@@ -171,8 +180,8 @@ pub struct Matched {
     pub function: String,
     /// The span of the first branch that asks something of what is matched.
     pub span: ir::Span,
-    /// How many steps the path of that has. It is the first place that the branch's condition reads.
-    pub depth: usize,
+    /// What is matched.
+    pub subject: Subject,
     /// Where it stands.
     pub at: proc_macro2::Span,
     /// Whether it is an enum, of which nothing may be moved.

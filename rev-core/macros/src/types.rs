@@ -137,15 +137,10 @@ impl TypeReader<'_> {
             "Complex64" => Ok(Type::Complex(Box::new(Type::Scalar(ScalarType::F64)))),
             "Vec" => Ok(Type::Array(Box::new(self.argument(ty, &args)?), Rank::Fixed(1))),
             "Stack" => Ok(Type::Stack(Box::new(args.first().map_or(Ok(Type::Unknown), |t| self.kept(t))?))),
-            "Option" => match self.argument(ty, &args)? {
-                of if of.is_scalar() => self.structure(ty, &last.arguments),
-                _ => {
-                    let span = self.source.spans.of(ty);
-                    let message = "an `Option` is one of a number here";
-                    Err(Diagnostic::new(Code::UnsupportedType, span, message)
-                        .help("an enum of yours that derives `Reversible` may hold more"))
-                }
-            },
+            "Option" => {
+                self.argument(ty, &args)?;
+                self.structure(ty, &last.arguments)
+            }
             "Self" => Err(self.unsupported(ty, "`Self`")),
             _ if NEVER.contains(&name.as_str()) => Err(self.unsupported(ty, &format!("`{name}`"))),
             _ => match array_rank(&name, &args) {

@@ -69,6 +69,9 @@ impl Generics {
     }
 
     fn learn_struct(&mut self, module: &Module, name: &str, args: &[Type], r: &Record) {
+        if let Some(parts) = Type::parts_of_option(name, args) {
+            return r.fields.iter().for_each(|(_, data)| self.learn(module, &parts, data));
+        }
         let Some(def) = module.structs.get(name) else { return };
         let mut inner = Generics::default();
         for ((_, ty), (_, data)) in def.fields.iter().zip(&r.fields) {
@@ -93,7 +96,11 @@ impl Generics {
                 Data::Tuple(es.into_iter().zip(ts).map(|(e, t)| self.settle(module, t, e)).collect())
             }
             (Type::Struct(name, args), Data::Struct(mut r)) => {
-                if let Some((def, inner)) = self.inside(module, name, args) {
+                if let Some(parts) = Type::parts_of_option(name, args) {
+                    for (_, data) in &mut r.fields {
+                        *data = self.settle(module, &parts, std::mem::replace(data, Data::None));
+                    }
+                } else if let Some((def, inner)) = self.inside(module, name, args) {
                     for ((_, data), (_, ty)) in r.fields.iter_mut().zip(&def.fields) {
                         *data = inner.settle(module, ty, std::mem::replace(data, Data::None));
                     }
@@ -136,8 +143,12 @@ impl Generics {
             }
             Type::Struct(name, args) => {
                 let (def, inner) = self.inside(module, name, args).ok_or_else(|| name.clone())?;
-                let fields =
-                    def.fields.iter().map(|(n, t)| Ok((Arc::from(n.as_str()), inner.zero(module, t)?)));
+                let of_option = Type::parts_of_option(name, args);
+                let zero = |t: &Type| match &of_option {
+                    Some(parts) => self.zero(module, parts),
+                    None => inner.zero(module, t),
+                };
+                let fields = def.fields.iter().map(|(n, t)| Ok((Arc::from(n.as_str()), zero(t)?)));
                 Data::Struct(Record {
                     name: Arc::from(name.as_str()),
                     fields: fields.collect::<Result<_, String>>()?,

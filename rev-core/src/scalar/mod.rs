@@ -34,8 +34,8 @@ mod variants;
 pub use ::half::{bf16, f16};
 pub use class::{Field, Integer, Real, Ring, Scalar, Zero};
 pub use fixed::{
-    fraction, Fixed43, FixedI128, FixedI32, FixedI64, FixedPair, FixedPoint, FormatScope, Fraction128,
-    Fraction32, Fraction64,
+    formats, fraction, Fixed43, FixedI128, FixedI32, FixedI64, FixedPair, FixedPoint, FormatScope,
+    Fraction128, Fraction32, Fraction64, I16F16, I32F32, I64F64,
 };
 pub use half::{Half, WideBatch};
 pub use linear::Linear;

@@ -1,7 +1,7 @@
 //! Enums as values: what programs know of one are its parts, a value that says which variant it is and has the fields of all variants,
 //! of which those of the others are zero. Its shadow is the parts' shadow.
 
-use super::{Linear, NoShadow, Primal, Scalar, Zero};
+use super::{Linear, NoShadow, Primal, Zero};
 use crate::error::Error;
 use crate::lanes::{LaneByLane, Laned, Pack};
 use crate::structure::{Structs, Structure};
@@ -17,7 +17,7 @@ pub const PARTS: &str = "__parts";
 #[diagnostic::on_unimplemented(
     message = "[R0606] `{Self}` isn't an enum that a program can look into",
     label = "matched here",
-    note = "an enum is one under `#[derive(Clone, Debug, Reversible)]`; so is an `Option` of a number"
+    note = "an enum is one under `#[derive(Clone, Debug, Reversible)]`; so is an `Option` of what has no arrays of run-time shape"
 )]
 pub trait Variants: Clone + Debug + Send + Sync {
     /// Its name.
@@ -269,14 +269,14 @@ macro_rules! enum_value {
     };
 }
 
-impl<T: Scalar> Variants for Option<T> {
+impl<T: Primal> Variants for Option<T> {
     const NAME: &'static str = "Option";
-    /// Whether it is `Some`, and the number or zero.
+    /// Whether it is `Some`, and the value or zero.
     type Parts = (bool, T);
 
     #[inline]
     fn parts(&self) -> (bool, T) {
-        self.map_or_else(|| (false, T::zero()), |v| (true, v))
+        self.as_ref().map_or_else(|| (false, T::zero()), |v| (true, v.clone()))
     }
     #[inline]
     fn of_parts((is_some, value): (bool, T)) -> Option<T> {
@@ -285,11 +285,11 @@ impl<T: Scalar> Variants for Option<T> {
 }
 
 enum_value! {
-    [T: Scalar] Option<T>, [],
+    [T: Primal] Option<T>, [],
     T::Gradient, |shadow| T::gradient(shadow.1), |gradient| (NoShadow::NEW, T::cotangent(gradient))
 }
 
-impl<T: Scalar> Structure for Option<T> {
+impl<T: Primal> Structure for Option<T> {
     fn definition() -> StructDef {
         let generic = Generic { name: "T".into(), kind: GenericKind::Scalar(Class::Scalar) };
         let parts = Type::Tuple(vec![Type::Scalar(ScalarType::Bool), Type::Generic("T".into())]);

@@ -52,6 +52,9 @@ impl Generics {
             }
             (_, Data::Scalar(v)) => self.learn(module, ty, &of_value(v)),
             (Type::Struct(name, args), Data::Struct(r)) => {
+                if let Some(parts) = Type::parts_of_option(name, args) {
+                    return r.fields.iter().for_each(|(_, data)| self.learn_data(module, &parts, data));
+                }
                 let Some(def) = module.structs.get(name) else { return };
                 let mut inner = Generics::default();
                 for ((_, ty), (_, data)) in def.fields.iter().zip(&r.fields) {
@@ -100,6 +103,9 @@ impl Generics {
                 types.iter().zip(found).for_each(|(t, f)| self.learn(module, t, f));
             }
             (Type::Struct(name, args), ArgumentType::Struct(_, fields)) => {
+                if let Some(parts) = Type::parts_of_option(name, args) {
+                    return fields.iter().for_each(|(_, found)| self.learn(module, &parts, found));
+                }
                 let Some(def) = module.structs.get(name) else { return };
                 let mut inner = Generics::default();
                 for ((_, ty), (_, found)) in def.fields.iter().zip(fields) {
@@ -221,7 +227,12 @@ impl Generics {
         let inner = Generics { bound: self.bound.inside(module, def, args), width: self.width };
         let field = |k: usize| data.and_then(|d| d.children().nth(k));
         let fields = def.fields.iter().enumerate();
-        let fields = fields.map(|(k, (n, t))| Ok((n.clone(), inner.typed(module, t, field(k))?)));
+        let of_option = Type::parts_of_option(name, args);
+        let typed = |k: usize, t: &Type| match &of_option {
+            Some(parts) => self.typed(module, parts, field(k)),
+            None => inner.typed(module, t, field(k)),
+        };
+        let fields = fields.map(|(k, (n, t))| Ok((n.clone(), typed(k, t)?)));
         Ok(ArgumentType::Struct(name.to_string(), fields.collect::<Result<_, String>>()?))
     }
 }

@@ -345,12 +345,12 @@ codes! {
             "What they capture and change can't be seen where they are called."
             "Write a `#[pure]` function for values, or a reversible function and pass its name."
         Match R0606 "a pattern or enum that can't be matched here"
-            "`match` and `if let` ask one place or value for numbers, ranges, constants, and variants of enums with their fields. Patterns of tuples, \
-             slices and references, `while let`, and names in one of several patterns aren't part of the language; and what an enum holds has no \
-             derivatives of higher order."
+            "`match`, `if let` and `while let` ask places and values for numbers, ranges, constants, tuples, arrays of fixed size, and variants of enums \
+             with their fields. References and fields that are left out aren't part of the patterns; a name in the pattern of a loop isn't, as the loop \
+             changes what it would stand for; and what an enum holds has no derivatives of higher order."
             "A pattern becomes a condition that the inverse asks again, and a program knows of an enum which variant it is and what that holds."
-            "Match one value inside the arms of another, write an arm for each pattern that has names, and use `if` and `else if` for \
-             everything else."
+            "Name each field, or `_`; write an arm for each pattern where the names of several differ; ask in a loop without names, and name inside \
+             of it; and use `if` and `else if` for everything else."
         UnknownCall R0607 "a call that isn't known to be reversible or pure"
             "Statements call reversible functions, with `&mut` at the arguments that change; expressions call the \
              functions of the language and `#[pure]` functions."

@@ -93,10 +93,13 @@ impl ScalarType {
         }
     }
 
-    /// The type with a Rust name, spelled without spaces.
+    /// The type with a Rust name, spelled without spaces; a fixed-point type's is also `I44F20`.
     pub fn from_name(name: &str) -> Option<ScalarType> {
         if name == "Fixed43" {
             return Some(ScalarType::Fixed(FixedFormat::DEFAULT));
+        }
+        if let Some(format) = FixedFormat::of_alias(name) {
+            return Some(ScalarType::Fixed(format));
         }
         if let Some((of, fraction)) = name.strip_suffix('>').and_then(|name| name.split_once('<')) {
             let bits = FixedFormat::bits_of(of)?;
@@ -125,12 +128,32 @@ impl ScalarType {
         match (self.integer_bits(64), wider.integer_bits(32), self.digits(), wider.digits()) {
             _ if self == wider => true,
             _ if self == ScalarType::Bool => wider.signed().is_some(),
+            _ if self.is_fixed() || wider.is_fixed() => self.holds_in_fixed(wider),
             (Some((bits, signed)), Some((of, true)), ..) => bits + u32::from(!signed) <= of,
             (Some((bits, false)), Some((of, false)), ..) => bits <= of,
             (Some((bits, signed)), None, _, Some(digits)) => bits - u32::from(signed) <= digits,
             (None, None, Some(digits), Some(of)) => digits < of && wider != ScalarType::F16,
             _ => false,
         }
+    }
+
+    /// The same where one of them is a fixed-point type.
+    fn holds_in_fixed(self, wider: ScalarType) -> bool {
+        let before = |format: FixedFormat| format.bits() - format.fraction();
+        match (self, wider) {
+            (ScalarType::Fixed(a), ScalarType::Fixed(b)) => {
+                a.fraction() <= b.fraction() && before(a) <= before(b)
+            }
+            (ScalarType::Fixed(a), _) => wider.digits().is_some_and(|digits| a.bits() <= digits + 1),
+            (_, ScalarType::Fixed(b)) => {
+                self.integer_bits(64).is_some_and(|(bits, signed)| bits + u32::from(!signed) <= before(b))
+            }
+            _ => false,
+        }
+    }
+
+    fn is_fixed(self) -> bool {
+        matches!(self, ScalarType::Fixed(_))
     }
 
     /// How many bits a number of an integer type has, those of a size as many as given, and whether it has a sign.
@@ -220,6 +243,14 @@ impl FixedFormat {
         }
     }
 
+    /// The format of the crate's short names for its types: `I44F20` has 44 bits before the point and 20 behind it.
+    fn of_alias(name: &str) -> Option<FixedFormat> {
+        let (before, behind) = name.strip_prefix('I')?.split_once('F')?;
+        let (before, behind): (u32, u32) = (before.parse().ok()?, behind.parse().ok()?);
+        let format = FixedFormat::new(before.checked_add(behind)?, behind)?;
+        (name == format!("I{before}F{behind}")).then_some(format)
+    }
+
     /// The number of a Rust name for one, `U20`.
     pub fn fraction_of(name: &str) -> Option<u32> {
         let number: u32 = name.strip_prefix('U')?.parse().ok()?;
@@ -245,11 +276,64 @@ mod tests {
             assert_eq!(ScalarType::from_name(&t.name()), Some(t));
         }
         assert_eq!(ScalarType::from_name("FixedI64<U43>"), ScalarType::from_name("Fixed43"));
-        for none in
-            ["FixedI32<U31>", "FixedI64<U063>", "FixedI128<U127>", "FixedI16<U8>", "FixedI32<8>", "Fixed"]
+        for (short, long) in
+            [("I16F16", "FixedI32<U16>"), ("I64F0", "FixedI64<U0>"), ("I28F100", "FixedI128<U100>")]
         {
+            assert_eq!(ScalarType::from_name(short), ScalarType::from_name(long));
+        }
+        for none in [
+            "FixedI32<U31>",
+            "FixedI64<U063>",
+            "FixedI128<U127>",
+            "FixedI16<U8>",
+            "FixedI32<8>",
+            "Fixed",
+            "I16F8",
+            "I1F31",
+            "I016F16",
+        ] {
             assert_eq!(ScalarType::from_name(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn numbers_of_one_type_that_are_numbers_of_another() {
+        let holds = |a: &str, b: &str| {
+            ScalarType::from_name(a).zip(ScalarType::from_name(b)).is_some_and(|(a, b)| a.holds_in(b))
+        };
+        let held = [
+            ("I16F16", "I32F32"),
+            ("I16F16", "I16F48"),
+            ("I16F16", "f64"),
+            ("I32F32", "I32F32"),
+            ("I32F32", "I64F64"),
+            ("i32", "I32F32"),
+            ("i16", "I16F16"),
+            ("u16", "I17F15"),
+            ("i64", "I64F64"),
+            ("bool", "u8"),
+            ("f16", "f32"),
+        ];
+        for (a, b) in held {
+            assert!(holds(a, b), "{a} {b}");
+            assert!(a == b || !holds(b, a), "{b} {a}");
+        }
+        let others = [
+            ("I16F16", "f32"),
+            ("I32F32", "f64"),
+            ("f32", "I64F64"),
+            ("i32", "I16F16"),
+            ("u16", "I16F16"),
+            ("u32", "I32F32"),
+            ("I16F16", "I15F49"),
+            ("I64F64", "i64"),
+            ("bool", "I16F16"),
+            ("usize", "I64F64"),
+        ];
+        for (a, b) in others {
+            assert!(!holds(a, b), "{a} {b}");
+        }
+        assert!(holds("I16F16", "I48F16") && !holds("I48F16", "I16F16"));
     }
 
     #[test]

@@ -371,6 +371,17 @@ impl Type {
         }
     }
 
+    /// The type of what an `Option` of anything but a scalar is made of. In its definition a parameter stands for a scalar, so the
+    /// fields of one of other values aren't those of the definition.
+    pub fn parts_of_option(name: &str, arguments: &[Type]) -> Option<Type> {
+        match arguments {
+            [of] if name.rsplit("::").next() == Some("Option") && !of.is_scalar() && *of != Type::Unknown => {
+                Some(Type::Tuple(vec![Type::BOOL, of.clone()]))
+            }
+            _ => None,
+        }
+    }
+
     /// The class of a scalar type, `None` for anything else or where it isn't known.
     pub fn class(&self, generics: &[Generic]) -> Option<Class> {
         match self {

@@ -265,9 +265,9 @@ fn rename(stmt: &mut Stmt, loans: &[(Place, VarId)]) {
         return;
     }
     stmt.each_expr_mut(&mut |e| rename_in(e, loans));
-    stmt.each_place_mut(&mut |q| rename_place(q, loans));
+    stmt.each_place_mut(&mut |q| rename_lent(q, loans));
     if let StmtKind::For { parallel: Some(declared), .. } = &mut stmt.kind {
-        declared.injective.iter_mut().for_each(|q| rename_place(q, loans));
+        declared.injective.iter_mut().for_each(|q| rename_lent(q, loans));
     }
     stmt.blocks_mut().into_iter().flatten().for_each(|s| rename(s, loans));
 }
@@ -275,13 +275,14 @@ fn rename(stmt: &mut Stmt, loans: &[(Place, VarId)]) {
 fn rename_in(e: &mut Expr, loans: &[(Place, VarId)]) {
     match &mut e.kind {
         ExprKind::Read(q) | ExprKind::Len(q, _) | ExprKind::ZeroShadow(q) | ExprKind::ZeroLike(q) => {
-            rename_place(q, loans);
+            rename_lent(q, loans);
         }
         _ => e.each_child_mut(&mut |e| rename_in(e, loans)),
     }
 }
 
-fn rename_place(q: &mut Place, loans: &[(Place, VarId)]) {
+/// Names a place by what is lent.
+pub fn rename_lent(q: &mut Place, loans: &[(Place, VarId)]) {
     q.each_index_mut(&mut |e| rename_in(e, loans));
     let fields = field_of(q);
     if let Some((lent, var)) = loans.iter().find(|(lent, _)| lent.var == q.var && lent.path == fields) {

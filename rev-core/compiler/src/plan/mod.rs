@@ -59,7 +59,7 @@ pub use claims::{Claims, Take};
 pub use element::{common_element, common_index};
 pub use lanes::{counts, is_own_part, Lanes};
 pub(crate) use lend::lend;
-pub use lend::loan;
+pub use lend::{loan, rename_lent};
 pub use parallel::{loops, Adds, Around, Loop};
 pub use products::has_fused_product_outside;
 pub use roles::Role;

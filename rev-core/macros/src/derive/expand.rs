@@ -9,7 +9,7 @@ use super::StructModel;
 use crate::names::plain;
 use crate::runtime;
 use crate::spans::mentions;
-use crate::types::form_of;
+use crate::types::{form_of, type_arguments};
 
 /// The names that the generated code is made of.
 pub(super) struct Names<'a> {
@@ -362,7 +362,18 @@ impl Names<'_> {
 /// The definitions of the structs that a type is made of.
 fn nested(ty: &syn::Type, ir: &Type, p: &TokenStream) -> TokenStream {
     match (ir, ty) {
-        (Type::Struct(path, _), _) => quote!(<#ty as #p::Structure>::define(#path, structs);),
+        (Type::Struct(path, args), _) => {
+            // an `Option` doesn't say what its value is made of
+            let held = match (args.as_slice(), ty) {
+                ([of], syn::Type::Path(path)) => {
+                    path.path.segments.last().filter(|last| last.ident == "Option").and_then(|last| {
+                        type_arguments(&last.arguments).first().map(|held| nested(held, of, p))
+                    })
+                }
+                _ => None,
+            };
+            quote!(<#ty as #p::Structure>::define(#path, structs); #held)
+        }
         (_, syn::Type::Paren(t)) => nested(&t.elem, ir, p),
         (_, syn::Type::Group(t)) => nested(&t.elem, ir, p),
         (Type::Fixed(t, _), syn::Type::Array(a)) => nested(&a.elem, t, p),

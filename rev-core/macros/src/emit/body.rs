@@ -91,6 +91,8 @@ pub struct Body<'a> {
     /// Elements that have handles of their own: inside a loop all of whose iterations accumulate
     /// into the same one.
     pub lent: Vec<(Place, Ident)>,
+    /// Fields that are lent to variables here.
+    pub loans: Vec<(Place, VarId)>,
     /// The elements that an iteration has claimed by here, by indices that don't change.
     pub taken: Vec<Place>,
     /// Angles whose sines and cosines have been computed, with their name.
@@ -128,6 +130,7 @@ impl<'a> Body<'a> {
             started: BTreeSet::new(),
             shaped: BTreeSet::new(),
             lent: Vec::new(),
+            loans: Vec::new(),
             taken: Vec::new(),
             angles: Vec::new(),
             lane: None,

@@ -8,11 +8,13 @@ use rev_compiler::ir::{
     Axis, Class, Expr, ExprKind, FunctionPath, Number, Place, Rank, ScalarType, Span, Step, Type, VarId,
 };
 use rev_compiler::ops::{Func, Shape};
+use rev_compiler::plan;
 
 use super::body::{parsed, Body, Repr};
 use super::names::ident;
 use super::types::rust_type;
 use crate::diagnostic::compile_errors;
+use crate::model::Subject;
 use crate::names::PARTS;
 use crate::spans::at_span;
 
@@ -234,14 +236,53 @@ impl Body<'_> {
     pub fn arms(&mut self, span: Span, cond: &Expr) -> TokenStream {
         let matched = self.source.matched(&self.function.name, span).filter(|_| self.lane.is_none());
         let Some(matched) = matched else { return TokenStream::new() };
-        let Some(asked) = first_place(cond).filter(|asked| asked.path.len() >= matched.depth) else {
-            return self.defect("a `match` that asks nothing");
+        let borrow = matched.by_reference.then(|| quote!(&));
+        let of = match &matched.subject {
+            // as it is called here
+            Subject::One(Place { path, .. }) => {
+                match first_place(cond).filter(|p| p.path.len() >= path.len()) {
+                    Some(asked) => {
+                        let place = Place { path: asked.path[..path.len()].to_vec(), ..asked.clone() };
+                        let place = self.place(&place, Reach::Read);
+                        quote!(#borrow #place)
+                    }
+                    None => return self.defect("a `match` that asks nothing"),
+                }
+            }
+            several => self.matched(several, &borrow),
         };
-        let place = Place { path: asked.path[..matched.depth].to_vec(), ..asked.clone() };
-        let (place, borrow) = (self.place(&place, Reach::Read), matched.by_reference.then(|| quote!(&)));
-        let place = at_span(quote!(#borrow #place), matched.at.resolved_at(proc_macro2::Span::call_site()));
+        let of = at_span(of, matched.at.resolved_at(proc_macro2::Span::call_site()));
         let arms = &matched.arms;
-        quote!(if false { match #place { #arms } })
+        quote!(if false { match #of { #arms } })
+    }
+
+    /// Several values that are matched, of which not all need be left in the program.
+    fn matched(&mut self, subject: &Subject, borrow: &Option<TokenStream>) -> TokenStream {
+        match subject {
+            Subject::Several(each) => {
+                let each: Vec<_> = each.iter().map(|s| self.matched(s, borrow)).collect();
+                quote!((#(#each,)*))
+            }
+            Subject::One(place) if self.is_there(place.var) => {
+                let mut place = place.clone();
+                plan::rename_lent(&mut place, &self.loans);
+                let place = self.place(&place, Reach::Read);
+                quote!(#borrow #place)
+            }
+            Subject::One(place) => {
+                let of =
+                    self.type_of(place).and_then(|ty| rust_type(&ty, self.p)).unwrap_or_else(|| quote!(_));
+                let p = self.p;
+                quote!(#borrow #p::fail::erased::<#of>())
+            }
+        }
+    }
+
+    /// Whether a variable is declared in the program.
+    fn is_there(&self, var: VarId) -> bool {
+        let mut bound = std::collections::BTreeSet::new();
+        self.function.body.iter().for_each(|s| s.add_bound(&mut bound));
+        self.function.params.contains(&var) || bound.contains(&var)
     }
 
     /// A copy of the value at a place.

@@ -426,7 +426,9 @@ impl Body<'_> {
         };
         self.set(var, repr);
         self.shaped.insert(var);
+        self.loans.push((place.clone(), var));
         let body = self.block(body);
+        self.loans.pop();
         let root = self.place(&Place::var(place.var), Reach::Read);
         let seen = if mode == Mode::Read { TokenStream::new() } else { self.see(place.var, quote!(&#root)) };
         self.scope(quote!(let #name = #lent; #body #seen))

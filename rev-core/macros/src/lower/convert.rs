@@ -62,12 +62,6 @@ impl Lowerer {
     /// The type of a place whose value is converted.
     fn scalar_at(&mut self, place: &Place) -> Option<ScalarType> {
         let d = match self.type_of_place(place) {
-            Type::Scalar(ScalarType::Fixed(_)) => Diagnostic::new(
-                Code::LossyConversion,
-                place.span,
-                "a fixed-point number isn't converted as a variable",
-            )
-            .help("add it to a variable of the other type: `y += x as f64;`"),
             Type::Scalar(scalar) => return Some(scalar),
             Type::Unknown => Diagnostic::new(
                 Code::LossyConversion,

@@ -13,7 +13,7 @@ use rev_compiler::ir::{
 use rev_compiler::ops::Func;
 
 use super::{plain_name, strip_references, Lowerer};
-use crate::model::Matched;
+use crate::model::{Matched, Subject};
 use crate::names::{number_of, part_of, PARTS, VARIANT};
 use crate::spans::Region;
 use crate::types::is_type_name;
@@ -24,7 +24,16 @@ struct Asked<'a> {
     /// The condition, none where every value fits.
     cond: Option<Expr>,
     /// The names, and what they stand for.
-    names: Vec<(&'a syn::Ident, Place)>,
+    names: Vec<(&'a syn::Ident, Expr)>,
+}
+
+impl Asked<'_> {
+    /// Both.
+    fn and(mut self, other: Self) -> Self {
+        self.cond = both(self.cond, other.cond);
+        self.names.extend(other.names);
+        self
+    }
 }
 
 /// An arm: its condition, and what is done or computed where it holds.
@@ -70,8 +79,10 @@ impl Lowerer {
         span: Span,
         mut lower: impl FnMut(&mut Lowerer, B) -> Block,
     ) -> Block {
-        let Some((place, named)) = self.scrutinee(e) else { return Vec::new() };
-        let arms = self.arms((&place, Region::of(e).first), arms, span, |this, body| Some(lower(this, body)));
+        let mut named = Vec::new();
+        let Some(subject) = self.scrutinee(e, &mut named) else { return Vec::new() };
+        let arms =
+            self.arms((&subject, Region::of(e).first), arms, span, |this, body| Some(lower(this, body)));
         let Some(arms) = arms else { return Vec::new() };
         let block = arms.into_iter().rev().fold(None, |rest: Option<Block>, arm| {
             let then = arm.names.into_iter().rev().fold(arm.then, |body, (var, expr)| {
@@ -85,11 +96,9 @@ impl Lowerer {
                 None => then,
             })
         });
-        let body = block.unwrap_or_default();
-        match named {
-            Some((var, expr)) => vec![Stmt::new(StmtKind::Let { var, expr, body }).at(span)],
-            None => body,
-        }
+        named.into_iter().rev().fold(block.unwrap_or_default(), |body, (var, expr)| {
+            vec![Stmt::new(StmtKind::Let { var, expr, body }).at(span)]
+        })
     }
 
     /// `match e { .. }` as a value.
@@ -124,8 +133,9 @@ impl Lowerer {
         span: Span,
         lower: impl FnMut(&mut Lowerer, V) -> Option<Expr>,
     ) -> Option<Expr> {
-        let (place, named) = self.scrutinee(e)?;
-        let arms = self.arms((&place, Region::of(e).first), arms, span, lower)?;
+        let mut named = Vec::new();
+        let subject = self.scrutinee(e, &mut named)?;
+        let arms = self.arms((&subject, Region::of(e).first), arms, span, lower)?;
         let value = arms.into_iter().rev().fold(None, |rest: Option<Expr>, arm| {
             let value = within(arm.names, arm.then);
             Some(match (arm.cond, rest) {
@@ -135,7 +145,7 @@ impl Lowerer {
                 (None, _) => value,
             })
         });
-        Some(within(named.into_iter().collect(), value?))
+        Some(within(named, value?))
     }
 
     /// From `match` to the end of what is matched.
@@ -143,30 +153,52 @@ impl Lowerer {
         self.source.spans.record(Region::of(&m.match_token).to(Region::of(&m.expr)))
     }
 
-    /// The place that patterns ask about; what is no place gets a name.
-    #[allow(clippy::type_complexity)]
-    fn scrutinee(&mut self, e: &syn::Expr) -> Option<(Place, Option<(VarId, Expr)>)> {
+    /// What patterns ask about; what is no place gets a name.
+    fn scrutinee(&mut self, e: &syn::Expr, named: &mut Vec<(VarId, Expr)>) -> Option<Subject> {
         if let syn::Expr::Tuple(t) = strip_references(e) {
-            return self.error_help(
-                Code::Match,
-                t,
-                "several values at once can't be matched",
-                "match one of them inside the arms of the other, or use `if` and `else if`",
-            );
+            let each: Vec<_> = t.elems.iter().map(|e| self.scrutinee(e, named)).collect();
+            return each.into_iter().collect::<Option<_>>().map(Subject::Several);
         }
         if let Some(place) = self.try_place(e)? {
-            return Some((place, None));
+            return Some(Subject::One(place));
         }
         let value = self.expr(e)?;
         let var = self.temporary(self.type_of(&value), value.span);
-        Some((Place { span: value.span, ..Place::var(var) }, Some((var, value))))
+        let place = Place { span: value.span, ..Place::var(var) };
+        named.push((var, value));
+        Some(Subject::One(place))
+    }
+
+    /// The condition of `while let p = e`.
+    pub(super) fn while_let(&mut self, l: &syn::ExprLet) -> Option<Expr> {
+        let mut named = Vec::new();
+        let subject = self.scrutinee(&l.expr, &mut named)?;
+        let Asked { cond, names } = self.asked(&l.pat, &subject)?;
+        if let Some((name, _)) = names.first() {
+            self.declare_unread(&l.pat);
+            return self.error_help(
+                Code::Match,
+                *name,
+                "a name in the pattern of a loop stands for what the loop has to change",
+                "ask without names (`while let Some(_) = x[k]`), and name inside, in a block that ends before it is changed: `{ if let Some(v) = x[k] { .. } } inc(k);`",
+            );
+        }
+        let Some(cond) = cond else {
+            return self.error_help(
+                Code::Match,
+                &l.pat,
+                "every value fits this pattern, so the loop doesn't end",
+                "ask for some of the values",
+            );
+        };
+        Some(within(named, cond))
     }
 
     /// The arms, all of which are read before the first error counts. The last one needs no condition where another asks: rustc
     /// has seen that nothing else is left then.
     fn arms<B, T>(
         &mut self,
-        (place, at): (&Place, proc_macro2::Span),
+        (subject, at): (&Subject, proc_macro2::Span),
         written: Vec<Written<'_, B>>,
         span: Span,
         mut lower: impl FnMut(&mut Lowerer, B) -> Option<T>,
@@ -184,7 +216,7 @@ impl Lowerer {
         let arms = written.into_iter().enumerate().map(|(k, (pat, guard, body))| {
             let mark = self.scope.len();
             let span = pat.filter(|_| k > 0).map_or(span, |pat| self.span(pat));
-            let asked = pat.map_or_else(|| Some(Asked::default()), |pat| self.asked(pat, place));
+            let asked = pat.map_or_else(|| Some(Asked::default()), |pat| self.asked(pat, subject));
             if let (None, Some(pat)) = (&asked, pat) {
                 self.declare_unread(pat);
                 lower(self, body);
@@ -215,10 +247,17 @@ impl Lowerer {
         // all of them are read
         let arms: Vec<_> = arms.collect();
         let (function, by_reference) = (self.function.name.clone(), self.variants > variants);
-        let depth = place.path.len();
         match first_asked {
             Some(span) => {
-                self.source.matches.push(Matched { function, span, depth, at, by_reference, arms: patterns });
+                let subject = subject.clone();
+                self.source.matches.push(Matched {
+                    function,
+                    span,
+                    subject,
+                    at,
+                    by_reference,
+                    arms: patterns,
+                });
             }
             None if guarded_at_last => {
                 let message = "no arm is left where no guard holds";
@@ -231,34 +270,119 @@ impl Lowerer {
     }
 
     /// Declares the names of a pattern.
-    fn named(&mut self, names: &[(&syn::Ident, Place)]) -> Vec<(VarId, Expr)> {
-        let declared = names.iter().map(|(name, place)| {
-            let var = self.declare(name, self.type_of_place(place), VarKind::Binding);
-            (var, Expr::read(place.clone()))
+    fn named(&mut self, names: &[(&syn::Ident, Expr)]) -> Vec<(VarId, Expr)> {
+        let declared = names.iter().map(|(name, value)| {
+            let var = self.declare(name, self.type_of(value), VarKind::Binding);
+            (var, value.clone())
         });
         declared.collect()
     }
 
-    /// What a pattern asks of a place, `None` after an error.
-    fn asked<'a>(&mut self, pat: &'a syn::Pat, place: &Place) -> Option<Asked<'a>> {
+    /// What a pattern asks of several values.
+    fn asked_of_each<'a>(
+        &mut self,
+        pats: &'a syn::punctuated::Punctuated<syn::Pat, syn::Token![,]>,
+        of: &[Subject],
+        at: &syn::Pat,
+    ) -> Option<Asked<'a>> {
+        if let Some(rest) = pats.iter().find(|p| matches!(p, syn::Pat::Rest(_))) {
+            return self.left_out(rest);
+        }
+        if pats.len() != of.len() {
+            let message = format!("this is a pattern of {} values, and {} are matched", pats.len(), of.len());
+            return self.error(Code::Match, at, message);
+        }
+        let each: Vec<_> = pats.iter().zip(of).map(|(pat, of)| self.asked(pat, of)).collect();
+        each.into_iter()
+            .collect::<Option<Vec<_>>>()
+            .map(|each| each.into_iter().fold(Asked::default(), Asked::and))
+    }
+
+    fn left_out<T>(&mut self, rest: &syn::Pat) -> Option<T> {
+        let wanted = "name each field, or `_`";
+        self.error_help(Code::Match, rest, "fields that are left out here aren't counted", wanted)
+    }
+
+    /// Several patterns of which one has to fit. A name in each of them stands for what it is in the first one that fits.
+    fn one_of<'a>(&mut self, cases: Vec<(Asked<'a>, &syn::Pat)>) -> Option<Asked<'a>> {
+        let mut cases = cases.into_iter();
+        let (mut all, _) = cases.next()?;
+        for (case, pat) in cases {
+            let mut names = Vec::new();
+            for (name, value) in std::mem::take(&mut all.names) {
+                let (Some((_, other)), Some(cond)) = (case.names.iter().find(|(n, _)| *n == name), &all.cond)
+                else {
+                    // that the patterns don't have the same names, or the second one is never reached
+                    return self.error_help(
+                        Code::Match,
+                        pat,
+                        format!("`{name}` has to be named in each of these patterns, all but the last of which ask something"),
+                        "write an arm for each pattern",
+                    );
+                };
+                let value = match value == *other {
+                    true => value,
+                    false => {
+                        let span = value.span;
+                        cond.clone().choose(value, other.clone()).at(span)
+                    }
+                };
+                names.push((name, value));
+            }
+            if case.names.len() > names.len() {
+                return self.error_help(
+                    Code::Match,
+                    pat,
+                    "these patterns don't have the same names",
+                    "write an arm for each pattern",
+                );
+            }
+            all.names = names;
+            all.cond = all.cond.zip(case.cond).map(|(a, b)| Expr::func(Func::Or, vec![a, b]));
+        }
+        Some(all)
+    }
+
+    /// What a pattern asks, `None` after an error.
+    fn asked<'a>(&mut self, pat: &'a syn::Pat, subject: &Subject) -> Option<Asked<'a>> {
+        match (pat, subject) {
+            (syn::Pat::Wild(_), _) => Some(Asked::default()),
+            (syn::Pat::Paren(p), _) => self.asked(&p.pat, subject),
+            (syn::Pat::Or(o), _) => {
+                let cases: Vec<_> = o.cases.iter().map(|pat| self.asked(pat, subject)).collect();
+                let cases = cases.into_iter().collect::<Option<Vec<_>>>()?;
+                self.one_of(cases.into_iter().zip(&o.cases).collect())
+            }
+            (syn::Pat::Tuple(t), Subject::Several(each)) => self.asked_of_each(&t.elems, each, pat),
+            (_, Subject::Several(_)) => self.error_help(
+                Code::Match,
+                pat,
+                "this isn't a pattern for several values",
+                "write a pattern for each of them, `(p, q)`, or `_` for all",
+            ),
+            (_, Subject::One(place)) => self.asked_of(pat, place),
+        }
+    }
+
+    /// What a pattern asks of a place.
+    fn asked_of<'a>(&mut self, pat: &'a syn::Pat, place: &Place) -> Option<Asked<'a>> {
         let only = |cond: Expr| Some(Asked { cond: Some(cond), names: Vec::new() });
+        let one = || Subject::One(place.clone());
         let read = |this: &mut Lowerer| {
             let span = this.span(pat);
             Expr::read(Place { span, ..place.clone() })
         };
         match pat {
-            syn::Pat::Wild(_) => Some(Asked::default()),
-            syn::Pat::Paren(p) => self.asked(&p.pat, place),
             syn::Pat::Ident(p) if p.by_ref.is_none() && p.mutability.is_none() => {
                 if is_type_name(&p.ident.to_string()) && p.subpat.is_none() {
                     let path = syn::ExprPath { attrs: Vec::new(), qself: None, path: p.ident.clone().into() };
                     return self.value_or_variant(&path, pat, place);
                 }
                 let mut asked = match &p.subpat {
-                    Some((_, pat)) => self.asked(pat, place)?,
+                    Some((_, pat)) => self.asked(pat, &one())?,
                     None => Asked::default(),
                 };
-                asked.names.push((&p.ident, place.clone()));
+                asked.names.push((&p.ident, Expr::read(place.clone())));
                 Some(asked)
             }
             syn::Pat::Lit(l) => {
@@ -283,30 +407,22 @@ impl Lowerer {
                 let cond = conds.into_iter().fold(None, |a, b| both(a, Some(b)));
                 Some(Asked { cond, names: Vec::new() })
             }
-            syn::Pat::Or(o) => {
-                let cases: Vec<_> = o.cases.iter().map(|pat| self.asked(pat, place)).collect();
-                let mut cases = cases.into_iter().collect::<Option<Vec<_>>>()?.into_iter();
-                if let Some((name, _)) = cases.as_slice().iter().find_map(|c| c.names.first()) {
-                    return self.error_help(
-                        Code::Match,
-                        *name,
-                        "a name in one of several patterns",
-                        "write an arm for each pattern that has names",
-                    );
-                }
-                let first = cases.next()?;
-                Some(cases.fold(first, |a, b| {
-                    let cond = a.cond.zip(b.cond).map(|(a, b)| Expr::func(Func::Or, vec![a, b]));
-                    Asked { cond, names: Vec::new() }
-                }))
+            syn::Pat::Tuple(t) => {
+                let element = |k| Subject::One(place.clone().with(Step::Element(k)));
+                let each: Vec<_> = (0..).map(element).take(t.elems.len()).collect();
+                self.asked_of_each(&t.elems, &each, pat)
+            }
+            syn::Pat::Slice(s) if matches!(self.type_of_place(place), Type::Fixed(..) | Type::Unknown) => {
+                let element = |k| Subject::One(place.clone().with(Step::Index(vec![Expr::index(k)])));
+                let each: Vec<_> = (0..).map(element).take(s.elems.len()).collect();
+                self.asked_of_each(&s.elems, &each, pat)
             }
             syn::Pat::Path(p) => self.value_or_variant(p, pat, place),
             syn::Pat::TupleStruct(t) => {
                 let variant = variant_of(&t.path)?;
                 let fields = t.elems.iter().enumerate().map(|(k, pat)| (k.to_string(), pat));
                 if let Some(rest) = t.elems.iter().find(|p| matches!(p, syn::Pat::Rest(_))) {
-                    let wanted = "name each field, or `_`";
-                    return self.error_help(Code::Match, rest, "fields that are left out here aren't counted", wanted);
+                    return self.left_out(rest);
                 }
                 self.variant(&variant, fields.collect(), place)
             }
@@ -325,7 +441,7 @@ impl Lowerer {
                 Code::Match,
                 other,
                 "this pattern isn't part of the language",
-                "numbers, ranges, constants, variants of enums with their fields, names, `_`, and several of them with `|` are",
+                "numbers, ranges, constants, variants of enums with their fields, tuples, arrays of fixed size, names, `_`, and several of them with `|` are",
             ),
         }
     }
@@ -374,9 +490,7 @@ impl Lowerer {
         let mut asked = Asked { cond: Some(cond), names: Vec::new() };
         for (field, pat) in fields {
             let held = if of_option { element(1) } else { part(part_of(variant, &field)) };
-            let inner = self.asked(pat, &held)?;
-            asked.cond = both(asked.cond, inner.cond);
-            asked.names.extend(inner.names);
+            asked = asked.and(self.asked(pat, &Subject::One(held))?);
         }
         Some(asked)
     }

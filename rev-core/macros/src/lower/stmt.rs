@@ -126,12 +126,7 @@ impl Lowerer {
 
     fn condition(&mut self, e: &syn::Expr) -> Option<Expr> {
         match e {
-            syn::Expr::Let(l) => self.error_help(
-                Code::Match,
-                l,
-                "a pattern can't be the condition of a loop",
-                "compare values: `while x == y`",
-            ),
+            syn::Expr::Let(l) => self.while_let(l),
             e => Some(self.expr_or_unreadable(e)),
         }
     }
@@ -142,8 +137,10 @@ impl Lowerer {
         let span = self.head(w.attrs.first(), &w.while_token, &w.cond);
         let named = w.attrs.iter().any(|a| a.path().is_ident("post"));
         let post = self.post(&w.attrs).map(|q| self.expr_or_unreadable(&q));
+        let mark = self.scope.len();
         let cond = self.condition(&w.cond);
         let body = self.block(&w.body);
+        self.scope.truncate(mark);
         if !named {
             return self.error_help(
                 Code::MissingPostcondition,

@@ -26,7 +26,9 @@ use crate::value::Value;
 use fixed::types::extra::{LeEqU128, LeEqU32, LeEqU64};
 use fraction::*;
 
+pub use fixed::types as formats;
 pub use fixed::types::extra as fraction;
+pub use fixed::types::{I16F16, I32F32, I64F64};
 pub use fixed::{FixedI128, FixedI32, FixedI64};
 
 /// 64-bit fixed point with 43 fraction bits.

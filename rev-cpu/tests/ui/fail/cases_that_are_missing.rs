@@ -33,4 +33,13 @@ fn weight(k: u8) -> f64 {
     }
 }
 
+#[reversible]
+fn of_two(y: &mut f64, kind: &Kind, k: u8) {
+    match (kind, k) {
+        (Kind::Up, _) => *y += 1.0,
+        (_, 0..=9) => *y += 2.0,
+        (Kind::Still, 10..) => *y += 3.0,
+    }
+}
+
 fn main() {}

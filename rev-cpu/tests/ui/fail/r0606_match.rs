@@ -9,22 +9,32 @@ enum Shape<T: Real> {
 #[reversible]
 fn choose<T: Real>(y: &mut T, k: u32, shape: &Shape<T>, x: &[T; 2]) {
     match (k, shape) {
-        (0, _) => *y += x[0],
-        _ => *y += x[1],
+        (0, _, _) => *y += x[0],
+        both => *y += x[1],
     }
     match shape {
-        Shape::Circle(r, _) | Shape::Line { length: r } => *y += r,
+        Shape::Circle(r, _) | Shape::Line { length: l } => *y += r,
     }
     match shape {
         Shape::Circle(..) => *y += x[0],
         Shape::Line { ref length } => *y += length,
     }
-    if let [a, b] = x {
-        *y += a * b;
+    if let [a, ..] = x {
+        *y += a;
     }
+}
+
+#[reversible]
+fn looped(y: &mut f64, x: &[Option<f64>]) {
+    let mut k = 0usize;
     #[post(k > 0)]
-    while let 1 = k {
-        *y += x[0];
+    while let Some(v) = x[k] {
+        *y += v;
+        inc(k);
+    }
+    #[post(k > 3)]
+    while let _ = k {
+        inc(k);
     }
 }
 

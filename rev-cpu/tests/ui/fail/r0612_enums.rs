@@ -22,7 +22,7 @@ enum Alike {
 }
 
 #[reversible]
-fn matched(y: &mut f64, x: Option<[f64; 2]>) {
+fn matched(y: &mut f64, x: Option<Vec<f64>>) {
     if let Some(x) = x {
         *y += x[0];
     }
