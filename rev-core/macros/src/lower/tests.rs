@@ -71,7 +71,7 @@ fn every_error_is_found_at_once() {
             while *y > 0.0 { *y -= 1.0; }
             println!(\"no\");
             z += 1.0;
-            match (y, z) { _ => {} }
+            match (y, 1) { (_, _, _) => {} }
             return;
         }",
     );
