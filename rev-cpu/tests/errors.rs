@@ -24,7 +24,7 @@ fn an_index_out_of_range() {
     let site = e.site().unwrap();
     assert_eq!((site.function.as_ref(), site.statement.as_ref()), ("gather", "y[i] += x[idx[i]]"));
     assert_eq!(site.file, file!());
-    assert_eq!(site.span.line, 10);
+    assert_eq!(site.span.line, 11);
     let at = |variable: &'static str, value| Iteration { variable: variable.into(), value };
     assert_eq!(site.iterations, [at("i", 2), at("_k", 0)]);
     // the state at the failing statement
