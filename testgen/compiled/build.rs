@@ -41,7 +41,9 @@ fn forms(seeds: impl Iterator<Item = u64>) -> String {
     for seed in seeds {
         let allowed = "#![allow(unused, unreachable_patterns, overlapping_range_endpoints, non_snake_case, clippy::all)]";
         let text = Form::generate(seed).module();
-        out += &format!("mod form_{seed} {{\n{allowed}\nuse rev_testgen_compiled::forms_prelude::*;\n{text}}}\n");
+        out += &format!(
+            "mod form_{seed} {{\n{allowed}\nuse rev_testgen_compiled::forms_prelude::*;\n{text}}}\n"
+        );
         cases += &format!("&form_{seed}::FORM, ");
     }
     out + &format!("/// The programs.\npub static FORMS: &[&Case] = &[{cases}];\n")

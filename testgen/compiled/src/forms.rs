@@ -88,7 +88,8 @@ pub fn compare(cases: &[&Case]) -> Result<Tally, String> {
         if let Err(message) = found {
             failed += 1;
             let seed = case.seed;
-            report += &format!("\nREV_SEED={seed} REV_PROGRAMS=1 {}\n{message}\n{}", FORMS.command, case.source);
+            report +=
+                &format!("\nREV_SEED={seed} REV_PROGRAMS=1 {}\n{message}\n{}", FORMS.command, case.source);
         }
     }
     let seeds = cases.iter().map(|case| case.seed);
@@ -151,7 +152,13 @@ fn emulator() -> Emulator {
 
 type Outcome = (Vec<Data>, Vec<Data>);
 
-fn ran(run: Runner, device: &dyn Device, which: Run, from: &[Data], shadows: &[Data]) -> Result<Outcome, String> {
+fn ran(
+    run: Runner,
+    device: &dyn Device,
+    which: Run,
+    from: &[Data],
+    shadows: &[Data],
+) -> Result<Outcome, String> {
     let (mut values, mut shadows) = (from.to_vec(), shadows.to_vec());
     run(device, which, &mut values, &mut shadows).map_err(|e| format!("{which:?}: {e}"))?;
     Ok((values, shadows))
@@ -178,7 +185,8 @@ fn on_every_device(
         all.push(Way { name: "emulator", group: "fixed order", device: Box::new(emulator()) });
     }
     for way in &all {
-        let found = ran(case.run, &*way.device, which, from, shadows).map_err(|e| format!("{}: {e}", way.name))?;
+        let found =
+            ran(case.run, &*way.device, which, from, shadows).map_err(|e| format!("{}: {e}", way.name))?;
         *tally.entry("runs").or_default() += 1;
         let known = expected.or(first.as_ref().map(|f| &f.0[..])).unwrap_or(&found.0);
         alike(&found.0, known).map_err(|e| format!("{which:?}, {}: {e}", way.name))?;
@@ -202,7 +210,8 @@ fn on_arguments(case: &Case, k: u64, dice: &mut Dice, tally: &mut Tally) -> Resu
     let text = |e: Error| e.to_string();
     let cpu = Cpu::with_threads(1);
     let kept = |values: &[Data]| ran(case.run, &cpu, Run::Keep, values, &[]).map(|(values, _)| values);
-    let plainly = |values: &[Data], which: Run| ran(case.run, &cpu, which, values, &[]).map(|(values, _)| values);
+    let plainly =
+        |values: &[Data], which: Run| ran(case.run, &cpu, which, values, &[]).map(|(values, _)| values);
     let mut before = (case.start)();
     if k > 0 {
         // multiples of 1/64, as those at first are
@@ -258,7 +267,9 @@ fn on_arguments(case: &Case, k: u64, dice: &mut Dice, tally: &mut Tally) -> Resu
         Verdict::Agrees => {}
         Verdict::Rough => *tally.entry("rough").or_default() += 1,
         Verdict::Differs(quotients) => {
-            return Err(format!("the derivative is {derivative} by the adjoint, {quotients:?} by differences"))
+            return Err(format!(
+                "the derivative is {derivative} by the adjoint, {quotients:?} by differences"
+            ))
         }
     }
     if case.tangent {
@@ -297,7 +308,8 @@ fn exactly(case: &Case, fixed: &Fixed, tally: &mut Tally) -> Result<(), String> 
     let (near, _) = ran(case.run, &Cpu::with_threads(1), Run::Plain, &(case.start)(), &[])?;
     let tolerance = if fixed.name.contains("I32") { 0.1 } else { 2e-3 };
     let (a, b) = (after.unwrap_or_default(), near);
-    let (a, b): (Vec<f64>, Vec<f64>) = (a.iter().flat_map(reals).collect(), b.iter().flat_map(reals).collect());
+    let (a, b): (Vec<f64>, Vec<f64>) =
+        (a.iter().flat_map(reals).collect(), b.iter().flat_map(reals).collect());
     match a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < tolerance * b.abs().max(1.0)) {
         true => Ok(()),
         false => Err(format!("far from the plain program\n{a:?}\n{b:?}")),

@@ -23,10 +23,10 @@ pub mod prelude {
 pub mod forms_prelude {
     pub use crate::forms::{Case, Fixed, Run};
     pub use ndarray::Array2;
+    pub use rev_core::scalar::fraction::{U100, U16, U20};
     pub use rev_core::value::{Data, DynArg};
     pub use rev_cpu::prelude::*;
     pub use rev_cpu::prelude::{Error, Primal};
-    pub use rev_core::scalar::fraction::{U100, U16, U20};
     pub use rev_numbers::{Log, MaxPlus, MinPlus, Odd};
 
     /// A number of any type.

@@ -70,7 +70,7 @@ pub struct Maker<'a> {
     top: bool,
     /// Elements that were converted into.
     converted: usize,
-    /// In the steps of a loop with `#[checkpoint]`: what may be assigned.
+    /// Functions that may be called.
     helpers: Vec<Function>,
 }
 
@@ -250,7 +250,8 @@ impl Maker<'_> {
 
     fn helper(&mut self) {
         let declared = |s: &str| Type::Declared(s.into());
-        let param = |name: &str, ty: Type, written: bool| Param { name: name.into(), ty, written, zero: false };
+        let param =
+            |name: &str, ty: Type, written: bool| Param { name: name.into(), ty, written, zero: false };
         let mut params = vec![param("y", Type::Real, true)];
         match self.form.theme {
             Theme::Matches | Theme::Checkpoints => params.push(param("e", declared("Kind"), false)),
@@ -274,7 +275,8 @@ impl Maker<'_> {
         let n = self.form.long;
         let declared = |s: &str| Type::Declared(s.into());
         let slice = |ty: Type| Type::Slice(Box::new(ty), n);
-        let param = |name: &str, ty: Type, written: bool| Param { name: name.into(), ty, written, zero: false };
+        let param =
+            |name: &str, ty: Type, written: bool| Param { name: name.into(), ty, written, zero: false };
         let mut params = vec![
             param("y", slice(Type::Real), true),
             param("z", Type::Real, true),
@@ -330,7 +332,6 @@ impl Maker<'_> {
             false => self.block(7),
         };
         params.retain(|p| super::mentions(&body, &p.name));
-        // something has to be left that is written
         self.form.functions.push(Function { name: "program".into(), params, body });
     }
 
@@ -385,7 +386,9 @@ impl Maker<'_> {
     fn pick(&mut self, write: bool, add: bool, holds: impl Fn(&Holds) -> bool) -> Option<Slot> {
         let target = self.target.clone();
         let apart = |s: &&Slot| {
-            target.as_ref().is_none_or(|t| s.root != t.root || !(begins(&s.pieces, &t.pieces) || begins(&t.pieces, &s.pieces)))
+            target.as_ref().is_none_or(|t| {
+                s.root != t.root || !(begins(&s.pieces, &t.pieces) || begins(&t.pieces, &s.pieces))
+            })
         };
         let fits = |s: &&Slot| self.may(s, write, add) && holds(&s.holds);
         let fits: Vec<Slot> = self.slots.iter().filter(fits).filter(apart).cloned().collect();
@@ -455,7 +458,9 @@ impl Maker<'_> {
             return match self.dice.below(4) {
                 0 => Expr::Constant("zero"),
                 1 => Expr::Constant("one"),
-                _ => Expr::Binary('*', Box::new(Expr::Number(self.decimal())), Box::new(Expr::Constant("one"))),
+                _ => {
+                    Expr::Binary('*', Box::new(Expr::Number(self.decimal())), Box::new(Expr::Constant("one")))
+                }
             };
         }
         match self.read(|h| *h == Holds::Real) {
@@ -489,12 +494,8 @@ impl Maker<'_> {
 
     fn scrutinee(&mut self) -> Option<Slot> {
         let form = &self.form;
-        let enums: Vec<String> = form
-            .types
-            .iter()
-            .filter(|d| matches!(d.of, Parts::Enum(_)))
-            .map(|d| d.name.clone())
-            .collect();
+        let enums: Vec<String> =
+            form.types.iter().filter(|d| matches!(d.of, Parts::Enum(_))).map(|d| d.name.clone()).collect();
         self.pick(false, false, |h| match h {
             Holds::Int | Holds::Option(_) => true,
             Holds::Declared(name) => enums.contains(name),
@@ -503,11 +504,7 @@ impl Maker<'_> {
     }
 
     /// Arms for every case, each with a guard or without.
-    fn arms<R>(
-        &mut self,
-        slot: &Slot,
-        mut make: impl FnMut(&mut Self) -> R,
-    ) -> Vec<(Pat, Option<Cond>, R)> {
+    fn arms<R>(&mut self, slot: &Slot, mut make: impl FnMut(&mut Self) -> R) -> Vec<(Pat, Option<Cond>, R)> {
         let mut heads = Vec::new();
         for _ in 0..1 + self.dice.below(3) {
             let Some((pat, names)) = self.refutable(slot) else { break };
@@ -658,7 +655,8 @@ impl Maker<'_> {
                 let rest = !pats.is_empty() && self.dice.chance(30);
                 if rest {
                     // what isn't mentioned is asked for nothing
-                    let wild: Vec<_> = pats.iter().filter(|(_, p)| !matches!(p, Pat::Wild)).cloned().collect();
+                    let wild: Vec<_> =
+                        pats.iter().filter(|(_, p)| !matches!(p, Pat::Wild)).cloned().collect();
                     pats = wild;
                 }
                 Pat::Fields(path, pats, rest)
@@ -696,7 +694,11 @@ impl Maker<'_> {
         Some(match self.dice.below(6) {
             0..=2 => {
                 let a = self.int(0)?;
-                Cond::Ints(a, ["<", ">=", "==", "!="][self.dice.below(4)], Int::Number(self.dice.below(4) as i64))
+                Cond::Ints(
+                    a,
+                    ["<", ">=", "==", "!="][self.dice.below(4)],
+                    Int::Number(self.dice.below(4) as i64),
+                )
             }
             3 => Cond::Not(Box::new(self.cond()?)),
             4 => {
@@ -929,7 +931,8 @@ impl Maker<'_> {
             };
             // a struct as a whole is what its parts are
             let whole = matches!(slot.holds, Holds::Declared(_)) && indexed.is_none();
-            let shared = matches!(slot.holds, Holds::Stack | Holds::Number(_) | Holds::Option(_) | Holds::Of(_));
+            let shared =
+                matches!(slot.holds, Holds::Stack | Holds::Number(_) | Holds::Option(_) | Holds::Of(_));
             self.slots[k].permission = match permission {
                 Permission::Add if whole || shared => Permission::Hidden,
                 _ if whole && slot.pieces.is_empty() => Permission::Hidden,
@@ -956,7 +959,8 @@ impl Maker<'_> {
 
     /// The variables whose change would change what is named.
     fn behind(&self, roots: Vec<String>) -> Vec<String> {
-        let of = |r: &String| self.slots.iter().find(|s| s.root == *r).map_or(r.clone(), |s| s.behind.clone());
+        let of =
+            |r: &String| self.slots.iter().find(|s| s.root == *r).map_or(r.clone(), |s| s.behind.clone());
         roots.iter().map(of).chain(roots.clone()).collect()
     }
 
@@ -1191,7 +1195,8 @@ impl Maker<'_> {
     // ---- conversions ----
 
     fn convert(&mut self) -> Option<Stmt> {
-        if self.parallel || !self.top || self.only.is_some() {
+        let is_known = self.slots.iter().any(|s| s.root == "w");
+        if self.parallel || !self.top || self.only.is_some() || !is_known {
             return None;
         }
         let at = self.converted;
@@ -1223,7 +1228,13 @@ impl Maker<'_> {
                 let own = self.own(&name, Holds::Real);
                 let body = self.freezing(vec!["w".into()], |m| m.with(vec![own], |m| m.block(2)));
                 let body = vec![Stmt::Compute(vec![convert], body)];
-                Some(Stmt::Ancilla { name, start: Start::Of("f64"), compute: false, prepare: Vec::new(), body })
+                Some(Stmt::Ancilla {
+                    name,
+                    start: Start::Of("f64"),
+                    compute: false,
+                    prepare: Vec::new(),
+                    body,
+                })
             }
             _ => None,
         }
@@ -1240,7 +1251,8 @@ impl Maker<'_> {
             ("v", Start::Vector(self.form.long), Type::Slice(Box::new(Type::Real), self.form.long)),
             ("m", Start::Int(1), Type::Of("i64")),
         ];
-        let chosen: Vec<_> = states.into_iter().filter(|(n, _, _)| *n == "u" || self.dice.chance(60)).collect();
+        let chosen: Vec<_> =
+            states.into_iter().filter(|(n, _, _)| *n == "u" || self.dice.chance(60)).collect();
         let before = self.slots.clone();
         for slot in &mut self.slots {
             if slot.permission == Permission::Write {
@@ -1285,7 +1297,8 @@ impl Maker<'_> {
         let checkpoint = Stmt::Checkpoint { var, count, every, body: steps };
         let mut body = vec![checkpoint];
         body.extend(rest);
-        let states = chosen.into_iter().zip(inits).map(|((name, start, _), begin)| (name.into(), start, begin));
+        let states =
+            chosen.into_iter().zip(inits).map(|((name, start, _), begin)| (name.into(), start, begin));
         vec![Stmt::States(states.collect(), body)]
     }
 

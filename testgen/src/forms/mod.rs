@@ -147,9 +147,7 @@ impl Form {
         };
         let of_enum = match ty {
             Type::Option(_) => true,
-            Type::Declared(name) => {
-                self.declared(name).is_some_and(|d| matches!(d.of, Parts::Enum(_)))
-            }
+            Type::Declared(name) => self.declared(name).is_some_and(|d| matches!(d.of, Parts::Enum(_))),
             _ => false,
         };
         let has_fields = matches!(ty, Type::Option(_)) || self.is_real(ty);
@@ -252,9 +250,9 @@ impl Form {
     fn is_for_gpus(&self) -> bool {
         let holds_arrays = |ty: &Type| match ty {
             Type::Declared(name) => match self.declared(name).map(|d| &d.of) {
-                Some(Parts::Struct(fields)) => {
-                    fields.iter().any(|(_, ty)| matches!(ty, Type::Vector(..) | Type::Matrix(..) | Type::Stack(_)))
-                }
+                Some(Parts::Struct(fields)) => fields
+                    .iter()
+                    .any(|(_, ty)| matches!(ty, Type::Vector(..) | Type::Matrix(..) | Type::Stack(_))),
                 _ => false,
             },
             _ => false,

@@ -181,15 +181,13 @@ impl Plain<'_> {
                 let zero = |ty: &str| if ty.starts_with('f') { "0.0" } else { "0" };
                 let text = match (back, lost.as_ref().map(|s| D.place(s))) {
                     (false, None) => format!("{to} = {from} as {y}; {from} = {};", zero(x)),
-                    (false, Some(s)) => format!(
-                        "{to} = {from} as {y}; {s}.push({from} - {to} as {x}); {from} = {};",
-                        zero(x)
-                    ),
+                    (false, Some(s)) => {
+                        format!("{to} = {from} as {y}; {s}.push({from} - {to} as {x}); {from} = {};", zero(x))
+                    }
                     (true, None) => format!("{from} = {to} as {x}; {to} = {};", zero(y)),
-                    (true, Some(s)) => format!(
-                        "{from} = {to} as {x} + {s}.pop().unwrap_or_default(); {to} = {};",
-                        zero(y)
-                    ),
+                    (true, Some(s)) => {
+                        format!("{from} = {to} as {x} + {s}.pop().unwrap_or_default(); {to} = {};", zero(y))
+                    }
                 };
                 self.line(&text)
             }

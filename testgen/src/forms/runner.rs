@@ -70,8 +70,7 @@ fn value(form: &Form, ty: &Type, dice: &mut Dice) -> String {
         Type::Pair => format!("({})", list(dice, &Type::Real, 2)),
         Type::Vector(of, n) | Type::Slice(of, n) => format!("vec![{}]", list(dice, of, *n)),
         Type::Matrix(n, m) => {
-            let rows: Vec<String> =
-                (0..*n).map(|_| format!("[{}]", list(dice, &Type::Real, *m))).collect();
+            let rows: Vec<String> = (0..*n).map(|_| format!("[{}]", list(dice, &Type::Real, *m))).collect();
             format!("ndarray::arr2(&[{}])", rows.join(", "))
         }
         Type::Stack(of) => format!("Stack::from(vec![{}])", list(dice, of, 2)),
@@ -175,10 +174,14 @@ fn run(form: &Form, f: &Function, scalar: &str, derivatives: bool, out: &mut Str
             .zip(&names)
             .enumerate()
             .map(|(k, (p, n))| {
-                format!("            let mut s{k} = {};\n            s{k}.store(&shadows[{k}])?;\n", shadow(p, n))
+                format!(
+                    "            let mut s{k} = {};\n            s{k}.store(&shadows[{k}])?;\n",
+                    shadow(p, n)
+                )
             })
             .collect();
-        let end: String = (0..names.len()).map(|k| format!("            shadows[{k}] = s{k}.load();\n")).collect();
+        let end: String =
+            (0..names.len()).map(|k| format!("            shadows[{k}] = s{k}.load();\n")).collect();
         let both: Vec<String> = f
             .params
             .iter()

@@ -35,8 +35,11 @@ impl Source<'_> {
         let mut generics = Vec::new();
         generics.extend(form.generic.then(|| "T: Real".to_string()));
         generics.extend(form.uses_named(f).then(|| "const N: usize".to_string()));
-        let params: Vec<String> =
-            f.params.iter().map(|p| format!("{}: {}", p.name, form.parameter(p, form.scalar(), "N"))).collect();
+        let params: Vec<String> = f
+            .params
+            .iter()
+            .map(|p| format!("{}: {}", p.name, form.parameter(p, form.scalar(), "N")))
+            .collect();
         let generics = if generics.is_empty() { String::new() } else { format!("<{}>", generics.join(", ")) };
         let (options, params) = (options.join(", "), params.join(", "));
         let _ = writeln!(self.out, "#[reversible({options})]\npub fn {}{generics}({params}) {{", f.name);
