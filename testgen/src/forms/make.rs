@@ -79,14 +79,14 @@ pub fn make(seed: u64) -> Form {
     let mut dice = Dice::new(seed ^ 0x5eed_f02a);
     let theme = [Theme::Matches, Theme::Structs, Theme::Numbers, Theme::Checkpoints][(seed % 4) as usize];
     let round = seed / 4;
-    let generic = !(theme == Theme::Matches && round % 2 == 1);
+    let generic = theme != Theme::Matches || round.is_multiple_of(2);
     let fixed = ["FixedI32<U16>", "FixedI64<U20>", "FixedI128<U100>", "Fixed43"][dice.below(4)];
     let form = Form {
         seed,
         theme,
         generic,
-        tangent: round % 3 != 0,
-        fixed: (generic && round % 2 == 0).then_some(fixed),
+        tangent: !round.is_multiple_of(3),
+        fixed: (generic && round.is_multiple_of(2)).then_some(fixed),
         long: [4, 19][dice.below(2)],
         types: Vec::new(),
         functions: Vec::new(),
@@ -147,11 +147,13 @@ impl Maker<'_> {
                 };
                 let named = self.dice.chance(50);
                 let label = |k: usize| if named { ["x", "y", "z"][k].to_string() } else { k.to_string() };
-                let fields = fields.into_iter().enumerate().map(|(k, ty)| (label(k), ty)).collect();
+                let fields: Vec<(String, Type)> =
+                    fields.into_iter().enumerate().map(|(k, ty)| (label(k), ty)).collect();
                 variants.push((name.to_string(), fields));
             }
-            let (_, last): &mut (String, Vec<(String, Type)>) = variants.last_mut().expect("two at least");
-            last[0].1 = Type::Real;
+            if let Some((_, fields)) = variants.last_mut() {
+                fields[0].1 = Type::Real;
+            }
             self.form.types.push(Declared { name: "Kind".into(), named: false, of: Parts::Enum(variants) });
         }
         if self.has(Theme::Structs) {
