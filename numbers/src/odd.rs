@@ -15,7 +15,7 @@ pub struct Odd<I: Integer> {
 #[reversible]
 impl<I: Integer> Odd<I> {
     /// `self *= y`. With `f = 2 by + 1`, `repr` becomes `f repr + by`, and `old`, what it was, is taken back by the reciprocal of `f`.
-    #[reversible]
+    #[reversible(inverse_adjoint)]
     pub fn mul_assign(&mut self, by: I) {
         let factor = 2 * by + 1;
         let reciprocal = 2 * Self::recip(by) + 1;

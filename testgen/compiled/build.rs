@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use rev_core::ir::{GenericKind, Mode};
 use rev_core::value::Data;
-use rev_testgen::suite::COMPILED;
+use rev_testgen::forms::{Form, ODD};
+use rev_testgen::suite::{COMPILED, FORMS};
 use rev_testgen::{rust_prelude, Element, Param, Program, What};
 
 /// The test targets: `tests/part_0.rs` and so on.
@@ -29,7 +30,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let seeds = first + part * count / PARTS..first + (part + 1) * count / PARTS;
         std::fs::write(folder.join(format!("part_{part}.rs")), programs(seeds)?)?;
     }
+    std::fs::write(folder.join("odd.rs"), ODD)?;
+    std::fs::write(folder.join("forms.rs"), forms(FORMS.seeds()?))?;
     Ok(())
+}
+
+/// The programs of source forms, each in a module, and the list of them.
+fn forms(seeds: impl Iterator<Item = u64>) -> String {
+    let (mut out, mut cases) = (String::new(), String::new());
+    for seed in seeds {
+        let allowed = "#![allow(unused, unreachable_patterns, overlapping_range_endpoints, non_snake_case, clippy::all)]";
+        let text = Form::generate(seed).module();
+        out += &format!(
+            "mod form_{seed} {{\n{allowed}\nuse rev_testgen_compiled::forms_prelude::*;\n{text}}}\n"
+        );
+        cases += &format!("&form_{seed}::FORM, ");
+    }
+    out + &format!("/// The programs.\npub static FORMS: &[&Case] = &[{cases}];\n")
 }
 
 /// The programs of some seeds, each in a module, and the list of them.

@@ -10,6 +10,7 @@ mod data;
 mod dice;
 mod expr;
 mod fault;
+pub mod forms;
 mod generator;
 mod mangle;
 mod prelude;

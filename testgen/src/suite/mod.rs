@@ -10,7 +10,7 @@
 
 pub mod interpreter;
 pub mod ledger;
-mod slopes;
+pub mod slopes;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -120,6 +120,10 @@ impl Suite {
 /// The suite of programs that the macro compiles (`testgen/compiled`), when it is built and when it is run.
 pub const COMPILED: Suite =
     Suite { name: "compiled", command: "cargo test -p rev-testgen-compiled", programs: 40 };
+
+/// The suite of programs of source forms, in the same place.
+pub const FORMS: Suite =
+    Suite { name: "forms", command: "cargo test -p rev-testgen-compiled --test forms", programs: 8 };
 
 /// A number from the environment.
 ///

@@ -8,7 +8,7 @@
 
 /// What differences say about a derivative.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// It is right.
     Agrees,
     /// It isn't, by these quotients.
@@ -17,7 +17,8 @@ pub(crate) enum Verdict {
     Rough,
 }
 
-const STEPS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
+/// About 1e-3 to 1e-6; powers of two, which differences in an `f32` are told by too.
+const STEPS: [f64; 4] = [1.0 / 1024.0, 1.0 / 8192.0, 1.0 / 131072.0, 1.0 / 1048576.0];
 
 /// How far numbers may be apart, relative to the larger one or 1.
 const TOLERANCE: f64 = 1e-5;
@@ -27,7 +28,7 @@ fn off(a: f64, b: f64) -> f64 {
 }
 
 /// Compares a derivative at 0 with differences of a function, which may not exist everywhere.
-pub(crate) fn compare(derivative: f64, f: &dyn Fn(f64) -> Option<f64>) -> Verdict {
+pub fn compare(derivative: f64, f: &dyn Fn(f64) -> Option<f64>) -> Verdict {
     let (mut found, mut sides) = (Vec::new(), Vec::new());
     let middle = f(0.0);
     for h in STEPS {

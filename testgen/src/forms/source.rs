@@ -1,0 +1,235 @@
+//! Statements in the language.
+
+use std::fmt::Write;
+
+use super::text::Dialect;
+use super::tree::*;
+use super::Form;
+
+pub struct Source<'a> {
+    form: &'a Form,
+    dialect: Dialect,
+    out: String,
+    indent: usize,
+}
+
+/// The program's types and functions.
+pub fn program(form: &Form) -> String {
+    let dialect = Dialect { scalar: form.scalar(), stars: false };
+    let mut s = Source { form, dialect, out: String::new(), indent: 0 };
+    form.functions.iter().for_each(|f| s.function(f));
+    s.out
+}
+
+impl Source<'_> {
+    fn function(&mut self, f: &Function) {
+        let form = self.form;
+        let mut options = Vec::new();
+        options.extend(form.tangent.then(|| "tangent".to_string()));
+        options.push("inverse_adjoint".into());
+        let constants: Vec<&str> =
+            f.params.iter().filter(|p| form.is_constant(p)).map(|p| &p.name[..]).collect();
+        if !constants.is_empty() {
+            options.push(format!("constant({})", constants.join(", ")));
+        }
+        let mut generics = Vec::new();
+        generics.extend(form.generic.then(|| "T: Real".to_string()));
+        generics.extend(form.uses_named(f).then(|| "const N: usize".to_string()));
+        let params: Vec<String> = f
+            .params
+            .iter()
+            .map(|p| format!("{}: {}", p.name, form.parameter(p, form.scalar(), "N")))
+            .collect();
+        let generics = if generics.is_empty() { String::new() } else { format!("<{}>", generics.join(", ")) };
+        let (options, params) = (options.join(", "), params.join(", "));
+        let _ = writeln!(self.out, "#[reversible({options})]\npub fn {}{generics}({params}) {{", f.name);
+        self.indent += 1;
+        self.block(&f.body);
+        self.indent -= 1;
+        self.out.push_str("}\n\n");
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{}{text}", "    ".repeat(self.indent));
+    }
+
+    fn block(&mut self, block: &[Stmt]) {
+        block.iter().for_each(|s| self.stmt(s));
+    }
+
+    fn braces(&mut self, head: &str, block: &[Stmt]) {
+        self.line(&format!("{head}{{"));
+        self.indent += 1;
+        self.block(block);
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    fn place(&self, p: &Place) -> String {
+        self.dialect.place(p)
+    }
+
+    fn target(&self, p: &Place) -> String {
+        let star = if p.by_reference && p.path.is_empty() && p.root.len() % 2 == 1 { "*" } else { "" };
+        format!("{star}{}", self.place(p))
+    }
+
+    fn made(&self, of: &str, fields: &Literal) -> String {
+        let generics = |of: &str| format!("::{}", self.form.arguments_of(of, self.form.scalar(), "N"));
+        self.dialect.literal(of, fields, &generics)
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        let d = self.dialect;
+        match s {
+            Stmt::Update(p, op, e) => self.line(&format!("{} {op}= {};", self.target(p), d.expr(e))),
+            Stmt::IntUpdate(p, op, n) => self.line(&format!("{} {op}= {};", self.target(p), d.int(n))),
+            Stmt::Neg(p) => self.line(&format!("neg({});", self.place(p))),
+            Stmt::Swap(a, b) => self.line(&format!("swap({}, {});", self.place(a), self.place(b))),
+            Stmt::Sum { place, op, other, of: _ } => {
+                self.line(&format!("{} {op}= fields({});", self.target(place), self.place(other)))
+            }
+            Stmt::SumMade { place, op, of, made } => {
+                self.line(&format!("{} {op}= {};", self.target(place), self.made(of, made)))
+            }
+            Stmt::Scale { place, op, system: _, by } => {
+                self.line(&format!("{} {op}= {};", self.target(place), self.num(by)))
+            }
+            Stmt::Let(name, e, body) => {
+                self.line("{");
+                self.indent += 1;
+                self.line(&format!("let {name} = {};", d.expr(e)));
+                self.block(body);
+                self.indent -= 1;
+                self.line("}");
+            }
+            Stmt::LetStruct(name, of, made, body) => {
+                self.line("{");
+                self.indent += 1;
+                self.line(&format!("let {name} = {};", self.made(of, made)));
+                self.block(body);
+                self.indent -= 1;
+                self.line("}");
+            }
+            Stmt::Ancilla { name, start, compute, prepare, body } => {
+                self.line("{");
+                self.indent += 1;
+                self.line(&format!("let mut {name}{};", self.start(start)));
+                match compute {
+                    true if !prepare.is_empty() => self.braces("#[compute] ", prepare),
+                    _ => self.block(prepare),
+                }
+                self.block(body);
+                self.indent -= 1;
+                self.line("}");
+            }
+            Stmt::States(states, body) => {
+                for (name, start, begin) in states {
+                    self.line(&format!("let mut {name}{};", self.start(start)));
+                    self.block(begin);
+                }
+                self.block(body);
+            }
+            Stmt::Compute(prepare, body) => {
+                self.braces("#[compute] ", prepare);
+                self.block(body);
+            }
+            Stmt::If(c, a, b) => {
+                self.braces(&format!("if {} ", d.cond(c)), a);
+                self.otherwise(b);
+            }
+            Stmt::IfLet(pat, p, a, b) => {
+                self.braces(&format!("if let {} = {} ", pat.text(), self.place(p)), a);
+                self.otherwise(b);
+            }
+            Stmt::Match(p, arms) => {
+                self.line(&format!("match {} {{", self.place(p)));
+                self.indent += 1;
+                for (pat, guard, body) in arms {
+                    self.braces(&format!("{}{} => ", pat.text(), d.guard(guard)), body);
+                }
+                self.indent -= 1;
+                self.line("}");
+            }
+            Stmt::For { var, count, parallel, body } => {
+                let range = format!("0..{count}");
+                let range = if *parallel { format!("par({range})") } else { range };
+                self.braces(&format!("for {var} in {range} "), body);
+            }
+            Stmt::Inverse(body) => self.braces("#[inverse] ", body),
+            Stmt::Call(name, inverse, args) => {
+                let args: Vec<String> = args
+                    .iter()
+                    .map(|a| match a {
+                        Arg::Write(p) => format!("&mut {}", self.place(p)),
+                        Arg::Read(p) => format!("&{}", self.place(p)),
+                        Arg::Made(of, made) => format!("&{}", self.made(of, made)),
+                        Arg::Value(e) => d.expr(e),
+                    })
+                    .collect();
+                let inverse = if *inverse { "::inverse" } else { "" };
+                self.line(&format!("{name}{inverse}({});", args.join(", ")));
+            }
+            Stmt::Convert { from, to, lost, types: _ } => {
+                let lost = lost.as_ref().map_or(String::new(), |s| format!(", {}", self.place(s)));
+                self.line(&format!("convert({}, {}{lost});", self.place(from), self.place(to)));
+            }
+            Stmt::Push(s, p, _) => self.line(&format!("push({}, {});", self.place(s), self.place(p))),
+            Stmt::Checkpoint { var, count, every, body } => {
+                let every = every.map_or(String::new(), |m| format!("(every = {m})"));
+                self.line(&format!("#[checkpoint{every}]"));
+                self.braces(&format!("for {var} in 0..{count} "), body);
+            }
+            Stmt::Assign(p, e) => self.line(&format!("{} = {};", self.place(p), d.expr(e))),
+            Stmt::AssignInt(p, n) => self.line(&format!("{} = {};", self.place(p), d.int(n))),
+        }
+    }
+
+    fn otherwise(&mut self, block: &[Stmt]) {
+        if !block.is_empty() {
+            self.out.truncate(self.out.trim_end().len());
+            self.out.push_str(" else {\n");
+            self.indent += 1;
+            self.block(block);
+            self.indent -= 1;
+            self.line("}");
+        }
+    }
+
+    /// From the type of an ancilla on.
+    fn start(&self, start: &Start) -> String {
+        let t = self.form.scalar();
+        let zero = if self.form.generic { "T::zero()".to_string() } else { "0.0".to_string() };
+        match start {
+            Start::Real(v) if *v == 0.0 => format!(": {t} = {zero}"),
+            Start::Real(v) if self.form.generic => format!(": T = T::from_f64({v:?})"),
+            Start::Real(v) => format!(": f64 = {v:?}"),
+            Start::Of(ty) if ty.starts_with('f') => format!(": {ty} = 0.0"),
+            Start::Of(ty) => format!(": {ty} = 0"),
+            Start::Int(v) => format!(" = {v}i64"),
+            Start::Array(n) => format!(" = [{zero}; {n}]"),
+            Start::Vector(n) => format!(" = vec![{zero}; {n}]"),
+            Start::Like(p, _) => format!(" = zeros_like({})", self.place(p)),
+            Start::Made(of, made) => format!(" = {}", self.made(of, made)),
+            Start::One(System::Odd) => " = Odd::<u32>::zero()".into(),
+            Start::One(system) => format!(" = {system:?}::<{t}>::zero()"),
+        }
+    }
+
+    fn num(&self, n: &Num) -> String {
+        let operand = |n: &Num| match n {
+            Num::Read(_) | Num::Odd(_) => self.num(n),
+            n => format!("({})", self.num(n)),
+        };
+        match n {
+            Num::Read(p) => self.place(p),
+            Num::Of(e) => self.dialect.expr(e),
+            Num::Odd(v) => v.to_string(),
+            Num::Binary(op, a, b) => format!("{} {op} {}", operand(a), operand(b)),
+            Num::Powi(a, n) => format!("({}).powi({n})", self.num(a)),
+            Num::Powf(a, p) => format!("({}).powf({p:?})", self.num(a)),
+            Num::Function("neg", a) => format!("-({})", self.num(a)),
+            Num::Function(name, a) => format!("({}).{name}()", self.num(a)),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Expressions as text. Those of the language are Rust syntax, so the two languages differ in how types and whole variables
+//! are written only; what they mean is decided by rev's macro in one and by rustc in the other.
+
+use super::tree::*;
+
+/// Of which language a text is.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect {
+    /// The name of the scalar type: `T`, or `f64`.
+    pub scalar: &'static str,
+    /// Whether references are followed with a star.
+    pub stars: bool,
+}
+
+impl Dialect {
+    pub fn place(&self, p: &Place) -> String {
+        let mut text = match self.stars && p.by_reference && p.path.is_empty() {
+            true => format!("(*{})", p.root),
+            false => p.root.clone(),
+        };
+        for step in &p.path {
+            text += &match step {
+                Step::Field(name) => format!(".{name}"),
+                Step::Element(k) => format!(".{k}"),
+                Step::Index(at) if at.len() == 1 => format!("[{}]", index(&at[0])),
+                Step::Index(at) => format!("[[{}]]", at.iter().map(index).collect::<Vec<_>>().join(", ")),
+            };
+        }
+        text
+    }
+
+    /// A real number; parts of operations stand in parentheses.
+    pub fn expr(&self, e: &Expr) -> String {
+        match e {
+            Expr::Read(p) => self.place(p),
+            Expr::Number(v) => format!("{v:?}"),
+            Expr::Constant(name) if self.scalar == "T" => format!("T::{name}()"),
+            Expr::Constant("zero") => "0.0f64".into(),
+            Expr::Constant(_) => "1.0f64".into(),
+            Expr::Neg(a) => format!("-({})", self.expr(a)),
+            Expr::Binary(op, a, b) => format!("{} {op} {}", self.operand(a), self.operand(b)),
+            Expr::Function(name, a) => format!("({}).{name}()", self.expr(a)),
+            Expr::OfInt(n) => format!("(({}) as {})", self.int(n), self.scalar),
+            Expr::If(c, a, b) => {
+                format!("if {} {{ {} }} else {{ {} }}", self.cond(c), self.expr(a), self.expr(b))
+            }
+            Expr::Match(p, arms) => {
+                let arms = arms.iter().map(|(pat, guard, e)| {
+                    let value = self.expr(e);
+                    format!("{}{} => {value}, ", pat.text(), self.guard(guard))
+                });
+                format!("match {} {{ {}}}", self.place(p), arms.collect::<String>())
+            }
+            Expr::IfLet(pat, p, a, b) => format!(
+                "if let {} = {} {{ {} }} else {{ {} }}",
+                pat.text(),
+                self.place(p),
+                self.expr(a),
+                self.expr(b)
+            ),
+            Expr::Block(name, value, e) => {
+                format!("{{ let {name} = {}; {} }}", self.expr(value), self.expr(e))
+            }
+        }
+    }
+
+    fn operand(&self, e: &Expr) -> String {
+        match e {
+            Expr::Read(_) | Expr::Number(_) | Expr::Constant(_) | Expr::OfInt(_) => self.expr(e),
+            e => format!("({})", self.expr(e)),
+        }
+    }
+
+    pub fn int(&self, n: &Int) -> String {
+        match n {
+            Int::Number(v) => format!("{v}"),
+            Int::Read(p) => self.place(p),
+            Int::Var(name) => format!("({name} as i64)"),
+            Int::Rem(a, n) => format!("({}) % {n}", self.int(a)),
+            Int::Binary(op, a, b) => format!("({}) {op} ({})", self.int(a), self.int(b)),
+            Int::Match(p, arms) => {
+                let arms = arms.iter().map(|(pat, guard, n)| {
+                    format!("{}{} => {}, ", pat.text(), self.guard(guard), self.int(n))
+                });
+                format!("match {} {{ {}}}", self.place(p), arms.collect::<String>())
+            }
+        }
+    }
+
+    pub fn guard(&self, guard: &Option<Cond>) -> String {
+        guard.as_ref().map_or(String::new(), |c| format!(" if {}", self.cond(c)))
+    }
+
+    pub fn cond(&self, c: &Cond) -> String {
+        match c {
+            Cond::Ints(a, op, b) => format!("({}) {op} ({})", self.int(a), self.int(b)),
+            Cond::Reals(a, op, b) => format!("({}) {op} ({})", self.expr(a), self.expr(b)),
+            Cond::Not(c) => format!("!({})", self.cond(c)),
+            Cond::Both(a, op, b) => format!("({}) {op} ({})", self.cond(a), self.cond(b)),
+        }
+    }
+
+    /// A struct that is written out; `generics` follow the names of structs, or nothing.
+    pub fn literal(&self, of: &str, fields: &Literal, generics: &dyn Fn(&str) -> String) -> String {
+        let fields = fields.iter().map(|(name, value)| {
+            let value = match value {
+                FieldValue::Real(e) => self.expr(e),
+                FieldValue::Int(n) => self.int(n),
+                FieldValue::Array(each) => {
+                    format!("[{}]", each.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", "))
+                }
+                FieldValue::Pair(a, b) => format!("({}, {})", self.expr(a), self.expr(b)),
+            };
+            format!("{name}: {value}")
+        });
+        format!("{of}{} {{ {} }}", generics(of), fields.collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn index(at: &At) -> String {
+    match at {
+        At::Number(n) => n.to_string(),
+        At::Var(name) => name.clone(),
+        At::Shifted(name, by, n) => format!("({name} + {by}) % {n}"),
+        At::Mirrored(name, n) => format!("{} - {name}", n - 1),
+    }
+}
+
+impl Pat {
+    pub fn text(&self) -> String {
+        let list = |of: &[Pat]| of.iter().map(Pat::text).collect::<Vec<_>>().join(", ");
+        match self {
+            Pat::Wild => "_".into(),
+            Pat::Number(n) => n.to_string(),
+            Pat::Range(a, b) => format!("{a}..={b}"),
+            Pat::Open(a, b) => {
+                let end = |n: &Option<i64>| n.map_or(String::new(), |n| n.to_string());
+                let dots = if b.is_some() { "..=" } else { ".." };
+                format!("{}{dots}{}", end(a), end(b))
+            }
+            Pat::Or(of) => of.iter().map(Pat::text).collect::<Vec<_>>().join(" | "),
+            Pat::Name(name) => name.clone(),
+            Pat::At(name, p) => match **p {
+                Pat::Or(_) => format!("{name} @ ({})", p.text()),
+                _ => format!("{name} @ {}", p.text()),
+            },
+            Pat::Tuple(path, of) if of.is_empty() => path.clone(),
+            Pat::Tuple(path, of) => format!("{path}({})", list(of)),
+            Pat::Fields(path, of, rest) => {
+                let fields = of.iter().map(|(name, p)| match p {
+                    Pat::Name(own) if own == name => name.clone(),
+                    p => format!("{name}: {}", p.text()),
+                });
+                let mut fields: Vec<String> = fields.collect();
+                fields.extend(rest.then(|| "..".to_string()));
+                format!("{path} {{ {} }}", fields.join(", "))
+            }
+        }
+    }
+}
