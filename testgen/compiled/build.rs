@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn forms(seeds: impl Iterator<Item = u64>) -> String {
     let (mut out, mut cases) = (String::new(), String::new());
     for seed in seeds {
-        let allowed = "#![allow(unused, unreachable_patterns, overlapping_range_endpoints, non_snake_case, clippy::all)]";
+        let allowed = "#![allow(unused, unreachable_patterns, overlapping_range_endpoints, non_snake_case, clippy::all, clippy::unwrap_used)]";
         let text = Form::generate(seed).module();
         out += &format!(
             "mod form_{seed} {{\n{allowed}\nuse rev_testgen_compiled::forms_prelude::*;\n{text}}}\n"
