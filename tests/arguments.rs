@@ -1,36 +1,13 @@
 //! Every form of argument: values, inverses and gradients, on every device.
 
+#[path = "../rev-cpu/tests/common/mod.rs"]
+mod common;
+
 use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
+use common::{devices, verify, verify_exact};
 use ndarray::{array, s, Array, ArrayView, Ix1, Ix2};
 use rev::prelude::*;
 use rev::scalar::{Fixed43, Integer, Ring};
-
-/// The devices on which every program has to give the same.
-fn devices() -> [Box<dyn Device>; 3] {
-    [Box::new(Cpu::new()), Box::new(Cpu::new().checks(false)), Box::new(Interpreter::new())]
-}
-
-/// Checks the inverse and the gradient of a function on every device.
-macro_rules! verify {
-    ($f:ident, $($arg:expr),* $(,)?) => {
-        for device in devices() {
-            let back = $f::check_inverse(&*device, $($arg),*).unwrap();
-            assert!(back.passed(), "{} on {}:\n{back}", stringify!($f), device.name());
-            let gradient = $f::check_gradient(&*device, $($arg),*).unwrap();
-            assert!(gradient.passed(), "{} on {}:\n{gradient}", stringify!($f), device.name());
-        }
-    };
-}
-
-/// Checks that a function's inverse restores every bit, on every device.
-macro_rules! verify_exact {
-    ($f:ident, $($arg:expr),* $(,)?) => {
-        for device in devices() {
-            let back = $f::check_inverse(&*device, $($arg),*).unwrap();
-            assert!(back.is_exact(), "{} on {}:\n{back}", stringify!($f), device.name());
-        }
-    };
-}
 
 // scalars: by value, by reference, written
 

@@ -1,7 +1,6 @@
 //! The page of tables.
 
 use std::fmt::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::checks::Cost;
 use super::level::Level;
@@ -25,28 +24,13 @@ pub struct Results {
     pub checks: Vec<Cost>,
 }
 
-/// The day and the processor, where the system says which one it is.
+/// The processor, where the system says which one it is.
 fn place() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (year, month, day) = date(now.as_secs() / 86_400);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = system.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map_or("a processor without a name", |(_, name)| name.trim());
-    format!("{year}-{month:02}-{day:02}, on {cores} cores of {model}")
-}
-
-/// The date of a day, counted from 1970 on, of the Gregorian calendar (H. Hinnant, "chrono-compatible low-level date algorithms").
-fn date(days: u64) -> (u64, u64, u64) {
-    // years begin in March, so that a leap day is the last one
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (era * 400 + year + later, month, day)
+    format!("on {cores} cores of {model}")
 }
 
 /// `docs/benchmarks.md`, written with these options; the tables are printed too.
@@ -54,7 +38,7 @@ pub fn page(options: &str, sizes: &Sizes, results: &Results) -> Result<String, F
     let Results { bessel, gmm, ba, memory, levels, checks } = results;
     let mut page = String::from("# Benchmarks\n\n");
     page += &format!(
-        "Written by `cargo run --release --example bench_report -- {options}`, {}.\n\
+        "Written by `cargo run --release --example bench_report -- {options}` {}.\n\
          One thread, `f64`; the shortest of several\n\
          times (the thread's own, of the processor) taken in turns; **F** is the plain Rust twin's forward run in the same run, and ratios are to it.\n\
          Checks are on, as they are unless a program turns them off, except where it says so. Published ratios are from arXiv:2003.04617 (tables 3, 5, 6), each over\n\
