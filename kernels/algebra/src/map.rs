@@ -43,7 +43,7 @@
 //!     accounts.remove(3, &mut rest);
 //! }
 //!
-//! let (mut rest, mut accounts, mut opened) = (0.0, Map::from_iter([(3, 5.0), (1, 2.0)]), false);
+//! let (mut rest, mut accounts, mut opened) = (0.0, Map::with_entries(4, [(3, 5.0), (1, 2.0)]), false);
 //! pay(&mut rest, &mut accounts, 1.5, &mut opened).unwrap();
 //! assert_eq!((rest, &accounts, opened), (3.5, &Map::with_entries(4, [(1, 2.0), (7, 1.5)]), true));
 //! pay::inverse(&mut rest, &mut accounts, 1.5, &mut opened).unwrap();
