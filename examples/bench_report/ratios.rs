@@ -125,8 +125,6 @@ where
         .bold_line_style(BLACK.mix(0.15))
         .x_desc(panel.instances)
         .x_labels(instances.len())
-        // the axis has one behind the last instance too
-        .set_tick_mark_size(LabelAreaPosition::Bottom, 0)
         .x_label_formatter(&label)
         .y_label_formatter(&|ratio| format!("{ratio}"))
         .y_desc("time / plain forward run")
