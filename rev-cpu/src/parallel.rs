@@ -126,13 +126,21 @@ pub trait Combine<E>: Copy + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Sum;
 
+/// The same of what may be a struct, field by field.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields;
+
 /// `^=`.
 #[derive(Clone, Copy, Debug)]
 pub struct Parity;
 
+/// Numbers of 32 bits, and what is made of them; those of 64 keep more than ten digits of any sum.
+const fn is_rounded<E>() -> bool {
+    std::mem::align_of::<E>() < std::mem::align_of::<f64>()
+}
+
 impl<E: Linear> Combine<E> for Sum {
-    // numbers of 32 bits, and what is made of them; those of 64 keep more than ten digits of any sum
-    const ROUNDED: bool = std::mem::align_of::<E>() < std::mem::align_of::<f64>();
+    const ROUNDED: bool = is_rounded::<E>();
     #[inline(always)]
     fn neutral(like: &E) -> E {
         let mut zero = like.clone();
@@ -142,6 +150,18 @@ impl<E: Linear> Combine<E> for Sum {
     #[inline(always)]
     fn combine(a: &mut E, b: &E) {
         a.accumulate(b);
+    }
+}
+
+impl<E: Primal> Combine<E> for Fields {
+    const ROUNDED: bool = is_rounded::<E>();
+    #[inline(always)]
+    fn neutral(like: &E) -> E {
+        like.zero_like()
+    }
+    #[inline(always)]
+    fn combine(a: &mut E, b: &E) {
+        a.add_each(b, false);
     }
 }
 

@@ -141,6 +141,7 @@ programs! {
         // conditions and conversions of literals alone
         select 1: if powf(2.0, 3.0) > 7.5 && 2 < 3 && 0.5 * 3.0 != 2.0 { x * 2.5 } else { x };
         select 1: (2.5 as T) * x + (2 as T) * x + (powf(2.0, 3.0) as T) * x;
+        select 1: (((if x > 0.5 { 7 } else { 4 }) % 5) as T) * x + ((if x > 0.5 { 1.5 } else { 2.0 }) as T) * x;
     }
 }
 

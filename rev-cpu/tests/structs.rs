@@ -5,6 +5,7 @@
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{arr2, Array2};
 use rev_core::interp::Interpreter;
+use rev_core::tolerance::Options;
 use rev_cpu::prelude::*;
 
 /// A layer: `tanh(w x + b)`.
@@ -187,6 +188,41 @@ fn fields_are_used_by_parallel_loops() {
         spread::run_inverse(&cpu, &mut model, &x).unwrap();
         assert_abs_diff_eq!(model.w[..], start.w[..], epsilon = 1e-14);
         assert!(whole::check_gradient(&cpu, &0.0, &[0.5; 3], &start, &x[..3]).unwrap().passed());
+    }
+}
+
+/// Sums into a number, an element, elements by an index array, and all of the structs in an array.
+#[reversible(tangent)]
+fn collected<T: Real>(model: &mut Model<T>, units: &mut [Model<T>], unit: &Model<T>, x: &[T], k: &[usize]) {
+    for i in par(0..x.len()) {
+        model.scale += x[i] * x[i];
+        model.bins[1] -= x[i];
+        model.w[k[i]] += x[i] * unit.w[1];
+        units[k[i]] += fields(unit);
+        units[0].scale -= x[i];
+    }
+}
+
+#[test]
+fn sums_into_fields_run_on_threads() {
+    let (start, x) = model(600);
+    let k: Vec<usize> = (0..600).map(|i| i * i % 3).collect();
+    let unit = model(3).0;
+    let bits = |device: &dyn Device| {
+        let (mut model, mut units) = (start.clone(), vec![unit.clone(); 3]);
+        collected::run(device, &mut model, &mut units, &unit, &x, &k).unwrap();
+        let there = format!("{model:?} {units:?}");
+        collected::run_inverse(device, &mut model, &mut units, &unit, &x, &k).unwrap();
+        assert_abs_diff_eq!(model.scale, start.scale, epsilon = 1e-10);
+        assert_abs_diff_eq!(model.w[..], start.w[..], epsilon = 1e-12);
+        there
+    };
+    let first = bits(&Interpreter::with_options(Options { deterministic: true, ..Options::default() }));
+    for threads in [1, 3] {
+        let cpu = Cpu::with_threads(threads).parallel_from(0);
+        bits(&cpu);
+        assert_eq!(bits(&cpu.clone().deterministic(true)), first);
+        assert_eq!(bits(&cpu.deterministic(true).checks(false)), first);
     }
 }
 

@@ -49,3 +49,14 @@ fn what_is_used_once_has_no_name() {
     let text = pulled("y += sqrt(sqrt(a))");
     assert!(text.contains("absorb(absorb(y_bar") && !text.contains("Shadow<_>"), "{text}");
 }
+
+#[test]
+fn a_name_may_only_seem_to_depend_on_what_carries_a_derivative() {
+    let value = "if a < 1.0 { let v = if b < 2.0 { let w = b;2.0 } else { 3.0 };v - v } else { b }";
+    let text = format!("fn f(y: &mut f64, a: f64, b: f64) {{ y += cos({value}) }}");
+    let checked = check(parse_function(&text).unwrap()).unwrap_or_else(|d| panic!("{d:?}"));
+    for form in [Adjoint::LEAN, Adjoint::REVERSIBLE] {
+        let made = adjoint(&checked, form);
+        assert!(made.defects.is_empty(), "{form:?}: {:?}", made.defects);
+    }
+}

@@ -126,8 +126,7 @@ struct Way {
     device: Box<dyn Device>,
 }
 
-/// In a fixed order the CPU and the others are groups of their own: a loop that adds to a part of a struct and has another part to
-/// itself runs in order on the CPU, where the others add in a tree.
+/// In a fixed order all have the same bits.
 fn ways() -> Vec<Way> {
     let way = |name, group, device: Cpu| Way { name, group, device: Box::new(device) };
     let one = || Cpu::with_threads(1);
@@ -142,7 +141,11 @@ fn ways() -> Vec<Way> {
         way("threads without checks", "", several().checks(false)),
         way("threads in a fixed order", "fixed order", fixed_order()),
         way("threads in a fixed order without checks", "fixed order", fixed_order().checks(false)),
-        Way { name: "interpreter", group: "tree", device: Box::new(Interpreter::with_options(options)) },
+        Way {
+            name: "interpreter",
+            group: "fixed order",
+            device: Box::new(Interpreter::with_options(options)),
+        },
     ]
 }
 
@@ -182,7 +185,7 @@ fn on_every_device(
     let mut groups: Vec<(&str, String, &str)> = Vec::new();
     let mut all = ways();
     if case.is_for_gpus {
-        all.push(Way { name: "emulator", group: "tree", device: Box::new(emulator()) });
+        all.push(Way { name: "emulator", group: "fixed order", device: Box::new(emulator()) });
     }
     for way in &all {
         let found =

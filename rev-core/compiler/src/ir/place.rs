@@ -174,6 +174,12 @@ impl Place {
             && self.path.iter().zip(&other.path).all(same)
     }
 
+    /// The fields with which the path begins.
+    pub fn field(&self) -> &[Step] {
+        let end = self.path.iter().position(|s| !matches!(s, Step::Field(_) | Step::Element(_)));
+        &self.path[..end.unwrap_or(self.path.len())]
+    }
+
     /// The index expressions on the path.
     pub fn indices(&self) -> impl Iterator<Item = &Expr> {
         self.path.iter().flat_map(Step::exprs)

@@ -224,7 +224,7 @@ impl All<'_> {
                 &mut self.uses[last]
             }
         };
-        let path = field_of(q);
+        let path = q.field();
         if path.is_empty() {
             uses.whole = true;
             return;
@@ -253,12 +253,6 @@ impl All<'_> {
     }
 }
 
-/// The fields with which the path of a place begins.
-fn field_of(q: &Place) -> &[Step] {
-    let end = q.path.iter().position(|s| !matches!(s, Step::Field(_) | Step::Element(_)));
-    &q.path[..end.unwrap_or(q.path.len())]
-}
-
 /// Names what is lent by the variables that it is lent to.
 fn rename(stmt: &mut Stmt, loans: &[(Place, VarId)]) {
     if loans.is_empty() {
@@ -284,7 +278,7 @@ fn rename_in(e: &mut Expr, loans: &[(Place, VarId)]) {
 /// Names a place by what is lent.
 pub fn rename_lent(q: &mut Place, loans: &[(Place, VarId)]) {
     q.each_index_mut(&mut |e| rename_in(e, loans));
-    let fields = field_of(q);
+    let fields = q.field();
     if let Some((lent, var)) = loans.iter().find(|(lent, _)| lent.var == q.var && lent.path == fields) {
         q.path.drain(..lent.path.len());
         q.var = *var;

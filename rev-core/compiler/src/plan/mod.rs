@@ -62,7 +62,7 @@ pub(crate) use lend::lend;
 pub use lend::{loan, rename_lent};
 pub use parallel::{loops, Adds, Around, Loop};
 pub use products::has_fused_product_outside;
-pub use roles::Role;
+pub use roles::{adds_by_field, Role};
 pub use sides::{sides, Sides};
 pub use vary::Varying;
 use width::width;

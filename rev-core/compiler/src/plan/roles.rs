@@ -122,13 +122,13 @@ impl Roles<'_> {
     fn one_element(&self, var: VarId, a: &Accumulated) -> Option<Role> {
         let held = self.around.arrays.contains(&var) && !self.around.atomic.contains(&var);
         let place = common_element(a, self.stmt, self.facts, self.values).filter(|_| held)?;
-        self.is_summable(var).then_some(Role::Element { sum: a.sum, place })
+        self.is_summable(var, a).then_some(Role::Element { sum: a.sum, place })
     }
 
     /// Whether copies of a variable's elements can be added up.
-    fn is_summable(&self, var: VarId) -> bool {
-        // a struct's shadow can be added, a struct can't
-        !matches!(element_type(&self.function.var(var).ty), Type::Struct(..) | Type::Unknown)
+    fn is_summable(&self, var: VarId, a: &Accumulated) -> bool {
+        // what may be a struct has sums, field by field, and nothing else
+        !adds_by_field(&self.function.var(var).ty) || (a.sum == Sum::Add && !a.called)
     }
 
     /// A sum into a variable whose elements can be added up.
@@ -138,8 +138,9 @@ impl Roles<'_> {
             && !a.called
             && a.sum == Sum::Add
             && self.around.arrays.contains(&var)
+            && !adds_by_field(&self.function.var(var).ty)
             && a.sites.iter().all(|s| element(&s.place));
-        self.is_summable(var).then_some(Role::Shared { sum: a.sum, scattered })
+        self.is_summable(var, a).then_some(Role::Shared { sum: a.sum, scattered })
     }
 
     fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)]) -> Option<Role> {
@@ -154,6 +155,11 @@ impl Roles<'_> {
         let first = sums.next()??;
         sums.all(|a| a.is_some_and(|a| a.sum == first.sum)).then(|| self.shared(var, first)).flatten()
     }
+}
+
+/// Whether copies of a variable's elements are put together field by field: where they are structs, or may be.
+pub fn adds_by_field(ty: &Type) -> bool {
+    matches!(element_type(ty), Type::Struct(..) | Type::Unknown)
 }
 
 /// The type of the elements of arrays, at any depth.

@@ -1,5 +1,6 @@
 //! Decisions about parallel loops, in the plan's text form.
 
+use super::lend::lend;
 use super::{loops, plan, Standing};
 use crate::check::check;
 use crate::ir::{Span, StmtKind};
@@ -139,9 +140,20 @@ fn a_loop_inside_adds_to_scattered_elements_as_the_one_around() {
 }
 
 #[test]
-fn threads_share_no_struct() {
-    let body = "par for i in 0..9 { y += x.a }";
-    is("y: &mut Pair, x: Pair", body, "for i: in order");
+fn structs_have_sums_and_nothing_else() {
+    let of = |op: &str| format!("par for i in 0..9 {{ y {op} x.a }}");
+    is("y: &mut Pair, x: Pair", &of("+="), "par i: y sum, x read; one by one; work 2");
+    is("y: &mut Pair, x: Pair", &of("^="), "for i: in order");
+}
+
+#[test]
+fn sums_into_fields_are_each_one() {
+    let function = parse_function(
+        "fn f(p: &mut Model, x: [f64]) { par for i in 0..len(x) { p.d[1] += x[i]\n p.m[i, 0] += x[i] * p.t.0\n p.s += x[i] } }",
+    );
+    let lent = lend(function.unwrap());
+    let plan = "par i: x read, __p_d[1] sum, __p_t_0 read, __p_m own, __p_s sum; narrow, linear i; work 14";
+    assert_eq!(loops(&lent).trim(), plan);
 }
 
 /// The plan of `fn f(params) { body }`.

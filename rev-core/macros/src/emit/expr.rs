@@ -1,5 +1,7 @@
 //! Expressions and places.
 
+use std::borrow::Cow;
+
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
@@ -209,10 +211,7 @@ impl Body<'_> {
 
     fn cast(&mut self, e: &Expr, ty: &Type) -> TokenStream {
         let p = self.p;
-        let value = match is_of_literals(e) {
-            true => self.exprs(&typed_literals(std::slice::from_ref(e))).remove(0),
-            false => self.expr(e),
-        };
+        let value = self.expr(&settled(e));
         let to = rust_type(ty, p).unwrap_or_else(|| quote!(_));
         match ty {
             Type::Shadow(_) => quote!(__f::cast_shadow::<#to, _>(#value)),
@@ -578,27 +577,38 @@ fn part_type(whole: Type, step: &Step) -> Option<Type> {
     })
 }
 
-/// Whether an expression is made of numbers without a type, so that it takes its own from what stands beside it.
+/// Whether an expression is made of numbers without a type, so that it takes its own from what stands beside it: also where
+/// conditions choose between them.
 pub fn is_of_literals(e: &Expr) -> bool {
-    let mut all = match &e.kind {
+    match &e.kind {
         ExprKind::Literal(n, ty) => ty.is_none() && !matches!(n, Number::Bool(_)),
-        ExprKind::Func(..) => true,
+        ExprKind::Func(_, args) => args.iter().all(is_of_literals),
+        ExprKind::If(_, a, b) => is_of_literals(a) && is_of_literals(b),
+        ExprKind::Block(_, e) => is_of_literals(e),
         _ => false,
-    };
-    e.each_child(&mut |child| all &= is_of_literals(child));
-    all
+    }
+}
+
+/// What is converted: of numbers without a type with one.
+pub fn settled(e: &Expr) -> Cow<'_, Expr> {
+    match is_of_literals(e) {
+        true => Cow::Owned(typed_literals(std::slice::from_ref(e)).remove(0)),
+        false => Cow::Borrowed(e),
+    }
 }
 
 /// Such expressions side by side, where nothing else has a type: whole numbers, or `f64`s.
 fn typed_literals(es: &[Expr]) -> Vec<Expr> {
     fn is_real(e: &Expr) -> bool {
-        let mut real = match &e.kind {
+        match &e.kind {
             ExprKind::Literal(Number::Float(_), _) => true,
-            ExprKind::Func(f, _) => matches!(f.row().class, Class::Field | Class::Real),
+            ExprKind::Func(f, args) => {
+                matches!(f.row().class, Class::Field | Class::Real) || args.iter().any(is_real)
+            }
+            ExprKind::If(_, a, b) => is_real(a) || is_real(b),
+            ExprKind::Block(_, e) => is_real(e),
             _ => false,
-        };
-        e.each_child(&mut |child| real |= is_real(child));
-        real
+        }
     }
     fn give(e: &mut Expr, ty: ScalarType) {
         match &mut e.kind {
@@ -609,6 +619,8 @@ fn typed_literals(es: &[Expr]) -> Vec<Expr> {
                 .zip(f.row().args)
                 .filter(|(_, shape)| **shape != Shape::I)
                 .for_each(|(arg, _)| give(arg, ty)),
+            ExprKind::If(_, a, b) => [a, b].into_iter().for_each(|e| give(e, ty)),
+            ExprKind::Block(_, e) => give(e, ty),
             _ => {}
         }
     }

@@ -9,7 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_compiler::facts::Sum;
 use rev_compiler::ir::{Block, Parallel, Place, Range, Step, Stmt, VarId};
-use rev_compiler::plan::{Adds, Claims, Lanes, Loop, Role, Take, Width};
+use rev_compiler::plan::{adds_by_field, Adds, Claims, Lanes, Loop, Role, Take, Width};
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -292,7 +292,7 @@ impl Body<'_> {
                 frame.reprs.push((var, Repr::Handle));
             }
             (Role::Shared { sum, .. }, Repr::Handle) => {
-                let by = combination(*sum);
+                let by = self.combination(var, *sum);
                 let targets = match self.around.atomic.contains(&var) {
                     true => &mut frame.scattered,
                     false => &mut frame.targets,
@@ -303,7 +303,7 @@ impl Body<'_> {
                 ));
             }
             (Role::Shared { sum, .. }, Repr::Value | Repr::Ref | Repr::Owned | Repr::Mut) => {
-                let by = combination(*sum);
+                let by = self.combination(var, *sum);
                 frame.targets.push((
                     quote!(#p::parallel::By(#p::parallel::#by, #p::Single::new(&mut #place))),
                     quote!(#p::parallel::By(_, #name)),
@@ -407,7 +407,7 @@ impl Body<'_> {
         let Some(Step::Index(index)) = place.path.first() else {
             return frame.before.extend(self.defect("a sum into an element without an index"));
         };
-        let (index, by) = (self.exprs(index), combination(sum));
+        let (index, by) = (self.exprs(index), self.combination(var, sum));
         let (array, element) = (self.name(var), self.companion("element", var));
         frame.before.extend(quote!(let #element = #p::Single::of_element(#array.wr([#(#index),*]));));
         frame.targets.push((
@@ -415,6 +415,15 @@ impl Body<'_> {
             quote!(#p::parallel::By(_, #element)),
         ));
         frame.lent.push((place.clone(), element));
+    }
+
+    /// How the copies of a variable's elements are put together.
+    fn combination(&self, var: VarId, sum: Sum) -> Ident {
+        ident(match sum {
+            Sum::Add if adds_by_field(&self.function.var(var).ty) => "Fields",
+            Sum::Add => "Sum",
+            Sum::Xor => "Parity",
+        })
     }
 
     /// Records what a loop left in an ancilla from outside.
@@ -432,13 +441,6 @@ impl Body<'_> {
             }
         }
     }
-}
-
-fn combination(sum: Sum) -> Ident {
-    ident(match sum {
-        Sum::Add => "Sum",
-        Sum::Xor => "Parity",
-    })
 }
 
 /// The targets as nested pairs, and the pattern of the same form.

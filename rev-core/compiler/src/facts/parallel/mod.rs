@@ -251,10 +251,14 @@ impl Judge<'_> {
         let mut conflicts = Vec::new();
         for part in self.parts(sites) {
             match self.part(&part) {
-                Ok(class) => parts.push((part.into_iter().map(|s| s.place).collect(), class)),
+                Ok(class) => parts.push((part, class)),
                 Err(found) => conflicts.push(*found),
             }
         }
+        let parts: Vec<(Vec<Place>, PlaceClass)> = with_whole_sums(parts)
+            .into_iter()
+            .map(|(sites, class)| (sites.into_iter().map(|s| s.place).collect(), class))
+            .collect();
         // what can be proven needn't be believed
         let proven = conflicts.is_empty() && parts.iter().all(|(_, class)| !is_sum(class));
         if declared && !proven {
@@ -286,14 +290,8 @@ impl Judge<'_> {
         if self.colliding(sites, |_, _| true).is_none() {
             return Ok(PlaceClass::Owned { declared: false });
         }
-        if let Some(sum) = common_sum(sites) {
-            return Ok(PlaceClass::Accumulated(Accumulated {
-                sum,
-                uniform: sites.iter().all(|s| s.spread == Spread::Uniform),
-                scattered: sites.iter().any(|s| s.spread == Spread::Scattered),
-                called: sites.iter().any(|s| s.called),
-                sites: sites.to_vec(),
-            }));
+        if let Some(sum) = accumulated(sites) {
+            return Ok(sum);
         }
         let blame = |a: &Site, b: &Site| !matches!((a.how, b.how), (How::Accumulate(s), How::Accumulate(t)) if s == t);
         let pair = self.colliding(sites, blame).or_else(|| self.meeting(sites, blame));
@@ -350,6 +348,41 @@ impl Judge<'_> {
 
 fn is_sum(class: &PlaceClass) -> bool {
     matches!(class, PlaceClass::Accumulated(_))
+}
+
+/// The class of accesses that are all terms of sums.
+fn accumulated(sites: &[Site]) -> Option<PlaceClass> {
+    Some(PlaceClass::Accumulated(Accumulated {
+        sum: common_sum(sites)?,
+        uniform: sites.iter().all(|s| s.spread == Spread::Uniform),
+        scattered: sites.iter().any(|s| s.spread == Spread::Scattered),
+        called: sites.iter().any(|s| s.called),
+        sites: sites.to_vec(),
+    }))
+}
+
+/// A part of the accesses to a variable, with its class.
+type Classed = (Vec<Site>, PlaceClass);
+
+/// The parts, those of one field put together where nothing but sums is formed in them and iterations meet in one: tasks
+/// have copies of all of the field.
+fn with_whole_sums(parts: Vec<Classed>) -> Vec<Classed> {
+    let mut fields: Vec<(Vec<Step>, Vec<Classed>)> = Vec::new();
+    for part in parts {
+        let field = part.0.iter().map(|s| s.place.field()).min_by_key(|f| f.len()).unwrap_or_default();
+        match fields.iter_mut().find(|(other, _)| *other == field) {
+            Some((_, of_field)) => of_field.push(part),
+            None => fields.push((field.to_vec(), vec![part])),
+        }
+    }
+    let whole = |(_, of_field): (_, Vec<Classed>)| {
+        let sites: Vec<Site> = of_field.iter().flat_map(|(sites, _)| sites.clone()).collect();
+        match accumulated(&sites).filter(|_| of_field.iter().any(|(_, class)| is_sum(class))) {
+            Some(sum) => vec![(sites, sum)],
+            None => of_field,
+        }
+    };
+    fields.into_iter().flat_map(whole).collect()
 }
 
 /// The class of a variable whose parts have classes of one kind.

@@ -89,6 +89,16 @@ fn gathers_and_scatters_are_dual() {
 }
 
 #[test]
+fn a_field_in_which_only_sums_are_formed_is_one_sum() {
+    let of =
+        |body: &str| format!("fn f(q: &mut Model, n: usize, x: f64) {{ par for i in 0..n {{ {body} }} }}");
+    has(&of("q.g[i].u += x; q.g[i].v += x; q.g[6].v += x"), &["q: strided"]);
+    has(&of("q.d[i] += x; q.g[i].v += x; q.g[6].v += x"), &["q: owned+strided"]);
+    has(&of("neg(q.g[i].u); q.g[i].v += x; q.g[6].v += x"), &["q: owned+strided"]);
+    has(&of("q.g[i].v += q.g[i].u; q.g[6].v += x"), &["q: read+strided"]);
+}
+
+#[test]
 fn reading_what_another_iteration_writes_is_a_conflict() {
     conflict(
         "fn f(y: &mut [f64], n: usize) { par for i in 0..n { y[i] += y[i + 1] } }",

@@ -6,6 +6,7 @@ use rev_compiler::ir::{Expr, ExprKind, FunctionPath, Place, ScalarType, Step, Ty
 use rev_compiler::ops::{Func, Shape};
 
 use super::super::body::{Body, Repr};
+use super::super::expr::settled;
 use super::super::names::ident;
 use super::super::pure::LANED_ORDERS;
 use super::super::types::rust_type;
@@ -88,7 +89,7 @@ impl Body<'_> {
             ExprKind::Pure(path, args) => self.lane_pure(path, 0, args),
             ExprKind::Partials(path, args) => self.lane_pure(path, 1, args),
             ExprKind::Cast(e, ty) => {
-                let (value, to) = (self.pack(e), rust_type(ty, p).unwrap_or_else(|| quote!(_)));
+                let (value, to) = (self.pack(&settled(e)), rust_type(ty, p).unwrap_or_else(|| quote!(_)));
                 match ty {
                     Type::Shadow(_) => quote!(__l::cast_shadow::<_, #to, _>(__s, #value)),
                     _ => quote!(__l::cast::<_, _, #to>(__s, #value)),
