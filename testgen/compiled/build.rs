@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rev_core::ir::{GenericKind, Mode};
 use rev_core::value::Data;
 use rev_testgen::forms::{Form, ODD};
-use rev_testgen::suite::{forms_seeds, COMPILED};
+use rev_testgen::suite::{COMPILED, FORMS};
 use rev_testgen::{rust_prelude, Element, Param, Program, What};
 
 /// The test targets: `tests/part_0.rs` and so on.
@@ -19,7 +19,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=REV_PROGRAMS");
     println!("cargo::rerun-if-env-changed=REV_SEED");
-    println!("cargo::rerun-if-env-changed=REV_FORMS_SEED");
     if std::env::var("REV_SEED").is_ok_and(|seed| seed == "next") {
         println!("cargo::rerun-if-changed=../ledger.md");
     }
@@ -32,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::fs::write(folder.join(format!("part_{part}.rs")), programs(seeds)?)?;
     }
     std::fs::write(folder.join("odd.rs"), ODD)?;
-    std::fs::write(folder.join("forms.rs"), forms(forms_seeds()?))?;
+    std::fs::write(folder.join("forms.rs"), forms(FORMS.seeds()?))?;
     Ok(())
 }
 

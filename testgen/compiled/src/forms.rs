@@ -89,7 +89,7 @@ pub fn compare(cases: &[&Case]) -> Result<Tally, String> {
             failed += 1;
             let seed = case.seed;
             report += &format!(
-                "\nREV_FORMS_SEED={seed} REV_PROGRAMS=1 {}\n{message}\n{}",
+                "\nREV_SEED={seed} REV_PROGRAMS=1 {}\n{message}\n{}",
                 FORMS.command, case.source
             );
         }

@@ -125,17 +125,6 @@ pub const COMPILED: Suite =
 pub const FORMS: Suite =
     Suite { name: "forms", command: "cargo test -p rev-testgen-compiled --test forms", programs: 8 };
 
-/// The seeds of [`FORMS`], from `REV_FORMS_SEED` on. They are the same in every run, as some others make programs that are known not
-/// to compile (docs/reliability.md).
-///
-/// # Errors
-///
-/// A setting that isn't a number.
-pub fn forms_seeds() -> Result<std::ops::Range<u64>, String> {
-    let first = setting("REV_FORMS_SEED", 0)?;
-    Ok(first..first + setting("REV_PROGRAMS", FORMS.programs)?)
-}
-
 /// A number from the environment.
 ///
 /// # Errors
