@@ -88,10 +88,8 @@ pub fn compare(cases: &[&Case]) -> Result<Tally, String> {
         if let Err(message) = found {
             failed += 1;
             let seed = case.seed;
-            report += &format!(
-                "\nREV_SEED={seed} REV_PROGRAMS=1 {}\n{message}\n{}",
-                FORMS.command, case.source
-            );
+            report +=
+                &format!("\nREV_SEED={seed} REV_PROGRAMS=1 {}\n{message}\n{}", FORMS.command, case.source);
         }
     }
     let seeds = cases.iter().map(|case| case.seed);
