@@ -153,11 +153,25 @@ impl<E: Linear> Combine<E> for Sum {
     }
 }
 
+/// Zeros of the same shape, in stacks as many as there are values.
+fn zeros<E: Primal>(like: &E) -> E {
+    let mut zeros = like.clone();
+    // its real numbers, which may be infinite; what else there is by subtraction
+    let reals = zeros.update_sides(&mut |sides| sides.fill(0.0));
+    debug_assert!(reals.is_ok(), "a real number that can't be zero");
+    let rest = zeros.clone();
+    zeros.add_each(&rest, true);
+    zeros
+}
+
 impl<E: Primal> Combine<E> for Fields {
     const ROUNDED: bool = is_rounded::<E>();
     #[inline(always)]
     fn neutral(like: &E) -> E {
-        like.zero_like()
+        match E::HAS_ARRAYS {
+            true => zeros(like),
+            false => like.zero_like(),
+        }
     }
     #[inline(always)]
     fn combine(a: &mut E, b: &E) {

@@ -203,6 +203,41 @@ fn collected<T: Real>(model: &mut Model<T>, units: &mut [Model<T>], unit: &Model
     }
 }
 
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Kept<T: Real> {
+    total: T,
+    count: usize,
+    old: Stack<T>,
+}
+
+#[reversible(tangent)]
+fn gathered<T: Real>(all: &mut [Kept<T>], one: &Kept<T>, k: &[usize]) {
+    for i in par(0..k.len()) {
+        all[k[i]] += fields(one);
+    }
+}
+
+#[test]
+fn sums_of_structs_with_stacks_run_on_threads() {
+    let kept = |total, count, old: &[f64]| Kept { total, count, old: Stack::from(old.to_vec()) };
+    let one = kept(0.5, 1, &[0.25, -1.0]);
+    let start = [kept(f64::INFINITY, 3, &[f64::NAN, 2.0]), kept(0.0, 0, &[1.0, 2.0])];
+    let k: Vec<usize> = (0..600).map(|i| i % 2).collect();
+    let expected = "[Kept { total: inf, count: 303, old: Stack([NaN, -298.0]) }, Kept { total: 150.0, count: 300, old: Stack([76.0, -298.0]) }]";
+    let fixed_order = Options { deterministic: true, ..Options::default() };
+    let cpu = Cpu::with_threads(3).parallel_from(0);
+    for device in [
+        &cpu as &dyn Device,
+        &cpu.clone().deterministic(true),
+        &cpu.clone().checks(false),
+        &Interpreter::with_options(fixed_order),
+    ] {
+        let mut all = start.clone();
+        gathered::run(device, &mut all, &one, &k).unwrap();
+        assert_eq!(format!("{all:?}"), expected, "{}", device.name());
+    }
+}
+
 #[test]
 fn sums_into_fields_run_on_threads() {
     let (start, x) = model(600);

@@ -312,7 +312,7 @@ impl Machine<'_> {
                 Some(outer) => outer.clone(),
                 None => self.evaluator(Watch::Nothing)?.slot(*var)?,
             };
-            let zero = self.memory.read(&target).zero_like();
+            let zero = self.memory.read(&target).zeros();
             let block = self.memory.allocate(zero);
             sums.push(TreeSum { var: *var, places: places.clone(), target, block, done: Vec::new() });
         }
@@ -329,7 +329,7 @@ impl Machine<'_> {
         if l.k % tree::BLOCK as u128 == 0 {
             for sum in &mut l.sums {
                 let total = memory.read(&sum.block).into_owned();
-                memory.write(&sum.block, total.zero_like());
+                memory.write(&sum.block, total.zeros());
                 sum.done.push(total);
             }
         }

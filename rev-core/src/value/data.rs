@@ -212,6 +212,11 @@ impl Data {
         }
     }
 
+    /// Zeros of the same shape, in stacks as many as there are values.
+    pub fn zeros(&self) -> Data {
+        self.map(&Data::zero_like)
+    }
+
     /// The largest absolute value in it; NaN if any is.
     pub fn magnitude(&self) -> f64 {
         let larger = |a: f64, b: f64| if a > b || a.is_nan() { a } else { b };
