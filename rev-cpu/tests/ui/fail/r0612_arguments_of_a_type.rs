@@ -22,7 +22,6 @@ fn as_number<T: Real>(y: &mut T, s: &Point<T>) {
 #[reversible]
 fn grows<T: Real>(y: &mut T, s: &Point<T>) {
     let mut t = Vec::new();
-    push(t, s.x);
     *y += s.x;
 }
 
