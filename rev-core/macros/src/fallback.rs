@@ -28,6 +28,36 @@ pub fn reversible(mut model: Model) -> TokenStream {
     }
 }
 
+/// The function as it is written, for rust-analyzer only: a body that is being typed has errors, and what can stand at the
+/// cursor is looked up in it. It has to come first: rust-analyzer expands the function with and without a name put in at
+/// the cursor, and takes the place of that name in the one for a place in the other.
+pub fn written(item: &syn::ItemFn) -> TokenStream {
+    let syn::ItemFn { vis, sig, block, .. } = item;
+    let mut block = block.clone();
+    if sig.generics.type_params().next().is_some() {
+        Decimals.visit_block_mut(&mut block);
+    }
+    quote! {
+        #[allow(unexpected_cfgs, non_snake_case)]
+        const _: () = {
+            #[cfg(rust_analyzer)]
+            #vis #sig #block
+        };
+    }
+}
+
+/// Makes `0.5` of no type that is known: in Rust it is no `T`, and rust-analyzer would say so.
+struct Decimals;
+
+impl VisitMut for Decimals {
+    fn visit_expr_mut(&mut self, e: &mut syn::Expr) {
+        match e {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Float(_), .. }) => *e = syn::parse_quote!(__decimal),
+            e => syn::visit_mut::visit_expr_mut(self, e),
+        }
+    }
+}
+
 /// Whether a function of this name would hide something else, whose users would be told of it.
 fn is_refused(name: &syn::Ident) -> bool {
     refused(name, Named::Function, rev_compiler::ir::Span::NONE).is_some()

@@ -89,7 +89,8 @@ fn reversible_function(
         Err(more) if complete => diagnostics.append(more),
         Err(more) => diagnostics.append(Diagnostics(more.into_iter().filter(is_sure).collect())),
     }
-    let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
+    let mut out = fallback::written(&model.item);
+    out.extend(diagnostic::compile_errors(diagnostics, &model.source.spans));
     out.extend(fallback::reversible(model));
     out
 }
@@ -149,7 +150,8 @@ fn pure_function(
         infer_pure(&mut model.function);
         return emit::pure(&model);
     }
-    let mut out = diagnostic::compile_errors(diagnostics, &model.source.spans);
+    let mut out = fallback::written(&model.item);
+    out.extend(diagnostic::compile_errors(diagnostics, &model.source.spans));
     out.extend(fallback::pure(&model));
     out
 }

@@ -193,7 +193,11 @@ impl TypeReader<'_> {
     fn argument(&mut self, ty: &syn::TypePath, args: &[syn::Type]) -> Found<Type> {
         match args.first() {
             Some(t) => self.part(t),
-            None => Err(self.unsupported(ty, "a type whose element type isn't written")),
+            None => {
+                let message = "a type whose element type isn't written isn't part of the language";
+                Err(Diagnostic::new(Code::UnsupportedType, self.source.spans.of(ty), message)
+                    .help("an array of zeros is `vec![0.0; n]`, what grows is a stack: `Stack::new()`, with `push(stack, x)`"))
+            }
         }
     }
 

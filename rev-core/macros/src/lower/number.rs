@@ -7,7 +7,7 @@
 
 use proc_macro2::{Ident, Span as Position};
 use quote::ToTokens;
-use rev_compiler::diag::Code;
+use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Place, Span, Step, Stmt, StmtKind, Type,
     UpdateOp,
@@ -37,6 +37,11 @@ impl Lowerer {
         span: Span,
     ) -> Block {
         let of = self.type_of_place(&place);
+        if let Some(found) = self.type_of_part(right) {
+            if self.lacks_arguments(&of, &found, place.span) {
+                return Vec::new();
+            }
+        }
         let value = self.number(&of, right);
         let (name, inverse) = match assignment {
             Assignment::Update(UpdateOp::Add) => ("add_assign", false),
@@ -54,6 +59,33 @@ impl Lowerer {
             Arg { mode: Mode::Read, value: ArgValue::Expr(value) },
         ];
         vec![Stmt::new(StmtKind::Call { callee: Callee::Path(callee), direction, args }).at(span)]
+    }
+
+    /// The type of a struct that is read, without a word where it is none.
+    fn type_of_part(&mut self, e: &syn::Expr) -> Option<Type> {
+        let e = strip_references(e);
+        if !matches!(e, syn::Expr::Path(_) | syn::Expr::Field(_) | syn::Expr::Index(_)) {
+            return None;
+        }
+        let reported = self.diagnostics.0.len();
+        let place = self.try_place(e).flatten();
+        // it is read again
+        self.diagnostics.0.truncate(reported);
+        place.filter(|p| self.is_struct(p)).map(|p| self.type_of_place(&p))
+    }
+
+    /// Whether the arguments of a struct's type aren't known, as those of another one of the same name are.
+    pub(super) fn lacks_arguments(&mut self, of: &Type, found: &Type, at: Span) -> bool {
+        let (Type::Struct(name, known), Type::Struct(other, wanted)) = (of, found) else { return false };
+        let lacks = name == other && known.is_empty() && !wanted.is_empty();
+        if lacks {
+            let wanted: Vec<_> = wanted.iter().map(ToString::to_string).collect();
+            let message = format!("the arguments of the type `{name}` aren't known here");
+            let help =
+                format!("say what they are where it is declared: `{name}::<{}>::zero()`", wanted.join(", "));
+            self.diagnostics.push(Diagnostic::new(Code::UnsupportedType, at, message).help(help));
+        }
+        lacks
     }
 
     /// What represents an expression in a number system.
@@ -165,16 +197,7 @@ impl Lowerer {
                 self.has_number(of, &m.receiver) || m.args.iter().any(|e| self.has_number(of, e))
             }
             syn::Expr::Call(c) if function_name(c).is_some() => c.args.iter().any(|e| self.has_number(of, e)),
-            e @ (syn::Expr::Path(_) | syn::Expr::Field(_) | syn::Expr::Index(_)) => {
-                let reported = self.diagnostics.0.len();
-                let place = self.try_place(e).flatten();
-                // it is read again
-                self.diagnostics.0.truncate(reported);
-                place.is_some_and(|p| {
-                    self.is_struct(&p) && type_name(&self.type_of_place(&p)) == type_name(of)
-                })
-            }
-            _ => false,
+            e => self.type_of_part(e).is_some_and(|t| type_name(&t) == type_name(of)),
         }
     }
 }

@@ -327,7 +327,7 @@ impl Lowerer {
                 Code::UnknownCall,
                 &m.method,
                 format!("the method `{name}` isn't part of the language"),
-                "write a `#[pure]` function of what it computes",
+                in_place_of_method(&name),
             ),
         }
     }
@@ -450,6 +450,18 @@ fn extreme(ty: &Type, class: Option<Class>, largest: bool) -> Option<Expr> {
             })
         }
         Class::Scalar | Class::Ring | Class::Field => None,
+    }
+}
+
+/// What to write for a method of Rust that isn't one of the language.
+fn in_place_of_method(name: &str) -> &'static str {
+    match name {
+        "pow" => "a power of a real number is `x.powi(n)` or `x.powf(p)`",
+        "get" => "an element is `x[i]`; whether there is one is checked",
+        "iter" | "iter_mut" | "into_iter" | "sum" | "product" | "windows" | "chunks" | "zip" => {
+            "loop over the indices, and accumulate: `for i in 0..x.len() { y += x[i]; }`"
+        }
+        _ => "write a `#[pure]` function of what it computes",
     }
 }
 

@@ -98,6 +98,9 @@ impl Lowerer {
         }
         let Some(other) = self.place(&c.args[0]) else { return Some(Vec::new()) };
         let found = self.type_of_place(&other);
+        if self.lacks_arguments(&of, &found, place.span) {
+            return Some(Vec::new());
+        }
         if !matches!(&found, Type::Unknown)
             && !matches!(&of, Type::Unknown)
             && type_name(&found) != type_name(&of)
