@@ -1118,8 +1118,10 @@ impl Maker<'_> {
             }
             4 | 5 => {
                 let slot = self.pick(true, true, |h| *h == Holds::Declared("Part".into()))?;
+                // the macro doesn't know the type of a field
+                let in_field = slot.pieces.iter().any(|piece| matches!(piece, Piece::Field(_)));
                 let made = self.literal()?;
-                if super::roots_of_literal(&made).contains(&slot.root) {
+                if in_field || super::roots_of_literal(&made).contains(&slot.root) {
                     return None;
                 }
                 let op = ['+', '-'][self.dice.below(2)];
