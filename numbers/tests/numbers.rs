@@ -315,3 +315,43 @@ fn products_in_parallel_loops() {
     assert_eq!(run(&Cpu::new().checks(false)), expected);
     assert_eq!(run(&Emulator::new().deterministic(true)), expected);
 }
+
+/// A number of a system beside an ordinary one.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Weighted<T: Real> {
+    weight: Log<T>,
+    path: MinPlus<T>,
+    odd: Odd<u32>,
+    sum: T,
+}
+
+#[reversible(tangent)]
+fn gather<T: Real>(all: &mut [Weighted<T>], x: &[T], k: &[usize]) {
+    for i in par(0..x.len()) {
+        all[k[i]].sum += x[i];
+    }
+}
+
+/// Tasks have copies of whole structs, and what isn't added to comes back as it was.
+#[test]
+fn sums_beside_numbers_of_a_system_leave_these_alone() {
+    let of = |weight, path, sum| Weighted {
+        weight: Log { repr: weight },
+        path: MinPlus { repr: path },
+        odd: Odd { repr: 7 },
+        sum,
+    };
+    let start = vec![of(2.5, f64::INFINITY, 0.25), of(f64::NEG_INFINITY, -1.5, 4.0)];
+    let x = vec![0.5; 600];
+    let k: Vec<usize> = (0..600).map(|i| i % 2).collect();
+    let expected = vec![of(2.5, f64::INFINITY, 150.25), of(f64::NEG_INFINITY, -1.5, 154.0)];
+    let cpu = Cpu::with_threads(3).parallel_from(0);
+    let fixed_order = cpu.clone().deterministic(true);
+    for device in [&cpu as &dyn Device, &fixed_order, &cpu.clone().checks(false), &Interpreter::new()] {
+        let mut all = start.clone();
+        gather::run(device, &mut all, &x, &k).unwrap();
+        assert_eq!(all, expected, "{}", device.name());
+        gather::run_inverse(device, &mut all, &x, &k).unwrap();
+        assert_eq!(all, start, "{}", device.name());
+    }
+}

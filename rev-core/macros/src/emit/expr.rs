@@ -589,7 +589,7 @@ pub fn is_of_literals(e: &Expr) -> bool {
     }
 }
 
-/// What is converted: of numbers without a type with one.
+/// An expression where nothing else gives it a type, as in a conversion: one of literals only has them typed.
 pub fn settled(e: &Expr) -> Cow<'_, Expr> {
     match is_of_literals(e) {
         true => Cow::Owned(typed_literals(std::slice::from_ref(e)).remove(0)),

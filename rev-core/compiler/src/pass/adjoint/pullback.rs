@@ -600,11 +600,13 @@ impl Builder {
     fn pull_block(&mut self, lets: &[(VarId, Expr)], node: &Node, element: &[u32], c: Cotangent) -> Block {
         let Some((value, values)) = node.parts.split_last() else { return Vec::new() };
         node.opened.set(true);
-        let names = lets.iter().map(|(var, _)| *var).zip(values);
-        // a name may only seem to depend on something: then its cotangent is given to nothing
-        let names: Vec<_> = names.filter(|(var, e)| e.reads > 0 || self.active.contains(var)).collect();
-        let names = names.into_iter().map(|(var, e)| (var, self.new_shadow(var, VarKind::Ancilla), e));
-        let names: Vec<_> = names.collect();
+        let mut names = Vec::new();
+        for ((var, _), e) in lets.iter().zip(values) {
+            // a name may only seem to depend on something: then its cotangent is given to nothing
+            if e.reads > 0 || self.active.contains(var) {
+                names.push((*var, self.new_shadow(*var, VarKind::Ancilla), e));
+            }
+        }
         let mut body = self.pull_node(value, element, c);
         for (var, shadow, e) in names.into_iter().rev() {
             let used = self.elements.get(&var).cloned().unwrap_or_default();
