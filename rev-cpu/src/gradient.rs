@@ -205,7 +205,7 @@ pub fn zero_shadow_array<E: Primal, D: Dimension, const N: usize>(
 /// When there is no memory for them.
 pub fn zeros_like<E: Primal>(of: &[E]) -> Result<Vec<E>, Error> {
     let mut zeros = room(of.len())?;
-    zeros.extend(of.iter().map(Primal::zero_like));
+    zeros.extend(of.iter().map(Primal::zeros));
     Ok(zeros)
 }
 
@@ -216,7 +216,7 @@ pub fn zeros_like<E: Primal>(of: &[E]) -> Result<Vec<E>, Error> {
 /// When there is no memory for them.
 pub fn zero_array_like<E: Primal, D: Dimension>(of: ArrayView<'_, E, D>) -> Result<Array<E, D>, Error> {
     drop(room::<E>(of.len())?);
-    Ok(of.map(Primal::zero_like))
+    Ok(of.map(Primal::zeros))
 }
 
 /// The elements of a slice as tangents.

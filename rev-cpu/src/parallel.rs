@@ -153,24 +153,11 @@ impl<E: Linear> Combine<E> for Sum {
     }
 }
 
-/// Zeros of the same shape, in stacks as many as there are values.
-fn zeros<E: Primal>(like: &E) -> E {
-    let mut zeros = like.clone();
-    // real numbers, which may be infinite, are set; what else there is goes by subtraction
-    let _ = zeros.update_sides(&mut |sides| sides.fill(0.0));
-    let rest = zeros.clone();
-    zeros.add_each(&rest, true);
-    zeros
-}
-
 impl<E: Primal> Combine<E> for Fields {
     const ROUNDED: bool = is_rounded::<E>();
     #[inline(always)]
     fn neutral(like: &E) -> E {
-        match E::HAS_ARRAYS {
-            true => zeros(like),
-            false => like.zero_like(),
-        }
+        like.zeros()
     }
     #[inline(always)]
     fn combine(a: &mut E, b: &E) {

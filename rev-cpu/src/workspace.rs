@@ -76,7 +76,7 @@ impl<T: Primal> Source for &T {
         own.as_mut().ok_or_else(fail::no_copy)
     }
     fn zeros_in(self, own: &mut Option<T>) -> Result<&mut T, Error> {
-        Ok(own.insert(self.zero_like()))
+        Ok(own.insert(self.zeros()))
     }
     fn shadow_in<const N: usize>(self, own: &mut Option<T::Shadow<N>>) -> Result<&mut T::Shadow<N>, Error> {
         Ok(own.insert(self.zero_shadow()))
@@ -107,7 +107,7 @@ impl<E: Primal> Source for &[E] {
         Ok(own)
     }
     fn zeros_in(self, own: &mut Option<Vec<E>>) -> Result<&mut Vec<E>, Error> {
-        refilled(own, self, Primal::zero_like)
+        refilled(own, self, Primal::zeros)
     }
     fn shadow_in<const N: usize>(
         self,
@@ -144,7 +144,7 @@ impl<E: Primal, D: Dimension> Source for ArrayView<'_, E, D> {
     }
     fn zeros_in(self, own: &mut Option<Array<E, D>>) -> Result<&mut Array<E, D>, Error> {
         let new = || zero_array_like(self.view());
-        refilled_array(own, &self, |own, e| *own = e.zero_like(), new)
+        refilled_array(own, &self, |own, e| *own = e.zeros(), new)
     }
     fn shadow_in<const N: usize>(
         self,

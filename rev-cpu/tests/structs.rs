@@ -696,14 +696,14 @@ fn sums_of_structs_compare_shapes() {
     assert_eq!(a, c);
 }
 
-#[reversible]
+#[reversible(tangent, adjoint)]
 fn pushed<T: Real>(old: &mut Stack<T>, y: &mut T, x: T) {
     *y += x * x;
     push(old, y);
     *y += x;
 }
 
-#[reversible]
+#[reversible(tangent)]
 fn of_pushed<T: Real>(e: &mut T, x: T) {
     let mut old = Stack::new();
     let mut y = T::zero();
@@ -721,4 +721,37 @@ fn what_a_called_function_pushed_has_a_gradient() {
     let g = of_pushed::gradient(&Cpu::new(), 2.0).unwrap();
     assert_eq!((g.value, g.x), (8.0, 12.0));
     assert_eq!(of_pushed::gradient(&Interpreter::new(), 2.0).unwrap().x, 12.0);
+    // of x³: the cotangents of the stack are numbers here, and as high as the stack
+    assert_eq!(of_pushed::hvp(&Cpu::new(), 1.0, 2.0).unwrap().x, 12.0);
+    assert_eq!(of_pushed::hvp(&Interpreter::new(), 1.0, 2.0).unwrap().x, 12.0);
+}
+
+/// The sum of x y³ over pairs that are taken from a stack.
+#[reversible(tangent)]
+fn taken<T: Real>(e: &mut T, values: &mut Stack<T>, y: T, n: usize) {
+    let mut x = T::zero();
+    for _ in 0..n {
+        pop(values, x);
+        *e += x * y * y * y;
+        push(values, x);
+    }
+    pop(values, x);
+    *e += x * x;
+    push(values, x);
+}
+
+#[test]
+fn a_stack_that_comes_filled_has_tangents_and_second_derivatives() {
+    let values = Stack::from(vec![5.0, 2.0]);
+    let along = Stack::from(vec![7.0, 0.5]);
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        let found = taken::jvp(device, &0.0, &along, 3.0, &1.0, &values, 2.0, 3).unwrap();
+        // 3 x y³ + x² at x = 2, y = 2 along (1/2, 3)
+        assert_eq!((found.e, found.e_dot), (53.0, 1.0 * 24.0 * 0.5 + 3.0 * 2.0 * 12.0 * 3.0 + 2.0));
+        assert_eq!(found.values_dot, along);
+        let h = taken::hvp(device, &along, 3.0, &values, 2.0, 3).unwrap();
+        // the second derivatives: by x twice 2, by x and y 9 y², by y twice 18 x y
+        assert_eq!(h.y, 36.0 * 0.5 + 72.0 * 3.0);
+        assert_eq!(h.values, Stack::from(vec![0.0, 2.0 * 0.5 + 36.0 * 3.0]));
+    }
 }

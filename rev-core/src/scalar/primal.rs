@@ -76,13 +76,14 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
         shadow.update_sides(&mut |sides| sides.fill(numbers.next().unwrap_or(f64::NAN)))?;
         Ok(shadow)
     }
-    /// The value with the numbers of a shadow of width 1, shaped like another.
+    /// The value with the numbers of a shadow of width 1, shaped like another: its stacks are as high, its enums of the same
+    /// variants, and what isn't a number that carries derivatives is as there.
     ///
     /// # Errors
     ///
     /// As [`Primal::as_tangent`].
     fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
-        let (mut value, mut numbers) = (like.zero_like(), Vec::new());
+        let (mut value, mut numbers) = (like.clone(), Vec::new());
         shadow.sides(&mut |sides| numbers.extend_from_slice(sides));
         let mut numbers = numbers.into_iter();
         value.update_sides(&mut |sides| sides.fill(numbers.next().unwrap_or(f64::NAN)))?;
@@ -102,6 +103,18 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     }
     /// The zero of this value's shape (a stack's is empty).
     fn zero_like(&self) -> Self;
+    /// Zeros of this value's shape, in stacks as many as there are values.
+    fn zeros(&self) -> Self {
+        if !Self::HAS_ARRAYS {
+            return self.zero_like();
+        }
+        let mut zeros = self.clone();
+        // real numbers, which may be infinite, are set; what else there is goes by subtraction
+        let _ = zeros.update_sides(&mut |sides| sides.fill(0.0));
+        let rest = zeros.clone();
+        zeros.add_each(&rest, true);
+        zeros
+    }
     /// Whether values have arrays of run-time shape in them, or stacks.
     const HAS_ARRAYS: bool = false;
     /// Whether values have sums, number by number. Those of enums don't: a sum may belong to no variant.

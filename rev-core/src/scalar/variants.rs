@@ -167,18 +167,6 @@ macro_rules! enum_value {
             fn cotangent($gradient: Self::Gradient) -> Self::Shadow<1> {
                 $crate::scalar::VariantsShadow { __parts: $put }
             }
-            fn of_tangent(
-                shadow: &Self::Shadow<1>,
-                like: &Self,
-            ) -> ::core::result::Result<Self, $crate::Error> {
-                let (mut value, mut numbers) = (like.clone(), ::std::vec::Vec::new());
-                $crate::value::DynArg::sides(shadow, &mut |sides| numbers.extend_from_slice(sides));
-                let mut numbers = numbers.into_iter();
-                $crate::value::DynArg::update_sides(&mut value, &mut |sides| {
-                    sides.fill(numbers.next().unwrap_or(f64::NAN));
-                })?;
-                ::core::result::Result::Ok(value)
-            }
             #[inline]
             fn zero_shadow<const __N: usize>(&self) -> Self::Shadow<__N> {
                 const {

@@ -25,7 +25,7 @@ pub fn pullback(function: &Checked) -> Checked {
 
 /// The same in the form that is only run, and without inverse: what its tangents are taken of.
 pub fn pullback_to_run(function: &Checked) -> Checked {
-    in_form(function, Adjoint::LEAN, Derived::Pullback)
+    in_form(function, Adjoint::LEAN_OF_NUMBERS, Derived::Pullback)
 }
 
 fn in_form(function: &Checked, form: Adjoint, called: Derived) -> Checked {

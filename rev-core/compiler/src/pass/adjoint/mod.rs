@@ -42,13 +42,18 @@ pub struct Adjoint {
     /// Keep external code, which runs with a function, its inverse and its tangents, and not with its adjoint. For
     /// being transposed.
     pub external: bool,
+    /// Cotangents are numbers, not shadows. A stack of shadows gives zeros below its end; one of numbers has to be as high as the
+    /// stack it belongs to, so that what changes a stack is never left out.
+    pub of_numbers: bool,
 }
 
 impl Adjoint {
     /// The form that is run.
-    pub const LEAN: Adjoint = Adjoint { elide_zero: true, external: false };
+    pub const LEAN: Adjoint = Adjoint { elide_zero: true, external: false, of_numbers: false };
     /// The form that has an inverse and an adjoint.
-    pub const REVERSIBLE: Adjoint = Adjoint { elide_zero: false, external: false };
+    pub const REVERSIBLE: Adjoint = Adjoint { elide_zero: false, ..Adjoint::LEAN };
+    /// The form that is run with numbers for shadows: what tangents are taken of.
+    pub const LEAN_OF_NUMBERS: Adjoint = Adjoint { of_numbers: true, ..Adjoint::LEAN };
     /// The form that tangents are the transpose of.
     pub const TO_TRANSPOSE: Adjoint = Adjoint { external: true, ..Adjoint::LEAN };
 }

@@ -280,11 +280,15 @@ impl Builder {
         scopes.into_iter().rev().fold(body, |body, scope| scope.around(body))
     }
 
-    /// Whether a call has no cotangent from an argument: it is only read, or its shadow is zero.
+    /// Whether a call has no cotangent from an argument: it is only read, or its shadow is zero, with a height that the call leaves
+    /// as it is or that doesn't matter.
     fn gives_nothing(&self, arg: &Arg) -> bool {
         match &arg.value {
             ArgValue::Place(place) if arg.mode != Mode::Read => {
-                self.shadows.get(&place.var).is_none_or(|&s| self.is_zero(&place.rooted_at(s)))
+                let is_zero = |s: &VarId| self.is_zero(&place.rooted_at(*s));
+                let ty = || type_of(&self.out, &Expr::read(place.clone()));
+                self.shadows.get(&place.var).is_none_or(is_zero)
+                    && !(self.form.of_numbers && may_hold_stacks(&ty()))
             }
             ArgValue::Place(_) | ArgValue::Expr(_) => true,
         }
@@ -408,6 +412,16 @@ impl Builder {
         body.extend(then);
         let init = Expr::new(ExprKind::ZeroShadow(place.clone()));
         Stmt::new(StmtKind::Ancilla { var: dropped, init, release: Release::Dropped, body })
+    }
+}
+
+/// Whether a value may hold a stack: of a struct only rustc knows.
+fn may_hold_stacks(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) | Type::Function(_) => false,
+        Type::Array(t, _) | Type::Fixed(t, _) | Type::Shadow(t) => may_hold_stacks(t),
+        Type::Tuple(types) => types.iter().any(may_hold_stacks),
+        Type::Stack(_) | Type::Struct(..) | Type::Unknown => true,
     }
 }
 

@@ -131,9 +131,9 @@ pub fn zeros(p: &TokenStream, name: &Ident, (of, passed): &Param, is_owned: bool
     match passed.shape {
         Shape::Function => TokenStream::new(),
         Shape::Value if is_owned || of.passing == Passing::Value => {
-            quote!(let mut #name = #p::Primal::zero_like(&#of_name);)
+            quote!(let mut #name = #p::Primal::zeros(&#of_name);)
         }
-        Shape::Value => quote!(let mut #name = #p::Primal::zero_like(&*#of_name);),
+        Shape::Value => quote!(let mut #name = #p::Primal::zeros(&*#of_name);),
         Shape::Slice => quote!(let mut #name = #p::zeros_like(&#of_name[..])?;),
         Shape::Array(_) => quote!(let mut #name = #p::zero_array_like(#of_name.view())?;),
     }
