@@ -104,8 +104,8 @@ pub mod __private {
     pub use rev_core::error::Error;
     pub use rev_core::ir;
     pub use rev_core::scalar::{
-        bf16, f16, fraction, rt, Complex, Field, FixedI128, FixedI32, FixedI64, Linear, Mismatch, NoShadow,
-        Primal, Real, Variants, Zero,
+        bf16, f16, fraction, held_variant, is_held, rt, Complex, Field, FixedI128, FixedI32, FixedI64,
+        Linear, Mismatch, NoShadow, Primal, Real, Variants, Zero,
     };
     pub use rev_core::sparse;
     pub use rev_core::structure::{Structs, Structure};

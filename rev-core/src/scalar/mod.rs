@@ -43,4 +43,4 @@ pub use num_complex::Complex;
 pub use number::Num;
 pub use primal::{Mismatch, Primal};
 pub use shadow::{Batch, ComplexShadow, NoShadow};
-pub use variants::{Variants, VariantsShadow, PARTS};
+pub use variants::{held_variant, is_held, PartsMut, Variants, VariantsShadow, PARTS};

@@ -8,7 +8,7 @@ use crate::structure::{Structs, Structure};
 use crate::value::{Data, DynArg, PlaneReader, PlaneWriter};
 use rev_compiler::ir::{Class, Generic, GenericKind, ScalarType, StructDef, Type};
 use std::fmt::Debug;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 /// The one field that an enum has for programs.
 pub const PARTS: &str = "__parts";
@@ -29,6 +29,65 @@ pub trait Variants: Clone + Debug + Send + Sync {
     fn parts(&self) -> Self::Parts;
     /// The value with these parts.
     fn of_parts(parts: Self::Parts) -> Self;
+    /// Says of parts whose variant may be another which variant they are of: that whose fields hold numbers. Cotangents that are
+    /// numbers start at zero, which is of the first variant, and add up in the fields of the one that the value is. Where the
+    /// fields of several variants hold numbers, they become NaN.
+    fn settle(parts: &mut Self::Parts);
+    /// The value with these parts, which may be sums: of the variant whose fields hold numbers.
+    fn of_sums(mut parts: Self::Parts) -> Self {
+        Self::settle(&mut parts);
+        Self::of_parts(parts)
+    }
+    /// Adds the numbers of another value to the fields, or subtracts them: cotangents, of which each is zero or of the value's
+    /// variant.
+    fn add_fields(&mut self, by: &Self, negative: bool);
+
+    /// Its parts, to be changed.
+    fn parts_mut(&mut self) -> PartsMut<'_, Self> {
+        PartsMut { parts: self.parts(), of: self }
+    }
+}
+
+/// The parts of an enum that are being changed; the enum has them when this ends.
+pub struct PartsMut<'a, E: Variants> {
+    of: &'a mut E,
+    parts: E::Parts,
+}
+
+impl<E: Variants> Deref for PartsMut<'_, E> {
+    type Target = E::Parts;
+    fn deref(&self) -> &E::Parts {
+        &self.parts
+    }
+}
+
+impl<E: Variants> DerefMut for PartsMut<'_, E> {
+    fn deref_mut(&mut self) -> &mut E::Parts {
+        &mut self.parts
+    }
+}
+
+impl<E: Variants> Drop for PartsMut<'_, E> {
+    fn drop(&mut self) {
+        *self.of = E::of_sums(self.parts.clone());
+    }
+}
+
+/// Whether numbers of a value that carry derivatives aren't zero.
+pub fn is_held<P: Primal>(value: &P) -> bool {
+    let mut held = false;
+    value.sides(&mut |sides| held |= sides.iter().any(|v| *v != 0.0));
+    held
+}
+
+/// The only variant whose fields hold numbers, or the one that is said where none does: nothing where several do.
+pub fn held_variant<const V: usize>(variant: usize, held: [bool; V]) -> Option<usize> {
+    let mut holding = (0..V).filter(|k| held[*k]);
+    match (holding.next(), holding.next()) {
+        (None, _) => Some(variant),
+        (found, None) => found,
+        (Some(_), Some(_)) => None,
+    }
 }
 
 /// The cotangents of an enum: those of its parts.
@@ -183,7 +242,9 @@ macro_rules! enum_value {
                 $crate::scalar::Zero::zero()
             }
             const HAS_SUMS: bool = false;
-            fn add_each(&mut self, _: &Self, _: bool) {}
+            fn add_each(&mut self, by: &Self, negative: bool) {
+                $crate::scalar::Variants::add_fields(self, by, negative);
+            }
             fn magnitude(&self) -> f64 {
                 $crate::scalar::Primal::magnitude(&$crate::scalar::Variants::parts(self))
             }
@@ -207,7 +268,7 @@ macro_rules! enum_value {
             }
             #[inline(always)]
             fn lane(pack: &$crate::lanes::Pack<Self>, k: usize) -> Self {
-                $crate::scalar::Variants::of_parts($crate::lanes::Laned::lane(&pack.0, k))
+                $crate::scalar::Variants::of_sums($crate::lanes::Laned::lane(&pack.0, k))
             }
             #[inline(always)]
             fn set_lane(pack: &mut $crate::lanes::Pack<Self>, k: usize, v: Self) {
@@ -225,7 +286,7 @@ macro_rules! enum_value {
             fn store(&mut self, data: &$crate::value::Data) -> ::core::result::Result<(), $crate::Error> {
                 let mut parts = $crate::scalar::Variants::parts(self);
                 $crate::value::DynArg::store(&mut parts, data.field($crate::scalar::PARTS)?)?;
-                *self = $crate::scalar::Variants::of_parts(parts);
+                *self = $crate::scalar::Variants::of_sums(parts);
                 ::core::result::Result::Ok(())
             }
             fn update_sides(
@@ -251,7 +312,7 @@ macro_rules! enum_value {
             fn take(&mut self, from: &mut $crate::value::PlaneReader<'_>) {
                 let mut parts = $crate::scalar::Variants::parts(self);
                 $crate::value::DynArg::take(&mut parts, from);
-                *self = $crate::scalar::Variants::of_parts(parts);
+                *self = $crate::scalar::Variants::of_sums(parts);
             }
         }
     };
@@ -269,6 +330,14 @@ impl<T: Primal> Variants for Option<T> {
     #[inline]
     fn of_parts((is_some, value): (bool, T)) -> Option<T> {
         is_some.then_some(value)
+    }
+    fn settle((is_some, value): &mut (bool, T)) {
+        *is_some |= is_held(value);
+    }
+    fn add_fields(&mut self, by: &Self, negative: bool) {
+        if let Some(by) = by {
+            self.get_or_insert_with(T::zero).add_each(by, negative);
+        }
     }
 }
 

@@ -148,6 +148,11 @@ fn expand(item: &syn::DeriveInput, variants: &[Variant<'_>]) -> TokenStream {
     let read = read_generics(&item.generics, &mut Source::default(), &mut Diagnostics::default());
     let kinds = read.iter().map(|g| generic_tokens(&g.name, &g.kind, &p));
     let names = read.iter().map(|g| &g.name);
+    let held = variants.iter().map(|v| {
+        let parts = v.fields.iter().map(|(_, part, _)| part);
+        quote!(false #(|| #p::is_held(&parts.#parts))*)
+    });
+    let added: Vec<_> = variants.iter().flat_map(|v| v.fields.iter().map(|(_, part, _)| part)).collect();
     let parts_text = parts.to_string();
     quote! {
         #declared
@@ -163,6 +168,20 @@ fn expand(item: &syn::DeriveInput, variants: &[Variant<'_>]) -> TokenStream {
             fn of_parts(parts: Self::Parts) -> Self {
                 #(#others)*
                 #first
+            }
+            fn settle(parts: &mut Self::Parts) {
+                match #p::held_variant(parts.#variant, [#(#held),*]) {
+                    ::core::option::Option::Some(variant) => parts.#variant = variant,
+                    ::core::option::Option::None => {
+                        let _ = #p::DynArg::update_sides(parts, &mut |sides| sides.fill(f64::NAN));
+                    }
+                }
+            }
+            #[allow(unused_variables)]
+            fn add_fields(&mut self, by: &Self, negative: bool) {
+                let by = #p::Variants::parts(by);
+                let mut parts = #p::Variants::parts_mut(self);
+                #(#p::Primal::add_each(&mut parts.#added, &by.#added, negative);)*
             }
         }
         #p::enum_value! { [#params] #name #ty_generics, [#clause], #gradient }

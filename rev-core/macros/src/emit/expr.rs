@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
-use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{
     Axis, Class, Expr, ExprKind, FunctionPath, Number, Place, Rank, ScalarType, Span, Step, Type, VarId,
 };
@@ -15,7 +14,6 @@ use rev_compiler::plan;
 use super::body::{parsed, Body, Repr};
 use super::names::ident;
 use super::types::rust_type;
-use crate::diagnostic::compile_errors;
 use crate::model::Subject;
 use crate::names::PARTS;
 use crate::spans::at_span;
@@ -331,7 +329,7 @@ impl Body<'_> {
                     let p = self.p;
                     match reach {
                         Reach::Read => quote!(#p::Variants::parts(&#out)),
-                        Reach::Write | Reach::Atomic => self.written_variant(),
+                        Reach::Write | Reach::Atomic => quote!((*#p::Variants::parts_mut(&mut #out))),
                     }
                 }
                 Step::Field(f) => {
@@ -349,15 +347,6 @@ impl Body<'_> {
             };
         }
         out
-    }
-
-    /// That a derivative of higher order, which is kept in values, would change what an enum holds.
-    fn written_variant(&self) -> TokenStream {
-        let message = "what an enum holds has a gradient, and no tangents or derivatives of higher order";
-        let d = Diagnostic::new(Code::Match, self.standing(), message).help(
-            "declare the argument constant (`#[reversible(tangent, constant(x))]`), or pass the numbers as arguments of their own",
-        );
-        compile_errors(d.into(), &self.source.spans)
     }
 
     /// An element behind a check of its index.
