@@ -210,8 +210,8 @@ codes! {
              place (`z += y * e`), use `scale_by(y, c)` and `unscale_by(y, c)` for a factor that isn't 0, `neg(y)` for -1, \
              `inv(y)` for the reciprocal, or `rot(a, b, t)`."
         UpdateTarget R0403 "an update of something that isn't a scalar"
-            "The left-hand side of `+=`, `-=` and `^=` is a scalar: a number, an element, a field. An array is one for sums and products of \
-             arrays, a struct for `fields(q)`."
+            "The left-hand side of `+=`, `-=` and `^=` is a scalar: a number, an element, a field. A whole array takes sums and products of \
+             arrays, a whole struct takes `fields(q)`."
             "An update and its derivative are defined for one number."
             "Loop over the elements, add an array by `y += entries(x)` and a struct by `p += fields(q)`, or name the fields one by one."
         FunctionClass R0404 "a scalar type can't do what an operation asks"
