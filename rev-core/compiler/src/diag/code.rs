@@ -102,7 +102,7 @@ codes! {
             "The inverse runs over the same values in the reverse order."
             "Use an ancilla that starts at 0 and add `i` to it, or a `while` loop with a counter."
         ReadAccumulator R0108 "a place that may only be accumulated into is read or overwritten"
-            "A parameter of mode `acc` takes `+=` and `-=` only, and no expression reads it."
+            "A parameter that the text form writes as `&acc` takes `+=` and `-=` only, and no expression reads it."
             "It is the gradient of an argument that the caller only reads: others accumulate into it too."
             "Accumulate into an ancilla, and add that to the parameter."
     }
@@ -148,8 +148,7 @@ codes! {
             "Move the use before the release, or take another ancilla."
         UnbalancedRelease R0208 "an ancilla is released on one path only"
             "`release(a)` stands in the block that declares `a`, or in both branches of an `if` in it. It may \
-             not stand in one branch only, in a loop around which `a` lives, or in the compute part of a \
-             compute block."
+             not stand in one branch only, in a loop around which `a` lives, or in a `#[compute]` block."
             "Where paths join, forwards and backwards, the same variables must be alive."
             "Release after the branch or loop, or in both branches."
         ReleaseNotAncilla R0209 "something that isn't an ancilla is released"
@@ -211,9 +210,10 @@ codes! {
              place (`z += y * e`), use `scale_by(y, c)` and `unscale_by(y, c)` for a factor that isn't 0, `neg(y)` for -1, \
              `inv(y)` for the reciprocal, or `rot(a, b, t)`."
         UpdateTarget R0403 "an update of something that isn't a scalar"
-            "The left-hand side of `+=`, `-=` and `^=` is a scalar: a number, an element, a field."
+            "The left-hand side of `+=`, `-=` and `^=` is a scalar: a number, an element, a field. A whole array takes sums and products of \
+             arrays, a whole struct takes `fields(q)`."
             "An update and its derivative are defined for one number."
-            "Loop over the elements, or name the fields one by one."
+            "Loop over the elements, add an array by `y += entries(x)` and a struct by `p += fields(q)`, or name the fields one by one."
         FunctionClass R0404 "a scalar type can't do what an operation asks"
             "Each function and instruction needs a class of scalar: any, `Ring` (`+ - *`), `Integer` (bits, \
              quotient, remainder), `Field` (division, the functions that real and complex numbers share), `Real` (order \
@@ -246,7 +246,7 @@ codes! {
         ArgumentCount R0410 "a function or instruction has another number of arguments"
             "Every function of the tables, and every function known from its declaration, takes a fixed number of arguments."
             "The missing ones have no value."
-            "Give the arguments that the function's entry in docs/language.md lists."
+            "Give as many as the function's declaration or [the language](language.md#expressions) says."
         RangePlace R0411 "a part of an array is used elsewhere than as an argument of a call or in a product of arrays"
             "`a[i..j]`, `x.row(i)` and the like may only be passed to a function, or be an array in a product or sum of arrays."
             "Other statements work on single numbers."
@@ -267,7 +267,7 @@ codes! {
         GradientOfInteger R0415 "the gradient of an integer is asked for"
             "Integers and `bool` carry no derivative."
             "They don't change continuously."
-            "Leave the argument out, or make it a floating-point number."
+            "Name another loss, or make it a floating-point number."
         ArrayProduct R0416 "a product or sum of whole arrays stands where it can't"
             "A function of whole arrays whose result is an array (`matmul(a, b)`) is the right side of `+=` or `-=`, \
              a sum of several such, each with a scalar factor. One whose result is a number (`dot(x, y)`) may \
@@ -323,9 +323,9 @@ codes! {
     }
     "Syntax" {
         Assignment R0601 "assignment with `=`"
-            "A variable isn't overwritten; values change by `+=`, `-=`, `^=` and instructions."
+            "A variable isn't overwritten, but in a loop with `#[checkpoint]`; values change by `+=`, `-=`, `^=` and instructions."
             "An assignment loses the old value, so it can't be undone."
-            "Use `y += e` where `y` is 0 before, `swap(a, b)`, or a new name (`let n = e;`)."
+            "Use `y += e` where `y` is 0 before, `swap(a, b)`, or a new name (`let n = e;`); or let a loop with `#[checkpoint]` keep what is lost."
         Return R0602 "`return` in a reversible function"
             "A reversible function returns nothing and has one exit, its end."
             "Run backwards, the exit is where the function is entered."
@@ -358,15 +358,15 @@ codes! {
             "Mark the function `#[reversible]` or `#[pure]`, or put the call in an `#[external] { ... }` block if \
              it leaves the program's variables alone."
         Macro R0608 "a macro in a reversible function"
-            "Macros can't be looked into; only `vec![e; n]` is known."
+            "Macros can't be looked into; only `vec![e; n]`, and `s![..]` in `x.slice(..)`, are known."
             "What the macro expands to might not be reversible."
             "Put it in an `#[external] { ... }` block if it leaves the program's variables alone."
         UnsupportedStatement R0609 "a statement that isn't part of the language"
-            "A reversible function consists of the statements listed in docs/language.md."
+            "A reversible function consists of the statements that [the language](language.md) lists."
             "Only those have an inverse."
             "Rewrite it with those statements, or put it in an `#[external] { ... }` block."
         UnsupportedExpression R0610 "an expression that isn't part of the language"
-            "Expressions are made of literals, places, operators, `as`, `if`, the functions of the \
+            "Expressions are made of literals, constants, places, lengths, tuples, operators, `as`, `if`, `match`, the functions of the \
              language and `#[pure]` functions."
             "Expressions must be free of effects and have derivatives."
             "Rewrite it, or move it into a `#[pure]` function."
@@ -375,10 +375,10 @@ codes! {
             "Other patterns may fail to match or move values."
             "Use a name and the fields of it."
         UnsupportedType R0612 "a type that isn't part of the language"
-            "Arguments are scalars, tuples, fixed-size arrays, slices, ndarray views, stacks and structs that derive \
-             `Reversible`, as docs/types.md lists."
+            "Arguments are scalars, tuples, fixed-size arrays, slices, vectors, ndarray's arrays and views, stacks, `Option`s, reversible \
+             functions, and structs and enums that derive `Reversible`, as [types](types.md#arguments-and-types) lists."
             "Only these have places and shadows."
-            "Use one of these types; derive `Reversible` for a struct."
+            "Use one of these types; derive `Reversible` for a struct or an enum."
         UnsupportedSignature R0613 "a function signature that isn't part of the language"
             "A reversible function is a function without a return type, `async`, `unsafe`, lifetimes that \
              matter or a `where` clause beyond bounds on its type parameters. It has a `self` only in an `impl` block of a struct \
@@ -386,12 +386,12 @@ codes! {
             "It is turned into several functions with other signatures, which belong to a type of their own."
             "Give results through `&mut` parameters; mark the `impl` block."
         UnknownName R0614 "a name that is not in scope"
-            "Every variable is a parameter or declared with `let` or `for`."
+            "Every variable is a parameter or declared with `let`, `for` or a pattern."
             "The value is not known."
             "Declare it, or correct the name."
         UnsupportedAttribute R0615 "an attribute that isn't known here"
             "The attributes of the language are `post`, `keep`, `checkpoint`, `injective`, `disjoint`, `compute`, `inverse`, `unchecked` \
-             and `external`, each at the statements that docs/language.md shows."
+             and `external`, each at the statements that [the language](language.md) shows."
             "It would have no effect."
             "Remove it, or move it to the statement that it is about."
         NotAPlace R0616 "something that can't be changed stands where a place is needed"

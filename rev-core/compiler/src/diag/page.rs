@@ -10,7 +10,9 @@ const INTRODUCTION: &str = "\
 A wrong program is rejected when it is compiled, with the piece of source at fault, the other place
 that matters, and a way to repair it. All errors of a function are reported at once. Each kind of
 error has a code; this page says for each code what the rule is, why it exists, and how programs that
-break it are repaired.
+break it are repaired. Two words are in most of them: a *place* is what a statement can change (a
+variable, an element, a field), an *ancilla* is storage of a function's own
+([ancillas](language.md#ancillas)).
 
 This page is made from the table in `rev-core/compiler/src/diag/code.rs`, which the compiler uses
 (`cargo run -p rev-compiler --example diagnostics > docs/diagnostics.md` writes it, a test compares it).
