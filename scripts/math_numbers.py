@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives the constants of rev-core/src/math/numbers.rs and prints that file's tables.
+"""Derives the constants of rev-core/src/math/numbers/tables.rs and prints that file's tables.
 
     python3 scripts/math_numbers.py > rev-core/src/math/numbers/tables.rs    (needs mpmath; a minute)
 

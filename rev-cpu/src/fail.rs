@@ -396,6 +396,23 @@ pub fn same_shapes_in<A: DynArg, B: DynArg>(
     }
 }
 
+/// Checks that the enums in a tangent or cotangent are of the variants of those that it belongs to: what another variant holds
+/// would be lost.
+///
+/// # Errors
+///
+/// When they aren't.
+pub fn same_variants<A: DynArg + ?Sized, B: DynArg + ?Sized>(
+    name: &'static str,
+    expected: &A,
+    found: &B,
+) -> Result<(), Error> {
+    rev_core::value::same_variants(&expected.load(), &found.load()).map_err(|m| {
+        let operation = format!("the variant of `{name}{}`", m.path).into();
+        Cause::Type { operation, expected: m.expected.into(), found: m.found }.into()
+    })
+}
+
 /// The same of the shapes themselves.
 ///
 /// # Errors

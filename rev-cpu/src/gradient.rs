@@ -169,8 +169,15 @@ fn put_direction(name: &'static str, direction: &dyn DynArg, tangent: &mut dyn D
         }
     })?;
     match (expected, numbers.len()) {
-        ([0, _], 0) => Ok(()),
-        _ => fail::same_shape(name, &expected, &[numbers.len() / width.max(1), width]),
+        ([0, _], 0) => return Ok(()),
+        _ => fail::same_shape(name, &expected, &[numbers.len() / width.max(1), width])?,
+    }
+    // what another variant of an enum holds isn't taken
+    let (mut given, mut lost) = (numbers.chunks(width), false);
+    tangent.sides(&mut |sides| lost |= given.next() != Some(sides) && sides.iter().all(|v| *v == 0.0));
+    match lost {
+        true => Err(fail::directions(name, "an enum of the argument's variant", "another")),
+        false => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What enums and `Option`s hold has tangents and second derivatives.
 
 use rev_core::interp::Interpreter;
+use rev_core::scalar::Batch;
 use rev_cpu::prelude::*;
 
 /// A spring: one that pulls with k x, or one whose force grows as k x + c x³, or nothing.
@@ -31,14 +32,191 @@ fn energy<T: Real>(e: &mut T, spring: &Spring<T>, rest: Option<T>, x: T) {
     }
 }
 
+fn devices() -> [Box<dyn Device>; 4] {
+    let several = Cpu::with_threads(3).parallel_from(0);
+    let fixed_order = Cpu::with_threads(2).parallel_from(0).deterministic(true);
+    [Box::new(Cpu::new()), Box::new(several), Box::new(fixed_order), Box::new(Interpreter::new())]
+}
+
 #[test]
-fn energy_along() {
-    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
-        let spring = Spring::Hardening { k: 3.0, c: 2.0 };
-        let along = Spring::Hardening { k: 1.0, c: 5.0 };
-        let h = energy::jvp(device, &0.0, &along, Some(0.0), 1.0, &0.0, &spring, Some(1.0), 3.0).unwrap();
-        println!("{h:?}");
-        let h = energy::hvp(device, &along, Some(0.0), 1.0, &spring, Some(1.0), 3.0).unwrap();
-        println!("{h:?}");
+fn tangents_and_second_derivatives() {
+    let spring = Spring::Hardening { k: 3.0, c: 2.0 };
+    let along = Spring::Hardening { k: 1.0, c: 5.0 };
+    for device in devices() {
+        let (device, rest, still) = (&*device, Some(1.0), Some(0.0));
+        // k² l²/2 + c l⁴ at l = 2, along k, c and x
+        let found = energy::jvp(device, &0.0, &along, still, 1.0, &0.0, &spring, rest, 3.0).unwrap();
+        assert_eq!((found.e, found.e_dot), (50.0, 12.0 + 80.0 + 18.0 + 64.0));
+        let mut both = (0.0, 0.0);
+        energy::tangent(device, &mut both.0, &mut both.1, &spring, &along, rest, still, 3.0, 1.0).unwrap();
+        assert_eq!(both, (50.0, 174.0));
+        // by k: l² + 2 k l, by c: 4 l³, by x: k² + 12 c l² + 2 k l + 5 · 4 l³
+        let by_x = 9.0 + 96.0 + 12.0 + 160.0;
+        let h = energy::hvp(device, &along, still, 1.0, &spring, rest, 3.0).unwrap();
+        assert_eq!((h.spring.hardening_k, h.spring.hardening_c), (Batch([16.0]), Batch([32.0])));
+        assert_eq!((h.spring.linear_0, h.spring.table_0), (Batch([0.0]), [Batch([0.0]); 2]));
+        assert_eq!((h.rest, h.x), (-by_x, by_x));
+        let (g, h) = energy::gradient_and_hvp(device, &along, still, 1.0, &spring, rest, 3.0).unwrap();
+        assert_eq!((g.value, g.x, g.rest), (50.0, 82.0, -82.0));
+        assert_eq!((g.spring.hardening_k, g.spring.hardening_c), (Batch([12.0]), Batch([16.0])));
+        assert_eq!((h.spring.hardening_k, h.x), (Batch([16.0]), by_x));
+        let directions = [energy::SPRING.along(&along), energy::X.along(&1.0)];
+        let h = energy::hvp_wrt(device, &directions, &spring, rest, 3.0).unwrap();
+        assert_eq!((h.spring.hardening_k, h.x), (Batch([16.0]), by_x));
+        // what is missing has no derivative
+        let h = energy::hvp(device, &Spring::Slack, None, 1.0, &Spring::Slack, None, 3.0).unwrap();
+        assert_eq!((h.rest, h.x), (0.0, 0.0));
+    }
+}
+
+#[test]
+fn directions_of_another_variant_are_errors() {
+    let (spring, other) = (Spring::Linear(2.0), Spring::Hardening { k: 1.0, c: 1.0 });
+    let device = &Cpu::new();
+    let message = "the variant of `spring_dot`: expected linear, found hardening";
+    let found = energy::jvp(device, &0.0, &other, None, 1.0, &0.0, &spring, None, 3.0);
+    assert_eq!(found.unwrap_err().to_string(), message);
+    let found = energy::hvp(device, &other, None, 1.0, &spring, None, 3.0);
+    assert_eq!(found.unwrap_err().to_string(), message);
+    let found = energy::gradient_and_hvp(device, &other, None, 1.0, &spring, None, 3.0);
+    assert_eq!(found.unwrap_err().to_string(), message);
+    let found = energy::tangent(device, &mut 0.0, &mut 0.0, &spring, &other, None, None, 3.0, 1.0);
+    assert_eq!(found.unwrap_err().to_string(), message);
+    let found = energy::hvp(device, &spring, Some(1.0), 1.0, &spring, None, 3.0);
+    assert_eq!(found.unwrap_err().to_string(), "the variant of `rest_dot`: expected None, found Some");
+    let found = energy::hvp_wrt(device, &[energy::SPRING.along(&other)], &spring, None, 3.0);
+    let message = "the direction `spring_dot`: expected an enum of the argument's variant, found another";
+    assert_eq!(found.unwrap_err().to_string(), message);
+    let mut found =
+        total::jvp(device, &0.0, &[spring.clone()], &other, &[1.0], &0.0, &[spring], &other, &[1.0]);
+    assert!(found.is_ok());
+    found =
+        total::jvp(device, &0.0, &[other.clone()], &other, &[1.0], &0.0, &[Spring::Slack], &other, &[1.0]);
+    let message = "the variant of `springs_dot[0]`: expected slack, found hardening";
+    assert_eq!(found.unwrap_err().to_string(), message);
+}
+
+/// The energy of many springs, on each of which a shared one pulls too.
+#[reversible(tangent)]
+fn total<T: Real>(e: &mut T, springs: &[Spring<T>], shared: &Spring<T>, x: &[T]) {
+    for i in par(0..springs.len()) {
+        match springs[i] {
+            Spring::Linear(k) => *e += k * k * x[i] * x[i],
+            Spring::Hardening { k, c } => *e += k * c * x[i],
+            Spring::Slack | Spring::Table(_, _) => {}
+        }
+        if let Spring::Hardening { k, c } = shared {
+            *e += k * k * c * x[i];
+        }
+    }
+}
+
+#[test]
+fn parallel_loops_over_enums() {
+    let n = 100;
+    let each = |k: usize| match k % 3 {
+        0 => Spring::Slack,
+        1 => Spring::Linear(k as f64 / 8.0),
+        _ => Spring::Hardening { k: 0.5, c: k as f64 },
+    };
+    let springs: Vec<_> = (0..n).map(each).collect();
+    let along: Vec<_> = springs
+        .iter()
+        .map(|s| match s {
+            Spring::Linear(_) => Spring::Linear(1.0),
+            Spring::Hardening { .. } => Spring::Hardening { k: 1.0, c: 2.0 },
+            Spring::Slack | Spring::Table(..) => s.clone(),
+        })
+        .collect();
+    let x: Vec<f64> = (0..n).map(|k| 1.0 + (k % 5) as f64).collect();
+    let (shared, shared_along) = (Spring::Hardening { k: 3.0, c: 2.0 }, Spring::Hardening { k: 1.0, c: 0.5 });
+    let still = vec![0.0; n];
+    let sum: f64 = x.iter().sum();
+    for device in devices() {
+        let h = total::hvp(&*device, &along, &shared_along, &still, &springs, &shared, &x).unwrap();
+        for (k, found) in h.springs.iter().enumerate() {
+            let (linear, by_k, by_c) = match k % 3 {
+                0 => (0.0, 0.0, 0.0),
+                1 => (2.0 * x[k] * x[k], 0.0, 0.0),
+                _ => (0.0, 2.0 * x[k], x[k]),
+            };
+            let all = (found.linear_0.0[0], found.hardening_k.0[0], found.hardening_c.0[0]);
+            assert_eq!(all, (linear, by_k, by_c), "spring {k}");
+        }
+        // of k² c Σ x: by k 2 c k̇ + 2 k ċ, by c 2 k k̇
+        let found = (h.shared.hardening_k.0[0], h.shared.hardening_c.0[0]);
+        assert_eq!(found, ((4.0 + 3.0) * sum, 6.0 * sum));
+    }
+}
+
+/// The energy of a spring that is exchanged with another, kept on a stack and taken back.
+#[reversible(tangent)]
+fn moved<T: Real>(e: &mut T, a: &mut Spring<T>, b: &mut Spring<T>, kept: &mut Stack<Spring<T>>, x: T) {
+    swap(a, b);
+    match a {
+        Spring::Linear(k) => *e += k * k * x,
+        _ => {}
+    }
+    push(kept, b);
+    match a {
+        Spring::Linear(k) => *e += k * x * x,
+        _ => {}
+    }
+    pop(kept, b);
+    match b {
+        Spring::Hardening { k, c } => *e += k * k * c * x,
+        _ => {}
+    }
+}
+
+#[test]
+fn enums_that_are_exchanged_and_kept() {
+    let (a, b) = (Spring::Hardening { k: 3.0, c: 2.0 }, Spring::Linear(2.0));
+    let (a_dot, b_dot) = (Spring::Hardening { k: 1.0, c: 0.0 }, Spring::Linear(1.0));
+    for device in devices() {
+        let none = Stack::new();
+        let found = moved::jvp(&*device, &0.0, &a_dot, &b_dot, &none, 0.0, &0.0, &a, &b, &none, 2.0).unwrap();
+        // k² x + k x² + k² c x
+        assert_eq!((found.e, found.e_dot), (8.0 + 8.0 + 36.0, 8.0 + 4.0 + 24.0));
+        assert_eq!((&found.a, &found.b), (&b, &a));
+        assert_eq!((&found.a_dot, &found.b_dot), (&b_dot, &a_dot));
+        let h = moved::hvp(&*device, &a_dot, &b_dot, &none, 0.0, &a, &b, &none, 2.0).unwrap();
+        assert_eq!((h.a.hardening_k, h.a.hardening_c), (Batch([8.0]), Batch([12.0])));
+        assert_eq!(h.b.linear_0, Batch([4.0]));
+        assert_eq!(h.x, 4.0 + 4.0 + 12.0);
+    }
+}
+
+/// The energies of springs by calls, of which one is given the same spring twice, and another what a spring holds.
+#[reversible(tangent)]
+fn of_two<T: Real>(e: &mut T, spring: &Spring<T>, other: &Spring<T>, rest: Option<T>, x: T) {
+    energy(&mut *e, spring, rest, x);
+    energy(&mut *e, other, rest, x);
+    stretch(&mut *e, spring, spring, x);
+}
+
+#[reversible(tangent)]
+fn stretch<T: Real>(e: &mut T, a: &Spring<T>, b: &Spring<T>, x: T) {
+    if let (Spring::Linear(k), Spring::Linear(l)) = (a, b) {
+        *e += k * l * x;
+        area(&mut *e, k, x);
+    }
+}
+
+#[reversible(tangent)]
+fn area<T: Real>(e: &mut T, k: T, x: T) {
+    *e += k * k * x;
+}
+
+#[test]
+fn calls_with_what_enums_hold() {
+    for device in devices() {
+        let device = &*device;
+        // k x²/2 + (l (x - x²)²)/2 + k² x + k² x
+        let (k, l) = (Spring::Linear(3.0), Spring::Linear(2.0));
+        let h = of_two::hvp(device, &Spring::Linear(1.0), &Spring::Linear(0.0), None, 0.0, &k, &l, None, 2.0)
+            .unwrap();
+        assert_eq!(h.x, 2.0 + 12.0);
+        assert_eq!(h.spring.linear_0, Batch([8.0]));
     }
 }

@@ -156,6 +156,8 @@ pub struct Source {
     pub receivers: Vec<Receiver>,
     /// Updates by what is read at one place, of what isn't a whole struct.
     pub plain: BTreeSet<ir::Span>,
+    /// Updates by `fields(q)`.
+    pub fields: BTreeSet<ir::Span>,
     /// What is matched.
     pub matches: Vec<Matched>,
     /// External blocks.

@@ -51,9 +51,6 @@ pub fn refused(ident: &Ident, what: Named, span: Span) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::ReservedName, span, message).help(help))
 }
 
-/// The field of a value of an enum that holds its parts.
-pub const PARTS: &str = "__parts";
-
 /// The part of an enum that says which variant it is, by its number.
 pub const VARIANT: &str = "variant";
 

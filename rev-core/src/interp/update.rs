@@ -2,6 +2,7 @@
 //! and not at all where there is no shadow.
 
 use super::types::{arm, arms, each_value, each_value_row, fields, reals, rings};
+use crate::coordinates;
 use crate::error::Cause;
 use crate::ir::{Number, UpdateOp};
 use crate::ops::{Func, Instr};
@@ -73,11 +74,40 @@ fn rounded_once(op: UpdateOp, y: Value, a: &Data, b: &Data) -> Option<Value> {
     })
 }
 
-/// Whether a record is the value of an enum, which has no sum; its shadow has one, and no variant.
+/// Which variant a record is that is the value of an enum; of a shadow, which has none, nothing.
+fn variant_of(record: &mut Record) -> Option<&mut Data> {
+    let parts = &mut record.fields.iter_mut().find(|(name, _)| &**name == PARTS)?.1;
+    let variant = match parts {
+        Data::Tuple(parts) => parts.first_mut(),
+        Data::Struct(parts) => parts.fields.first_mut().map(|(_, variant)| variant),
+        _ => None,
+    };
+    variant.filter(|v| matches!(v, Data::Scalar(_)))
+}
+
 fn is_enum(record: &Record) -> bool {
-    let has_variant =
-        |data: &Data| matches!(data, Data::Tuple(parts) if matches!(parts.first(), Some(Data::Scalar(_))));
-    record.fields.iter().any(|(name, data)| &**name == PARTS && has_variant(data))
+    record.fields.iter().any(|(name, _)| &**name == PARTS) && variant_of(&mut record.clone()).is_some()
+}
+
+/// Two values of an enum that have a sum, which is of the variant that one of them has then, and the other not: they are
+/// cotangents, of one variant, or one is zero. Other enums have no sum.
+fn summands(x: &Record, y: &Record) -> Option<(Record, Record)> {
+    let (mut x, mut y) = (x.clone(), y.clone());
+    let is_zero = |record: &Record| {
+        let mut zero = true;
+        let mut data = Data::Struct(record.clone());
+        coordinates::update_sides(&mut data, &mut |sides| zero &= sides.iter().all(|v| *v == 0.0));
+        zero
+    };
+    let zeros = (is_zero(&x), is_zero(&y));
+    let (of_x, of_y) = (variant_of(&mut x)?, variant_of(&mut y)?);
+    match zeros {
+        _ if of_x == of_y => *of_y = of_y.zero_like(),
+        (_, true) => *of_y = of_y.zero_like(),
+        (true, false) => *of_x = of_x.zero_like(),
+        (false, false) => return None,
+    }
+    Some((x, y))
 }
 
 /// `a ± b`, element by element.
@@ -104,8 +134,9 @@ fn accumulate_in(op: UpdateOp, a: &Data, b: &Data, of_struct: bool) -> Result<Da
         }),
         (Data::Tuple(x), Data::Tuple(y)) if x.len() == y.len() => Ok(Data::Tuple(each(x, y)?)),
         (Data::Stack(x), Data::Stack(y)) if x.len() == y.len() => Ok(Data::Stack(each(x, y)?)),
-        (Data::Struct(x), _) if is_enum(x) => Err(wrong()),
         (Data::Struct(x), Data::Struct(y)) if x.fields.len() == y.fields.len() => {
+            let enums = is_enum(x).then(|| summands(x, y).ok_or_else(wrong)).transpose()?;
+            let (x, y) = enums.as_ref().map_or((x, y), |(x, y)| (x, y));
             let fields = x
                 .fields
                 .iter()

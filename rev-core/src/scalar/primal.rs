@@ -103,9 +103,9 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     }
     /// The zero of this value's shape (a stack's is empty).
     fn zero_like(&self) -> Self;
-    /// Zeros of this value's shape, in stacks as many as there are values.
+    /// Zeros of this value's shape, in stacks as many as there are values, and in enums of the same variant.
     fn zeros(&self) -> Self {
-        if !Self::HAS_ARRAYS {
+        if !Self::HAS_ARRAYS && Self::HAS_SUMS {
             return self.zero_like();
         }
         let mut zeros = self.clone();
@@ -117,10 +117,10 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     }
     /// Whether values have arrays of run-time shape in them, or stacks.
     const HAS_ARRAYS: bool = false;
-    /// Whether values have sums, number by number. Those of enums don't: a sum may belong to no variant.
+    /// Whether values have sums, number by number. Those of enums don't: a sum may belong to no variant. Only cotangents that are
+    /// numbers do, of which each is zero or of the variant of the value that they belong to.
     const HAS_SUMS: bool = true;
     /// Adds what another value of the same shape holds, number by number, or subtracts it; truth values by exclusive or.
-    /// Where there are no sums it does nothing.
     fn add_each(&mut self, by: &Self, negative: bool);
     /// The largest absolute value in it, 0 where there is none.
     fn magnitude(&self) -> f64;

@@ -6,12 +6,10 @@ use crate::error::Error;
 use crate::lanes::{LaneByLane, Laned, Pack};
 use crate::structure::{Structs, Structure};
 use crate::value::{Data, DynArg, PlaneReader, PlaneWriter};
+pub use rev_compiler::ir::PARTS;
 use rev_compiler::ir::{Class, Generic, GenericKind, ScalarType, StructDef, Type};
 use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
-
-/// The one field that an enum has for programs.
-pub const PARTS: &str = "__parts";
 
 /// An enum whose values are values of the language: under `#[derive(Reversible)]`, or an [`Option`].
 #[diagnostic::on_unimplemented(
@@ -286,7 +284,7 @@ macro_rules! enum_value {
             fn store(&mut self, data: &$crate::value::Data) -> ::core::result::Result<(), $crate::Error> {
                 let mut parts = $crate::scalar::Variants::parts(self);
                 $crate::value::DynArg::store(&mut parts, data.field($crate::scalar::PARTS)?)?;
-                *self = $crate::scalar::Variants::of_sums(parts);
+                *self = $crate::scalar::Variants::of_parts(parts);
                 ::core::result::Result::Ok(())
             }
             fn update_sides(
@@ -312,7 +310,7 @@ macro_rules! enum_value {
             fn take(&mut self, from: &mut $crate::value::PlaneReader<'_>) {
                 let mut parts = $crate::scalar::Variants::parts(self);
                 $crate::value::DynArg::take(&mut parts, from);
-                *self = $crate::scalar::Variants::of_sums(parts);
+                *self = $crate::scalar::Variants::of_parts(parts);
             }
         }
     };

@@ -14,5 +14,5 @@ pub use dynarg::DynArg;
 pub use planes::{Outline, PlaneReader, PlaneWriter};
 pub use scalar::Value;
 pub(crate) use scalar::{each_value, each_value_row};
-pub use shapes::{same_shapes, Shapes};
+pub use shapes::{same_shapes, same_variants, Shapes};
 pub use stack::Stack;

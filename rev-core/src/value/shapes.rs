@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use super::DynArg;
-use crate::scalar::Mismatch;
+use super::{Data, DynArg, Record, Value};
+use crate::scalar::{Mismatch, Num, PARTS};
 
 /// The shapes of arrays, each with where in a value it is.
 #[derive(Debug, Default)]
@@ -78,5 +78,47 @@ pub fn same_shapes<A: DynArg, B: DynArg>(expected: &A, found: &B, stacks: bool) 
         Shapes::of(expected, stacks).expect(&Shapes::of(found, stacks))
     } else {
         Ok(())
+    }
+}
+
+/// Whether the enums in two values of one type are of the same variants. The names of these are in small letters, as the parts of
+/// an enum have them.
+///
+/// # Errors
+///
+/// The first enum of which that doesn't hold.
+pub fn same_variants(expected: &Data, found: &Data) -> Result<(), Mismatch> {
+    if let (Data::Struct(a), Data::Struct(b)) = (expected, found) {
+        if let (Some(expected), Some(found)) = (variant(a), variant(b)) {
+            if expected != found {
+                return Err(Mismatch { path: String::new(), expected, found });
+            }
+        }
+        let mut fields = a.fields.iter().zip(&b.fields);
+        return fields.try_for_each(|((name, a), (_, b))| {
+            let step = if &**name == PARTS { String::new() } else { format!(".{name}") };
+            same_variants(a, b).map_err(|m| m.within(step))
+        });
+    }
+    let mut parts = expected.children().zip(found.children()).enumerate();
+    let step = |k| if matches!(expected, Data::Tuple(_)) { format!(".{k}") } else { format!("[{k}]") };
+    parts.try_for_each(|(k, (a, b))| same_variants(a, b).map_err(|m| m.within(step(k))))
+}
+
+/// The variant that a record is, if it is the value of an enum.
+fn variant(record: &Record) -> Option<String> {
+    match &record.fields.first().filter(|(name, _)| &**name == PARTS)?.1 {
+        Data::Tuple(parts) => match parts.first()? {
+            Data::Scalar(Value::Bool(is_some)) => Some(if *is_some { "Some" } else { "None" }.into()),
+            _ => None,
+        },
+        Data::Struct(parts) => {
+            let Data::Scalar(number) = parts.fields.first()?.1 else { return None };
+            let Num::Uint(number) = number.to_num() else { return None };
+            let number = usize::try_from(number).ok()?;
+            let name = parts.fields.get(number + 1).map_or("", |(name, _)| name);
+            Some(name.trim_start_matches("number_of_").into())
+        }
+        _ => None,
     }
 }

@@ -26,6 +26,8 @@ pub enum Run {
     Adjoint,
     /// The function with tangents in shadows.
     Tangents,
+    /// Its adjoint with tangents in shadows: behind the values their cotangents, behind the shadows those of these.
+    Second,
     /// The function in plain Rust.
     Plain,
     /// Its inverse in plain Rust.
@@ -99,6 +101,9 @@ pub fn compare(cases: &[&Case]) -> Result<Tally, String> {
     let count = |what: &str| tally.get(what).copied().unwrap_or_default();
     if failed == 0 && count("rough") * 10 > count("derivatives") + 20 {
         return Err(format!("too few derivatives can be told: {tally:?}"));
+    }
+    if failed == 0 && count("rough second") * 5 > count("second") + 40 {
+        return Err(format!("too few second derivatives can be told: {tally:?}"));
     }
     match failed {
         0 => Ok(tally),
@@ -282,6 +287,43 @@ fn on_arguments(case: &Case, k: u64, dice: &mut Dice, tally: &mut Tally) -> Resu
             return Err(format!("{other} by the tangent, {derivative} by the adjoint"));
         }
         *tally.entry("tangents").or_default() += 1;
+        // the tangents of the adjoint against differences of adjoints
+        let held = |by: &f64, dice: &mut Dice| if *by == 0.0 { 0.0 } else { dice.real(-1.0, 1.0) };
+        let weigh: Vec<f64> = numbers.iter().map(|by| held(by, dice)).collect();
+        let weighed = |pulled: &[Data]| -> f64 {
+            let pulled = still(pulled);
+            pulled.iter().flat_map(reals).zip(&weigh).map(|(a, b)| a * b).sum()
+        };
+        let mut next = seeds.iter().flat_map(reals);
+        let bars = kept(
+            &after.iter().map(|d| replace(d, &mut |_| next.next().unwrap_or_default())).collect::<Vec<_>>(),
+        )?;
+        let ends = (case.shadows)(&after).map_err(text)?;
+        let (values, shadows) = ([&after[..], &bars].concat(), [&pushed[..], &ends].concat());
+        let (values, shadows) = on_every_device(case, Run::Second, &values, &shadows, None, tally)?;
+        let n = case.is_constant.len();
+        alike(&values[..n], &before).map_err(|e| format!("values of the second adjoint: {e}"))?;
+        let (found, expected) = (weighed(&values[n..]), weighed(&pulled));
+        if !((found - expected).abs() < 1e-6 * magnitude(&pulled).max(1.0)) {
+            return Err(format!("cotangents {found} as numbers, {expected} as shadows"));
+        }
+        let second = weighed(&shadows[n..]);
+        let along = |h: f64| -> Option<f64> {
+            let start = kept(&moved(&before, &numbers, h)).ok()?;
+            let end = plainly(&start, Run::Plain).ok()?;
+            let (_, pulled) = ran(case.run, &cpu, Run::Adjoint, &end, &seeds).ok()?;
+            Some(weighed(&pulled))
+        };
+        *tally.entry("second").or_default() += 1;
+        match slopes::compare(second, &along) {
+            Verdict::Agrees => {}
+            Verdict::Rough => *tally.entry("rough second").or_default() += 1,
+            Verdict::Differs(quotients) => {
+                return Err(format!(
+                    "the second derivative is {second} by the adjoint's tangent, {quotients:?} by differences"
+                ))
+            }
+        }
     }
     Ok(())
 }

@@ -290,8 +290,7 @@ impl Maker<'_> {
         match self.form.theme {
             Theme::Matches | Theme::Checkpoints => {
                 params.push(param("e", declared("Kind"), false));
-                // what is changed isn't constant, and has no tangent
-                let moves = !self.form.tangent && self.dice.chance(60);
+                let moves = self.dice.chance(60);
                 params.push(param("es", slice(declared("Kind")), moves));
                 params.push(param("ms", slice(declared("Mode")), self.dice.chance(30)));
                 params.push(param("o", Type::Option(Box::new(Type::Real)), false));
@@ -302,7 +301,7 @@ impl Maker<'_> {
                     params.push(Param { zero: true, ..param("d", slice(Type::Real), true) });
                     params.push(Param { zero: true, ..param("j", slice(Type::Of("i64")), true) });
                     params.push(param("lost", Type::Stack(Box::new(Type::Real)), true));
-                } else if !self.form.tangent {
+                } else {
                     params.push(param("kept", Type::Stack(Box::new(declared("Kind"))), true));
                 }
             }

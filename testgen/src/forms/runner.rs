@@ -209,6 +209,37 @@ fn run(form: &Form, f: &Function, scalar: &str, derivatives: bool, out: &mut Str
             both.join(", ")
         );
         if form.tangent {
+            let bars: String = (0..names.len())
+                .map(|k| {
+                    format!(
+                        "            let (mut b{k}, mut t{k}) = (a{k}.clone(), s{k}.clone());\n\
+                         \x20           b{k}.store(&bars[{k}])?;\n            t{k}.store(&bar_dots[{k}])?;\n"
+                    )
+                })
+                .collect();
+            let four: Vec<String> =
+                beside.iter().enumerate().map(|(k, both)| format!("{both}, &mut b{k}, &mut t{k}")).collect();
+            let kept: String = (0..names.len())
+                .map(|k| {
+                    format!(
+                        "            bars[{k}] = b{k}.load();\n            bar_dots[{k}] = t{k}.load();\n"
+                    )
+                })
+                .collect();
+            let _ = write!(
+                out,
+                "        Run::Second => {{\n            let (values, bars) = values.split_at_mut({0});\n\
+                 \x20           let (shadows, bar_dots) = shadows.split_at_mut({0});\n{begin}{bars}\
+                 \x20           let outcome = {path}::adjoint_tangents{generics}(device, {1});\n{end}{kept}\
+                 {2}            outcome\n        }}\n",
+                names.len(),
+                four.join(", "),
+                names
+                    .iter()
+                    .enumerate()
+                    .map(|(k, n)| format!("            values[{k}] = {n}.load();\n"))
+                    .collect::<String>(),
+            );
             let _ = write!(
                 out,
                 "        Run::Tangents => {{\n{begin}            let outcome = {path}::tangents{generics}(device, {});\n{end}\
@@ -216,10 +247,12 @@ fn run(form: &Form, f: &Function, scalar: &str, derivatives: bool, out: &mut Str
                 beside.join(", ")
             );
         } else {
-            out.push_str("        Run::Tangents => Ok(()),\n");
+            out.push_str("        Run::Tangents | Run::Second => Ok(()),\n");
         }
     } else {
-        out.push_str("        Run::Plain | Run::PlainBack | Run::Adjoint | Run::Tangents => Ok(()),\n");
+        out.push_str(
+            "        Run::Plain | Run::PlainBack | Run::Adjoint | Run::Tangents | Run::Second => Ok(()),\n",
+        );
     }
     out.push_str("    };\n");
     for (k, n) in names.iter().enumerate() {

@@ -346,8 +346,8 @@ codes! {
             "Write a `#[pure]` function for values, or a reversible function and pass its name."
         Match R0606 "a pattern or enum that can't be matched here"
             "`match`, `if let` and `while let` ask places and values for numbers, ranges, constants, tuples, arrays of fixed size, and variants of enums \
-             with their fields. References and fields that are left out aren't part of the patterns; a name in the pattern of a loop isn't, as the loop \
-             changes what it would stand for; and what an enum holds has no derivatives of higher order."
+             with their fields. References and fields that are left out aren't part of the patterns, and a name in the pattern of a loop isn't, as the loop \
+             changes what it would stand for."
             "A pattern becomes a condition that the inverse asks again, and a program knows of an enum which variant it is and what that holds."
             "Name each field, or `_`; write an arm for each pattern where the names of several differ; ask in a loop without names, and name inside \
              of it; and use `if` and `else if` for everything else."

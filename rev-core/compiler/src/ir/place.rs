@@ -143,6 +143,9 @@ impl<'e> From<&'e Axis> for AxisRef<'e> {
     }
 }
 
+/// The field of a value of an enum that holds its parts: which variant it is, and the fields of all variants.
+pub const PARTS: &str = "__parts";
+
 impl Place {
     /// The whole variable.
     pub fn var(var: VarId) -> Place {
@@ -174,9 +177,14 @@ impl Place {
             && self.path.iter().zip(&other.path).all(same)
     }
 
-    /// The fields with which the path begins.
+    /// The fields with which the path begins, up to an enum, whose parts belong together.
     pub fn field(&self) -> &[Step] {
-        let end = self.path.iter().position(|s| !matches!(s, Step::Field(_) | Step::Element(_)));
+        let is_within = |s: &Step| match s {
+            Step::Field(name) => name == PARTS,
+            Step::Element(_) => false,
+            Step::Index(_) | Step::Part(_) | Step::Re | Step::Im => true,
+        };
+        let end = self.path.iter().position(is_within);
         &self.path[..end.unwrap_or(self.path.len())]
     }
 

@@ -192,7 +192,7 @@ fn expand(item: &syn::DeriveInput, variants: &[Variant<'_>]) -> TokenStream {
                 #p::ir::StructDef {
                     name: #text.into(),
                     generics: ::std::vec![#(#kinds),*],
-                    fields: ::std::vec![("__parts".into(), #p::ir::Type::Struct(#parts_text.into(), arguments))],
+                    fields: ::std::vec![(#p::ir::PARTS.into(), #p::ir::Type::Struct(#parts_text.into(), arguments))],
                 }
             }
             fn define_fields(structs: &mut #p::Structs) {

@@ -7,6 +7,7 @@ use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::ir::{
     Arg, ArgValue, Callee, Derived, Direction, Expr, ExprKind, FunctionPath, Mode, Place, Step, Type, VarId,
+    PARTS,
 };
 
 use super::body::{parsed, Body, Repr};
@@ -130,7 +131,9 @@ impl Body<'_> {
     /// Whether an argument is a part of a variable of which another argument is a part too, in a
     /// way that Rust's references can't tell apart.
     fn needs_copy(&self, place: &Place, k: usize, args: &[Arg]) -> bool {
-        if self.repr(place.var) == Repr::Handle || place.path.is_empty() {
+        // parts of an enum are written back with all of them
+        let of_enum = self.is_value_of_enum(place);
+        if self.repr(place.var) == Repr::Handle && !of_enum || place.path.is_empty() {
             return false;
         }
         let written = |a: &Arg| a.mode != Mode::Read;
@@ -139,10 +142,15 @@ impl Body<'_> {
                 j != k
                     && q.var == place.var
                     && (written(other) || written(&args[k]))
-                    && !split_by_fields(place, q)
+                    && (of_enum || !split_by_fields(place, q))
             }
             ArgValue::Expr(_) => false,
         })
+    }
+
+    /// Whether a place is part of what an enum holds, and not of a shadow.
+    fn is_value_of_enum(&self, place: &Place) -> bool {
+        !self.is_shadow(place) && place.path.contains(&Step::Field(PARTS.to_string()))
     }
 
     pub fn place_argument(&mut self, place: &Place, mode: Mode) -> TokenStream {

@@ -7,6 +7,7 @@ use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::ir::{
     Axis, Class, Expr, ExprKind, FunctionPath, Number, Place, Rank, ScalarType, Span, Step, Type, VarId,
+    PARTS,
 };
 use rev_compiler::ops::{Func, Shape};
 use rev_compiler::plan;
@@ -15,7 +16,6 @@ use super::body::{parsed, Body, Repr};
 use super::names::ident;
 use super::types::rust_type;
 use crate::model::Subject;
-use crate::names::PARTS;
 use crate::spans::at_span;
 
 /// Whether a place is reached for reading or for writing.
@@ -323,9 +323,7 @@ impl Body<'_> {
         }
         for (depth, step) in place.path.iter().enumerate().skip(skipped) {
             out = match step {
-                Step::Field(f)
-                    if f == PARTS && !matches!(self.function.var(place.var).ty, Type::Shadow(_)) =>
-                {
+                Step::Field(f) if f == PARTS && !self.is_shadow(place) => {
                     let p = self.p;
                     match reach {
                         Reach::Read => quote!(#p::Variants::parts(&#out)),

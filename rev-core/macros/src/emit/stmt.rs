@@ -171,10 +171,13 @@ impl Body<'_> {
         let seen = self.see(place.var, quote!(&*__p));
         let span = self.source.spans.span(place.span);
         let apply = quote_spanned!(span=> __f::update::#name);
+        let written = self.source.fields.contains(&stmt.span);
+        let has_sums = written.then(|| quote_spanned!(span=> __f::update::has_sums(&*__p);));
         quote!({
             #aliases
             let __v = &#value;
             let __p = &mut #target;
+            #has_sums
             #fits
             #apply(__p, __v);
             #seen
@@ -725,7 +728,7 @@ impl Body<'_> {
         })
     }
 
-    fn is_shadow(&self, place: &Place) -> bool {
+    pub fn is_shadow(&self, place: &Place) -> bool {
         matches!(self.function.var(place.var).ty, Type::Shadow(_))
     }
 

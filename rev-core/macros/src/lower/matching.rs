@@ -8,13 +8,13 @@
 use quote::{quote, ToTokens};
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{
-    Block, Expr, ExprKind, Place, ScalarType, Span, Step, Stmt, StmtKind, Type, VarId, VarKind,
+    Block, Expr, ExprKind, Place, ScalarType, Span, Step, Stmt, StmtKind, Type, VarId, VarKind, PARTS,
 };
 use rev_compiler::ops::Func;
 
 use super::{plain_name, strip_references, Lowerer};
 use crate::model::{Matched, Subject};
-use crate::names::{number_of, part_of, PARTS, VARIANT};
+use crate::names::{number_of, part_of, VARIANT};
 use crate::spans::Region;
 use crate::types::is_type_name;
 

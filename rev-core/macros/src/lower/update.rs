@@ -108,6 +108,7 @@ impl Lowerer {
             let message = format!("this isn't a `{}`, whose fields would be added", type_name(&of));
             let _: Option<()> = self.error(Code::TypeMismatch, &c.args[0], message);
         }
+        self.source.fields.insert(span);
         let kind = StmtKind::Update { op, place: place.clone(), expr: Expr::read(other) };
         Some(vec![Stmt::new(kind).at(span)])
     }

@@ -439,17 +439,21 @@ pub mod update {
         p.deduct(e);
     }
 
-    /// `p += fields(e)` of structs too.
+    /// That `fields(e)` is written of what has sums.
+    #[inline(always)]
+    pub fn has_sums<P: Primal>(_: &P) {
+        const { assert!(P::HAS_SUMS, "`fields` of what holds an enum: an enum has no sum") };
+    }
+
+    /// `p += fields(e)` of structs too, and of cotangents of enums.
     #[inline(always)]
     pub fn add_fields<P: Primal>(p: &mut P, e: &P) {
-        const { assert!(P::HAS_SUMS, "`fields` of what holds an enum: an enum has no sum") };
         p.add_each(e, false);
     }
 
     /// `p -= fields(e)` likewise.
     #[inline(always)]
     pub fn sub_fields<P: Primal>(p: &mut P, e: &P) {
-        const { assert!(P::HAS_SUMS, "`fields` of what holds an enum: an enum has no sum") };
         p.add_each(e, true);
     }
 

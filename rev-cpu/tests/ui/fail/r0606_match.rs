@@ -46,11 +46,4 @@ fn guarded(y: &mut f64, k: i64, x: f64) {
     }
 }
 
-#[reversible(tangent)]
-fn held<T: Real>(y: &mut T, shape: &Shape<T>) {
-    if let Shape::Circle(r, _) = shape {
-        *y += r;
-    }
-}
-
 fn main() {}

@@ -11,7 +11,7 @@ use super::dense::again;
 use super::dispatch::Known;
 use super::gradient::{accumulates, bar, field, Param};
 use super::tangent::{zeros, Pair};
-use super::{input_like, lent, same_shape, Slot};
+use super::{input_like, lent, same_form, same_shape, Slot};
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
 
@@ -175,9 +175,12 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
                 (false, Shape::Function) => inputs.push(input_like(p, &name, beside.shape, &beside.ty)),
                 (false, shape) => inputs.push(lent(p, &name, shape, &beside.ty, beside.mode != Mode::Read)),
             }
-            if k > 0 {
-                shapes.extend(same_shape(p, passed, value, &name));
-            }
+            shapes.extend(match k {
+                0 => TokenStream::new(),
+                // a cotangent is a number of the argument's type
+                2 => same_form(p, passed, value, &name),
+                _ => same_shape(p, passed, value, &name),
+            });
             slots.push(Slot { name, passed: beside, reference });
         }
     }
@@ -214,6 +217,7 @@ pub fn of_one(pair: &Pair, zeroed: Option<&ParamModel>) -> (TokenStream, Vec<Tok
             }
             Shape::Value | Shape::Function => (quote!(#p::Primal::as_tangent(&*#name)?), quote!(#side)),
         };
+        code.extend(same_form(p, of.1, &of.0.ident, name));
         code.extend(quote!(let #side = #shadow;));
         arguments.push(argument);
     }

@@ -435,6 +435,25 @@ fn same_shape(p: &TokenStream, passed: &Passed, of: &Ident, name: &Ident) -> Tok
     quote!(#outer #inner)
 }
 
+/// The same of a tangent or cotangent of the argument's own type: also enums are of the same variants.
+fn same_form(p: &TokenStream, passed: &Passed, of: &Ident, name: &Ident) -> TokenStream {
+    let shape = same_shape(p, passed, of, name);
+    let (ty, text) = (&passed.ty, name.to_string());
+    let both = match passed.shape {
+        _ if !passed.structs => return shape,
+        Shape::Slice => quote!(&#of[..], &#name[..]),
+        Shape::Array(_) => quote!(&#of.view(), &#name.view()),
+        Shape::Value => quote!(&#of, &#name),
+        Shape::Function => return shape,
+    };
+    quote! {
+        #shape
+        if const { !<#ty as #p::Primal>::HAS_SUMS } {
+            #p::fail::same_variants(#text, #both)?;
+        }
+    }
+}
+
 /// The same of the arrays that they are.
 fn same_outer_shape(p: &TokenStream, passed: &Passed, of: &Ident, name: &Ident) -> TokenStream {
     let text = name.to_string();

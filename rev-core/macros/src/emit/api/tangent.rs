@@ -7,7 +7,7 @@ use rev_compiler::ir::{Direction, Mode};
 use super::along::along;
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{batch, dense, same_shape, scalar, Api, Entry, Slot};
+use super::{batch, dense, same_form, scalar, Api, Entry, Slot};
 use crate::emit::derived;
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
@@ -72,10 +72,16 @@ pub fn in_place(pair: &Pair, of: &str, doc: &str) -> TokenStream {
     let name = &pair.tangent.model.item.sig.ident;
     let head = head(pair.tangent, quote!(fn #of), Some(quote!(#device: &(impl #p::Device + ?Sized),)));
     let args = pair.tangent.model.params.iter().map(|param| &param.ident);
+    let shapes = pair.with_companions().into_iter().flat_map(|(value, companions)| {
+        companions.into_iter().map(move |dot| same_form(p, value.1, &value.0.ident, &dot.0.ident))
+    });
     quote! {
         #[doc = #doc]
         #[allow(clippy::too_many_arguments)]
-        #vis #head { #name::run(#device, #(#args),*) }
+        #vis #head {
+            #(#shapes)*
+            #name::run(#device, #(#args),*)
+        }
     }
 }
 
@@ -118,7 +124,7 @@ pub fn start(pair: &Pair, zeroed: Option<&ParamModel>) -> Start {
             slots.push(slot);
         }
         if pair.is_given(&value) && !is_zeroed {
-            let shape = |dot: &Param| same_shape(p, value.1, &value.0.ident, &dot.0.ident);
+            let shape = |dot: &Param| same_form(p, value.1, &value.0.ident, &dot.0.ident);
             code.extend(companions.first().map(shape));
         }
     }
