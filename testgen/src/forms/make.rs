@@ -70,6 +70,8 @@ pub struct Maker<'a> {
     top: bool,
     /// Elements that were converted into.
     converted: usize,
+    /// Whether what is made runs backwards.
+    inverting: bool,
     /// Functions that may be called.
     helpers: Vec<Function>,
 }
@@ -104,6 +106,7 @@ pub fn make(seed: u64) -> Form {
         target: None,
         top: true,
         converted: 0,
+        inverting: false,
         helpers: Vec::new(),
     };
     m.types();
@@ -324,6 +327,15 @@ impl Maker<'_> {
                     params.push(param("u", slice(Type::Number(System::Odd)), true));
                     params.push(param("ux", slice(Type::Number(System::Odd)), false));
                 }
+            }
+        }
+        if !self.has(Theme::Checkpoints) {
+            if self.dice.chance(40) {
+                params.push(param("ways", Type::Stack(Box::new(Type::Of("bool"))), true));
+            }
+            if self.dice.chance(20) {
+                let array = Type::Vector(Box::new(Type::Real), n);
+                params.push(param("pile", Type::Stack(Box::new(array)), true));
             }
         }
         self.begin(&params);
@@ -776,7 +788,9 @@ impl Maker<'_> {
             20 | 21 => self.binding(),
             22..=24 => self.ancilla(),
             25 => {
+                let inverting = std::mem::replace(&mut self.inverting, true);
                 let body = self.inner(2);
+                self.inverting = inverting;
                 Some(Stmt::Inverse(body))
             }
             26 | 27 => self.call(),
@@ -821,7 +835,7 @@ impl Maker<'_> {
 
     /// An exchange, a sign.
     fn moved(&mut self) -> Option<Stmt> {
-        let kind = self.dice.below(5);
+        let kind = self.dice.below(6);
         let enums = ["Kind", "Mode"];
         let enum_like = |h: &Holds| matches!(h, Holds::Declared(name) if enums.contains(&&name[..]));
         if kind == 0 {
@@ -833,6 +847,12 @@ impl Maker<'_> {
             let slot = self.pick(true, false, |h| matches!(h, Holds::Declared(name) if name == "Kind"))?;
             let zero = self.form.zero_variant("Kind");
             return Some(Stmt::Push(self.place(&stack), self.place(&slot), zero));
+        }
+        if kind == 5 && self.top && !self.parallel {
+            let stack = self.pick(true, false, |h| *h == Holds::Stack).filter(|s| s.root == "pile")?;
+            let array = self.pick(true, false, |h| *h == Holds::Real).filter(|s| s.root == "y")?;
+            let array = Place { path: Vec::new(), ..self.place(&array) };
+            return Some(Stmt::PushArray(self.place(&stack), array));
         }
         let a = match self.dice.chance(50) {
             true => self.pick(true, false, enum_like),
@@ -886,7 +906,29 @@ impl Maker<'_> {
         Some(Stmt::IfLet(pat, place, a, b))
     }
 
+    /// A branch that changes what its condition reads, and a stack that keeps which way it went.
+    fn keep(&mut self) -> Option<Stmt> {
+        let ways = self.slots.iter().find(|s| s.root == "ways").cloned()?;
+        if self.parallel || self.inverting || self.only.is_some() || !self.is_free(&ways) {
+            return None;
+        }
+        // on fixed-point numbers, rounding would decide
+        let asked = self.pick(false, false, |h| *h == Holds::Real).filter(|_| self.form.fixed.is_none());
+        let c = match asked.filter(|_| self.dice.chance(60)) {
+            Some(slot) => Cond::Reals(Expr::Read(self.place(&slot)), "<", Expr::Number(self.decimal())),
+            None => self.cond()?,
+        };
+        let a = self.inner(2);
+        let b = if self.dice.chance(50) { self.inner(1) } else { Vec::new() };
+        Some(Stmt::Keep(self.place(&ways), c, a, b))
+    }
+
     fn branch(&mut self) -> Option<Stmt> {
+        if self.dice.chance(50) {
+            if let Some(made) = self.keep() {
+                return Some(made);
+            }
+        }
         let c = self.cond()?;
         let behind = super::roots_of_cond(&c);
         let (a, b) = self.freezing(behind, |m| {
@@ -897,7 +939,39 @@ impl Maker<'_> {
         Some(Stmt::If(c, a, b))
     }
 
+    /// An array of numbers, to be visited.
+    fn visited(&mut self, length: Option<usize>) -> Option<(Slot, Slot)> {
+        let slot = self.pick(false, false, |h| *h == Holds::Real)?;
+        let [Piece::Index(lengths)] = &slot.pieces[..] else { return None };
+        if lengths.len() != 1 || length.is_some_and(|n| lengths[0] != n) || slot.behind != slot.root {
+            return None;
+        }
+        let name = self.name("x");
+        let element = Slot { behind: slot.root.clone(), ..self.own(&name, Holds::Real) };
+        Some((slot, element))
+    }
+
+    /// A loop over elements.
+    fn each_loop(&mut self) -> Option<Stmt> {
+        let (slot, own) = self.visited(None)?;
+        let Some(Piece::Index(lengths)) = slot.pieces.first() else { return None };
+        let (index, element, counted) = (self.name("i"), own.root.clone(), self.dice.chance(50));
+        if counted {
+            self.loops.push((index.clone(), lengths[0]));
+        }
+        let body = self.freezing(vec![slot.root.clone()], |m| m.with(vec![own], |m| m.inner(2)));
+        if counted {
+            self.loops.pop();
+        }
+        let of = Place { path: Vec::new(), ..self.place(&slot) };
+        let order = [Order::Forward, Order::Reversed][self.dice.below(2)];
+        Some(Stmt::Each { index, counted, element, of, order, body })
+    }
+
     fn for_loop(&mut self) -> Option<Stmt> {
+        if self.dice.chance(35) {
+            return self.each_loop();
+        }
         let (var, count) = (self.name("i"), [2, 3, self.form.long][self.dice.below(3)]);
         self.loops.push((var.clone(), count));
         let body = self.inner(2);
@@ -940,13 +1014,25 @@ impl Maker<'_> {
                 p => p,
             };
         }
+        let over = if self.dice.chance(25) { self.visited(Some(count)) } else { None };
+        let over = over.filter(|(slot, _)| slot.permission == Permission::Read);
         self.loops.push((var.clone(), count));
         self.parallel = true;
-        let body = self.inner(3);
+        let frozen = over.iter().map(|(slot, _)| slot.root.clone()).collect();
+        let elements = over.iter().map(|(_, own)| own.clone()).collect();
+        let body = self.freezing(frozen, |m| m.with(elements, |m| m.inner(3)));
         self.parallel = false;
         self.loops.pop();
+        let made = match over {
+            Some((slot, own)) => {
+                let of = Place { path: Vec::new(), ..self.place(&slot) };
+                let (order, element) = (Order::Parallel, own.root);
+                Stmt::Each { index: var, counted: true, element, of, order, body }
+            }
+            None => Stmt::For { var, count, parallel: true, body },
+        };
         self.slots = saved;
-        Some(Stmt::For { var, count, parallel: true, body })
+        Some(made)
     }
 
     fn binding(&mut self) -> Option<Stmt> {

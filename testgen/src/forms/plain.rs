@@ -163,6 +163,24 @@ impl Plain<'_> {
                 let rev = if back { format!("(0..{count}).rev()") } else { format!("0..{count}") };
                 self.braces(&format!("for {var} in {rev} "), body, back)
             }
+            Stmt::Each { index, counted: _, element, of, order, body } => {
+                let range = format!("0..{}.len()", D.place(of));
+                let reversed = (*order == Order::Reversed) != back;
+                let range = if reversed { format!("({range}).rev()") } else { range };
+                self.line(&format!("for {index} in {range} {{ let {element} = {}[{index}];", D.place(of)));
+                self.block(body, back);
+                self.line("}")
+            }
+            Stmt::Keep(ways, c, a, b) => {
+                let ways = D.place(ways);
+                self.line(&match back {
+                    false => format!("{{ let way = {}; {ways}.push(way);", D.cond(c)),
+                    true => format!("{{ let way = {ways}.pop().unwrap_or_default();"),
+                });
+                self.braces("if way ", a, back);
+                self.braces("else ", b, back);
+                self.line("}")
+            }
             Stmt::Inverse(body) => self.block(body, !back),
             Stmt::Call(f, inverse, args) => {
                 let args: Vec<String> = args
@@ -196,6 +214,14 @@ impl Plain<'_> {
                 let text = match back {
                     false => format!("{s}.push(std::mem::replace(&mut {p}, {zero}));"),
                     true => format!("if let Some(top) = {s}.pop() {{ {p} = top; }}"),
+                };
+                self.line(&text)
+            }
+            Stmt::PushArray(s, x) => {
+                let (s, x) = (D.place(s), x.root.clone());
+                let text = match back {
+                    false => format!("{s}.push({x}.to_vec()); {x}.fill(0.0);"),
+                    true => format!("if let Some(top) = {s}.pop() {{ {x}.copy_from_slice(&top); }}"),
                 };
                 self.line(&text)
             }

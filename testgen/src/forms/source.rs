@@ -156,6 +156,22 @@ impl Source<'_> {
                 let range = if *parallel { format!("par({range})") } else { range };
                 self.braces(&format!("for {var} in {range} "), body);
             }
+            Stmt::Each { index, counted, element, of, order, body } => {
+                let names = if *counted { format!("({index}, {element})") } else { element.clone() };
+                let enumerate = if *counted { ".enumerate()" } else { "" };
+                let each = format!("{}.iter(){enumerate}", self.place(of));
+                let each = match order {
+                    Order::Forward => each,
+                    Order::Reversed => format!("{each}.rev()"),
+                    Order::Parallel => format!("par({each})"),
+                };
+                self.braces(&format!("for {names} in {each} "), body);
+            }
+            Stmt::Keep(ways, c, a, b) => {
+                self.line(&format!("#[keep({})]", self.place(ways)));
+                self.braces(&format!("if {} ", d.cond(c)), a);
+                self.otherwise(b);
+            }
             Stmt::Inverse(body) => self.braces("#[inverse] ", body),
             Stmt::Call(name, inverse, args) => {
                 let args: Vec<String> = args
@@ -174,7 +190,9 @@ impl Source<'_> {
                 let lost = lost.as_ref().map_or(String::new(), |s| format!(", {}", self.place(s)));
                 self.line(&format!("convert({}, {}{lost});", self.place(from), self.place(to)));
             }
-            Stmt::Push(s, p, _) => self.line(&format!("push({}, {});", self.place(s), self.place(p))),
+            Stmt::Push(s, p, _) | Stmt::PushArray(s, p) => {
+                self.line(&format!("push({}, {});", self.place(s), self.place(p)))
+            }
             Stmt::Checkpoint { var, count, every, body } => {
                 let every = every.map_or(String::new(), |m| format!("(every = {m})"));
                 self.line(&format!("#[checkpoint{every}]"));
@@ -207,7 +225,7 @@ impl Source<'_> {
             Start::Of(ty) if ty.starts_with('f') => format!(": {ty} = 0.0"),
             Start::Of(ty) => format!(": {ty} = 0"),
             Start::Int(v) => format!(" = {v}i64"),
-            Start::Array(n) => format!(" = [{zero}; {n}]"),
+            Start::Array(n) => format!(" = [{zero}; {}]", self.form.length(*n)),
             Start::Vector(n) => format!(" = vec![{zero}; {n}]"),
             Start::Like(p, _) => format!(" = zeros_like({})", self.place(p)),
             Start::Made(of, made) => format!(" = {}", self.made(of, made)),

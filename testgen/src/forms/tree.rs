@@ -198,6 +198,10 @@ pub enum Stmt {
     IfLet(Pat, Place, Vec<Stmt>, Vec<Stmt>),
     /// `for var in 0..n`, in parallel or not.
     For { var: String, count: usize, parallel: bool, body: Vec<Stmt> },
+    /// `for element in array`, or with `index` where it is counted, forward or reversed, in parallel or not.
+    Each { index: String, counted: bool, element: String, of: Place, order: Order, body: Vec<Stmt> },
+    /// `#[keep(ways)] if c { a } else { b }`
+    Keep(Place, Cond, Vec<Stmt>, Vec<Stmt>),
     /// `#[inverse] { body }`
     Inverse(Vec<Stmt>),
     /// `f(args)` or `f::inverse(args)`
@@ -206,12 +210,23 @@ pub enum Stmt {
     Convert { from: Place, to: Place, lost: Option<Place>, types: (&'static str, &'static str) },
     /// `push(s, x)`, given the zero that it leaves.
     Push(Place, Place, String),
+    /// `push(s, x)` of a whole array.
+    PushArray(Place, Place),
     /// `#[checkpoint(every = m)] for var in 0..n { body }`
     Checkpoint { var: String, count: usize, every: Option<usize>, body: Vec<Stmt> },
     /// `x = e`
     Assign(Place, Expr),
     /// `n = e`
     AssignInt(Place, Int),
+}
+
+/// In which order a loop visits elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Order {
+    Forward,
+    Reversed,
+    Parallel,
 }
 
 /// What an ancilla starts at.

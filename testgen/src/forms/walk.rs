@@ -209,6 +209,16 @@ fn each(block: &[Stmt], reads: &mut Names, writes: &mut Names) {
                 each(a, reads, writes);
                 each(b, reads, writes);
             }
+            Stmt::Each { of, body, .. } => {
+                place(of, reads);
+                each(body, reads, writes);
+            }
+            Stmt::Keep(ways, c, a, b) => {
+                place(ways, writes);
+                cond(c, reads);
+                each(a, reads, writes);
+                each(b, reads, writes);
+            }
             Stmt::For { body, .. } | Stmt::Checkpoint { body, .. } | Stmt::Inverse(body) => {
                 each(body, reads, writes)
             }
@@ -227,7 +237,7 @@ fn each(block: &[Stmt], reads: &mut Names, writes: &mut Names) {
                 place(to, writes);
                 lost.iter().for_each(|s| place(s, writes));
             }
-            Stmt::Push(s, p, _) => {
+            Stmt::Push(s, p, _) | Stmt::PushArray(s, p) => {
                 place(s, writes);
                 place(p, writes);
             }
