@@ -2,7 +2,7 @@
 //! derivatives, and what reports name.
 
 use crate::scalar::{bf16, f16, Num};
-use crate::value::{Data, Value};
+use crate::value::{fields_of_enum, Data, Value};
 
 /// Calls `f` on each real coordinate that carries a derivative (both parts of a complex number), in
 /// a fixed order; what `f` returns takes its place.
@@ -73,6 +73,29 @@ pub fn of(data: &Data) -> Vec<f64> {
         out.push(v);
         v
     });
+    out
+}
+
+/// Of each real coordinate whether it is part of the value: fields of an enum's other variants aren't, which are zero whatever they
+/// are set to.
+pub fn held(data: &Data) -> Vec<bool> {
+    fn add(data: &Data, is_held: bool, out: &mut Vec<bool>) {
+        match data {
+            Data::Scalar(_) | Data::Lanes(_) => update(&mut data.clone(), &mut |v| {
+                out.push(is_held);
+                v
+            }),
+            Data::Array(_) | Data::Tuple(_) | Data::Stack(_) | Data::Struct(_) => {
+                match fields_of_enum(data) {
+                    Some(fields) => fields.into_iter().for_each(|(e, own)| add(e, is_held && own, out)),
+                    None => data.children().for_each(|e| add(e, is_held, out)),
+                }
+            }
+            Data::Literal(_) | Data::Function(_) | Data::None => {}
+        }
+    }
+    let mut out = Vec::new();
+    add(data, true, &mut out);
     out
 }
 

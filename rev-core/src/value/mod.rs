@@ -14,5 +14,6 @@ pub use dynarg::DynArg;
 pub use planes::{Outline, PlaneReader, PlaneWriter};
 pub use scalar::Value;
 pub(crate) use scalar::{each_value, each_value_row};
+pub(crate) use shapes::fields_of_enum;
 pub use shapes::{same_shapes, same_variants, Shapes};
 pub use stack::Stack;

@@ -116,8 +116,30 @@ fn variant(record: &Record) -> Option<String> {
             let Data::Scalar(number) = parts.fields.first()?.1 else { return None };
             let Num::Uint(number) = number.to_num() else { return None };
             let number = usize::try_from(number).ok()?;
-            let name = parts.fields.get(number + 1).map_or("", |(name, _)| name);
-            Some(name.trim_start_matches("number_of_").into())
+            Some(name_of_variant(&parts.fields.get(number + 1)?.0)?.into())
+        }
+        _ => None,
+    }
+}
+
+/// The variant of which a part is the number.
+fn name_of_variant(part: &str) -> Option<&str> {
+    part.strip_prefix("number_of_")
+}
+
+/// The parts of the value of an enum, each with whether the value holds it: it is a field of the value's variant. Nothing for other
+/// values.
+pub fn fields_of_enum(data: &Data) -> Option<Vec<(&Data, bool)>> {
+    let Data::Struct(record) = data else { return None };
+    let own = variant(record)?;
+    match &record.fields.first()?.1 {
+        Data::Tuple(parts) => Some(parts.iter().map(|part| (part, own == "Some")).collect()),
+        Data::Struct(parts) => {
+            let names: Vec<&str> = parts.fields.iter().filter_map(|(n, _)| name_of_variant(n)).collect();
+            let begins = |part: &str, name: &&&str| part.starts_with(&format!("{name}_"));
+            let of = |part: &str| names.iter().filter(|n| begins(part, n)).max_by_key(|n| n.len());
+            let fields = parts.fields.iter().map(|(name, part)| (part, of(name).is_some_and(|n| *n == own)));
+            Some(fields.collect())
         }
         _ => None,
     }

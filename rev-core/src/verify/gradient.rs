@@ -125,6 +125,8 @@ struct Check<'a> {
     options: &'a GradientOptions,
     seeds: Vec<Vec<f64>>,
     gradient: Vec<Vec<f64>>,
+    /// Of each coordinate whether the state holds it.
+    held: Vec<Vec<bool>>,
     values: Option<String>,
     /// What is said of the arguments that must start at a value.
     fixed: BTreeMap<usize, String>,
@@ -138,8 +140,13 @@ impl<'a> Check<'a> {
         (subject.run)(Way::Forward, &mut state, &mut [])?;
         let mut shadows: Vec<Data> = state.iter().map(Data::zero_shadow).collect();
         let mut sequence = Sequence::new(0);
-        for (shadow, _) in shadows.iter_mut().zip(subject.written).filter(|(_, &written)| written) {
-            coordinates::update(shadow, &mut |_| sequence.next());
+        let written = state.iter().zip(&mut shadows).zip(subject.written).filter(|(_, &written)| written);
+        for ((value, shadow), _) in written {
+            let mut held = coordinates::held(value).into_iter();
+            coordinates::update(shadow, &mut |_| match held.next() {
+                Some(false) => 0.0,
+                Some(true) | None => sequence.next(),
+            });
         }
         let seeds = shadows.iter().map(coordinates::of).collect();
         (subject.run)(Way::Adjoint, &mut state, &mut shadows)?;
@@ -153,8 +160,9 @@ impl<'a> Check<'a> {
                 Some(format!("`{name}{}` was {} and is {}", mismatch.path, mismatch.expected, mismatch.found))
             });
         let gradient = shadows.iter().map(coordinates::of).collect();
+        let held = subject.state.iter().map(coordinates::held).collect();
         let unit = subject.state.iter().map(coordinates::rounding_unit).fold(0.0, f64::max);
-        Ok(Check { subject, options, seeds, gradient, values: compared, fixed: BTreeMap::new(), unit })
+        Ok(Check { subject, options, seeds, gradient, held, values: compared, fixed: BTreeMap::new(), unit })
     }
 
     fn is_coarse(&self) -> bool {
@@ -235,9 +243,11 @@ impl<'a> Check<'a> {
         }
         let paths = coordinates::paths(&self.subject.state[k]);
         let name = self.subject.names[k].to_string();
-        let chosen = spread(values.len(), self.options.coordinates);
+        let held: Vec<usize> = (0..values.len()).filter(|c| self.held[k].get(*c) != Some(&false)).collect();
+        let chosen: Vec<usize> =
+            spread(held.len(), self.options.coordinates).into_iter().map(|c| held[c]).collect();
         let mut row =
-            ArgumentRow { name, coordinates: values.len(), tried: chosen.len(), worst: None, passed: true };
+            ArgumentRow { name, coordinates: held.len(), tried: chosen.len(), worst: None, passed: true };
         for c in chosen {
             let move_one = |state: &mut [Data], h: f64| coordinates::set(&mut state[k], c, values[c] + h);
             let place = format!("{}{}", row.name, paths[c]);
@@ -267,7 +277,12 @@ impl<'a> Check<'a> {
         let mut sequence = Sequence::new(1 + d as u64);
         let fixed = |k: &usize| self.fixed.contains_key(k);
         let along = |(k, g): (usize, &Vec<f64>)| -> Vec<f64> {
-            g.iter().map(|_| sequence.next()).map(|v| if fixed(&k) { 0.0 } else { v }).collect()
+            let still = |c: usize| fixed(&k) || self.held[k].get(c) == Some(&false);
+            g.iter()
+                .map(|_| sequence.next())
+                .enumerate()
+                .map(|(c, v)| if still(c) { 0.0 } else { v })
+                .collect()
         };
         let direction: Vec<Vec<f64>> = self.gradient.iter().enumerate().map(along).collect();
         let adjoint =

@@ -234,26 +234,26 @@ impl Body<'_> {
         let matched = self.source.matched(&self.function.name, span).filter(|_| self.lane.is_none());
         let Some(matched) = matched else { return TokenStream::new() };
         let borrow = matched.by_reference.then(|| quote!(&));
-        let of = match &matched.subject {
-            // as it is called here
-            Subject::One(Place { path, .. }) => {
-                match first_place(cond).filter(|p| p.path.len() >= path.len()) {
-                    Some(asked) => {
-                        let place = Place { path: asked.path[..path.len()].to_vec(), ..asked.clone() };
-                        let place = self.place(&place, Reach::Read);
-                        quote!(#borrow #place)
-                    }
-                    None => return self.defect("a `match` that asks nothing"),
-                }
+        // as it is called here, where the condition still asks it
+        let asked = match &matched.subject {
+            Subject::One(Place { path, .. }) => first_place(cond)
+                .filter(|p| p.path.len() >= path.len())
+                .map(|asked| Place { path: asked.path[..path.len()].to_vec(), ..asked.clone() }),
+            Subject::Several(_) => None,
+        };
+        let of = match asked {
+            Some(place) => {
+                let place = self.place(&place, Reach::Read);
+                quote!(#borrow #place)
             }
-            several => self.matched(several, &borrow),
+            None => self.matched(&matched.subject, &borrow),
         };
         let of = at_span(of, matched.at.resolved_at(proc_macro2::Span::call_site()));
         let arms = &matched.arms;
         quote!(if false { match #of { #arms } })
     }
 
-    /// Several values that are matched, of which not all need be left in the program.
+    /// Values that are matched, of which not all need be left in the program.
     fn matched(&mut self, subject: &Subject, borrow: &Option<TokenStream>) -> TokenStream {
         match subject {
             Subject::Several(each) => {
