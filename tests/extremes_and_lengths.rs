@@ -85,7 +85,7 @@ fn extremes_of_numbers() {
 #[reversible]
 fn computed_lengths<T: Real>(y: &mut [T; N * 2 + 1], x: &[T; sizes::next(N) - 1], z: &mut [T; 2 * 3 - 1]) {
     let mut t = [T::zero(); N + sizes::WIDE];
-    let mut u: [T; (N + sizes::WIDE)] = [T::zero(); 5];
+    let mut u: [T; (N + sizes::WIDE)] = [T::zero(); 2 * N - 1];
     for i in 0..x.len() {
         t[i] += x[i] * x[i];
         u[i + sizes::WIDE] += t[i];
@@ -112,6 +112,48 @@ fn lengths_that_are_computed() {
         let v = calls_computed_lengths::vjp(device, [1.0; 7], [10.0; 5], &[0.0; 7], &x, &[0.0; 5]).unwrap();
         // y[2] = x₂² x₀²
         assert_eq!(v.x_bar, [2.0 * 9.0 + 20.0, 40.0, 2.0 * 3.0 + 60.0]);
+    }
+    on(&Cpu::new());
+    on(&Cpu::new().checks(false));
+    on(&Interpreter::new());
+    on(&Emulator::new());
+}
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+enum Weights<T: Real> {
+    Missing,
+    Known { w: [T; 2 * N - 3], scale: T },
+}
+
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Weighted<T: Real, const K: usize> {
+    weights: Weights<T>,
+    offsets: [[T; K]; sizes::next(N) - 2],
+}
+
+#[reversible]
+fn in_types<T: Real, const K: usize>(y: &mut [T; K], of: &Weighted<T, K>) {
+    if let Weights::Known { w, scale } = of.weights {
+        for i in 0..2 * N - 3 {
+            y[0] += w[i] * scale;
+        }
+    }
+    for k in 0..K {
+        y[k] += of.offsets[1][k];
+    }
+}
+
+#[test]
+fn computed_lengths_in_types() {
+    fn on<D: Device>(device: &D) {
+        let weights = Weights::Known { w: [1.0, 2.0, 3.0], scale: 2.0 };
+        let of = Weighted { weights, offsets: [[5.0; 2], [0.5, 0.25]] };
+        let mut y = [0.0; 2];
+        in_types::run(device, &mut y, &of).unwrap();
+        assert_eq!(y, [12.5, 0.25]);
+        let v = in_types::vjp(device, [1.0, 10.0], &[0.0; 2], &of).unwrap();
+        assert_eq!(v.of_bar.weights.known_w.map(|w| w.0[0]), [2.0; 3]);
+        assert_eq!(v.of_bar.offsets.map(|of| of.map(|v| v.0[0])), [[0.0; 2], [1.0, 10.0]]);
     }
     on(&Cpu::new());
     on(&Cpu::new().checks(false));

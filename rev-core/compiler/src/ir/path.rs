@@ -363,6 +363,11 @@ impl Ord for FunctionPath {
 /// Whether a path that is written is that of a function: constants and types start with a capital letter. Where a text becomes a
 /// program, this is all that tells a function that is passed from a constant.
 pub fn is_function_name(path: &str) -> bool {
+    let bare = if path.ends_with('>') { path.split("::<").next() } else { None };
+    // a length that is computed is a constant by its text
+    if bare.unwrap_or(path).contains(|c: char| !c.is_alphanumeric() && !"_:#<>".contains(c)) {
+        return false;
+    }
     let name = path.rsplit("::").next().unwrap_or(path);
     !name.trim_start_matches("r#").trim_start_matches('_').starts_with(char::is_uppercase)
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, ToTokens};
-use rev_compiler::ir::{Class, GenericKind, Length, Rank, ScalarType, Type};
+use rev_compiler::ir::{Class, Generic, GenericKind, Length, Rank, ScalarType, Type};
 use syn::parse_quote;
 
 use super::StructModel;
@@ -337,7 +337,7 @@ impl Names<'_> {
         let (impl_generics, ty_generics, clause) = self.model.item.generics.split_for_impl();
         let text = plain(name);
         let labels = self.fields.iter().map(|f| label(f));
-        let irs = self.model.fields.iter().map(|f| type_tokens(&f.ir, p));
+        let irs = self.model.fields.iter().map(|f| type_tokens(&f.ir, &self.model.generics, p));
         let generics = self.model.generics.iter().map(|g| generic_tokens(&g.name, &g.kind, p));
         let nested = types.iter().zip(&self.model.fields).map(|(t, f)| nested(t, &f.ir, p));
         quote! {
@@ -410,14 +410,14 @@ fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// An IR type as an expression that makes it.
-fn type_tokens(ty: &Type, p: &TokenStream) -> TokenStream {
+/// An IR type as an expression that makes it, given the parameters of the struct. Lengths that are constants have their values.
+fn type_tokens(ty: &Type, generics: &[Generic], p: &TokenStream) -> TokenStream {
     let boxed = |t: &Type| {
-        let t = type_tokens(t, p);
+        let t = type_tokens(t, generics, p);
         quote!(::std::boxed::Box::new(#t))
     };
     let list = |ts: &[Type]| {
-        let ts = ts.iter().map(|t| type_tokens(t, p));
+        let ts = ts.iter().map(|t| type_tokens(t, generics, p));
         quote!(::std::vec![#(#ts),*])
     };
     let variant = match ty {
@@ -442,7 +442,12 @@ fn type_tokens(ty: &Type, p: &TokenStream) -> TokenStream {
             let t = boxed(t);
             let length = match length {
                 Length::Literal(n) => quote!(Literal(#n)),
-                Length::Named(name) => quote!(Named(#name.into())),
+                Length::Named(name) => match syn::parse_str::<syn::Expr>(name) {
+                    Ok(constant) if generics.iter().all(|g| g.name != *name) => {
+                        quote!(Literal((#constant) as u64))
+                    }
+                    Ok(_) | Err(_) => quote!(Named(#name.into())),
+                },
             };
             quote!(Fixed(#t, #p::ir::Length::#length))
         }

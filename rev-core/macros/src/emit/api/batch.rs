@@ -11,7 +11,7 @@ use super::dense::again;
 use super::dispatch::Known;
 use super::gradient::{accumulates, bar, field, Param};
 use super::tangent::{zeros, Pair};
-use super::{input_like, lent, same_form, same_shape, Slot};
+use super::{input_like, lent, same_form, same_outer_shape, same_shape, Slot};
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
 
@@ -177,6 +177,8 @@ fn program_in_place(pair: &Pair, name: &str, direction: Direction) -> TokenStrea
             }
             shapes.extend(match k {
                 0 => TokenStream::new(),
+                // a stack of flags grows, and what is beside it, which holds nothing, doesn't
+                _ if pair.of.has_no_numbers(of.0) => same_outer_shape(p, passed, value, &name),
                 // a cotangent is a number of the argument's type
                 2 => same_form(p, passed, value, &name),
                 _ => same_shape(p, passed, value, &name),

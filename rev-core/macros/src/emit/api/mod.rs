@@ -287,8 +287,13 @@ impl Entry<'_> {
 
     /// Whether a parameter surely carries no derivative.
     pub fn is_inactive(&self, param: &ParamModel) -> bool {
+        self.is_constant(param) || self.has_no_numbers(param)
+    }
+
+    /// Whether nothing of a parameter's type carries a derivative.
+    pub fn has_no_numbers(&self, param: &ParamModel) -> bool {
         let function = &self.model.function;
-        self.is_constant(param) || function.var(param.var).ty.is_inactive(&function.generics)
+        function.var(param.var).ty.is_inactive(&function.generics)
     }
 
     /// The type of a parameter's gradient.
