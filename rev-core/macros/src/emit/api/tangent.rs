@@ -7,7 +7,7 @@ use rev_compiler::ir::{Direction, Mode};
 use super::along::along;
 use super::gradient::{bar, field, sweep, type_params, Param};
 use super::run::head;
-use super::{batch, dense, same_form, scalar, Api, Entry, Slot};
+use super::{batch, dense, same_form, same_outer_shape, scalar, Api, Entry, Slot};
 use crate::emit::derived;
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
@@ -73,7 +73,11 @@ pub fn in_place(pair: &Pair, of: &str, doc: &str) -> TokenStream {
     let head = head(pair.tangent, quote!(fn #of), Some(quote!(#device: &(impl #p::Device + ?Sized),)));
     let args = pair.tangent.model.params.iter().map(|param| &param.ident);
     let shapes = pair.with_companions().into_iter().flat_map(|(value, companions)| {
-        companions.into_iter().map(move |dot| same_form(p, value.1, &value.0.ident, &dot.0.ident))
+        let (name, passed) = (&value.0.ident, value.1);
+        companions.into_iter().map(move |dot| match pair.of.has_no_numbers(value.0) {
+            true => same_outer_shape(p, passed, name, &dot.0.ident),
+            false => same_form(p, passed, name, &dot.0.ident),
+        })
     });
     quote! {
         #[doc = #doc]
