@@ -152,8 +152,9 @@ fn computed_lengths_in_types() {
         in_types::run(device, &mut y, &of).unwrap();
         assert_eq!(y, [12.5, 0.25]);
         let v = in_types::vjp(device, [1.0, 10.0], &[0.0; 2], &of).unwrap();
-        assert_eq!(v.of_bar.weights.known_w.map(|w| w.0[0]), [2.0; 3]);
-        assert_eq!(v.of_bar.offsets.map(|of| of.map(|v| v.0[0])), [[0.0; 2], [1.0, 10.0]]);
+        let found: [Batch<f64, 1>; 3] = v.of_bar.weights.known_w;
+        assert_eq!(found, [Batch([2.0]); 3]);
+        assert_eq!(v.of_bar.offsets, [[Batch([0.0]); 2], [Batch([1.0]), Batch([10.0])]]);
     }
     on(&Cpu::new());
     on(&Cpu::new().checks(false));

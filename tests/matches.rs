@@ -698,9 +698,9 @@ fn options_of_structs_tuples_and_arrays() {
                 let (js, drive, last, ends) = state.clone();
                 let mut y = 0.0;
                 joints::run(device, &mut y, &js, &drive, last.clone(), ends, x).unwrap();
-                assert!((y - joints_plainly(&state, x)).abs() < 1e-12);
+                assert_abs_diff_eq!(y, joints_plainly(&state, x), epsilon = 1e-12);
                 joints::run_inverse(device, &mut y, &js, &drive, last.clone(), ends, x).unwrap();
-                assert!(y.abs() < 1e-12);
+                assert_abs_diff_eq!(y, 0.0, epsilon = 1e-12);
                 let g = joints::gradient(device, &js, &drive, last, ends, x).unwrap();
                 let slope = |change: &dyn Fn(&mut Joints, f64)| {
                     let at = |h| {
@@ -710,7 +710,7 @@ fn options_of_structs_tuples_and_arrays() {
                     };
                     (at(h) - at(-h)) / (2.0 * h)
                 };
-                let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-7, "{a} {b}");
+                let close = |a: f64, b: f64| assert_abs_diff_eq!(a, b, epsilon = 1e-7);
                 close(g.x, (joints_plainly(&state, x + h) - joints_plainly(&state, x - h)) / (2.0 * h));
                 for i in 0..3 {
                     let of = &g.joints[i];

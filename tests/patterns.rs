@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use rev::prelude::*;
 use rev::Emulator;
 
@@ -72,12 +73,12 @@ fn two_enums_at_once() {
                     let plain = pair_plainly(a, b, x, n);
                     let mut y = 1.0;
                     pair::run(device, &mut y, a, b, x, n).unwrap();
-                    assert!((y - 1.0 - plain).abs() < 1e-12, "{a:?} {b:?} {n}: {y}");
+                    assert!(abs_diff_eq!(y - 1.0, plain, epsilon = 1e-12), "{a:?} {b:?} {n}: {y}");
                     pair::run_inverse(device, &mut y, a, b, x, n).unwrap();
-                    assert!((y - 1.0).abs() < 1e-12);
+                    assert_abs_diff_eq!(y, 1.0, epsilon = 1e-12);
                     let g = pair::gradient(device, a, b, x, n).unwrap();
                     let slope = |f: &dyn Fn(f64) -> f64| (f(h) - f(-h)) / (2.0 * h);
-                    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-7, "{a} {b}");
+                    let close = |a: f64, b: f64| assert_abs_diff_eq!(a, b, epsilon = 1e-7);
                     close(g.x, slope(&|h| pair_plainly(a, b, x + h, n)));
                     let of_a = [g.a.spring_0.get(), g.a.drag_linear.get(), g.a.drag_factor.get()];
                     let of_b = [g.b.spring_0.get(), g.b.drag_linear.get(), g.b.drag_factor.get()];
@@ -146,16 +147,20 @@ fn tuples_and_arrays() {
         let mut y = vec![0.0; 300];
         many::run(device, &mut y, &x, &n, &at).unwrap();
         for i in 0..300 {
-            assert!((y[i] - many_plainly(i, x[i], n[i], at[i])).abs() < 1e-12, "{i}");
+            assert!(abs_diff_eq!(y[i], many_plainly(i, x[i], n[i], at[i]), epsilon = 1e-12), "{i}");
         }
         many::run_inverse(device, &mut y, &x, &n, &at).unwrap();
-        assert!(y.iter().all(|y| y.abs() < 1e-12));
+        assert_abs_diff_eq!(y[..], vec![0.0; y.len()][..], epsilon = 1e-12);
         let v = many::vjp(device, &vec![1.0; 300], &y, &x, &n, &at).unwrap();
         let h = 1e-6;
         for i in 0..300 {
             let f = |x| many_plainly(i, x, n[i], at[i]);
             let slope = (f(x[i] + h) - f(x[i] - h)) / (2.0 * h);
-            assert!(x[i].abs() < 1e-5 || (v.x_bar[i] - slope).abs() < 1e-7, "{i} {} {slope}", v.x_bar[i]);
+            assert!(
+                x[i].abs() < 1e-5 || abs_diff_eq!(v.x_bar[i], slope, epsilon = 1e-7),
+                "{i} {} {slope}",
+                v.x_bar[i]
+            );
         }
     }
     on(&Cpu::new());

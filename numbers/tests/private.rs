@@ -1,6 +1,7 @@
 //! Variables of an iteration of a parallel loop may be of every type: what they leave has the same bits on every device, comes back,
 //! and has the derivatives that differences have.
 
+use approx::{abs_diff_eq, relative_eq};
 use rev_core::interp::Interpreter;
 use rev_core::tolerance::Options;
 use rev_cpu::prelude::*;
@@ -135,6 +136,8 @@ fn devices() -> Vec<(&'static str, Box<dyn Device>)> {
 
 const N: usize = 37;
 
+const ZEROS: [f64; N] = [0.0; N];
+
 fn x() -> Vec<f64> {
     (0..N).map(|k| 0.5 + (k % 7) as f64 / 8.0).collect()
 }
@@ -152,12 +155,11 @@ fn numbers_of_every_type_are_private() {
     for (name, device) in devices() {
         let (mut y, mut total) = (vec![0.0; N], 0.0);
         numbers::run(&*device, &mut y, &mut total, &x, &start).unwrap();
-        for (found, expected) in y.iter().zip(&expected) {
-            assert!((found - expected).abs() < 1e-12 * expected.abs().max(1.0), "{name}: {found} {expected}");
-        }
-        assert!((total - 0.75 * x.iter().sum::<f64>()).abs() < 1e-9, "{name}: {total}");
+        assert!(relative_eq!(y[..], expected[..], epsilon = 1e-12, max_relative = 1e-12), "{name}: {y:?}");
+        assert!(abs_diff_eq!(total, 0.75 * x.iter().sum::<f64>(), epsilon = 1e-9), "{name}: {total}");
         numbers::run_inverse(&*device, &mut y, &mut total, &x, &start).unwrap();
-        assert!(y.iter().chain([&total]).all(|y| y.abs() < 1e-12), "{name}: {y:?} {total}");
+        assert!(abs_diff_eq!(y[..], ZEROS[..], epsilon = 1e-12), "{name}: {y:?}");
+        assert!(abs_diff_eq!(total, 0.0, epsilon = 1e-12), "{name}: {total}");
     }
     let report = numbers::check_gradient(&Cpu::new(), &vec![0.0; N], &0.0, &x, &start).unwrap();
     assert!(report.passed(), "{report}");
@@ -176,9 +178,9 @@ fn arrays_and_stacks_are_private() {
     for (name, device) in devices().into_iter().filter(|(name, _)| *name != "emulator") {
         let mut y = vec![0.0; N];
         arrays::run(&*device, &mut y, &x, &model).unwrap();
-        assert!(y.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{name}: {y:?}");
+        assert!(abs_diff_eq!(y[..], expected[..], epsilon = 1e-12), "{name}: {y:?}");
         arrays::run_inverse(&*device, &mut y, &x, &model).unwrap();
-        assert!(y.iter().all(|y| y.abs() < 1e-12), "{name}: {y:?}");
+        assert!(abs_diff_eq!(y[..], ZEROS[..], epsilon = 1e-12), "{name}: {y:?}");
     }
     let report = arrays::check_gradient(&Cpu::new(), &vec![0.0; N], &x, &model).unwrap();
     assert!(report.passed(), "{report}");
@@ -199,10 +201,10 @@ fn enums_are_private() {
     for (name, device) in devices() {
         let (mut y, mut k, mut s) = (vec![0.0; N], kinds.clone(), seen.clone());
         enums::run(&*device, &mut y, &mut k, &mut s, &x).unwrap();
-        assert!(y.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{name}: {y:?}");
+        assert!(abs_diff_eq!(y[..], expected[..], epsilon = 1e-12), "{name}: {y:?}");
         assert_eq!((&k, &s), (&kinds, &seen), "{name}");
         enums::run_inverse(&*device, &mut y, &mut k, &mut s, &x).unwrap();
-        assert!(y.iter().all(|y| y.abs() < 1e-12), "{name}: {y:?}");
+        assert!(abs_diff_eq!(y[..], ZEROS[..], epsilon = 1e-12), "{name}: {y:?}");
     }
     let report = enums::check_gradient(&Cpu::new(), &vec![0.0; N], &kinds, &seen, &x).unwrap();
     assert!(report.passed(), "{report}");

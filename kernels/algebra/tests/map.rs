@@ -1,6 +1,7 @@
 //! Maps against those of the standard library, and derivatives by what is under keys.
 #![allow(clippy::unwrap_used, clippy::type_complexity, clippy::needless_range_loop)]
 
+use approx::assert_abs_diff_eq;
 use std::collections::BTreeMap;
 
 use rev_algebra::map::Map;
@@ -199,7 +200,7 @@ fn gradients_and_tangents_by_what_is_under_keys() {
         };
         (at(h) - at(-h)) / (2.0 * h)
     };
-    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-7, "{a} {b}");
+    let close = |a: f64, b: f64| assert_abs_diff_eq!(a, b, epsilon = 1e-7);
     for device in devices() {
         let g = cubic::gradient(&*device, &m, &x, scale).unwrap();
         close(g.value, cubic_plainly(&entries, &x, scale));
@@ -252,12 +253,12 @@ fn maps_in_parallel_loops() {
         for i in 0..700 {
             let w = *w.get(i % 3).unwrap();
             let x = x[i as usize];
-            assert!((v.y[i as usize] - (w * x + w * w * x)).abs() < 1e-12);
-            assert!((v.x_bar[i as usize] - (w + w * w)).abs() < 1e-12);
+            assert_abs_diff_eq!(v.y[i as usize], w * x + w * w * x, epsilon = 1e-12);
+            assert_abs_diff_eq!(v.x_bar[i as usize], w + w * w, epsilon = 1e-12);
             slopes[(i % 3) as usize] += x + 2.0 * w * x;
         }
         for k in 0..3 {
-            assert!((v.weights_bar.values[k].get() - slopes[k]).abs() < 1e-10);
+            assert_abs_diff_eq!(v.weights_bar.values[k].get(), slopes[k], epsilon = 1e-10);
         }
     }
 }

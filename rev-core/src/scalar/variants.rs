@@ -72,7 +72,7 @@ impl<E: Variants> Drop for PartsMut<'_, E> {
 }
 
 /// Whether numbers of a value that carry derivatives aren't zero.
-pub fn is_held<P: Primal>(value: &P) -> bool {
+pub fn is_held<P: DynArg>(value: &P) -> bool {
     let mut held = false;
     value.sides(&mut |sides| held |= sides.iter().any(|v| *v != 0.0));
     held

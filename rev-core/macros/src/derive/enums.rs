@@ -152,7 +152,6 @@ fn expand(item: &syn::DeriveInput, variants: &[Variant<'_>]) -> TokenStream {
         let parts = v.fields.iter().map(|(_, part, _)| part);
         quote!(false #(|| #p::is_held(&parts.#parts))*)
     });
-    let added: Vec<_> = variants.iter().flat_map(|v| v.fields.iter().map(|(_, part, _)| part)).collect();
     let parts_text = parts.to_string();
     quote! {
         #declared
@@ -177,11 +176,11 @@ fn expand(item: &syn::DeriveInput, variants: &[Variant<'_>]) -> TokenStream {
                     }
                 }
             }
-            #[allow(unused_variables)]
             fn add_fields(&mut self, by: &Self, negative: bool) {
-                let by = #p::Variants::parts(by);
                 let mut parts = #p::Variants::parts_mut(self);
-                #(#p::Primal::add_each(&mut parts.#added, &by.#added, negative);)*
+                let variant = parts.#variant;
+                #p::Primal::add_each(&mut *parts, &#p::Variants::parts(by), negative);
+                parts.#variant = variant;
             }
         }
         #p::enum_value! { [#params] #name #ty_generics, [#clause], #gradient }
