@@ -87,11 +87,9 @@ fn directions_of_another_variant_are_errors() {
     let found = energy::hvp_wrt(device, &[energy::SPRING.along(&other)], &spring, None, 3.0);
     let message = "the direction `spring_dot`: expected an enum of the argument's variant, found another";
     assert_eq!(found.unwrap_err().to_string(), message);
-    let mut found =
-        total::jvp(device, &0.0, &[spring.clone()], &other, &[1.0], &0.0, &[spring], &other, &[1.0]);
-    assert!(found.is_ok());
-    found =
-        total::jvp(device, &0.0, &[other.clone()], &other, &[1.0], &0.0, &[Spring::Slack], &other, &[1.0]);
+    let (linear, hardening) = ([spring], [other.clone()]);
+    assert!(total::jvp(device, &0.0, &linear, &other, &[1.0], &0.0, &linear, &other, &[1.0]).is_ok());
+    let found = total::jvp(device, &0.0, &hardening, &other, &[1.0], &0.0, &[Spring::Slack], &other, &[1.0]);
     let message = "the variant of `springs_dot[0]`: expected slack, found hardening";
     assert_eq!(found.unwrap_err().to_string(), message);
 }

@@ -304,7 +304,8 @@ fn on_arguments(case: &Case, k: u64, dice: &mut Dice, tally: &mut Tally) -> Resu
         let n = case.is_constant.len();
         alike(&values[..n], &before).map_err(|e| format!("values of the second adjoint: {e}"))?;
         let (found, expected) = (weighed(&values[n..]), weighed(&pulled));
-        if !((found - expected).abs() < 1e-6 * magnitude(&pulled).max(1.0)) {
+        let near = (found - expected).abs() < 1e-6 * magnitude(&pulled).max(1.0);
+        if !near {
             return Err(format!("cotangents {found} as numbers, {expected} as shadows"));
         }
         let second = weighed(&shadows[n..]);
