@@ -28,9 +28,19 @@ pub struct Results {
 fn place() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = system.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let model = model.map_or("a processor without a name", |(_, name)| name.trim());
-    format!("on {cores} cores of {model}")
+    let entry = |key: &str| {
+        let mut named = system.lines().filter_map(|line| line.split_once(':'));
+        named.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
+    };
+    let name = entry("model name").unwrap_or("a processor without a name");
+    let number = |key: &str| entry(key).unwrap_or("unknown");
+    // a name alone doesn't say which generation it is
+    let (family, model) = (number("cpu family"), number("model"));
+    let vectors = match entry("flags").is_some_and(|flags| flags.split(' ').any(|f| f == "avx512f")) {
+        true => "with AVX-512",
+        false => "without AVX-512",
+    };
+    format!("on {cores} cores of {name} (family {family}, model {model}; {vectors})")
 }
 
 /// `docs/benchmarks.md`, written with these options; the tables are printed too.
