@@ -293,7 +293,7 @@ impl Maker<'_> {
         match self.form.theme {
             Theme::Matches | Theme::Checkpoints => {
                 params.push(param("e", declared("Kind"), false));
-                let moves = self.dice.chance(60);
+                let moves = self.dice.chance(60) && !self.form.has_constants();
                 params.push(param("es", slice(declared("Kind")), moves));
                 params.push(param("ms", slice(declared("Mode")), self.dice.chance(30)));
                 params.push(param("o", Type::Option(Box::new(Type::Real)), false));

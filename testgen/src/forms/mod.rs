@@ -151,6 +151,11 @@ impl Form {
         }
     }
 
+    /// Whether its enums and `Option`s are declared constant, so that nothing moves them.
+    fn has_constants(&self) -> bool {
+        self.seed / 4 % 5 == 2
+    }
+
     /// Whether it is declared constant: in some programs enums and `Option`s that hold real numbers, and arrays of such.
     fn is_constant(&self, p: &Param) -> bool {
         let ty = match &p.ty {
@@ -163,7 +168,7 @@ impl Form {
             _ => false,
         };
         let has_fields = matches!(ty, Type::Option(_)) || self.is_real(ty);
-        self.seed / 4 % 5 == 2 && of_enum && has_fields && !p.written
+        self.has_constants() && of_enum && has_fields && !p.written
     }
 
     /// `<T, N>` of a declared type.
