@@ -1,7 +1,7 @@
 //! Names that a program can't give: those of the generated code, and those that would mean something else.
 
 use rev_compiler::diag::{Code, Diagnostic};
-use rev_compiler::ir::{Derived, ScalarType, Span};
+use rev_compiler::ir::{Derived, ScalarType, Span, NUMBER_OF};
 use syn::Ident;
 
 use crate::types::is_type_name;
@@ -56,7 +56,7 @@ pub const VARIANT: &str = "variant";
 
 /// The part of an enum whose length is, in every value, one more than the number of a variant.
 pub fn number_of(variant: &str) -> String {
-    format!("number_of_{}", small(variant))
+    format!("{NUMBER_OF}{}", small(variant))
 }
 
 /// The part of an enum that a field of a variant is.

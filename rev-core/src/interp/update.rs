@@ -7,11 +7,10 @@ use crate::error::Cause;
 use crate::ir::{Number, UpdateOp};
 use crate::ops::{Func, Instr};
 use crate::scalar::rt::instr::InstrError;
-use crate::scalar::PARTS;
 use crate::scalar::{
     bf16, f16, rt, Batch, Complex, ComplexShadow, FixedPoint, Half, Mismatch, Scalar, WideBatch,
 };
-use crate::value::{literal_number, same_shapes, Array, Data, Record, Value};
+use crate::value::{literal_number, same_shapes, variant, variant_mut, Array, Data, Record, Value};
 
 fn mistyped(operation: impl Into<String>, expected: impl Into<String>, found: &[&Data]) -> Cause {
     let found: Vec<String> = found.iter().map(|d| d.kind()).collect();
@@ -74,21 +73,6 @@ fn rounded_once(op: UpdateOp, y: Value, a: &Data, b: &Data) -> Option<Value> {
     })
 }
 
-/// Which variant a record is that is the value of an enum; of a shadow, which has none, nothing.
-fn variant_of(record: &mut Record) -> Option<&mut Data> {
-    let parts = &mut record.fields.iter_mut().find(|(name, _)| &**name == PARTS)?.1;
-    let variant = match parts {
-        Data::Tuple(parts) => parts.first_mut(),
-        Data::Struct(parts) => parts.fields.first_mut().map(|(_, variant)| variant),
-        _ => None,
-    };
-    variant.filter(|v| matches!(v, Data::Scalar(_)))
-}
-
-fn is_enum(record: &Record) -> bool {
-    record.fields.iter().any(|(name, _)| &**name == PARTS) && variant_of(&mut record.clone()).is_some()
-}
-
 /// Two values of an enum that have a sum, which is of the variant that one of them has then, and the other not: they are
 /// cotangents, of one variant, or one is zero. Other enums have no sum.
 fn summands(x: &Record, y: &Record) -> Option<(Record, Record)> {
@@ -100,7 +84,7 @@ fn summands(x: &Record, y: &Record) -> Option<(Record, Record)> {
         zero
     };
     let zeros = (is_zero(&x), is_zero(&y));
-    let (of_x, of_y) = (variant_of(&mut x)?, variant_of(&mut y)?);
+    let (of_x, of_y) = (variant_mut(&mut x)?, variant_mut(&mut y)?);
     match zeros {
         _ if of_x == of_y => *of_y = of_y.zero_like(),
         (_, true) => *of_y = of_y.zero_like(),
@@ -135,7 +119,7 @@ fn accumulate_in(op: UpdateOp, a: &Data, b: &Data, of_struct: bool) -> Result<Da
         (Data::Tuple(x), Data::Tuple(y)) if x.len() == y.len() => Ok(Data::Tuple(each(x, y)?)),
         (Data::Stack(x), Data::Stack(y)) if x.len() == y.len() => Ok(Data::Stack(each(x, y)?)),
         (Data::Struct(x), Data::Struct(y)) if x.fields.len() == y.fields.len() => {
-            let enums = is_enum(x).then(|| summands(x, y).ok_or_else(wrong)).transpose()?;
+            let enums = variant(x).is_some().then(|| summands(x, y).ok_or_else(wrong)).transpose()?;
             let (x, y) = enums.as_ref().map_or((x, y), |(x, y)| (x, y));
             let fields = x
                 .fields

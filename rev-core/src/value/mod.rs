@@ -7,6 +7,7 @@ mod planes;
 mod scalar;
 mod shapes;
 mod stack;
+mod variants;
 
 pub(crate) use data::literal_number;
 pub use data::{Array, Data, Record};
@@ -14,6 +15,7 @@ pub use dynarg::DynArg;
 pub use planes::{Outline, PlaneReader, PlaneWriter};
 pub use scalar::Value;
 pub(crate) use scalar::{each_value, each_value_row};
-pub(crate) use shapes::fields_of_enum;
-pub use shapes::{same_shapes, same_variants, Shapes};
+pub use shapes::{same_shapes, Shapes};
 pub use stack::Stack;
+pub use variants::same_variants;
+pub(crate) use variants::{fields_of_enum, variant, variant_mut};

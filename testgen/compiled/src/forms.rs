@@ -268,16 +268,7 @@ fn on_arguments(case: &Case, k: u64, dice: &mut Dice, tally: &mut Tally) -> Resu
         let end_minus: Vec<Data> = still(&end);
         Some(dot(&still(&seeds), &end_minus))
     };
-    *tally.entry("derivatives").or_default() += 1;
-    match slopes::compare(derivative, &along) {
-        Verdict::Agrees => {}
-        Verdict::Rough => *tally.entry("rough").or_default() += 1,
-        Verdict::Differs(quotients) => {
-            return Err(format!(
-                "the derivative is {derivative} by the adjoint, {quotients:?} by differences"
-            ))
-        }
-    }
+    told(derivative, &along, ["derivatives", "rough"], "the derivative by the adjoint", tally)?;
     if case.tangent {
         let (_, pushed) = on_every_device(case, Run::Tangents, &before, &towards, Some(&expected), tally)?;
         let other = dot(&still(&seeds), &still(&pushed));
@@ -315,18 +306,29 @@ fn on_arguments(case: &Case, k: u64, dice: &mut Dice, tally: &mut Tally) -> Resu
             let (_, pulled) = ran(case.run, &cpu, Run::Adjoint, &end, &seeds).ok()?;
             Some(weighed(&pulled))
         };
-        *tally.entry("second").or_default() += 1;
-        match slopes::compare(second, &along) {
-            Verdict::Agrees => {}
-            Verdict::Rough => *tally.entry("rough second").or_default() += 1,
-            Verdict::Differs(quotients) => {
-                return Err(format!(
-                    "the second derivative is {second} by the adjoint's tangent, {quotients:?} by differences"
-                ))
-            }
-        }
+        let what = "the second derivative by the adjoint's tangent";
+        told(second, &along, ["second", "rough second"], what, tally)?;
     }
     Ok(())
+}
+
+/// Compares a derivative with difference quotients, and counts it, and also where these don't tell.
+fn told(
+    derivative: f64,
+    along: &dyn Fn(f64) -> Option<f64>,
+    [all, rough]: [&'static str; 2],
+    what: &str,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    *tally.entry(all).or_default() += 1;
+    match slopes::compare(derivative, along) {
+        Verdict::Agrees => Ok(()),
+        Verdict::Rough => {
+            *tally.entry(rough).or_default() += 1;
+            Ok(())
+        }
+        Verdict::Differs(quotients) => Err(format!("{what} is {derivative}, {quotients:?} by differences")),
+    }
 }
 
 /// On fixed-point numbers every device has the same bits, and all comes back bit for bit.

@@ -231,14 +231,9 @@ fn run(form: &Form, f: &Function, scalar: &str, derivatives: bool, out: &mut Str
                 "        Run::Second => {{\n            let (values, bars) = values.split_at_mut({0});\n\
                  \x20           let (shadows, bar_dots) = shadows.split_at_mut({0});\n{begin}{bars}\
                  \x20           let outcome = {path}::adjoint_tangents{generics}(device, {1});\n{end}{kept}\
-                 {2}            outcome\n        }}\n",
+                 \x20           outcome\n        }}\n",
                 names.len(),
                 four.join(", "),
-                names
-                    .iter()
-                    .enumerate()
-                    .map(|(k, n)| format!("            values[{k}] = {n}.load();\n"))
-                    .collect::<String>(),
             );
             let _ = write!(
                 out,

@@ -146,6 +146,9 @@ impl<'e> From<&'e Axis> for AxisRef<'e> {
 /// The field of a value of an enum that holds its parts: which variant it is, and the fields of all variants.
 pub const PARTS: &str = "__parts";
 
+/// How the part of an enum begins that has, in every value, the number of a variant; the variant's name follows in small letters.
+pub const NUMBER_OF: &str = "number_of_";
+
 impl Place {
     /// The whole variable.
     pub fn var(var: VarId) -> Place {

@@ -11,7 +11,7 @@ use super::dense::again;
 use super::dispatch::Known;
 use super::gradient::{accumulates, bar, field, Param};
 use super::tangent::{zeros, Pair};
-use super::{input_like, lent, same_form, same_outer_shape, same_shape, Slot};
+use super::{input_like, lent, same_form, same_outer_shape, same_shape, same_variants, Slot};
 use crate::emit::signature::Shape;
 use crate::model::{ParamModel, Passing};
 
@@ -219,7 +219,8 @@ pub fn of_one(pair: &Pair, zeroed: Option<&ParamModel>) -> (TokenStream, Vec<Tok
             }
             Shape::Value | Shape::Function => (quote!(#p::Primal::as_tangent(&*#name)?), quote!(#side)),
         };
-        code.extend(same_form(p, of.1, &of.0.ident, name));
+        // shapes are compared where all of it goes
+        code.extend(same_variants(p, of.1, &of.0.ident, name));
         code.extend(quote!(let #side = #shadow;));
         arguments.push(argument);
     }

@@ -442,17 +442,21 @@ fn same_shape(p: &TokenStream, passed: &Passed, of: &Ident, name: &Ident) -> Tok
 
 /// The same of a tangent or cotangent of the argument's own type: also enums are of the same variants.
 fn same_form(p: &TokenStream, passed: &Passed, of: &Ident, name: &Ident) -> TokenStream {
-    let shape = same_shape(p, passed, of, name);
+    let (shape, variants) = (same_shape(p, passed, of, name), same_variants(p, passed, of, name));
+    quote!(#shape #variants)
+}
+
+/// Checks that the enums in a tangent or cotangent of the argument's own type are of the argument's variants.
+fn same_variants(p: &TokenStream, passed: &Passed, of: &Ident, name: &Ident) -> TokenStream {
     let (ty, text) = (&passed.ty, name.to_string());
     let both = match passed.shape {
-        _ if !passed.structs => return shape,
+        _ if !passed.structs => return TokenStream::new(),
         Shape::Slice => quote!(&#of[..], &#name[..]),
         Shape::Array(_) => quote!(&#of.view(), &#name.view()),
         Shape::Value => quote!(&#of, &#name),
-        Shape::Function => return shape,
+        Shape::Function => return TokenStream::new(),
     };
     quote! {
-        #shape
         if const { !<#ty as #p::Primal>::HAS_SUMS } {
             #p::fail::same_variants(#text, #both)?;
         }
