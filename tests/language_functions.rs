@@ -46,6 +46,48 @@ fn the_functions_of_the_table() {
     }
 }
 
+/// A number whose parameter is a constant.
+#[reversible(tangent, adjoint, taylor = 2, constant(w))]
+fn product<T: Real>(y: &mut T, x: T, w: T) {
+    *y += x * w;
+}
+
+/// `Σ x³`, whose square is stopped, in lanes and through a constant, and what follows from stopped numbers alone.
+#[reversible(tangent, adjoint, taylor = 2)]
+fn stopped<T: Real>(y: &mut T, x: &[T]) {
+    let mut squares = vec![T::zero(); x.len()];
+    for i in 0..x.len() {
+        squares[i] += (x[i] * x[i]).stop_gradient();
+    }
+    let mut half = T::zero();
+    for i in par(0..x.len()) {
+        half += 0.5 * x[i] * squares[i];
+    }
+    *y += half;
+    for i in 0..x.len() {
+        product(&mut *y, 0.5 * x[i], squares[i]);
+    }
+}
+
+#[test]
+fn what_is_stopped_has_no_derivative() {
+    let x: Vec<f64> = (0..19).map(|i| 0.25 * (i - 9) as f64).collect();
+    let squares: Vec<f64> = x.iter().map(|x| x * x).collect();
+    let ones = vec![1.0; x.len()];
+    for device in devices() {
+        let g = stopped::gradient(&*device, &x).unwrap();
+        assert_abs_diff_eq!(g.value, x.iter().map(|x| x * x * x).sum::<f64>(), epsilon = 1e-13);
+        assert_eq!(g.x, squares);
+        let product = stopped::gradient_and_hvp(&*device, &ones, &x).unwrap().1;
+        assert_eq!(product.x, vec![0.0; x.len()]);
+        assert_eq!(stopped::jvp(&*device, &0.0, &ones, &0.0, &x).unwrap().y_dot, squares.iter().sum::<f64>());
+        let curve = stopped::directional(&*device, &0.0, &ones, &0.0, &x).unwrap().y;
+        assert_eq!(curve[1..], [squares.iter().sum::<f64>(), 0.0]);
+        let report = stopped::check_gradient(&*device, &0.0, &x).unwrap();
+        assert!(!report.passed(), "{report}");
+    }
+}
+
 const GAIN: f64 = 2.5;
 
 mod consts {

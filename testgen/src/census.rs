@@ -91,7 +91,7 @@ const TYPES: &[&str] = &[
 /// so it is made of ancillas only.
 const WITHOUT_INSTRS: &[Instr] = &[];
 
-/// Functions that only passes make, or that stand for others.
+/// Functions that only passes make, or that stand for others, and the one that is put into programs to compare them.
 fn is_made_by_passes(func: Func) -> bool {
     matches!(
         func,
@@ -101,6 +101,7 @@ fn is_made_by_passes(func: Func) -> bool {
             | Func::Scale
             | Func::Absorb
             | Func::Differentiable
+            | Func::StopGradient
             | Func::ScaleReal
             | Func::ShadowOf
             | Func::ShadowConj

@@ -4,6 +4,7 @@
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
 use ndarray::{arr2, s, Array2, ArrayView2, Axis};
+use rev_algebra::factorize::triangular::BLOCK;
 use rev_algebra::factorize::{cholesky, lu, qr, triangular};
 use rev_cpu::prelude::*;
 
@@ -38,38 +39,57 @@ fn upper(a: &Array2<f64>) -> Array2<f64> {
     lower(&a.t().to_owned(), false).t().to_owned()
 }
 
+/// Sizes within a block of rows, at its end, one further, and of several blocks.
+const SIZES: [usize; 9] = [1, 2, 5, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3, 4 * BLOCK, 5 * BLOCK + 1];
+
 #[test]
 fn triangles() {
-    let (t, b) = (definite(5, 0.3), matrix(5, 3, 0.8));
-    let product = |triangle: &Array2<f64>, x: &Array2<f64>| triangle.dot(x);
-    let mut x = b.clone();
-    triangular::solve_lower(x.view_mut(), t.view()).unwrap();
-    close(product(&lower(&t, false), &x).view(), b.view(), 1e-12);
-    let mut x = b.clone();
-    triangular::solve_unit_lower(x.view_mut(), t.view()).unwrap();
-    close(product(&lower(&t, true), &x).view(), b.view(), 1e-12);
-    let mut x = b.clone();
-    triangular::solve_upper(x.view_mut(), t.view()).unwrap();
-    close(product(&upper(&t), &x).view(), b.view(), 1e-12);
-    let mut x = b.clone();
-    triangular::solve_lower_transposed(x.view_mut(), t.view()).unwrap();
-    close(product(&lower(&t, false).t().to_owned(), &x).view(), b.view(), 1e-12);
-    triangular::solve_lower_transposed::inverse(x.view_mut(), t.view()).unwrap();
-    close(x.view(), b.view(), 1e-12);
+    let interpreter = rev_core::interp::Interpreter::new();
+    for n in SIZES {
+        for columns in [1, 3, 9] {
+            // weights that fall off the diagonal, for inverses of moderate size
+            let t = Array2::from_shape_fn((n, n), |(i, j)| match i == j {
+                true => 1.0 + (i % 3) as f64,
+                false => f64::sin((3 * i + 7 * j) as f64) / (1.0 + i.abs_diff(j) as f64),
+            });
+            let b = matrix(n, columns, 0.8);
+            let product = |triangle: &Array2<f64>, x: &Array2<f64>| triangle.dot(x);
+            let mut x = b.clone();
+            triangular::solve_lower(x.view_mut(), t.view()).unwrap();
+            close(product(&lower(&t, false), &x).view(), b.view(), 1e-11);
+            triangular::solve_lower::inverse(x.view_mut(), t.view()).unwrap();
+            close(x.view(), b.view(), 1e-11);
+            triangular::solve_unit_lower(x.view_mut(), t.view()).unwrap();
+            close(product(&lower(&t, true), &x).view(), b.view(), 1e-11);
+            triangular::solve_unit_lower::run_inverse(&interpreter, x.view_mut(), t.view()).unwrap();
+            close(x.view(), b.view(), 1e-11);
+            triangular::solve_upper(x.view_mut(), t.view()).unwrap();
+            close(product(&upper(&t), &x).view(), b.view(), 1e-11);
+            triangular::solve_upper::run_inverse(&interpreter, x.view_mut(), t.view()).unwrap();
+            close(x.view(), b.view(), 1e-11);
+            triangular::solve_lower_transposed(x.view_mut(), t.view()).unwrap();
+            close(product(&lower(&t, false).t().to_owned(), &x).view(), b.view(), 1e-11);
+            triangular::solve_lower_transposed::inverse(x.view_mut(), t.view()).unwrap();
+            close(x.view(), b.view(), 1e-11);
+        }
+    }
     let cpu = Cpu::new();
-    for report in [
-        triangular::solve_lower::check_gradient(&cpu, b.view(), t.view()).unwrap(),
-        triangular::solve_unit_lower::check_gradient(&cpu, b.view(), t.view()).unwrap(),
-        triangular::solve_upper::check_gradient(&cpu, b.view(), t.view()).unwrap(),
-        triangular::solve_lower_transposed::check_gradient(&cpu, b.view(), t.view()).unwrap(),
-    ] {
-        assert!(report.passed(), "{report}");
+    for n in [5, BLOCK + 2] {
+        let (t, b) = (definite(n, 0.3), matrix(n, 3, 0.8));
+        for report in [
+            triangular::solve_lower::check_gradient(&cpu, b.view(), t.view()).unwrap(),
+            triangular::solve_unit_lower::check_gradient(&cpu, b.view(), t.view()).unwrap(),
+            triangular::solve_upper::check_gradient(&cpu, b.view(), t.view()).unwrap(),
+            triangular::solve_lower_transposed::check_gradient(&cpu, b.view(), t.view()).unwrap(),
+        ] {
+            assert!(report.passed(), "{report}");
+        }
     }
 }
 
 #[test]
 fn lu_is_the_matrix_and_goes_back() {
-    for n in [1, 2, 5, 20] {
+    for n in SIZES {
         let a = matrix(n, n, 0.4);
         let (mut factors, mut pivots) = (a.clone(), vec![0; n]);
         lu::lu(factors.view_mut(), &mut pivots).unwrap();
@@ -78,11 +98,11 @@ fn lu_is_the_matrix_and_goes_back() {
         for (k, step) in pivots.iter().enumerate() {
             (0..n).for_each(|j| permuted.swap([k, j], [k + step, j]));
         }
-        close(lower(&factors, true).dot(&upper(&factors)).view(), permuted.view(), 1e-13);
+        close(lower(&factors, true).dot(&upper(&factors)).view(), permuted.view(), 1e-12);
         lu::lu::inverse(factors.view_mut(), &mut pivots).unwrap();
         close(factors.view(), a.view(), 1e-12);
         assert_eq!(pivots, vec![0; n]);
-        if n > 1 {
+        if n > 1 && n < 3 * BLOCK {
             let report = lu::lu::check_gradient(&Cpu::new(), a.view(), &vec![0; n]).unwrap();
             assert!(report.passed(), "{report}");
         }
@@ -104,19 +124,20 @@ fn ties_between_pivots() {
 #[test]
 fn determinants() {
     let cpu = Cpu::new();
-    for n in [1, 2, 3, 6] {
+    for n in SIZES {
         let a = matrix(n, n, 0.7);
         let expected = theirs(&a).determinant();
+        let size = expected.abs().max(1.0);
         let mut y = 0.5;
         lu::det(&mut y, a.view()).unwrap();
-        assert_abs_diff_eq!(y - 0.5, expected, epsilon = 1e-13);
+        assert_abs_diff_eq!(y - 0.5, expected, epsilon = 1e-12 * size);
         lu::det::inverse(&mut y, a.view()).unwrap();
-        assert_abs_diff_eq!(y, 0.5, epsilon = 1e-15);
+        assert_abs_diff_eq!(y, 0.5, epsilon = 1e-15 * size);
         // d det A = det A tr(A⁻¹ dA)
         let inverse = theirs(&a).try_inverse().unwrap();
         let slopes = Array2::from_shape_fn((n, n), |(i, j)| inverse[(j, i)]);
         let g = lu::det::gradient(&cpu, a.view()).unwrap();
-        close(g.a.view(), (expected * &slopes).view(), 1e-12);
+        close((&g.a / size).view(), (expected / size * &slopes).view(), 1e-11);
         let g = lu::logdet::gradient(&cpu, a.view()).unwrap();
         assert_abs_diff_eq!(g.value, expected.abs().ln(), epsilon = 1e-12);
         close(g.a.view(), slopes.view(), 1e-11);
@@ -147,7 +168,7 @@ fn singular_matrices() {
 #[test]
 fn systems_and_inverses() {
     let cpu = Cpu::new();
-    for n in [1, 4, 13] {
+    for n in SIZES {
         let (a, b) = (matrix(n, n, 0.9), matrix(n, 2, 0.1));
         let mut x = Array2::zeros((n, 2));
         lu::solve(x.view_mut(), a.view(), b.view()).unwrap();
@@ -157,18 +178,28 @@ fn systems_and_inverses() {
         let mut c = Array2::zeros((n, n));
         lu::invert(c.view_mut(), a.view()).unwrap();
         close(c.dot(&a).view(), Array2::eye(n).view(), 1e-10);
+        lu::invert::inverse(c.view_mut(), a.view()).unwrap();
+        close(c.view(), Array2::zeros((n, n)).view(), 1e-11);
+        // Ā = -A⁻ᵀ C̄ A⁻ᵀ
+        let (seed, inverse) = (matrix(n, n, 0.5), theirs(&a).try_inverse().unwrap());
+        let inverse = Array2::from_shape_fn((n, n), |(i, j)| inverse[(i, j)]);
+        let g = lu::invert::vjp(&cpu, seed.view(), c.view(), a.view()).unwrap();
+        close(g.a_bar.view(), (-inverse.t().dot(&seed).dot(&inverse.t())).view(), 1e-9);
 
         let spd = definite(n, 0.3);
         cholesky::solve(x.view_mut(), spd.view(), b.view()).unwrap();
         close(spd.dot(&x).view(), b.view(), 1e-11);
     }
-    let (a, b, seed) = (matrix(4, 4, 0.9), matrix(4, 2, 0.1), matrix(4, 2, 0.5));
-    let x = Array2::zeros((4, 2));
-    let g = lu::solve::vjp(&cpu, seed.view(), x.view(), a.view(), b.view()).unwrap();
-    // b̄ = A⁻ᵀ x̄ and Ā = -b̄ xᵀ
-    let b_bar = lu::plain::solve(a.t(), seed.view()).unwrap();
-    close(g.b_bar.view(), b_bar.view(), 1e-10);
-    close(g.a_bar.view(), (-b_bar.dot(&g.x.t())).view(), 1e-10);
+    for n in SIZES {
+        let (a, b, seed) = (matrix(n, n, 0.9), matrix(n, 2, 0.1), matrix(n, 2, 0.5));
+        let x = Array2::zeros((n, 2));
+        let g = lu::solve::vjp(&cpu, seed.view(), x.view(), a.view(), b.view()).unwrap();
+        // b̄ = A⁻ᵀ x̄ and Ā = -b̄ xᵀ
+        let b_bar = lu::plain::solve(a.t(), seed.view()).unwrap();
+        close(g.b_bar.view(), b_bar.view(), 1e-10);
+        close(g.a_bar.view(), (-b_bar.dot(&g.x.t())).view(), 1e-10);
+    }
+    let (a, b, x) = (matrix(4, 4, 0.9), matrix(4, 2, 0.1), Array2::zeros((4, 2)));
     for report in [
         lu::solve::check_gradient(&cpu, x.view(), a.view(), b.view()).unwrap(),
         lu::invert::check_gradient(&cpu, matrix(4, 4, 0.0).view(), a.view()).unwrap(),
@@ -184,19 +215,21 @@ fn systems_and_inverses() {
 
 #[test]
 fn cholesky_there_and_back() {
-    for n in [1, 3, 12] {
+    for n in SIZES {
         let a = definite(n, 0.2);
         let mut l = a.clone();
         cholesky::cholesky(l.view_mut()).unwrap();
         close(lower(&l, false).view(), cholesky::plain::cholesky(a.view()).unwrap().view(), 1e-13);
         cholesky::cholesky::inverse(l.view_mut()).unwrap();
-        close(l.view(), a.view(), 1e-13);
-        let report = cholesky::cholesky::check_gradient(&Cpu::new(), a.view()).unwrap();
-        assert!(report.passed(), "{report}");
+        close(l.view(), a.view(), 1e-12);
+        if n < 3 * BLOCK {
+            let report = cholesky::cholesky::check_gradient(&Cpu::new(), a.view()).unwrap();
+            assert!(report.passed(), "{report}");
+        }
         // by the lower triangle, of which an element below the diagonal stands for two
         let g = cholesky::logdet::gradient(&Cpu::new(), a.view()).unwrap();
         let inverse = theirs(&a).try_inverse().unwrap();
-        assert_abs_diff_eq!(g.value, theirs(&a).determinant().ln(), epsilon = 1e-12);
+        assert_abs_diff_eq!(g.value, theirs(&a).determinant().ln(), epsilon = 1e-11);
         let expected = Array2::from_shape_fn((n, n), |(i, j)| match i.cmp(&j) {
             std::cmp::Ordering::Less => 0.0,
             std::cmp::Ordering::Equal => inverse[(i, i)],

@@ -19,6 +19,12 @@ pub fn fused<S: Isa, P: Laned>(_: S, product: Pack<P>) -> Pack<P> {
     product
 }
 
+/// `rt::stop_gradient`(crate::scalar::rt::stop_gradient) in each lane.
+#[inline(always)]
+pub fn stop_gradient<S: Isa, P: Laned>(_: S, x: Pack<P>) -> Pack<P> {
+    x
+}
+
 /// `rt::differentiable`(crate::scalar::rt::differentiable) in each lane.
 #[inline(always)]
 pub fn differentiable<S: Isa, P: Primal>(_: S, tangent: Pack<P>) -> Pack<P> {

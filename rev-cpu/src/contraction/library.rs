@@ -34,7 +34,9 @@ where
     C: Mode,
 {
     let of = TypeId::of::<S::Over>();
-    if of == TypeId::of::<f64>() {
+    if sums.space.work() < LEAST_WORK {
+        false
+    } else if of == TypeId::of::<f64>() {
         planes::<f64, S, C>(cx, sums, 1)
     } else if of == TypeId::of::<f32>() {
         planes::<f32, S, C>(cx, sums, 1)
@@ -174,9 +176,8 @@ struct Shape {
 
 fn shape_of<S: Linear>(sums: &Sums<'_, S>) -> Option<Shape> {
     let formula = sums.formula;
-    let arrays: Vec<usize> =
-        (0..formula.factors().len()).filter(|k| !sums.space.positions(k + 1).is_empty()).collect();
-    let [a, b] = arrays[..] else { return None };
+    let mut arrays = (0..formula.factors().len()).filter(|k| !sums.space.positions(k + 1).is_empty());
+    let (Some(a), Some(b), None) = (arrays.next(), arrays.next(), arrays.next()) else { return None };
     let has = |operand: usize, letter: usize| sums.space.positions(operand).contains(&(letter as u8));
     let mut shape = Shape { rows: None, columns: None, summed: None, batch: None, factors: [a, b] };
     for letter in 0..sums.space.extents().len() {
@@ -197,11 +198,8 @@ fn shape_of<S: Linear>(sums: &Sums<'_, S>) -> Option<Shape> {
         (1..p.len()).any(|k| p[..k].contains(&p[k]))
     };
     let plain = !([0, a + 1, b + 1].into_iter().any(twice) || shape.batch.is_some() && sums.parts);
-    let worth = sums.space.work() >= LEAST_WORK
-        && shape.rows.is_some()
-        && shape.columns.is_some()
-        && shape.summed.is_some();
-    (plain && worth).then_some(shape)
+    let whole = shape.rows.is_some() && shape.columns.is_some() && shape.summed.is_some();
+    (plain && whole).then_some(shape)
 }
 
 /// Runs a product of elements that have `parts` parts (1 for real numbers, 2 for complex ones) of

@@ -1,5 +1,6 @@
 //! Plain loops, in the order that suits memory: the index with the shortest strides innermost.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use rev_core::ops::{Part, MAX_FACTORS, MAX_LETTERS};
@@ -47,16 +48,13 @@ where
         let count = self.space.extents().len();
         let mut letters = [0; MAX_LETTERS];
         letters.iter_mut().enumerate().for_each(|(k, l)| *l = k);
-        let reach = |letter: &usize| {
-            let strides = self.steps.iter().map(|s| s[*letter].unsigned_abs());
-            let long = self.space.extents()[*letter] > 1;
-            (long, strides.fold(0, usize::saturating_add))
-        };
         // letters of one value are outermost, whatever their strides
-        letters[..count].sort_by_key(|l| {
-            let (long, reach) = reach(l);
-            (long, std::cmp::Reverse(reach))
+        let extents = self.space.extents();
+        let reach: [(bool, Reverse<usize>); MAX_LETTERS] = std::array::from_fn(|letter| {
+            let strides = self.steps.iter().map(|s| s[letter].unsigned_abs());
+            (extents.get(letter).is_some_and(|n| *n > 1), Reverse(strides.fold(0, usize::saturating_add)))
         });
+        letters[..count].sort_by_key(|letter| reach[*letter]);
         Nest { letters, count }
     }
 
@@ -116,53 +114,68 @@ where
         values.start..values.end.max(values.start)
     }
 
-    /// One row of `n` terms, into one element or into as many.
+    /// One row of `n` terms, into one element or into as many. Rows of neighbours are compiled on their own, and for
+    /// wide vectors; so pointers are passed by value: what is written could change those that are read from memory.
     fn innermost(&self, letter: usize, n: usize, at: &Offsets, put: &mut impl FnMut(&Self, isize, &S)) {
         let factors = self.formula.factors();
-        let steps: [isize; 3] = std::array::from_fn(|k| self.steps[k][letter]);
-        // SAFETY: the offsets come from indices in range of the factors' shapes.
-        let lead = |offset: isize| unsafe { (*self.lead.offset(at[1] + offset)).clone() };
-        // SAFETY: as above.
-        let other = |offset: isize| unsafe { *self.rest[0].offset(at[2] + offset) };
+        let [target, left, right] = std::array::from_fn(|k| self.steps[k][letter]);
         let plain = factors.iter().all(|factor| !factor.conj);
-        match factors.len() {
-            1 if plain => self.row(steps, n, at[0], |[l, _], k| lead(l * k), put),
-            2 if plain => self.row(steps, n, at[0], |[l, r], k| lead(l * k).scale(other(r * k)), put),
+        let (lead, other) = (self.lead.wrapping_offset(at[1]), self.rest[0].wrapping_offset(at[2]));
+        // SAFETY: the offsets come from indices in range of the factors' shapes.
+        let lead = move |k: isize| unsafe { (*lead.offset(k)).clone() };
+        // SAFETY: as above.
+        let other = move |k: isize| unsafe { *other.offset(k) };
+        let n = n as isize;
+        match (factors.len(), plain) {
+            (1, true) => match (target, left) {
+                (1, 1) => self.row(1, n, at[0], lead, put),
+                _ => self.row(target, n, at[0], move |k| lead(left * k), put),
+            },
+            (2, true) => match (target, left, right) {
+                (0 | 1, 1, 1) => self.row(target, n, at[0], move |k| lead(k).scale(other(k)), put),
+                (1, 1, 0) => {
+                    let factor = other(0);
+                    self.row(1, n, at[0], move |k| lead(k).scale(factor), put);
+                }
+                (1, 0, 1) => {
+                    let factor = lead(0);
+                    self.row(1, n, at[0], move |k| factor.clone().scale(other(k)), put);
+                }
+                _ => self.row(target, n, at[0], move |k| lead(left * k).scale(other(right * k)), put),
+            },
             _ => {
-                let term = |_, k| {
+                let term = |k| {
                     let mut here = *at;
                     self.step(&mut here, letter, k);
                     self.term(&here)
                 };
-                self.row(steps, n, at[0], term, put);
+                self.row(target, n, at[0], term, put);
             }
         }
     }
 
-    /// A row of terms that are given by the factors' steps and the place in the row. Rows of neighbours are compiled
-    /// on their own, and for wide vectors.
+    /// A row of terms, given by the place in the row.
     #[inline(always)]
     fn row(
         &self,
-        [target, lead, other]: [isize; 3],
-        n: usize,
+        target: isize,
+        n: isize,
         at: isize,
-        term: impl Fn([isize; 2], isize) -> S,
+        term: impl Fn(isize) -> S,
         put: &mut impl FnMut(&Self, isize, &S),
     ) {
-        let n = n as isize;
         if target == 0 {
-            let total = fusing(|| match [lead, other] {
-                [1, 1] => total(n, |k| term([1, 1], k)),
-                steps => total(n, |k| term(steps, k)),
-            });
-            return put(self, at, &total);
+            return put(self, at, &fusing(move || total(n, term)));
         }
-        fusing(|| match [target, lead, other] {
-            [1, 1, 0] => (0..n).for_each(|k| self.put(at + k, &term([1, 0], k))),
-            [1, 0, 1] => (0..n).for_each(|k| self.put(at + k, &term([0, 1], k))),
-            [target, lead, other] => (0..n).for_each(|k| self.put(at + target * k, &term([lead, other], k))),
-        });
+        let first = self.target.wrapping_offset(at);
+        // SAFETY: the offset comes from an index in range of the target's shape; nothing else reaches the element
+        // meanwhile (see the type).
+        let element = move |k: isize| unsafe { &mut *first.offset(target * k) };
+        if self.add {
+            fusing(move || (0..n).for_each(|k| element(k).accumulate(&term(k))));
+        } else {
+            fusing(move || (0..n).for_each(|k| element(k).deduct(&term(k))));
+        }
     }
 }
 

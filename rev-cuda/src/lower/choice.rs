@@ -221,6 +221,7 @@ pub(super) fn is_harmless(e: &Expr) -> bool {
                 | Func::Neg
                 | Func::MulAdd
                 | Func::Fused
+                | Func::StopGradient
                 | Func::Eq
                 | Func::Ne
                 | Func::Lt

@@ -199,7 +199,7 @@ impl Lower<'_> {
                 Some(Val::Num(Num::complex(real, args[0].parts[0].clone(), args[1].parts[0].clone())))
             }
             // a real cotangent stays one until it meets a complex variable
-            Func::ShadowFromRe | Func::ShadowOf | Func::Fused => Some(Val::Num(args[0].clone())),
+            Func::ShadowFromRe | Func::ShadowOf | Func::Fused | Func::StopGradient => Some(Val::Num(args[0].clone())),
             Func::Differentiable if matches!(real.class(), Class::Integer | Class::Scalar) => {
                 real_val(self.int(real, 0)?)
             }
@@ -370,6 +370,7 @@ impl Lower<'_> {
             | Func::ScaleReal
             | Func::ShadowOf
             | Func::Fused
+            | Func::StopGradient
             | Func::Differentiable
             | Func::ShadowRe
             | Func::ShadowIm

@@ -5,6 +5,7 @@ mod derivatives;
 mod passes;
 mod patterns;
 mod runs;
+mod stopped;
 mod tangents;
 mod taylor;
 
@@ -59,6 +60,7 @@ fn every_property(program: &Program, tally: &mut Tally) -> Result<(), Failure> {
     derivatives::against_differences(&subject, &ends, tally)?;
     tangents::of_the_program(&subject, &ends, tally)?;
     taylor::of_the_program(&subject, &ends, tally)?;
+    stopped::of_the_program(&subject, &ends, tally)?;
     // as long as all other properties together
     match program.seed % 4 {
         0 => patterns::of_the_program(&subject, &ends, tally),

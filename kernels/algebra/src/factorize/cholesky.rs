@@ -1,8 +1,10 @@
 //! `A = L Lᵀ` for a symmetric positive definite matrix, in place.
 //!
 //! ```text
-//! for k: a_kk := √a_kk;  a_ik := a_ik / a_kk;  a_ij := a_ij - a_ik a_jk   (i ≥ j > k)
+//! for i, for j ≤ i:  a_ij := a_ij - Σ a_ik a_jk  (k < j);  a_ij := a_ij / a_jj, but a_jj := √a_jj
 //! ```
+//!
+//! The columns are taken [`BLOCK`] at a time: what those before them contribute to the sums is a product of matrices.
 //!
 //! Only the lower triangle is read and written: afterwards it is `L`. The square root is undone by squaring, so nothing is kept.
 //! A gradient by the matrix is one by its lower triangle, and zero above: an element off the diagonal stands for both of its places.
@@ -10,7 +12,7 @@
 //! **Matrices that aren't positive definite** have a root of a negative number or a division by zero, which are errors of the program
 //! (with checks off a negative number gives NaN).
 
-use super::triangular::{solve_lower, solve_lower_transposed};
+use super::triangular::{solve_lower, solve_lower_transposed, BLOCK};
 use ndarray::{ArrayView2, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
@@ -30,12 +32,24 @@ pub fn root<T: Real>(x: &mut T) {
 /// A matrix that isn't positive definite.
 #[reversible]
 pub fn cholesky<T: Real>(mut a: ArrayViewMut2<T>) {
-    for k in 0..a.nrows() {
-        root(&mut a[[k, k]]);
-        for i in k + 1..a.nrows() {
-            unscale_by(a[[i, k]], a[[k, k]]);
+    for from in (0..a.nrows()).step_by(BLOCK) {
+        let to = min(from + BLOCK, a.nrows());
+        lower(a.slice_mut(s![from..to, from..to])) -= matmul(a.slice(s![from..to, ..from]), a.slice(s![from..to, ..from]).t());
+        a.slice_mut(s![to.., from..to]) -= matmul(a.slice(s![to.., ..from]), a.slice(s![from..to, ..from]).t());
+        for i in from..a.nrows() {
+            for j in from..min(i, to) {
+                for k in from..j {
+                    a[[i, j]] -= a[[i, k]] * a[[j, k]];
+                }
+                unscale_by(a[[i, j]], a[[j, j]]);
+            }
+            if i < to {
+                for k in from..i {
+                    a[[i, i]] -= a[[i, k]] * a[[i, k]];
+                }
+                root(&mut a[[i, i]]);
+            }
         }
-        lower(a.slice_mut(s![k + 1.., k + 1..])) -= outer(a.slice(s![k + 1.., k]), a.slice(s![k + 1.., k]));
     }
 }
 

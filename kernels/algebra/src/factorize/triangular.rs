@@ -1,11 +1,17 @@
 //! Triangular systems, solved in place: `b := L⁻¹ b`. Each number is divided by its pivot or has a multiple of another one subtracted,
 //! so the inverse is the product `b := L b`.
 //!
+//! Rows are taken [`BLOCK`] at a time: what those that are solved already contribute to them is a product of matrices (G. H. Golub,
+//! C. F. Van Loan, section 3.1.4).
+//!
 //! `b` has a column for each right side; columns are independent. One right side is a matrix with one column
 //! (`b.view_mut().insert_axis(Axis(1))`). The other triangle of the matrix isn't read.
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 use rev_cpu::prelude::*;
+
+/// How many rows are taken at a time here, and rows and columns in the factorizations: a power of 2.
+pub const BLOCK: usize = 8;
 
 /// `b := L⁻¹ b`, where `L` is the lower triangle of `l`.
 ///
@@ -14,12 +20,16 @@ use rev_cpu::prelude::*;
 /// A zero on the diagonal.
 #[reversible]
 pub fn solve_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
-    for j in par(0..b.ncols()) {
-        for i in 0..b.nrows() {
-            for k in 0..i {
-                b[[i, j]] -= l[[i, k]] * b[[k, j]];
+    for from in (0..b.nrows()).step_by(BLOCK) {
+        let to = min(from + BLOCK, b.nrows());
+        b.slice_mut(s![from..to, ..]) -= matmul(l.slice(s![from..to, ..from]), b.slice(s![..from, ..]));
+        for j in par(0..b.ncols()) {
+            for i in from..to {
+                for k in from..i {
+                    b[[i, j]] -= l[[i, k]] * b[[k, j]];
+                }
+                unscale_by(b[[i, j]], l[[i, i]]);
             }
-            unscale_by(b[[i, j]], l[[i, i]]);
         }
     }
 }
@@ -27,10 +37,14 @@ pub fn solve_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
 /// `b := L⁻¹ b`, where `L` is the strict lower triangle of `l` with ones on the diagonal.
 #[reversible]
 pub fn solve_unit_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
-    for j in par(0..b.ncols()) {
-        for i in 0..b.nrows() {
-            for k in 0..i {
-                b[[i, j]] -= l[[i, k]] * b[[k, j]];
+    for from in (0..b.nrows()).step_by(BLOCK) {
+        let to = min(from + BLOCK, b.nrows());
+        b.slice_mut(s![from..to, ..]) -= matmul(l.slice(s![from..to, ..from]), b.slice(s![..from, ..]));
+        for j in par(0..b.ncols()) {
+            for i in from..to {
+                for k in from..i {
+                    b[[i, j]] -= l[[i, k]] * b[[k, j]];
+                }
             }
         }
     }
@@ -43,12 +57,16 @@ pub fn solve_unit_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
 /// A zero on the diagonal.
 #[reversible]
 pub fn solve_upper<T: Real>(mut b: ArrayViewMut2<T>, u: ArrayView2<T>) {
-    for j in par(0..b.ncols()) {
-        for i in (0..b.nrows()).rev() {
-            for k in i + 1..b.nrows() {
-                b[[i, j]] -= u[[i, k]] * b[[k, j]];
+    for from in (0..b.nrows()).step_by(BLOCK).rev() {
+        let to = min(from + BLOCK, b.nrows());
+        b.slice_mut(s![from..to, ..]) -= matmul(u.slice(s![from..to, to..]), b.slice(s![to.., ..]));
+        for j in par(0..b.ncols()) {
+            for i in (from..to).rev() {
+                for k in i + 1..to {
+                    b[[i, j]] -= u[[i, k]] * b[[k, j]];
+                }
+                unscale_by(b[[i, j]], u[[i, i]]);
             }
-            unscale_by(b[[i, j]], u[[i, i]]);
         }
     }
 }
@@ -60,12 +78,16 @@ pub fn solve_upper<T: Real>(mut b: ArrayViewMut2<T>, u: ArrayView2<T>) {
 /// A zero on the diagonal.
 #[reversible]
 pub fn solve_lower_transposed<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
-    for j in par(0..b.ncols()) {
-        for i in (0..b.nrows()).rev() {
-            for k in i + 1..b.nrows() {
-                b[[i, j]] -= l[[k, i]] * b[[k, j]];
+    for from in (0..b.nrows()).step_by(BLOCK).rev() {
+        let to = min(from + BLOCK, b.nrows());
+        b.slice_mut(s![from..to, ..]) -= matmul(l.slice(s![to.., from..to]).t(), b.slice(s![to.., ..]));
+        for j in par(0..b.ncols()) {
+            for i in (from..to).rev() {
+                for k in i + 1..to {
+                    b[[i, j]] -= l[[k, i]] * b[[k, j]];
+                }
+                unscale_by(b[[i, j]], l[[i, i]]);
             }
-            unscale_by(b[[i, j]], l[[i, i]]);
         }
     }
 }

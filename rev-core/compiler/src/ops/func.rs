@@ -157,6 +157,8 @@ macro_rules! all_functions {
             (MulAdd mul_add Ring (T T T) T Partials(|a, _| vec![a[1].clone(), a[0].clone(), int(1)]))
             // the product itself; added as the whole right side of an update, it is rounded with the sum
             (Fused fused Ring (T) T Pullback(|_, _, c| vec![Some(c.clone())], |_, _, t| t[0].clone()))
+            // the number, which counts as a constant for all derivatives
+            (StopGradient stop_gradient Ring (T) T Zero)
             // a tangent of which only rustc knows whether it has one: the number, but 0 for an integer
             (Differentiable differentiable Scalar (T) T Pullback(|_, _, c| vec![Some(c.clone())], |_, _, t| t[0].clone()))
             // integers

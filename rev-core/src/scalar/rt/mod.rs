@@ -329,6 +329,12 @@ pub fn fused<T>(product: T) -> T {
     product
 }
 
+/// The same value, which counts as a constant for all derivatives.
+#[inline(always)]
+pub fn stop_gradient<T>(x: T) -> T {
+    x
+}
+
 /// A number that carries a derivative; 0 for one that doesn't.
 #[inline(always)]
 pub fn differentiable<T: Scalar>(t: T) -> T {
