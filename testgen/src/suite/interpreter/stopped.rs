@@ -2,7 +2,9 @@
 //! differences of a program say about it would be another derivative.
 
 use rev_core::check::type_of;
-use rev_core::ir::{Direction, Expr, ExprKind, Function, Mode, Place, Stmt, Type, VarId, VarKind};
+use rev_core::ir::{
+    Callee, Direction, Expr, ExprKind, Function, Mode, Place, Stmt, StmtKind, Type, VarId, VarKind,
+};
 use rev_core::ops::Func;
 use rev_core::value::Data;
 
@@ -70,41 +72,55 @@ pub(super) fn of_the_program(s: &Subject, ends: &Ends, tally: &mut Tally) -> Res
     alike("stopped reads have no tangents", &expected[..2 * count], &found, SUMS)
 }
 
-/// Changes every second read of a real number of a parameter that the program only reads, and that isn't constant.
+/// Changes the reads of real numbers of every second parameter that the program only reads, and that isn't constant. All of them: what
+/// is computed with a derivative has to be taken back with it. Programs that call themselves would need another argument.
 fn rewrite(program: &mut Program, mut change: impl FnMut(&mut Function, Place) -> Expr) {
     let mut dice = Dice::new(program.seed + 5);
     let Some(f) = program.functions.last_mut() else { return };
+    let chosen: Vec<VarId> = f
+        .params
+        .iter()
+        .copied()
+        .filter(|v| f.var(*v).kind == VarKind::Param(Mode::Read) && !f.constants.contains(v))
+        .filter(|_| dice.chance(50))
+        .collect();
     let mut body = std::mem::take(&mut f.body);
-    body.iter_mut().for_each(|stmt| in_statement(stmt, f, &mut dice, &mut change));
+    if !body.iter().any(|stmt| calls(stmt, &f.name)) {
+        body.iter_mut().for_each(|stmt| in_statement(stmt, f, &chosen, &mut change));
+    }
     f.body = body;
+}
+
+fn calls(stmt: &Stmt, name: &str) -> bool {
+    let own = matches!(&stmt.kind, StmtKind::Call { callee: Callee::Path(path), .. } if path.name() == name);
+    own || stmt.blocks().into_iter().flatten().any(|s| calls(s, name))
 }
 
 fn in_statement(
     stmt: &mut Stmt,
     f: &mut Function,
-    dice: &mut Dice,
+    chosen: &[VarId],
     change: &mut impl FnMut(&mut Function, Place) -> Expr,
 ) {
-    stmt.each_expr_mut(&mut |e| in_expression(e, f, dice, change));
-    for block in stmt.blocks_mut().into_iter().flatten() {
-        in_statement(block, f, dice, change);
+    stmt.each_expr_mut(&mut |e| in_expression(e, f, chosen, change));
+    for inner in stmt.blocks_mut().into_iter().flatten() {
+        in_statement(inner, f, chosen, change);
     }
 }
 
 fn in_expression(
     e: &mut Expr,
     f: &mut Function,
-    dice: &mut Dice,
+    chosen: &[VarId],
     change: &mut impl FnMut(&mut Function, Place) -> Expr,
 ) {
     if let ExprKind::Read(place) = &e.kind {
-        let read = f.var(place.var).kind == VarKind::Param(Mode::Read) && !f.constants.contains(&place.var);
         let ty = type_of(f, e);
         let number = matches!(ty, Type::Scalar(_) | Type::Generic(_)) && !ty.is_inactive(&f.generics);
-        if read && number && dice.chance(50) {
+        if number && chosen.contains(&place.var) {
             *e = change(f, place.clone());
         }
         return;
     }
-    e.each_child_mut(&mut |child| in_expression(child, f, dice, change));
+    e.each_child_mut(&mut |child| in_expression(child, f, chosen, change));
 }
