@@ -199,7 +199,9 @@ impl Lower<'_> {
                 Some(Val::Num(Num::complex(real, args[0].parts[0].clone(), args[1].parts[0].clone())))
             }
             // a real cotangent stays one until it meets a complex variable
-            Func::ShadowFromRe | Func::ShadowOf | Func::Fused | Func::StopGradient => Some(Val::Num(args[0].clone())),
+            Func::ShadowFromRe | Func::ShadowOf | Func::Fused | Func::StopGradient => {
+                Some(Val::Num(args[0].clone()))
+            }
             Func::Differentiable if matches!(real.class(), Class::Integer | Class::Scalar) => {
                 real_val(self.int(real, 0)?)
             }

@@ -34,8 +34,10 @@ pub fn root<T: Real>(x: &mut T) {
 pub fn cholesky<T: Real>(mut a: ArrayViewMut2<T>) {
     for from in (0..a.nrows()).step_by(BLOCK) {
         let to = min(from + BLOCK, a.nrows());
-        lower(a.slice_mut(s![from..to, from..to])) -= matmul(a.slice(s![from..to, ..from]), a.slice(s![from..to, ..from]).t());
-        a.slice_mut(s![to.., from..to]) -= matmul(a.slice(s![to.., ..from]), a.slice(s![from..to, ..from]).t());
+        lower(a.slice_mut(s![from..to, from..to])) -=
+            matmul(a.slice(s![from..to, ..from]), a.slice(s![from..to, ..from]).t());
+        a.slice_mut(s![to.., from..to]) -=
+            matmul(a.slice(s![to.., ..from]), a.slice(s![from..to, ..from]).t());
         for i in from..a.nrows() {
             for j in from..min(i, to) {
                 for k in from..j {

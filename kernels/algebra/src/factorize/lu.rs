@@ -60,7 +60,8 @@ pub fn lu<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize]) {
         let first = to & (to - 1);
         let last = min(2 * to - first, a.ncols());
         solve_unit_lower(&mut a.slice_mut(s![first..to, to..last]), a.slice(s![first..to, first..to]));
-        a.slice_mut(s![to.., to..last]) -= matmul(a.slice(s![to.., first..to]), a.slice(s![first..to, to..last]));
+        a.slice_mut(s![to.., to..last]) -=
+            matmul(a.slice(s![to.., first..to]), a.slice(s![first..to, to..last]));
     }
 }
 
@@ -175,7 +176,8 @@ pub fn invert<T: Real>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>) {
     // L⁻¹ is a triangle, too
     for from in (0..n).step_by(BLOCK) {
         let to = min(from + BLOCK, n);
-        x.slice_mut(s![from..to, ..from]) -= matmul(factors.slice(s![from..to, ..from]), x.slice(s![..from, ..from]));
+        x.slice_mut(s![from..to, ..from]) -=
+            matmul(factors.slice(s![from..to, ..from]), x.slice(s![..from, ..from]));
         solve_unit_lower(&mut x.slice_mut(s![from..to, ..to]), factors.slice(s![from..to, from..to]));
     }
     solve_upper(&mut x, &factors);

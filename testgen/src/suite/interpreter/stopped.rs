@@ -45,9 +45,9 @@ pub(super) fn of_the_program(s: &Subject, ends: &Ends, tally: &mut Tally) -> Res
         args.iter().cloned().chain(copies.iter().map(|k| copy(&args[*k]))).collect()
     };
     let made = |program: &Program| {
-        program.checked_module().map_err(|e| {
-            Failure::new("reads may be stopped or copied", format!("{e}\n{}", program.text()))
-        })
+        program
+            .checked_module()
+            .map_err(|e| Failure::new("reads may be stopped or copied", format!("{e}\n{}", program.text())))
     };
     let (own, other) = (made(&stopped)?, made(&by_copies)?);
     let count = ends.before.len();
@@ -60,8 +60,7 @@ pub(super) fn of_the_program(s: &Subject, ends: &Ends, tally: &mut Tally) -> Res
     alike("stopped reads have no cotangents", &expected.1[..count], &found.1, SUMS)?;
 
     let mut dice = Dice::new(s.program.seed + 6);
-    let towards: Vec<Data> =
-        ends.before.iter().map(|d| replace(d, &mut |_| dice.real(-1.0, 1.0))).collect();
+    let towards: Vec<Data> = ends.before.iter().map(|d| replace(d, &mut |_| dice.real(-1.0, 1.0))).collect();
     let tangent = |module: &rev_core::ir::Module| {
         module.tangent().map_err(|e| Failure::new("stopped reads have a tangent", e.to_string()))
     };
