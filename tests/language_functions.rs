@@ -88,6 +88,30 @@ fn what_is_stopped_has_no_derivative() {
     }
 }
 
+/// References that are passed on by their names, with tangents too.
+#[reversible(tangent)]
+fn passed_on<T: Real>(y: &mut T, x: &[T]) {
+    for i in 0..x.len() {
+        add_scaled(y, x[i], 2.0);
+    }
+    add_scaled(y, -x[0], 1.0);
+}
+
+#[reversible(tangent)]
+fn add_scaled<T: Real>(y: &mut T, x: T, by: T) {
+    *y += by * x;
+}
+
+#[test]
+fn a_reference_to_a_number_is_passed_on_by_its_name() {
+    for device in devices() {
+        let g = passed_on::gradient(&*device, &[3.0, 4.0]).unwrap();
+        assert_eq!((g.value, g.x), (11.0, vec![1.0, 2.0]));
+        let d = passed_on::jvp(&*device, &0.0, &[1.0, 10.0], &0.0, &[3.0, 4.0]).unwrap();
+        assert_eq!((d.y, d.y_dot), (11.0, 21.0));
+    }
+}
+
 const GAIN: f64 = 2.5;
 
 mod consts {

@@ -107,7 +107,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream, sites: &Re
     let recurses = recursion::recurses(&scope, program);
     let constant = program::constant(program);
     let writes = program::writes(program);
-    let constants_passed = program::constants_passed(&scope, program);
+    let calls_fit = program::calls_fit(&scope, program, model.origin.order == 0);
     let tangent = (model.tangents > 0).then(|| derived::name(name, derived::Kind::Tangent));
     let passed_on = program::reversible_impl(
         name,
@@ -163,7 +163,7 @@ fn with_derived(model: &Model, program: &Checked, more: &TokenStream, sites: &Re
                 #collected
             }
             #implementations
-            #constants_passed
+            #calls_fit
             #passed_on
             #[diagnostic::do_not_recommend]
             impl #p::IsReversible for #name {

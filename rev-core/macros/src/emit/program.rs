@@ -1,10 +1,12 @@
 //! One program of a function: a hidden associated function that runs it.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rev_compiler::check::Checked;
 use rev_compiler::facts::{accumulated_by, passed_with_derivatives, written_params, PassedOn, Passing};
-use rev_compiler::ir::{Direction, Function, FunctionPath};
+use rev_compiler::ir::{Callee, Direction, Function, FunctionPath, Mode, Span, Stmt, StmtKind};
 use rev_compiler::pass::{Erased, Forms};
 use rev_compiler::plan::{self, has_fused_product_outside, Program, Variants};
 
@@ -229,8 +231,9 @@ pub fn writes(function: &Checked) -> TokenStream {
     }
 }
 
-/// What holds for calls: nothing that carries a derivative is passed for a constant, which would lose it.
-pub fn constants_passed(scope: &Scope, function: &Checked) -> TokenStream {
+/// What holds for calls: nothing that carries a derivative is passed for a constant, which would lose it, and in a function that
+/// is `written`, not derived, nothing by value that the callee changes.
+pub fn calls_fit(scope: &Scope, function: &Checked, written: bool) -> TokenStream {
     let asserts = passed_with_derivatives(function).into_iter().map(|Passing { callee, argument, name, span }| {
         let path = callee_programs(scope, &callee);
         let message = format!(
@@ -246,7 +249,20 @@ pub fn constants_passed(scope: &Scope, function: &Checked) -> TokenStream {
         );
         quote_spanned!(scope.source.spans.span(*span)=> ::core::assert!(#path.__writes(0), #message);)
     });
-    let asserts: TokenStream = asserts.chain(receivers).collect();
+    let mut read = BTreeMap::new();
+    if written {
+        function.body.iter().for_each(|stmt| add_read_arguments(stmt, &mut read));
+    }
+    // rustc compares the arguments of what is emitted, and a call that changes nothing isn't
+    let by_value = read.into_iter().map(|((callee, argument), span)| {
+        let path = callee_programs(scope, &callee);
+        let message = format!(
+            "[R0412] `{callee}` changes its argument {}, which is passed by value here: write `&mut x`",
+            argument + 1
+        );
+        quote_spanned!(scope.source.spans.span(span)=> ::core::assert!(!#path.__writes(#argument), #message);)
+    });
+    let asserts: TokenStream = asserts.chain(receivers).chain(by_value).collect();
     match asserts.is_empty() {
         true => asserts,
         false => {
@@ -254,6 +270,16 @@ pub fn constants_passed(scope: &Scope, function: &Checked) -> TokenStream {
             quote!(const _: () = { #aliases #asserts };)
         }
     }
+}
+
+/// The arguments that calls only give to be read, each once, with the call.
+fn add_read_arguments(stmt: &Stmt, out: &mut BTreeMap<(FunctionPath, usize), Span>) {
+    if let StmtKind::Call { callee: Callee::Path(callee), args, .. } = &stmt.kind {
+        for (k, _) in args.iter().enumerate().filter(|(_, arg)| arg.mode == Mode::Read) {
+            out.entry((callee.clone(), k)).or_insert(stmt.span);
+        }
+    }
+    stmt.blocks().into_iter().flatten().for_each(|s| add_read_arguments(s, out));
 }
 
 /// The programs of a called function.

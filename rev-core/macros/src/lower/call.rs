@@ -178,6 +178,7 @@ impl Lowerer {
         if let Callee::Path(path) = &callee {
             self.accumulated(path, &mut args);
         }
+        self.changes_something(path, &args)?;
         let callee = match callee {
             Callee::Path(path) => Callee::Path(self.completed(path, &args)),
             Callee::Param(var) => Callee::Param(var),
@@ -306,8 +307,11 @@ impl Lowerer {
                 if let Some(function) = self.function_name(e) {
                     return Some(Arg { mode: Mode::Read, value: ArgValue::Expr(function) });
                 }
+                let by_name = matches!(e, syn::Expr::Path(_));
                 let (mode, value) = match self.expr(e)? {
-                    Expr { kind: ExprKind::Read(place), .. } if self.is_reference(&place) => {
+                    Expr { kind: ExprKind::Read(place), .. }
+                        if self.is_reference(&place) && (by_name || self.is_composite(&place)) =>
+                    {
                         (Mode::Write, ArgValue::Place(place))
                     }
                     Expr { kind: ExprKind::Read(place), .. } if self.is_composite(&place) => {
@@ -325,10 +329,21 @@ impl Lowerer {
         Some(Arg { mode: Mode::Write, value: ArgValue::Place(place) })
     }
 
-    /// A parameter `a: &mut [T]`, `&mut S`, …, by its name alone.
+    /// The whole of a parameter `a: &mut [T]`, `&mut S`, `&mut T`, ….
     fn is_reference(&self, place: &Place) -> bool {
-        let var = self.var(place.var);
-        place.path.is_empty() && var.kind == VarKind::Param(Mode::Write) && self.is_composite(place)
+        place.path.is_empty() && self.var(place.var).kind == VarKind::Param(Mode::Write)
+    }
+
+    /// Reports a call that is given nothing to change: without it, what the function adds to a copy would be lost.
+    pub(super) fn changes_something(&mut self, call: &impl quote::ToTokens, args: &[Arg]) -> Option<()> {
+        if args.iter().any(|arg| arg.mode != Mode::Read) {
+            return Some(());
+        }
+        self.error(
+            Code::CallSignature,
+            call,
+            "this call is given nothing that it may change: what a function changes is passed as `&mut x`",
+        )
     }
 
     /// Arrays and other values of several parts, and the parts and stacks of them, are never copied

@@ -52,6 +52,7 @@ impl Lowerer {
         self.source.callees.entry(callee.clone()).or_insert(path);
         let mut args = vec![Arg { mode, value: ArgValue::Place(place) }];
         args.extend(self.arguments(&m.args)?);
+        self.changes_something(m, &args)?;
         Some(StmtKind::Call { callee: Callee::Path(callee), direction: Direction::FORWARD, args })
     }
 
