@@ -138,6 +138,7 @@ programs! {
         mul_add 2: mul_add(x, 0.5, x) + x.mul_add(3, 1.5);
         mul_add 3: mul_add(x, x, 0.5) + x.mul_add(x, -1);
         fused 1: fused(2.5 * x);
+        stop_gradient 1: stop_gradient(2.5) * x + 0.5.stop_gradient();
         // conditions and conversions of literals alone
         select 1: if powf(2.0, 3.0) > 7.5 && 2 < 3 && 0.5 * 3.0 != 2.0 { x * 2.5 } else { x };
         select 1: (2.5 as T) * x + (2 as T) * x + (powf(2.0, 3.0) as T) * x;

@@ -512,7 +512,7 @@ fn parts_of_arrays_and_of_parts() {
 
 #[test]
 fn a_struct_has_methods_of_the_names_of_parts() {
-    let f = good("fn f(y: &mut f64, s: &Grid, i: usize) { *y += s.row(i); s.column(i); }");
+    let f = good("fn f(y: &mut f64, s: &mut Grid, i: usize) { *y += s.row(i); s.column(i); }");
     let printed = rev_compiler::text::print_function(&f);
     assert!(printed.contains("Grid::row(") && printed.contains("call Grid::column("), "{printed}");
 }
