@@ -63,8 +63,7 @@ struct Table<'a> {
 
 impl Table<'_> {
     /// Takes the times of a problem's value and gradient, here and in JAX, in turns.
-    fn add(&mut self, problem: &Problem, works: [Work; 2]) -> Result<(), Failure> {
-        let mut works = works;
+    fn add(&mut self, problem: &Problem, mut works: [Work; 2]) -> Result<(), Failure> {
         let race = Race::new(1);
         if let Some(jax) = &mut self.jax {
             jax.set(problem)?;

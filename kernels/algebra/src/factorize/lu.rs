@@ -128,8 +128,8 @@ pub fn solve_with<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>, pivo
 /// x := x + A⁻¹ (b - A x)
 /// ```
 ///
-/// It makes up for rounding, and has the derivatives of the solution, which then take products of n² multiplications instead of the way back
-/// through the factorization.
+/// It makes up for rounding, and has the first derivatives of the solution, which then take products of n² multiplications instead of the way
+/// back through the factorization. For second ones it would take another step, so there is no tangent.
 ///
 /// # Errors
 ///

@@ -251,7 +251,7 @@ pub fn calls_fit(scope: &Scope, function: &Checked, written: bool) -> TokenStrea
     });
     let mut read = BTreeMap::new();
     if written {
-        function.body.iter().for_each(|stmt| add_read_arguments(stmt, &mut read));
+        function.grown(|| function.body.iter().for_each(|stmt| add_read_arguments(stmt, &mut read)));
     }
     // rustc compares the arguments of what is emitted, and a call that changes nothing isn't
     let by_value = read.into_iter().map(|((callee, argument), span)| {

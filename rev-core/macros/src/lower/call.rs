@@ -334,7 +334,7 @@ impl Lowerer {
         place.path.is_empty() && self.var(place.var).kind == VarKind::Param(Mode::Write)
     }
 
-    /// Reports a call that is given nothing to change: without it, what the function adds to a copy would be lost.
+    /// Reports a call that is given nothing to change: what the function did to copies would be lost.
     pub(super) fn changes_something(&mut self, call: &impl quote::ToTokens, args: &[Arg]) -> Option<()> {
         if args.iter().any(|arg| arg.mode != Mode::Read) {
             return Some(());

@@ -2,9 +2,8 @@
 //! differences of a program say about it would be another derivative.
 
 use rev_core::check::type_of;
-use rev_core::ir::{
-    Callee, Direction, Expr, ExprKind, Function, Mode, Place, Stmt, StmtKind, Type, VarId, VarKind,
-};
+use rev_core::facts::calls;
+use rev_core::ir::{Direction, Expr, ExprKind, Function, Mode, Place, Stmt, Type, VarId, VarKind};
 use rev_core::ops::Func;
 use rev_core::value::Data;
 
@@ -83,16 +82,12 @@ fn rewrite(program: &mut Program, mut change: impl FnMut(&mut Function, Place) -
         .filter(|v| f.var(*v).kind == VarKind::Param(Mode::Read) && !f.constants.contains(v))
         .filter(|_| dice.chance(50))
         .collect();
-    let mut body = std::mem::take(&mut f.body);
-    if !body.iter().any(|stmt| calls(stmt, &f.name)) {
-        body.iter_mut().for_each(|stmt| in_statement(stmt, f, &chosen, &mut change));
+    if calls(f).paths.iter().any(|path| path.name() == f.name) {
+        return;
     }
+    let mut body = std::mem::take(&mut f.body);
+    body.iter_mut().for_each(|stmt| in_statement(stmt, f, &chosen, &mut change));
     f.body = body;
-}
-
-fn calls(stmt: &Stmt, name: &str) -> bool {
-    let own = matches!(&stmt.kind, StmtKind::Call { callee: Callee::Path(path), .. } if path.name() == name);
-    own || stmt.blocks().into_iter().flatten().any(|s| calls(s, name))
 }
 
 fn in_statement(
