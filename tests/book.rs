@@ -179,8 +179,8 @@ fn commands_name_what_there_is() {
     let packages = packages();
     let names: HashSet<&str> = packages.iter().map(|(name, _)| name.as_str()).collect();
     let exists = |kind: &str, name: &str| {
-        packages.iter().any(|(_, folder)| {
-            let place = folder.join(kind);
+        let places = packages.iter().flat_map(|(_, folder)| [folder.join(kind), folder.clone()]);
+        places.into_iter().any(|place| {
             place.join(format!("{name}.rs")).is_file() || place.join(name).join("main.rs").is_file()
         })
     };
@@ -247,7 +247,9 @@ fn programs_in(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn the_index_has_every_example() {
     let page = std::fs::read_to_string(docs().join("examples.md")).unwrap();
-    let files = packages().into_iter().flat_map(|(_, folder)| programs_in(&folder.join("examples")));
+    let folders = packages().into_iter().map(|(_, folder)| folder.join("examples"));
+    let files = folders.chain([root().join("examples/library")]).flat_map(|folder| programs_in(&folder));
+    let files = files.filter(|file| !file.ends_with("lib.rs") && !file.ends_with("race.rs"));
     let names: Vec<_> =
         files.map(|file| file.strip_prefix(root()).unwrap().to_string_lossy().into_owned()).collect();
     let missing: Vec<_> = names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
@@ -269,6 +271,7 @@ fn tests_stand_where_they_are_looked_for() {
         ("kernels/classics", library.to_vec()),
         ("kernels/networks", library.to_vec()),
         ("numbers", library.to_vec()),
+        ("examples/library", vec!["examples"]),
         ("", [&whole[..], &library[..]].concat()),
     ];
     let (mut files, mut faults) = (0, Vec::new());

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
-use super::support::Failure;
+use rev_examples::support::Failure;
 
 /// What is computed of a matrix, with the results from here.
 #[derive(Serialize)]
@@ -62,7 +62,7 @@ pub struct Jax {
 impl Jax {
     /// Starts it.
     pub fn start(python: &Path) -> Result<Jax, Failure> {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/factorizations/in_jax.py");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/factorizations/in_jax.py");
         let mut command = Command::new(python);
         let mut process = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         match (process.stdin.take(), process.stdout.take()) {

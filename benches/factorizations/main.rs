@@ -7,10 +7,6 @@
 //! compares its values and gradients with the ones from here, and its times are taken in turns with these.
 
 mod jax;
-#[path = "../../examples/bench_report/race.rs"]
-mod race;
-#[path = "../../examples/support/mod.rs"]
-mod support;
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -22,8 +18,8 @@ use rev::prelude::*;
 use rev_algebra::factorize::{cholesky, lu};
 
 use jax::{Jax, Problem};
-use race::{Race, Work};
-use support::{finish, Failure, Outcome, Report};
+use rev_examples::race::{Race, Work};
+use rev_examples::support::{finish, Failure, Outcome, Report};
 
 /// Sizes of the matrices.
 const SIZES: [usize; 3] = [16, 64, 256];

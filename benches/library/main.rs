@@ -8,18 +8,14 @@
 mod algebra;
 mod classics;
 mod networks;
-#[path = "../../examples/bench_report/race.rs"]
-mod race;
-#[path = "../../examples/support/mod.rs"]
-mod support;
 
 use std::hint::black_box;
 use std::process::ExitCode;
 
 use ndarray::Array2;
-use race::{Race, Work};
 use rev::prelude::*;
-use support::{finish, Failure, Outcome, Report};
+use rev_examples::race::{Race, Work};
+use rev_examples::support::{finish, Failure, Outcome, Report};
 
 /// How often each time is taken; the shortest counts.
 const ROUNDS: usize = 12;

@@ -23,6 +23,12 @@ pub struct Checks {
     worst: f64,
 }
 
+impl Default for Checks {
+    fn default() -> Checks {
+        Checks::new()
+    }
+}
+
 impl Checks {
     /// None yet.
     pub fn new() -> Checks {

@@ -7,7 +7,6 @@ mod check;
 mod failure;
 mod options;
 mod record;
-mod suites;
 mod table;
 mod timing;
 
@@ -15,6 +14,5 @@ pub use check::{largest, Checks};
 pub use failure::{finish, Failure, Outcome};
 pub use options::{positive, DeviceName, RunOptions};
 pub use record::write_json;
-pub use suites::samples;
 pub use table::{number, Report};
 pub use timing::{progress, Stopwatch, Timing};

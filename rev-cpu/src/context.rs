@@ -10,7 +10,7 @@ use rev_core::error::{Cause, Error};
 use rev_core::lanes::Level;
 use rev_core::tolerance::{Lanes, Options, Tolerances};
 
-use crate::lanes::runs;
+use crate::lanes::{best, runs};
 
 /// What a program does: a type, so that one which does less has no trace of the rest.
 pub trait Mode: Copy + Send + Sync + 'static {
@@ -216,7 +216,7 @@ impl<'a, C> Context<'a, C> {
     pub fn lanes(self) -> Option<Level> {
         match self.run.options.lanes {
             Lanes::Off => None,
-            Lanes::Best => Level::best(),
+            Lanes::Best => best(),
             Lanes::Only(level) => Some(level).filter(|level| runs(*level)),
         }
     }

@@ -79,7 +79,7 @@ impl Cpu {
     }
 
     /// Whether several iterations of a parallel loop run at once on the processor's vectors. They
-    /// do by default, on the best instruction set that the processor has.
+    /// do by default, on the best instruction set that the processor has (with debug assertions, AVX2 at best).
     pub fn lanes(mut self, on: bool) -> Cpu {
         self.options.lanes = if on { Lanes::Best } else { Lanes::Off };
         self
@@ -102,7 +102,12 @@ impl Cpu {
     /// ```
     pub fn isa(mut self, level: Level) -> Result<Cpu, Error> {
         if !runs(level) {
-            let reason = format!("this processor doesn't run {level} code");
+            let reason = match level.available() {
+                true => format!(
+                    "this program has no {level} code (with debug assertions there is none for AVX-512)"
+                ),
+                false => format!("this processor doesn't run {level} code"),
+            };
             return Err(Error::new(Cause::Device { device: "cpu".into(), reason }));
         }
         self.options.lanes = Lanes::Only(level);

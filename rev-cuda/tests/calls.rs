@@ -404,9 +404,9 @@ fn sums_in_order_need_room_for_each_iteration_only() {
     let [cameras, points, observations] = numbers[..] else { panic!("{given}") };
     let instance = rev_kernels::ba::Instance::random(cameras, points, observations, 1);
     let gpu = Gpu::over(Watched::new()).deterministic(true);
-    let found = rev_kernels::ba::gradient(&gpu, &instance).unwrap();
+    let found = rev_samples::bundle_gradient(&gpu, &instance).unwrap();
     let cpu = rev_cpu::prelude::Cpu::new().deterministic(true);
-    assert!(found == rev_kernels::ba::gradient(&cpu, &instance).unwrap());
+    assert!(found == rev_samples::bundle_gradient(&cpu, &instance).unwrap());
     let sizes = gpu.driver().sizes.lock().unwrap();
     let (kernels, arrays): (Vec<_>, Vec<_>) = sizes.iter().partition(|(name, _)| name.starts_with("k_"));
     for (name, size) in &arrays {

@@ -26,12 +26,6 @@ impl Level {
         HERE.get_or_init(|| Level::ALL.map(Level::detect))[self as usize]
     }
 
-    /// The best set of this processor, `None` where no vectors are worth more than one iteration
-    /// after the other.
-    pub fn best() -> Option<Level> {
-        [Level::Avx512, Level::Avx2, Level::Neon].into_iter().find(|level| level.available())
-    }
-
     #[cfg(target_arch = "x86_64")]
     fn detect(self) -> bool {
         use std::arch::is_x86_feature_detected as has;

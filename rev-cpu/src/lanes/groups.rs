@@ -1,12 +1,14 @@
 //! A loop's values in groups of one for each lane, and the code that runs them on the instruction set
 //! at hand.
 
+#[cfg(target_arch = "x86_64")]
+use rev_core::lanes::Avx2;
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+use rev_core::lanes::Avx512;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use rev_core::lanes::Isa;
 #[cfg(target_arch = "aarch64")]
 use rev_core::lanes::Neon;
-#[cfg(target_arch = "x86_64")]
-use rev_core::lanes::{Avx2, Avx512};
 use rev_core::lanes::{Group, Level};
 use rev_core::scalar::{Integer, Ring};
 
@@ -104,14 +106,22 @@ impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES>
     }
 }
 
-/// Whether this program has code for an instruction set, and the processor too.
+/// Whether this program has code for an instruction set, and the processor too. With debug assertions loops are compiled for
+/// one set of an architecture only: AVX-512 would take a quarter of the time that such programs take to compile.
 pub fn runs(level: Level) -> bool {
     let compiled = match level {
-        Level::Avx512 | Level::Avx2 => cfg!(target_arch = "x86_64"),
+        Level::Avx512 => cfg!(all(target_arch = "x86_64", not(debug_assertions))),
+        Level::Avx2 => cfg!(target_arch = "x86_64"),
         Level::Neon => cfg!(target_arch = "aarch64"),
         Level::Portable => !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")),
     };
     compiled && level.available()
+}
+
+/// The best instruction set that runs; `None` where no vectors are worth more than one iteration after the other.
+#[inline]
+pub fn best() -> Option<Level> {
+    [Level::Avx512, Level::Avx2, Level::Neon].into_iter().find(|level| runs(*level))
 }
 
 /// Functions that run a closure for an instruction set. What is inlined into them is compiled for it.
@@ -138,9 +148,12 @@ macro_rules! with {
         }
     )*};
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 with! {
     avx512 run_avx512 Avx512;
+}
+#[cfg(target_arch = "x86_64")]
+with! {
     avx2 run_avx2 Avx2;
 }
 #[cfg(target_arch = "aarch64")]
@@ -179,7 +192,7 @@ pub fn portable<V: Visits, const LANES: usize>(
 /// `vectorize!(groups, |s, groups| body)`: the value of the body, a `Result<(), _>`, compiled for each
 /// instruction set of the architecture and run for that of the groups, with its token as `s`; `Ok(())` where
 /// there is no group.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {
@@ -193,6 +206,26 @@ macro_rules! __vectorize {
                 |$s, $g| $body,
             )
         } else if let ::core::option::Option::Some(__token) = $crate::__private::lanes::avx2(&__groups) {
+            $crate::__private::lanes::run_avx2(
+                __token,
+                __groups,
+                #[inline(always)]
+                |$s, $g| $body,
+            )
+        } else {
+            ::core::result::Result::Ok(())
+        }
+    }};
+}
+
+/// The same with debug assertions, for one instruction set.
+#[cfg(all(target_arch = "x86_64", debug_assertions))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __vectorize {
+    ($groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
+        let __groups = $groups;
+        if let ::core::option::Option::Some(__token) = $crate::__private::lanes::avx2(&__groups) {
             $crate::__private::lanes::run_avx2(
                 __token,
                 __groups,

@@ -39,8 +39,10 @@ pub use crate::__vectorize as vectorize;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use groups::portable;
 #[cfg(target_arch = "x86_64")]
-pub use groups::{avx2, avx512, run_avx2, run_avx512};
-pub use groups::{fusing, have_sides, runs, split, Groups, MOST_SIDES};
+pub use groups::{avx2, run_avx2};
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+pub use groups::{avx512, run_avx512};
+pub use groups::{best, fusing, have_sides, runs, split, Groups, MOST_SIDES};
 #[cfg(target_arch = "aarch64")]
 pub use groups::{neon, run_neon};
 pub use held::{hold, hold_in, see, unrestored, unrestored_in};

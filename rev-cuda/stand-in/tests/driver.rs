@@ -354,7 +354,7 @@ fn a_call_copies_what_is_wanted_and_waits_once() {
     on_stand_in("a_call_copies_what_is_wanted_and_waits_once", |log| {
         let gpu = Cuda::new(0).unwrap().deterministic(true);
         let i = rev_kernels::ba::Instance::random(3, 20, 100, 1);
-        let run = || rev_kernels::ba::gradient(&gpu, &i).map(drop);
+        let run = || rev_samples::bundle_gradient(&gpu, &i).map(drop);
         run().unwrap();
         log.take();
         run().unwrap();
@@ -428,7 +428,7 @@ fn the_projects_programs_have_the_bits_of_the_cpu() {
     on_stand_in("the_projects_programs_have_the_bits_of_the_cpu", |log| {
         let (gpu, cpu) =
             (Cuda::new(0).unwrap().deterministic(true), rev_cpu::prelude::Cpu::new().deterministic(true));
-        for sample in rev_kernels::suite::SAMPLES.iter().filter(|s| s.on_gpu) {
+        for sample in rev_samples::kernels().iter().filter(|s| s.on_gpu) {
             let [found, expected] =
                 [(sample.run)(&gpu), (sample.run)(&cpu)].map(|r| r.map(|o| format!("{o:?}")));
             assert_eq!(found, expected, "{}", sample.name);

@@ -1,16 +1,15 @@
-//! The programs of the kernels crate, bit for bit as on the CPU in the deterministic mode.
+//! The programs of `rev-kernels`, bit for bit as on the CPU in the deterministic mode.
 
 use rev_core::verify::compare;
 use rev_cpu::prelude::*;
 use rev_kernels::fibonacci;
-use rev_kernels::suite::SAMPLES;
 
 use super::Lowered;
 
 #[test]
 fn lowered_programs_give_the_bits_of_the_cpu() {
     let (cpu, lowered) = (Cpu::with_threads(2).deterministic(true), Lowered::deterministic());
-    for sample in SAMPLES.iter().filter(|s| s.on_gpu) {
+    for sample in rev_samples::kernels().iter().filter(|s| s.on_gpu) {
         let outcome =
             compare([&cpu, &lowered], sample.run).unwrap_or_else(|e| panic!("{}: {e}", sample.name));
         assert!(outcome.identical(), "{}: {outcome}", sample.name);
