@@ -205,6 +205,10 @@ impl Maker<'_> {
     /// An array of numbers, to be visited.
     pub(super) fn visited(&mut self, length: Option<usize>) -> Option<(Slot, Slot)> {
         let slot = self.pick(false, false, |h| *h == Holds::Real)?;
+        // of what iterations around own, each reads its own element only
+        if matches!(slot.permission, Permission::Own(_)) {
+            return None;
+        }
         let [Piece::Index(lengths)] = &slot.pieces[..] else { return None };
         if lengths.len() != 1 || length.is_some_and(|n| lengths[0] != n) || slot.behind != slot.root {
             return None;
