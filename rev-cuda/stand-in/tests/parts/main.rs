@@ -1,8 +1,8 @@
 //! Parts of values as arguments where a slice or a view is asked for: elements and fields that are arrays
 //! of fixed size, rows, columns and blocks; and elements that a choice guards; functions of the table. On the interpreter, the CPU (one thread and
 //! several, with and without checks) and the emulator, against formulas in plain Rust. Products and sums of whole arrays, and
-//! structs. They stand in this package because the
-//! workspace compiles it without optimisation, which is most of what so many programs cost.
+//! structs. They stand in this package because the workspace compiles it without optimisation, which is most of what so many
+//! programs cost.
 
 #![allow(clippy::unwrap_used)]
 
