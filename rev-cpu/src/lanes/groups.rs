@@ -107,7 +107,7 @@ impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES>
 }
 
 /// Whether this program has code for an instruction set, and the processor too. With debug assertions loops are compiled for
-/// one set of an architecture only: AVX-512 would take a quarter of the time that such programs take to compile.
+/// one set of an architecture only: with AVX-512 too, tests that consist of loops took up to twice as long to compile.
 pub fn runs(level: Level) -> bool {
     let compiled = match level {
         Level::Avx512 => cfg!(all(target_arch = "x86_64", not(debug_assertions))),
@@ -190,75 +190,52 @@ pub fn portable<V: Visits, const LANES: usize>(
 }
 
 /// `vectorize!(groups, |s, groups| body)`: the value of the body, a `Result<(), _>`, compiled for each
-/// instruction set of the architecture and run for that of the groups, with its token as `s`; `Ok(())` where
+/// instruction set that [`runs`] says, and run for that of the groups, with its token as `s`; `Ok(())` where
 /// there is no group.
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {
-    ($groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
-        let __groups = $groups;
-        if let ::core::option::Option::Some(__token) = $crate::__private::lanes::avx512(&__groups) {
-            $crate::__private::lanes::run_avx512(
-                __token,
-                __groups,
-                #[inline(always)]
-                |$s, $g| $body,
-            )
-        } else if let ::core::option::Option::Some(__token) = $crate::__private::lanes::avx2(&__groups) {
-            $crate::__private::lanes::run_avx2(
-                __token,
-                __groups,
-                #[inline(always)]
-                |$s, $g| $body,
-            )
-        } else {
-            ::core::result::Result::Ok(())
-        }
-    }};
+    ($($given:tt)*) => { $crate::__vectorize_for!([avx512 run_avx512, avx2 run_avx2] $($given)*) };
 }
 
-/// The same with debug assertions, for one instruction set.
+/// As above.
 #[cfg(all(target_arch = "x86_64", debug_assertions))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {
-    ($groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
-        let __groups = $groups;
-        if let ::core::option::Option::Some(__token) = $crate::__private::lanes::avx2(&__groups) {
-            $crate::__private::lanes::run_avx2(
-                __token,
-                __groups,
-                #[inline(always)]
-                |$s, $g| $body,
-            )
-        } else {
-            ::core::result::Result::Ok(())
-        }
-    }};
+    ($($given:tt)*) => { $crate::__vectorize_for!([avx2 run_avx2] $($given)*) };
 }
 
-/// As for x86-64.
+/// As above.
 #[cfg(target_arch = "aarch64")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {
-    ($groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
+    ($($given:tt)*) => { $crate::__vectorize_for!([neon run_neon] $($given)*) };
+}
+
+/// The body for each of some instruction sets: the functions that give their tokens, and those that run it.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __vectorize_for {
+    ([$($token:ident $run:ident),*] $groups:expr, |$s:pat_param, $g:pat_param| $body:expr) => {{
         let __groups = $groups;
-        if let ::core::option::Option::Some(__token) = $crate::__private::lanes::neon(&__groups) {
-            $crate::__private::lanes::run_neon(
+        $(if let ::core::option::Option::Some(__token) = $crate::__private::lanes::$token(&__groups) {
+            $crate::__private::lanes::$run(
                 __token,
                 __groups,
                 #[inline(always)]
                 |$s, $g| $body,
             )
-        } else {
+        } else)* {
             ::core::result::Result::Ok(())
         }
     }};
 }
 
-/// As for x86-64. Other architectures' vectors are those that the target has without asking.
+/// As above. Other architectures' vectors are those that the target has without asking.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[doc(hidden)]
 #[macro_export]
