@@ -1,7 +1,8 @@
 //! What enums and `Option`s hold has tangents and second derivatives.
 
 use rev_core::interp::Interpreter;
-use rev_core::scalar::Batch;
+use rev_core::scalar::{Batch, Primal};
+use rev_core::Options;
 use rev_cpu::prelude::*;
 
 /// A spring: one that pulls with k x, or one whose force grows as k x + c x³, or nothing.
@@ -32,10 +33,18 @@ fn energy<T: Real>(e: &mut T, spring: &Spring<T>, rest: Option<T>, x: T) {
     }
 }
 
-fn devices() -> [Box<dyn Device>; 4] {
+fn devices() -> [Box<dyn Device>; 5] {
     let several = Cpu::with_threads(3).parallel_from(0);
     let fixed_order = Cpu::with_threads(2).parallel_from(0).deterministic(true);
-    [Box::new(Cpu::new()), Box::new(several), Box::new(fixed_order), Box::new(Interpreter::new())]
+    let in_order = Interpreter::with_options(Options { deterministic: true, ..Options::default() });
+    let interpreter = Interpreter::new();
+    [
+        Box::new(Cpu::new()),
+        Box::new(several),
+        Box::new(fixed_order),
+        Box::new(interpreter),
+        Box::new(in_order),
+    ]
 }
 
 #[test]
@@ -144,6 +153,46 @@ fn parallel_loops_over_enums() {
         // of k² c Σ x: by k 2 c k̇ + 2 k ċ, by c 2 k k̇
         let found = (h.shared.hardening_k.0[0], h.shared.hardening_c.0[0]);
         assert_eq!(found, ((4.0 + 3.0) * sum, 6.0 * sum));
+    }
+}
+
+#[test]
+fn a_sum_of_cotangents_is_added_to_what_was_given() {
+    let springs = [Spring::Linear(2.0), Spring::Slack, Spring::Slack];
+    let (shared, x) = (Spring::Hardening { k: 3.0, c: 2.0 }, [1.0, 2.0, 3.0]);
+    let (each_dot, shared_dot, still) =
+        (springs.clone().map(|s| s.zero_shadow::<1>()), shared.zero_shadow::<1>(), [Batch([0.0]); 3]);
+    for device in devices() {
+        let (mut e, mut e_dot, mut e_bar, mut e_bar_dot) = (0.0, Batch([0.0]), 1.0, Batch([0.0]));
+        total::run(&*device, &mut e, &springs, &shared, &x).unwrap();
+        let mut each_bar = [Spring::Linear(0.125), Spring::Slack, Spring::Slack];
+        let mut shared_bar = Spring::Hardening { k: 0.5, c: 0.25 };
+        let (mut each_bar_dot, mut shared_bar_dot) = (each_dot.clone(), shared_dot.clone());
+        let (mut x_bar, mut x_bar_dot) = ([0.0; 3], still);
+        total::adjoint_tangents::<f64, 1>(
+            &*device,
+            &mut e,
+            &mut e_dot,
+            &mut e_bar,
+            &mut e_bar_dot,
+            &springs,
+            &each_dot,
+            &mut each_bar,
+            &mut each_bar_dot,
+            &shared,
+            &shared_dot,
+            &mut shared_bar,
+            &mut shared_bar_dot,
+            &x,
+            &still,
+            &mut x_bar,
+            &mut x_bar_dot,
+        )
+        .unwrap();
+        // of k² x₀² + k² c Σ x
+        assert_eq!(each_bar[0], Spring::Linear(0.125 + 4.0));
+        assert_eq!(shared_bar, Spring::Hardening { k: 0.5 + 72.0, c: 0.25 + 54.0 });
+        assert_eq!(x_bar, [8.0 + 18.0, 18.0, 18.0]);
     }
 }
 

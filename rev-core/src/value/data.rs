@@ -1,5 +1,6 @@
 //! Values of any type as trees: what the interpreter's memory is made of.
 
+use super::variants::keep_variants;
 use super::Value;
 use crate::error::{Cause, Error};
 use crate::ir::Number;
@@ -212,9 +213,11 @@ impl Data {
         }
     }
 
-    /// Zeros of the same shape, in stacks as many as there are values.
+    /// Zeros of the same shape, in stacks as many as there are values, and in enums of the same variant.
     pub fn zeros(&self) -> Data {
-        self.map(&Data::zero_like)
+        let mut zeros = self.map(&Data::zero_like);
+        keep_variants(&mut zeros, self);
+        zeros
     }
 
     /// The largest absolute value in it; NaN if any is.

@@ -17,6 +17,25 @@ pub fn variant_mut(record: &mut Record) -> Option<&mut Data> {
     variant.filter(|v| matches!(v, Data::Scalar(_)))
 }
 
+/// Makes the enums in a value of the variants that they are of in another of its type and shape.
+pub fn keep_variants(data: &mut Data, of: &Data) {
+    match (data, of) {
+        (Data::Struct(own), Data::Struct(other)) => {
+            if let (Some(own), Some(variant)) = (variant_mut(own), variant_mut(&mut other.clone())) {
+                own.clone_from(variant);
+            }
+            own.fields.iter_mut().zip(&other.fields).for_each(|((_, a), (_, b))| keep_variants(a, b));
+        }
+        (Data::Array(own), Data::Array(other)) => {
+            own.elements.iter_mut().zip(&other.elements).for_each(|(a, b)| keep_variants(a, b));
+        }
+        (Data::Tuple(own), Data::Tuple(other)) | (Data::Stack(own), Data::Stack(other)) => {
+            own.iter_mut().zip(other).for_each(|(a, b)| keep_variants(a, b));
+        }
+        _ => {}
+    }
+}
+
 /// The name of the variant that a record is, if it is the value of an enum.
 pub fn variant(record: &Record) -> Option<&str> {
     match &record.fields.first().filter(|(name, _)| &**name == PARTS)?.1 {
