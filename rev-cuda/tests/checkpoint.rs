@@ -5,8 +5,7 @@
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
-use rev_cuda::emulator::Emulator;
-use rev_cuda::Gpu;
+use rev_cuda::{Cuda, Emulator};
 
 /// Relaxes values between fixed ends in place, with a rate that is learned on the way.
 #[reversible]
@@ -39,12 +38,19 @@ fn relaxed<T: Real>(loss: &mut T, u0: &[T], rate: T, steps: usize) {
 #[test]
 fn every_device_has_the_same_bits() {
     let (u0, rate) = ([0.7, -0.4, 1.1, 0.2, -0.9, 0.3], 0.3);
-    let devices: Vec<(&str, Box<dyn Device>)> = vec![
+    let mut devices: Vec<(&str, Box<dyn Device>)> = vec![
         ("cpu", Box::new(Cpu::with_threads(3).parallel_from(0).deterministic(true))),
         ("cpu without checks", Box::new(Cpu::new().checks(false).deterministic(true))),
-        ("emulator", Box::new(Gpu::over(Emulator::new()))),
-        ("emulator without checks", Box::new(Gpu::over(Emulator::new()).checks(false))),
+        ("emulator", Box::new(Emulator::new().checks(true))),
+        ("emulator without checks", Box::new(Emulator::new())),
     ];
+    match Cuda::new(0) {
+        Ok(gpu) => {
+            devices.push(("cuda", Box::new(gpu.clone().checks(true).deterministic(true))));
+            devices.push(("cuda without checks", Box::new(gpu.deterministic(true))));
+        }
+        Err(e) => eprintln!("skipped on CUDA: {e}"),
+    }
     for steps in [0, 1, 7, 9] {
         let expected = relaxed::gradient(&Interpreter::new(), &u0, rate, steps).unwrap();
         for (name, device) in &devices {

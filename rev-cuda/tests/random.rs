@@ -1,4 +1,4 @@
-//! Random programs through lowering, printer and emulator against the reference interpreter.
+//! Random programs through lowering, printer and emulator, and on a GPU where there is one, against the reference interpreter.
 //!
 //! Sums that iterations share are added up in the one order of the deterministic mode, so that every
 //! result must have the interpreter's bits; without that mode they may differ by rounding.
@@ -21,10 +21,12 @@ use rev_cuda::driver::{Driver, Target};
 use rev_cuda::emulator::Emulator;
 use rev_cuda::lower::LowerOptions;
 use rev_cuda::runtime::Gpu;
+use rev_cuda::Cuda;
 use rev_testgen::reals::{cotangent, difference, replace};
 use rev_testgen::suite::interpreter::generate;
 use rev_testgen::suite::{Failure, Suite, Tally};
 use rev_testgen::{corpus, mangle, Dice, Number, Program};
+use std::sync::OnceLock;
 
 const ADJOINT: Direction = Direction::ADJOINT;
 
@@ -47,14 +49,23 @@ fn held(args: &[Data]) -> Vec<Held> {
 }
 
 /// Small blocks, so that also short loops have several.
-fn gpu(deterministic: bool) -> Gpu<Emulator> {
+fn small<D: Driver>(gpu: Gpu<D>, deterministic: bool) -> Gpu<D> {
     let kernels = LowerOptions { block: 32, max_blocks: 2, ..LowerOptions::default() };
-    let emulator = Emulator::new().with_step_limit(1 << 24);
-    Gpu::over(emulator).kernels(kernels).deterministic(deterministic)
+    gpu.kernels(kernels).deterministic(deterministic)
 }
 
-fn emulate(
-    gpu: &Gpu<Emulator>,
+fn emulator(deterministic: bool) -> Gpu<Emulator> {
+    small(Gpu::over(Emulator::new().with_step_limit(1 << 24)), deterministic)
+}
+
+/// A GPU, where there is one.
+fn cuda() -> Option<&'static Cuda> {
+    static GPU: OnceLock<Option<Cuda>> = OnceLock::new();
+    GPU.get_or_init(|| Cuda::new(0).inspect_err(|e| eprintln!("skipped on CUDA: {e}")).ok()).as_ref()
+}
+
+fn on_gpu<D: Driver>(
+    gpu: &Gpu<D>,
     module: &Module,
     direction: Direction,
     args: &[Data],
@@ -103,21 +114,28 @@ fn compare_on_zeros(
 ) -> Result<Vec<Data>, Failure> {
     let expected = interpret(module, direction, args, exactly)
         .map_err(|e| Failure::new("the interpreter runs it", format!("{direction:?}: {e}")))?;
-    let gpu = gpu(exactly);
-    let found = emulate(&gpu, module, direction, args, zeros);
-    let found = found.map_err(|e| Failure::new("the emulator runs it", format!("{direction:?}: {e}")))?;
-    let same = match exactly {
-        true => format!("{expected:?}") == format!("{found:?}"),
-        false => difference(&expected, &found) < 1e-9,
-    };
-    if same {
-        return Ok(expected);
+    let emulated = on_gpu(&emulator(exactly), module, direction, args, zeros);
+    let on_cuda = cuda().map(|gpu| on_gpu(&small(gpu.clone(), exactly), module, direction, args, zeros));
+    for (name, found) in [("the emulator", Some(emulated)), ("CUDA", on_cuda)] {
+        let Some(found) = found else { continue };
+        let found =
+            found.map_err(|e| Failure::new("a GPU runs it", format!("{name}, {direction:?}: {e}")))?;
+        let same = match exactly {
+            true => format!("{expected:?}") == format!("{found:?}"),
+            false => difference(&expected, &found) < 1e-9,
+        };
+        if same {
+            continue;
+        }
+        let differs = expected.iter().zip(&found).position(|(a, b)| format!("{a:?}") != format!("{b:?}"));
+        let (given, expected, found) = (shown(args), shown(&expected), shown(&found));
+        let message = format!(
+            "{name}, {direction:?}, argument {differs:?}, of\n{given}gives\n{found}expected\n{expected}"
+        );
+        let property = if exactly { "the interpreter's bits" } else { "the same up to rounding" };
+        return Err(Failure::new(property, message));
     }
-    let differs = expected.iter().zip(&found).position(|(a, b)| format!("{a:?}") != format!("{b:?}"));
-    let (given, expected, found) = (shown(args), shown(&expected), shown(&found));
-    let message =
-        format!("{direction:?}, argument {differs:?}, of\n{given}gives\n{found}expected\n{expected}");
-    Err(Failure::new(if exactly { "the interpreter's bits" } else { "the same up to rounding" }, message))
+    Ok(expected)
 }
 
 /// Forward, inverse and adjoint.
@@ -303,7 +321,7 @@ fn damaged_ptx_is_refused_or_loaded() {
         let Ok(module) = program.checked_module() else { continue };
         let args = held(&program.arguments::<f64>(1));
         let args: Vec<&dyn DynArg> = args.iter().map(|a| a as &dyn DynArg).collect();
-        let Ok(text) = gpu(true).ptx(&module, Direction::FORWARD, &args) else { continue };
+        let Ok(text) = emulator(true).ptx(&module, Direction::FORWARD, &args) else { continue };
         let mut dice = Dice::new(program.seed);
         for _ in 0..60 {
             let text = mangle(&text, WORDS, &mut dice);

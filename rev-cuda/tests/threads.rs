@@ -1,8 +1,9 @@
-//! What the threads of a printed kernel do together and apart, on the emulator: loops whose trips
+//! What the threads of a printed kernel do together and apart, on the emulator and on a GPU where there is one: loops whose trips
 //! differ, sums through shuffles and shared memory, memory of their own, failures.
 
 #![allow(clippy::panic, clippy::unwrap_used)] // helpers of tests
 
+use rev_cuda::cuda::CudaDriver;
 use rev_cuda::driver::{Driver, Target};
 use rev_cuda::emulator::Emulator;
 use rev_cuda::kernel::{
@@ -58,9 +59,24 @@ fn slot(kernel: &mut Kernel, base: Reg, index: Reg) -> Address {
     Address { space: Space::Global, base, offset: 0 }
 }
 
-/// Runs a kernel of [`COUNT`] threads on buffers of slots; the text.
-fn run(kernel: &Kernel, buffers: &mut [Vec<u64>]) -> String {
-    let device = Emulator::new();
+/// What a kernel of [`COUNT`] threads makes of buffers of slots, on the emulator and on a GPU where there is one.
+fn run(kernel: &Kernel, buffers: &[Vec<u64>]) -> Vec<Vec<Vec<u64>>> {
+    let mut drivers: Vec<Box<dyn Driver>> = vec![Box::new(Emulator::new())];
+    match CudaDriver::new(0) {
+        Ok(gpu) => drivers.push(Box::new(gpu)),
+        Err(e) => eprintln!("skipped on CUDA: {e}"),
+    }
+    drivers
+        .iter()
+        .map(|driver| {
+            let mut buffers = buffers.to_vec();
+            run_on(&**driver, kernel, &mut buffers);
+            buffers
+        })
+        .collect()
+}
+
+fn run_on(device: &dyn Driver, kernel: &Kernel, buffers: &mut [Vec<u64>]) {
     let text = rev_cuda::ptx::kernels(std::slice::from_ref(kernel), Target(70));
     let module = device.load(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let mut addresses = Vec::new();
@@ -79,8 +95,8 @@ fn run(kernel: &Kernel, buffers: &mut [Vec<u64>]) -> String {
         let mut bytes = vec![0; 8 * buffer.len()];
         device.download(address, &mut bytes).unwrap();
         *buffer = bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect();
+        device.free(address);
     }
-    text
 }
 
 #[test]
@@ -109,15 +125,17 @@ fn loops_with_branches_in_them() {
         ],
     });
     kernel.body.push(Inst::Store { to, value: steps.into(), ty: Ty::U32 });
-    let mut buffers = [vec![0; COUNT]];
-    run(&kernel, &mut buffers);
-    for (t, found) in buffers[0].iter().enumerate() {
-        let (mut n, mut steps) = (t as u64 + 1, 0);
+    let steps = |t: u64| {
+        let (mut n, mut steps) = (t + 1, 0);
         while n != 1 {
             n = if n % 2 == 1 { 3 * n + 1 } else { n / 2 };
             steps += 1;
         }
-        assert_eq!(*found, steps, "{t}");
+        steps
+    };
+    let expected: Vec<u64> = (0..COUNT as u64).map(steps).collect();
+    for found in run(&kernel, &[vec![0; COUNT]]) {
+        assert_eq!(found[0], expected);
     }
 }
 
@@ -167,9 +185,9 @@ fn a_grid_adds_up() {
             Ty::F32 => (v as f32).to_bits().into(),
             _ => v as u64,
         };
-        let mut buffers = [(0..COUNT).map(bits).collect(), vec![bits(3)]];
-        run(&sum_kernel(ty), &mut buffers);
-        assert_eq!(buffers[1][0], bits(COUNT * (COUNT - 1) / 2 + 3), "{ty:?}");
+        for found in run(&sum_kernel(ty), &[(0..COUNT).map(bits).collect(), vec![bits(3)]]) {
+            assert_eq!(found[1][0], bits(COUNT * (COUNT - 1) / 2 + 3), "{ty:?}");
+        }
     }
 }
 
@@ -187,9 +205,9 @@ fn local_memory_is_each_threads_own() {
     kernel.body.push(Inst::Load { to: value, from: place, read_only: false });
     let to = slot(&mut kernel, params[0], index);
     kernel.body.push(Inst::Store { to, value: value.into(), ty: Ty::U64 });
-    let mut buffers = [vec![0; COUNT]];
-    run(&kernel, &mut buffers);
-    assert_eq!(buffers[0], (0..COUNT as u64).collect::<Vec<_>>());
+    for found in run(&kernel, &[vec![0; COUNT]]) {
+        assert_eq!(found[0], (0..COUNT as u64).collect::<Vec<_>>());
+    }
 }
 
 #[test]
@@ -204,10 +222,10 @@ fn the_first_failure_is_recorded_and_its_thread_ends() {
     kernel.body.push(Inst::If { cond: high.into(), then: vec![fail], otherwise: vec![] });
     let to = slot(&mut kernel, params[0], index);
     kernel.body.push(Inst::Store { to, value: Operand::u64(1), ty: Ty::U64 });
-    let mut buffers = [vec![0; COUNT], vec![0; ERROR_RECORD_BYTES / 8]];
-    run(&kernel, &mut buffers);
-    assert_eq!(buffers[0].iter().sum::<u64>(), 100);
-    let record = &buffers[1];
-    assert_eq!((record[0] as u32, record[2], record[3]), (7, 2.5f64.to_bits(), u64::MAX));
-    assert!((100..COUNT as u64).contains(&record[1]), "{record:x?}");
+    for found in run(&kernel, &[vec![0; COUNT], vec![0; ERROR_RECORD_BYTES / 8]]) {
+        assert_eq!(found[0].iter().sum::<u64>(), 100);
+        let record = &found[1];
+        assert_eq!((record[0] as u32, record[2], record[3]), (7, 2.5f64.to_bits(), u64::MAX));
+        assert!((100..COUNT as u64).contains(&record[1]), "{record:x?}");
+    }
 }

@@ -22,6 +22,7 @@ fn agreement<D: Driver>(
         let sum = |f: fn(&rev::verify::ValueRow) -> usize| c.values.iter().map(f).sum();
         [sum(|r| r.differing + usize::from(r.mismatch.is_some())), sum(|r| r.scalars)]
     });
+    eprintln!("{name}: {differing:?} differ");
     Agreement { name: name.into(), differing }
 }
 

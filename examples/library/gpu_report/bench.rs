@@ -190,6 +190,7 @@ impl<'a, D: Driver> Bench<'a, D> {
         floor: Floor,
     ) -> Time {
         let milliseconds = self.prepared(program, args, zeros).map_err(|e| e.cause().to_string());
+        eprintln!("{name}: {milliseconds:?} ms");
         let memory_milliseconds = 8.0 * floor.numbers as f64 / self.bytes_per_second * 1e3;
         let arithmetic_milliseconds = floor.arithmetic_milliseconds;
         Time { name, milliseconds, memory_milliseconds, arithmetic_milliseconds }
@@ -201,7 +202,7 @@ impl<'a, D: Driver> Bench<'a, D> {
         let mixtures = if quick { &[[2, 5], [PRODUCTS_FROM, 2]] } else { GMM };
         let mut times: Vec<Time> = mixtures.iter().flat_map(|size| self.mixtures(*size)).collect();
         let instances = if quick { &[[2, 10, 40]] } else { BA.as_slice() };
-        for size in instances {
+        for size in instances.iter().filter(|[.., count]| *count <= self.options.observations) {
             let i = ba::Instance::random(size[0], size[1], size[2], 1);
             times.push(self.jacobian(&i));
             times.push(self.adjustment(&i));

@@ -33,6 +33,9 @@ pub struct Options {
     /// How often each time is taken
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = positive)]
     repeat: usize,
+    /// Times of bundles of up to so many observations
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = positive)]
+    observations: usize,
     /// The folder for the results
     #[arg(long, value_name = "DIR", default_value = "out/gpu")]
     out: PathBuf,

@@ -143,9 +143,13 @@ fn next<'a, T: Scalar>(args: &mut impl Iterator<Item = &'a Value>) -> Option<T> 
     T::from_value(args.next()?)
 }
 
-/// `|z|` of a real cotangent with a number: the cotangent of a possibly complex variable.
-fn scale_real<T: Field>(c: T::Real, t: T) -> T {
-    T::from_real_part(c.times(t.re())).plus(T::from_imaginary_part(c.times(t.im())))
+/// A real cotangent times a number: the cotangent of a possibly complex variable.
+fn scale_real<T: Field>(c: T::Real, t: T) -> Option<Value> {
+    let re = c.times(t.re()).to_value();
+    match t.to_value().parts() {
+        Some(_) => Value::complex(re, c.times(t.im()).to_value()),
+        None => Some(re),
+    }
 }
 
 /// The number with only an imaginary part.
@@ -181,7 +185,7 @@ macro_rules! row {
         integers!(*$key, U => quotient(next::<U>(&mut $it)?.remainder(next::<U>(&mut $it)?)))
     };
     (Field (SR T) S scale_real, $key:ident, $it:ident) => {
-        fields!(*$key, U => Ok(scale_real::<U>(take!(SR U $it), take!(T U $it)).to_value()))
+        fields!(*$key, U => Ok(scale_real::<U>(take!(SR U $it), take!(T U $it))?))
     };
     (Ring (S T) S shadow_of, $key:ident, $it:ident) => {
         rings!(*$key, U => next::<U>(&mut $it).map(|s| Ok(s.to_value()))?)

@@ -3,10 +3,13 @@
 
 use super::kernels;
 use super::samples::{convertible, operations, Builder, TYPES};
+use crate::cuda::CudaDriver;
 use crate::driver::Driver;
 use crate::emulator::Emulator;
 use crate::kernel::*;
+use rev_core::error::Error;
 use rev_core::scalar::{bf16, f16};
+use std::sync::OnceLock;
 
 /// Values at the edges of a type, by their bits.
 fn edges(ty: Ty) -> Vec<u64> {
@@ -116,22 +119,69 @@ fn run(op: Op, to: Ty, types: &[Ty], rows: &[Vec<u64>]) -> Vec<u64> {
     let then = std::mem::replace(&mut b.kernel.body, outer);
     b.inst(Inst::If { cond: inside.into(), then, otherwise: vec![] });
 
-    let emulator = Emulator::new();
-    let text = kernels(&[b.kernel], emulator.target());
-    let module = emulator.load(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let bytes = 8 * rows.len() * types.len();
-    let (source, target) =
-        (emulator.allocate("from", bytes).unwrap(), emulator.allocate("to", 8 * rows.len()).unwrap());
     let columns: Vec<u8> =
         (0..types.len()).flat_map(|k| rows.iter().flat_map(move |r| r[k].to_le_bytes())).collect();
-    emulator.upload(source, &columns).unwrap();
-    emulator.clear(target, 8 * rows.len()).unwrap();
-    let params = [source.to_le_bytes().to_vec(), target.to_le_bytes().to_vec()];
     let grid = rows.len().div_ceil(64) as u32;
-    emulator.launch(module, "values", grid, 64, &params).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let mut back = vec![0; 8 * rows.len()];
-    emulator.download(target, &mut back).unwrap();
-    back.chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect()
+    let (_, back) = launched(&b.kernel, &columns, &vec![0; 8 * rows.len()], grid, &|bytes| {
+        let bits = words(bytes);
+        bits.iter().map(|v| if is_nan(to, *v) { u64::MAX } else { *v }).collect()
+    });
+    words(&back)
+}
+
+fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+fn is_nan(ty: Ty, bits: u64) -> bool {
+    match number(ty, bits) {
+        Number::Real(v) => v.is_nan(),
+        Number::Whole(_) => false,
+    }
+}
+
+/// A kernel of two buffers, what it reads and what it changes: its text and what the emulator makes of the second, which a GPU,
+/// where there is one, has to make of it as well, as far as `seen` sees it.
+fn launched(
+    kernel: &Kernel,
+    from: &[u8],
+    to: &[u8],
+    grid: u32,
+    seen: &dyn Fn(&[u8]) -> Vec<u64>,
+) -> (String, Vec<u8>) {
+    static GPU: OnceLock<Option<CudaDriver>> = OnceLock::new();
+    let gpu = GPU.get_or_init(|| CudaDriver::new(0).inspect_err(|e| eprintln!("skipped on CUDA: {e}")).ok());
+    let run = |driver: &dyn Driver| {
+        let text = kernels(std::slice::from_ref(kernel), driver.target());
+        let back = run_text(driver, &text, &kernel.name, [from, to], grid);
+        (back.unwrap_or_else(|e| panic!("{}: {e}\n{text}", driver.name())), text)
+    };
+    let (back, text) = run(&Emulator::new());
+    if let Some(gpu) = gpu {
+        let (found, text) = run(gpu);
+        assert_eq!(seen(&found), seen(&back), "{} and the emulator\n{text}", gpu.name());
+    }
+    (text, back)
+}
+
+fn run_text(
+    driver: &dyn Driver,
+    text: &str,
+    kernel: &str,
+    [from, to]: [&[u8]; 2],
+    grid: u32,
+) -> Result<Vec<u8>, Error> {
+    let module = driver.load(text)?;
+    let [source, target] = [driver.allocate("from", from.len())?, driver.allocate("to", to.len())?];
+    driver.upload(source, from)?;
+    driver.upload(target, to)?;
+    let params = [source, target].map(|address| address.to_le_bytes().to_vec());
+    driver.launch(module, kernel, grid, 64, &params)?;
+    let mut back = vec![0; to.len()];
+    driver.download(target, &mut back)?;
+    driver.free(source);
+    driver.free(target);
+    Ok(back)
 }
 
 /// Every row of edges of some types. Three operands: not every combination.
@@ -450,15 +500,7 @@ fn atomics(ty: Ty, op: Atomic, space: Space, fetch: bool) -> (String, Vec<u8>) {
     let place = Address { space: Space::Global, base: global.into(), offset: 64 };
     let store = Inst::Store { to: place, value: sum.into(), ty };
     b.inst(Inst::If { cond: first.into(), then: vec![store], otherwise: vec![] });
-    let emulator = Emulator::new();
-    let text = kernels(&[b.kernel], emulator.target());
-    let module = emulator.load(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let to = emulator.allocate("to", 128).unwrap();
-    emulator.clear(to, 128).unwrap();
-    let params = [to.to_le_bytes().to_vec(), to.to_le_bytes().to_vec()];
-    emulator.launch(module, "atomics", 1, 64, &params).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let mut back = vec![0; 128];
-    emulator.download(to, &mut back).unwrap();
+    let (text, back) = launched(&b.kernel, &[0; 8], &[0; 128], 1, &|bytes| words(&bytes[64..]));
     (text, back[64..].to_vec())
 }
 

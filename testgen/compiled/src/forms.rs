@@ -7,7 +7,7 @@ use rev_core::interp::Interpreter;
 use rev_core::tolerance::Options;
 use rev_core::value::Data;
 use rev_cpu::prelude::Cpu;
-use rev_cuda::Emulator;
+use rev_cuda::{Cuda, Emulator};
 use rev_testgen::reals::{difference, dot, magnitude, moved, reals, replace};
 use rev_testgen::suite::slopes::{self, Verdict};
 use rev_testgen::suite::{ledger, Tally, FORMS};
@@ -152,8 +152,14 @@ fn ways() -> Vec<Way> {
     ]
 }
 
-fn emulator() -> Emulator {
-    Emulator::new().deterministic(true)
+/// The emulator, and a GPU where there is one, in the fixed order.
+fn gpus(group: &'static str) -> Vec<Way> {
+    let emulator = Box::new(Emulator::new().deterministic(true));
+    let mut all = vec![Way { name: "emulator", group, device: emulator }];
+    if let Ok(gpu) = Cuda::new(0) {
+        all.push(Way { name: "cuda", group, device: Box::new(gpu.deterministic(true)) });
+    }
+    all
 }
 
 type Outcome = (Vec<Data>, Vec<Data>);
@@ -188,7 +194,7 @@ fn on_every_device(
     let mut groups: Vec<(&str, String, &str)> = Vec::new();
     let mut all = ways();
     if case.is_for_gpus {
-        all.push(Way { name: "emulator", group: "fixed order", device: Box::new(emulator()) });
+        all.extend(gpus("fixed order"));
     }
     for way in &all {
         let found =
@@ -337,7 +343,7 @@ fn exactly(case: &Case, fixed: &Fixed, tally: &mut Tally) -> Result<(), String> 
     let mut after: Option<Vec<Data>> = None;
     let mut all = ways();
     if case.is_for_gpus && !fixed.name.starts_with("FixedI128") {
-        all.push(Way { name: "emulator", group: "", device: Box::new(emulator()) });
+        all.extend(gpus(""));
     }
     for way in &all {
         let (found, _) = ran(fixed.run, &*way.device, Run::Forward, &before, &[])?;

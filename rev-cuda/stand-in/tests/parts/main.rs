@@ -1,6 +1,6 @@
 //! Parts of values as arguments where a slice or a view is asked for: elements and fields that are arrays
 //! of fixed size, rows, columns and blocks; and elements that a choice guards; functions of the table. On the interpreter, the CPU (one thread and
-//! several, with and without checks) and the emulator, against formulas in plain Rust. Products and sums of whole arrays, and
+//! several, with and without checks), the emulator and a GPU where there is one, against formulas in plain Rust. Products and sums of whole arrays, and
 //! structs. They stand in this package because the workspace compiles it without optimisation, which is most of what so many
 //! programs cost.
 
@@ -17,8 +17,7 @@ mod views;
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
-use rev_cuda::emulator::Emulator;
-use rev_cuda::Gpu;
+use rev_cuda::{Cuda, Emulator};
 
 /// A device, what it is, and what it looks at.
 struct Tested {
@@ -40,9 +39,21 @@ fn devices() -> Vec<Tested> {
             let name = format!("cpu, {threads} threads, checks {checks}");
             all.push(Tested { device: Box::new(cpu), name, checks, bounds: true });
         }
-        let gpu = Gpu::over(Emulator::new()).checks(checks);
-        let name = format!("emulator, checks {checks}");
-        all.push(Tested { device: Box::new(gpu), name, checks, bounds: checks });
+        all.extend(gpus(checks, false).into_iter().map(|(name, device)| {
+            let name = format!("{name}, checks {checks}");
+            Tested { device, name, checks, bounds: checks }
+        }));
+    }
+    all
+}
+
+/// The emulator, and a GPU where there is one.
+fn gpus(checks: bool, deterministic: bool) -> Vec<(&'static str, Box<dyn Device>)> {
+    let emulator = Emulator::new().checks(checks).deterministic(deterministic);
+    let mut all: Vec<(&str, Box<dyn Device>)> = vec![("emulator", Box::new(emulator))];
+    match Cuda::new(0) {
+        Ok(gpu) => all.push(("cuda", Box::new(gpu.checks(checks).deterministic(deterministic)))),
+        Err(e) => eprintln!("skipped on CUDA: {e}"),
     }
     all
 }

@@ -7,9 +7,12 @@ use rev_core::device::Device;
 use rev_core::interp::Interpreter;
 use rev_core::tolerance::Options;
 use rev_cpu::prelude::*;
+use rev_cuda::driver::Driver;
 use rev_cuda::emulator::Emulator;
 use rev_cuda::lower::{Library, LowerOptions};
-use rev_cuda::runtime::Gpu;
+use rev_cuda::{Cuda, Gpu};
+
+use super::gpus;
 
 #[reversible]
 fn products<T: Field>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T>, s: T) {
@@ -54,12 +57,12 @@ fn matrix<T>(n: usize, m: usize, f: impl Fn(f64) -> T) -> Array2<T> {
     Array2::from_shape_fn((n, m), |(i, j)| f(((i * 7 + j * 5 + i * j) % 11) as f64 / 3.0 - 1.5))
 }
 
-fn gpu() -> Gpu<Emulator> {
-    Gpu::over(Emulator::new()).deterministic(true)
-}
-
-fn interpreter() -> Interpreter {
-    Interpreter::with_options(Options { deterministic: true, ..Options::default() })
+/// What a computation gives on every GPU in a fixed order, which the interpreter gives as well.
+fn same_bits<T: PartialEq>(run: impl Fn(&dyn Device) -> T) {
+    let expected = run(&Interpreter::with_options(Options { deterministic: true, ..Options::default() }));
+    for (name, gpu) in gpus(false, true) {
+        assert!(run(&*gpu) == expected, "{name}");
+    }
 }
 
 #[test]
@@ -74,7 +77,7 @@ fn matrices_have_the_interpreters_bits() {
         let v = products::vjp(device, seed.view(), c.view(), a.view(), b.view(), 0.75).unwrap();
         (out, v.c, v.a_bar, v.b_bar, v.s_bar)
     };
-    assert!(real(&gpu()) == real(&interpreter()));
+    same_bits(real);
     let complex = |device: &dyn Device| {
         let z = |k: f64| matrix(n, n, move |x| Complex::new(x, k - x * x));
         let v = products::vjp(
@@ -88,7 +91,7 @@ fn matrices_have_the_interpreters_bits() {
         let v = v.unwrap();
         (v.c, v.a_bar, v.b_bar, v.s_bar)
     };
-    assert!(complex(&gpu()) == complex(&interpreter()));
+    same_bits(complex);
 }
 
 #[test]
@@ -102,15 +105,17 @@ fn vectors_and_sums_have_the_interpreters_bits() {
         let w = in_a_loop::vjp(device, &seed, &y, &[0.0; 3], &y, a.view(), &x).unwrap();
         (v.y, v.r, v.m, v.a_bar, v.x_bar, v.s_bar, w.y, w.total, w.a_bar, w.x_bar)
     };
-    assert!(run(&gpu()) == run(&interpreter()));
+    same_bits(run);
 }
 
 #[test]
 fn shapes_that_dont_fit_are_errors_that_name_the_arrays() {
     let (a, b, mut c) = (matrix(2, 3, |x| x), matrix(4, 2, |x| x), matrix(2, 2, |x| x));
-    let error = products::run(&gpu(), c.view_mut(), a.view(), b.view(), 1.0).unwrap_err().to_string();
-    for part in ["`a`", "`b`", "[2, 3]", "[4, 2]"] {
-        assert!(error.contains(part), "{error} doesn't say {part}");
+    for (name, gpu) in gpus(false, true) {
+        let error = products::run(&*gpu, c.view_mut(), a.view(), b.view(), 1.0).unwrap_err().to_string();
+        for part in ["`a`", "`b`", "[2, 3]", "[4, 2]"] {
+            assert!(error.contains(part), "{name}: {error} doesn't say {part}");
+        }
     }
     assert_eq!(c, matrix(2, 2, |x| x));
 }
@@ -119,9 +124,19 @@ fn shapes_that_dont_fit_are_errors_that_name_the_arrays() {
 /// in the deterministic mode, insisting on it is an error.
 #[test]
 fn a_library_is_asked_for_the_right_products() {
-    let kernels = |library| LowerOptions { library, ..LowerOptions::default() };
-    let with = Gpu::over(Emulator::new().with_library()).kernels(kernels(Library::Always));
-    let without = Gpu::over(Emulator::new()).kernels(kernels(Library::Never));
+    let always = LowerOptions { library: Library::Always, ..LowerOptions::default() };
+    let absent = refused(&Gpu::over(Emulator::new()).kernels(always));
+    assert!(absent.contains("no library of matrix products"), "{absent}");
+    with_library(&Gpu::over(Emulator::new().with_library()));
+    match Cuda::new(0).and_then(|gpu| gpu.driver().has_products().map(|()| gpu)) {
+        Ok(gpu) => with_library(&gpu),
+        Err(e) => eprintln!("skipped on CUDA: {e}"),
+    }
+}
+
+fn with_library<D: Driver>(gpu: &Gpu<D>) {
+    let by = |library| gpu.clone().kernels(LowerOptions { library, ..LowerOptions::default() });
+    let (with, without) = (by(Library::Always), by(Library::Never));
     let (a, b, c) = (matrix(4, 3, |x| x), matrix(5, 3, |x| x * x), matrix(4, 5, |x| 0.5 * x));
     let run = |device: &dyn Device| {
         let v =
@@ -145,15 +160,13 @@ fn a_library_is_asked_for_the_right_products() {
         one.iter().zip(&other).all(|(x, y)| abs_diff_eq!((x - y).norm(), 0.0, epsilon = 1e-12)),
         "{one:?}\n{other:?}"
     );
-    let (a, b, c) = (matrix(4, 3, |x| x), matrix(5, 3, |x| x * x), matrix(4, 5, |x| 0.5 * x));
-    let fails = |device: &dyn Device| {
-        let (mut a, mut b, mut c) = (a.clone(), b.clone(), c.clone());
-        orientations::run(device, c.view_mut(), a.view_mut(), b.view_mut()).unwrap_err().to_string()
-    };
-    let absent = fails(&Gpu::over(Emulator::new()).kernels(kernels(Library::Always)));
-    assert!(absent.contains("no library of matrix products"), "{absent}");
-    let ordered = fails(&with.deterministic(true));
-    assert!(ordered.contains("deterministic"), "{ordered}");
+    assert!(refused(&with.deterministic(true)).contains("deterministic"));
+}
+
+/// Why products can't be made.
+fn refused(device: &dyn Device) -> String {
+    let (mut a, mut b, mut c) = (matrix(4, 3, |x| x), matrix(5, 3, |x| x * x), matrix(4, 5, |x| 0.5 * x));
+    orientations::run(device, c.view_mut(), a.view_mut(), b.view_mut()).unwrap_err().to_string()
 }
 
 /// A complex number of literals beside one of the program's.
@@ -174,6 +187,5 @@ fn complex_numbers_of_literals_are_the_programs() {
     }
     let found = on(&Cpu::new());
     assert_eq!(found.1, Complex::new(0.5, -0.3));
-    assert_eq!(found, on(&interpreter()));
-    assert_eq!(found, on(&gpu()));
+    same_bits(on);
 }

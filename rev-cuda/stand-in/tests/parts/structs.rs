@@ -4,17 +4,17 @@ use approx::abs_diff_eq;
 use rev_core::device::Device;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
-use rev_cuda::emulator::Emulator;
-use rev_cuda::Gpu;
+
+use super::gpus;
 
 fn devices() -> Vec<(&'static str, Box<dyn Device>)> {
-    vec![
+    let mut all: Vec<(&str, Box<dyn Device>)> = vec![
         ("interpreter", Box::new(Interpreter::new())),
         ("cpu", Box::new(Cpu::with_threads(3).parallel_from(0))),
         ("cpu without checks", Box::new(Cpu::new().checks(false))),
-        ("emulator", Box::new(Gpu::over(Emulator::new()))),
-        ("emulator without checks", Box::new(Gpu::over(Emulator::new()).checks(false))),
-    ]
+    ];
+    all.extend([true, false].into_iter().flat_map(|checks| gpus(checks, false)));
+    all
 }
 
 #[derive(Clone, Debug, PartialEq, Reversible)]
@@ -53,7 +53,7 @@ fn structs_with_arrays_are_refused() {
         let layer = Layer { w: vec![1.0, 2.0], b: 3.0 };
         let error =
             sum::run(&*device, &mut 0.0, &layer).map(|()| String::new()).unwrap_or_else(|e| e.to_string());
-        let runs = !name.starts_with("emulator");
+        let runs = !["emulator", "cuda"].contains(&name);
         assert!(runs || error.contains("a `Layer` holds arrays or stacks"), "{name}: {error}");
         assert!(!runs || error.is_empty(), "{name}: {error}");
     }
