@@ -17,6 +17,11 @@ pub trait Device: Send + Sync {
 
     /// How an entry point runs a program on this device.
     fn backend(&self) -> Backend<'_>;
+
+    /// Whether it is a GPU, or stands for one: its kernels want many thousands of threads.
+    fn is_gpu(&self) -> bool {
+        false
+    }
 }
 
 impl<D: Device + ?Sized> Device for &D {
@@ -27,6 +32,10 @@ impl<D: Device + ?Sized> Device for &D {
     fn backend(&self) -> Backend<'_> {
         (**self).backend()
     }
+
+    fn is_gpu(&self) -> bool {
+        (**self).is_gpu()
+    }
 }
 
 impl<D: Device + ?Sized> Device for Box<D> {
@@ -36,6 +45,10 @@ impl<D: Device + ?Sized> Device for Box<D> {
 
     fn backend(&self) -> Backend<'_> {
         (**self).backend()
+    }
+
+    fn is_gpu(&self) -> bool {
+        (**self).is_gpu()
     }
 }
 

@@ -9,9 +9,9 @@ use crate::kernel::Ty;
 use crate::layout::buffer_bytes;
 use crate::plan::{BufferId, Word};
 
-/// The most bytes of shared memory that the tables of a kernel may have. With more, too few blocks
-/// are at work on a multiprocessor at a time.
-pub const TABLE_BYTES: usize = 32 * 1024;
+/// The most bytes of shared memory that the tables of a kernel may have: a block has 48 KiB, and sums over its warps
+/// need some of them.
+pub const TABLE_BYTES: usize = 40 * 1024;
 
 /// What has to be known about a sum.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +41,8 @@ pub struct Answer {
 /// How often iterations add to one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Multiplicity {
-    /// Fewer than 4 times: additions hardly ever wait for one another.
-    Few,
     /// Fewer than 128 times.
-    Several,
+    Few,
     /// 128 times or more: with as few additions to each element of a block's own table as to those
     /// of the table that all blocks share, there are still enough blocks.
     Many,
@@ -54,8 +52,7 @@ impl Multiplicity {
     /// Of `terms` to `touched` elements.
     pub fn of(terms: u64, touched: u64) -> Multiplicity {
         match terms / touched.max(1) {
-            0..4 => Multiplicity::Few,
-            4..128 => Multiplicity::Several,
+            0..128 => Multiplicity::Few,
             128.. => Multiplicity::Many,
         }
     }
@@ -64,8 +61,7 @@ impl Multiplicity {
 impl std::fmt::Display for Multiplicity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Multiplicity::Few => "fewer than 4",
-            Multiplicity::Several => "4 to 127",
+            Multiplicity::Few => "fewer than 128",
             Multiplicity::Many => "128 or more",
         })
     }
@@ -109,16 +105,18 @@ mod tests {
         let room = |leaves: &[Ty], n| Answer::new(leaves, n, 0, None).room;
         assert_eq!(room(&[Ty::F64], 5), Some(8));
         assert_eq!(room(&[Ty::F64], 4096), Some(4096));
-        assert_eq!(room(&[Ty::F64; 11], 360), Some(360));
-        assert_eq!(room(&[Ty::F64], 4097), None);
+        assert_eq!(room(&[Ty::F64; 11], 450), Some(450));
+        assert_eq!(room(&[Ty::F64], 4097), Some(4097));
+        assert_eq!(room(&[Ty::F64], 5120), Some(5120));
+        assert_eq!(room(&[Ty::F64], 5121), None);
         assert_eq!(room(&[Ty::F64], 1 << 40), None);
     }
 
     #[test]
     fn multiplicities_count_the_elements_that_are_touched() {
         assert_eq!(Answer::new(&[Ty::F64], 1000, 1000, None).multiplicity, Multiplicity::Few);
-        assert_eq!(Answer::new(&[Ty::F64], 1000, 1000, Some(100)).multiplicity, Multiplicity::Several);
-        assert_eq!(Answer::new(&[Ty::F64], 1000, 1000, Some(1)).multiplicity, Multiplicity::Many);
+        assert_eq!(Answer::new(&[Ty::F64], 1000, 1270, Some(10)).multiplicity, Multiplicity::Few);
+        assert_eq!(Answer::new(&[Ty::F64], 1000, 1280, Some(10)).multiplicity, Multiplicity::Many);
         assert_eq!(Answer::new(&[Ty::F64], 0, 0, Some(0)).multiplicity, Multiplicity::Few);
     }
 }

@@ -297,13 +297,15 @@ fn a_strategy_is_chosen_by_size_and_by_how_often_terms_meet() {
     let each = |n: usize, m: usize| indices((0..n).map(move |i| i % m));
     let (few, text) = chosen(300, each(300, 300), false);
     assert_eq!(few, Strategy::Atomic);
-    assert!(text.ends_with("any order; fewer than 4 terms meet in an element"), "{text}");
-    assert_eq!(chosen(300, each(3000, 300), false).0, Strategy::Segmented);
+    assert!(text.ends_with("any order; fewer than 128 terms meet in an element"), "{text}");
+    assert_eq!(chosen(300, each(38_399, 300), false).0, Strategy::Atomic);
+    assert_eq!(chosen(300, each(38_400, 300), false).0, Strategy::BlockTable);
     let (many, text) = chosen(20, each(3000, 20), false);
     assert_eq!(many, Strategy::BlockTable);
     assert!(text.contains("block-table (a table for each block") && text.contains("128 or more"), "{text}");
-    // the table doesn't fit into shared memory, and few of its elements are added to
-    assert_eq!(chosen(5000, each(3000, 20), false).0, Strategy::Segmented);
+    // the table doesn't fit into shared memory, though few of its elements are added to
+    assert_eq!(chosen(5120, each(3000, 20), false).0, Strategy::BlockTable);
+    assert_eq!(chosen(5121, each(3000, 20), false).0, Strategy::Atomic);
     assert_eq!(chosen(300, each(3000, 300), true).0, Strategy::Segmented);
 }
 
@@ -381,10 +383,10 @@ fn what_cannot_be_forced_says_why() {
         let message = refused(gpu, &args);
         assert!(message.contains(expected), "{message}");
     }
-    let large = [Data::scalar(0.0), wholes(5000), wholes(40), indices(0..40)];
+    let large = [Data::scalar(0.0), wholes(6000), wholes(40), indices(0..40)];
     let message = refused(on().sums_into("y", Strategy::BlockTable), &large);
     assert!(
-        message.contains("`y` can't be added up by block-table: the tables of a kernel have 32768 bytes"),
+        message.contains("`y` can't be added up by block-table: the tables of a kernel have 40960 bytes"),
         "{message}"
     );
     let beyond = [wholes(5), wholes(2), indices([1, 9])];

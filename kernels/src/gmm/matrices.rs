@@ -1,4 +1,4 @@
-//! The objective by products of matrices with a column for each point, for mixtures in many dimensions on a GPU.
+//! The objective by one product of matrices, for a GPU.
 
 use ndarray::ArrayView2;
 use rev_cpu::prelude::*;
@@ -7,10 +7,12 @@ use super::program::prior;
 
 /// `loss += L`; the arguments and the result are those of [`objective`](fn@super::objective).
 ///
-/// For each component `Q_k (x_n - μ_k)` of all points is one product of matrices, and so is each part of
-/// its adjoint, which computes that product again instead of keeping it: statements of their own, which a GPU
-/// gives to its library. On a CPU [`objective_by_products`](fn@super::objective_by_products), which takes blocks of
-/// points that stay in the cache, is several times faster. Memory: `N (K + D)` numbers.
+/// `Q_k (x_n - μ_k)` of all points and components is one product of matrices, `(x_n, 1)` times `(Q_k, -Q_k μ_k)`, and its
+/// adjoint another one: statements of their own, which a GPU gives to its library. All other loops are over pairs of a
+/// point and a component, points, or columns of the second matrix, so that there is work for many thousands of threads;
+/// neighbours among them use neighbours in memory, where a GPU has the elements of a column side by side. On a
+/// CPU [`objective_by_products`](fn@super::objective_by_products), which takes blocks of points that stay in the cache, is
+/// several times faster. Memory: `N (K D + K + D)` numbers, and as many shadows.
 #[reversible(constant(points, gamma))]
 pub fn objective_by_matrices<T: Real>(
     loss: &mut T,
@@ -24,54 +26,62 @@ pub fn objective_by_matrices<T: Real>(
     let k = alphas.len();
     let n = points.nrows();
     let d = points.ncols();
-    let mut term: Array2<T> = zeros((k, n));
-    for c in 0..k {
-        let mut factor: Array2<T> = zeros((d, d));
-        let mut offset = T::zero();
-        offset += alphas[c];
+    let mut x: Array2<T> = zeros((n, d + 1));
+    for i in par(0..n) {
         for j in 0..d {
-            factor[[j, j]] += icf[[c, j]].exp();
-            offset += icf[[c, j]];
-            // l_rj, r > j, lies at column + r
-            let column = d + j * (2 * d - j - 1) / 2 - (j + 1);
-            for r in j + 1..d {
-                factor[[r, j]] += icf[[c, column + r]];
-            }
+            x[[i, j]] += points[[i, j]];
         }
-        let mut centre: Array1<T> = zeros(d);
-        for r in 0..d {
-            for j in 0..r + 1 {
-                centre[r] += factor[[r, j]] * means[[c, j]];
-            }
+        x[[i, d]] += T::one();
+    }
+    let mut exp_q: Array2<T> = zeros((k, d));
+    let mut offset: Array1<T> = zeros(k);
+    for c in par(0..k) {
+        offset[c] += alphas[c];
+        for j in 0..d {
+            exp_q[[c, j]] += icf[[c, j]].exp();
+            offset[c] += icf[[c, j]];
         }
-        let mut z: Array2<T> = zeros((d, n));
-        z += matmul(lower(factor), points.t()) - contract("i->ij", centre);
-        for i in par(0..n) {
-            term[[c, i]] += offset;
-            for j in 0..d {
-                term[[c, i]] -= 0.5 * z[[j, i]] * z[[j, i]];
-            }
+    }
+    // a column for each component and dimension
+    let mut q: Array2<T> = zeros((d + 1, d * k));
+    for column in par(0..d * k) {
+        let r = column / k;
+        let c = column - r * k;
+        for j in 0..r {
+            // l_rj, r > j
+            let l = icf[[c, d + j * (2 * d - j - 1) / 2 - (j + 1) + r]];
+            q[[j, column]] += l;
+            q[[d, column]] -= fused(l * means[[c, j]]);
         }
+        q[[r, column]] += exp_q[[c, r]];
+        q[[d, column]] -= fused(exp_q[[c, r]] * means[[c, r]]);
+    }
+    let mut z: Array2<T> = zeros((n, d * k));
+    z += matmul(x, q);
+    let mut term: Array2<T> = zeros((n, k));
+    #[disjoint(z, term)]
+    for pair in par(0..k * n) {
+        let c = pair / n;
+        let i = pair - c * n;
+        let mut square = T::zero();
+        for j in 0..d {
+            square += fused(z[[i, j * k + c]] * z[[i, j * k + c]]);
+        }
+        term[[i, c]] += offset[c] - 0.5 * square;
     }
     for i in par(0..n) {
         let mut best: Array1<usize> = zeros(k);
         for c in 1..k {
-            best[c] += if term[[c, i]] > term[[best[c - 1], i]] { c } else { best[c - 1] };
+            best[c] += if term[[i, c]] > term[[i, best[c - 1]]] { c } else { best[c - 1] };
         }
-        let max = term[[best[k - 1], i]];
+        let max = term[[i, best[k - 1]]];
         let mut sum = T::zero();
         for c in 0..k {
             // a weight below 1e-299 counts nothing, and products with subnormal numbers are slow
-            let below = term[[c, i]] - max;
+            let below = term[[i, c]] - max;
             sum += if below > T::from_f64(-690.0) { below.exp() } else { T::zero() };
         }
         *loss += max + sum.ln();
-    }
-    let mut exp_q: Array2<T> = zeros((k, d));
-    for c in 0..k {
-        for j in 0..d {
-            exp_q[[c, j]] += icf[[c, j]].exp();
-        }
     }
     prior(&mut *loss, alphas, icf, &exp_q, gamma, m, n);
 }

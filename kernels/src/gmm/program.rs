@@ -94,14 +94,8 @@ pub fn prior<T: Real>(
     let mut lse = T::zero();
     log_sum_exp(&mut lse, alphas);
     *loss -= T::from_usize(n) * (lse + 0.5 * T::from_usize(d) * (2.0 * T::pi()).ln());
-    for c in 0..k {
-        for j in 0..d {
-            *loss += 0.5 * gamma * gamma * exp_q[[c, j]] * exp_q[[c, j]] - T::from_usize(m) * icf[[c, j]];
-        }
-        for j in d..icf.ncols() {
-            *loss += 0.5 * gamma * gamma * icf[[c, j]] * icf[[c, j]];
-        }
-    }
+    let squares = dot(exp_q, exp_q) + dot(icf.slice(s![.., d..]), icf.slice(s![.., d..]));
+    *loss += 0.5 * gamma * gamma * squares - T::from_usize(m) * sum(icf.slice(s![.., ..d]));
     wishart_constant(&mut *loss, gamma, k, d, m);
 }
 
@@ -113,7 +107,7 @@ pub fn wishart_constant<T: Real>(loss: &mut T, gamma: T, k: usize, d: usize, m: 
     let nu = d + m + 1;
     *loss -= T::from_usize(k * nu * d) * (gamma.ln() - 0.5 * T::from_f64(2.0).ln());
     *loss += T::from_usize(k * d * (d - 1)) * 0.25 * T::pi().ln();
-    for j in 0..d {
+    for j in par(0..d) {
         *loss += T::from_usize(k) * (0.5 * T::from_usize(nu - j)).ln_gamma();
     }
 }

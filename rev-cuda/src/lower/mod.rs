@@ -438,7 +438,7 @@ impl Lower<'_> {
         if function.vars.iter().any(|v| v.ty.is_partial()) {
             infer(self.module, name, &mut function);
         }
-        for made in pass::expand(self.module, &mut function) {
+        for made in pass::expand(self.module, &mut function, !self.options.deterministic) {
             self.products.insert((function.name.clone(), made.var), Rc::new(made));
         }
         let function = match self.options.checks {

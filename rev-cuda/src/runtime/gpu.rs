@@ -322,6 +322,10 @@ impl<D: Driver> Device for Gpu<D> {
     fn backend(&self) -> Backend<'_> {
         Backend::Dynamic(self)
     }
+
+    fn is_gpu(&self) -> bool {
+        true
+    }
 }
 
 impl<D: Driver> DynamicDevice for Gpu<D> {
@@ -379,6 +383,10 @@ impl<D: Driver> Device for Planner<'_, D> {
 
     fn backend(&self) -> Backend<'_> {
         Backend::Dynamic(self)
+    }
+
+    fn is_gpu(&self) -> bool {
+        true
     }
 }
 

@@ -16,8 +16,8 @@ const KEPT: usize = 16;
 /// The content of an index array, as it lies in device memory.
 pub type Content = Arc<Vec<u8>>;
 
-/// The index arrays of a device, the one used last in front.
-pub struct Indices<D: Driver>(Mutex<Vec<Arc<Index<D>>>>);
+/// The index arrays of a device, the one used last in front, each with the array that it was last met in.
+pub struct Indices<D: Driver>(Mutex<Vec<(Content, Arc<Index<D>>)>>);
 
 impl<D: Driver> Default for Indices<D> {
     fn default() -> Self {
@@ -34,16 +34,18 @@ impl<D: Driver> Indices<D> {
     /// What is known about an index array: of the same array, or of one with the same content.
     pub fn of(&self, content: &Content, ty: Ty) -> Arc<Index<D>> {
         let mut known = lock(&self.0);
-        let same =
-            |i: &Arc<Index<D>>| i.ty == ty && (Arc::ptr_eq(&i.content, content) || i.content == *content);
-        let found = match known.iter().position(same) {
-            Some(k) => known.remove(k),
+        // large arrays are compared by content only where none is the array itself
+        let position = known.iter().position(|(met, i)| i.ty == ty && Arc::ptr_eq(met, content));
+        let position =
+            position.or_else(|| known.iter().position(|(_, i)| i.ty == ty && i.content == *content));
+        let found = match position {
+            Some(k) => known.remove(k).1,
             None => {
                 let (content, orders, touched) = (content.clone(), Mutex::default(), Mutex::default());
                 Arc::new(Index { content, ty, orders, touched })
             }
         };
-        known.insert(0, found.clone());
+        known.insert(0, (content.clone(), found.clone()));
         known.truncate(KEPT);
         found
     }

@@ -3,7 +3,7 @@
 //!
 //! Outside of parallel loops the elements of a target are a parallel loop, over all its axes at once,
 //! the first axis fastest; inside one they are loops in order. A sum that is a scalar is a parallel loop over its
-//! first index either way, and goes through an ancilla.
+//! first index either way, or over all of them where its order doesn't matter, and goes through an ancilla.
 
 use crate::check::Types;
 use crate::diag::defect;
@@ -49,12 +49,13 @@ fn contains(e: &Expr) -> bool {
 }
 
 /// Writes out the products of a function whose types are known. Those of arrays whose number of
-/// dimensions isn't known stay. Returns the parallel loops.
-pub fn expand(module: &Module, function: &mut Function) -> Vec<Expansion> {
-    limits::grown(depth(&function.body), || expanded(module, function))
+/// dimensions isn't known stay. Returns the parallel loops. In `any_order` a sum that is a scalar needn't have the order
+/// of its formula.
+pub fn expand(module: &Module, function: &mut Function, any_order: bool) -> Vec<Expansion> {
+    limits::grown(depth(&function.body), || expanded(module, function, any_order))
 }
 
-fn expanded(module: &Module, function: &mut Function) -> Vec<Expansion> {
+fn expanded(module: &Module, function: &mut Function, any_order: bool) -> Vec<Expansion> {
     fn any(block: &[Stmt]) -> bool {
         block.iter().any(|s| has_contraction(s) || s.blocks().into_iter().any(|b| any(b)))
     }
@@ -62,7 +63,8 @@ fn expanded(module: &Module, function: &mut Function) -> Vec<Expansion> {
         return Vec::new();
     }
     let source = function.clone();
-    let mut expander = Expander { types: Types::in_module(&source, module), function, made: Vec::new() };
+    let types = Types::in_module(&source, module);
+    let mut expander = Expander { types, function, any_order, made: Vec::new() };
     let body = expander.block(&source.body, false);
     let made = expander.made;
     function.body = body;
@@ -73,6 +75,7 @@ fn expanded(module: &Module, function: &mut Function) -> Vec<Expansion> {
 struct Expander<'a> {
     types: Types<'a>,
     function: &'a mut Function,
+    any_order: bool,
     made: Vec<Expansion>,
 }
 
@@ -128,7 +131,7 @@ impl Expander<'_> {
         match &mut out.kind {
             StmtKind::Update { op, place, expr } => match &mut expr.kind {
                 ExprKind::Contract(formula, factors) if !formula.target.is_scalar() => {
-                    factors.iter_mut().for_each(|e| self.hoist(e, &mut hoisted));
+                    factors.iter_mut().for_each(|e| self.hoist(e, inside, &mut hoisted));
                     let names = self.name_factors(factors);
                     let Some(nest) = self.array(*op, place, formula, factors, inside) else {
                         return vec![stmt.clone()];
@@ -141,9 +144,9 @@ impl Expander<'_> {
                         }),
                     );
                 }
-                _ => self.hoist(expr, &mut hoisted),
+                _ => self.hoist(expr, inside, &mut hoisted),
             },
-            StmtKind::Let { expr, .. } => self.hoist(expr, &mut hoisted),
+            StmtKind::Let { expr, .. } => self.hoist(expr, inside, &mut hoisted),
             // products stand nowhere else
             _ => return vec![out],
         }
@@ -151,8 +154,8 @@ impl Expander<'_> {
     }
 
     /// Puts a read of an ancilla in place of each sum, the innermost first.
-    fn hoist(&mut self, e: &mut Expr, out: &mut Vec<Stmt>) {
-        e.each_child_mut(&mut |c| self.hoist(c, out));
+    fn hoist(&mut self, e: &mut Expr, inside: bool, out: &mut Vec<Stmt>) {
+        e.each_child_mut(&mut |c| self.hoist(c, inside, out));
         let ExprKind::Contract(formula, factors) = &mut e.kind else { return };
         if !formula.target.is_scalar() {
             return;
@@ -160,7 +163,7 @@ impl Expander<'_> {
         let names = self.name_factors(factors);
         let Some(parts) = self.parts(formula, None, factors) else { return };
         let sum = self.new_var("sum", parts.term.clone(), VarKind::Ancilla);
-        let body = self.scalar(&parts, &Place::var(sum));
+        let body = self.scalar(&parts, &Place::var(sum), self.any_order && !inside);
         let body = names
             .into_iter()
             .rev()
@@ -312,23 +315,24 @@ impl Expander<'_> {
         (all, vec![counted(all, count, Some(parallel), body)])
     }
 
-    /// The loops of a sum into an ancilla.
-    fn scalar(&mut self, parts: &Parts, sum: &Place) -> Block {
+    /// The loops of a sum into an ancilla: one over all its indices, or one over the first with the others inside.
+    fn scalar(&mut self, parts: &Parts, sum: &Place, at_once: bool) -> Block {
         let Some(first) = parts.indices.first() else {
             return vec![update(UpdateOp::Add, sum.clone(), term(parts))];
         };
-        let body = if parts.indices.len() == 1 {
-            summed(parts, 1, sum)
+        let (var, block) = if at_once || parts.indices.len() == 1 {
+            let body = summed(parts, parts.indices.len(), sum);
+            self.flattened(&parts.indices, Parallel::default(), body)
         } else {
             let row = self.new_var("row", parts.term.clone(), VarKind::Ancilla);
             let mut body = summed(parts, 1, &Place::var(row));
             body.push(update(UpdateOp::Add, sum.clone(), Expr::read(Place::var(row))));
-            self.ancilla(row, &parts.term, body)
+            let body = self.ancilla(row, &parts.term, body);
+            (first.var, vec![counted(first.var, first.extent.clone(), Some(Parallel::default()), body)])
         };
-        let factors = parts.factors.to_vec();
-        let (var, op, formula) = (first.var, UpdateOp::Add, *parts.formula);
+        let (op, formula, factors) = (UpdateOp::Add, *parts.formula, parts.factors.to_vec());
         self.made.push(Expansion { var, op, place: None, formula, factors });
-        vec![counted(var, first.extent.clone(), Some(Parallel::default()), body)]
+        block
     }
 
     fn ancilla(&self, var: VarId, ty: &Type, body: Block) -> Block {

@@ -64,11 +64,10 @@ impl Lower<'_> {
         let Some(answer) = self.ask(sum, of, segments.ok().map(|(index, ..)| index)) else { return Ok(()) };
         let met = answer.multiplicity;
         sum.met = Some(met);
-        let wanted = match met {
-            Multiplicity::Few if !fixed_order => &[][..],
-            Multiplicity::Several => &[Strategy::Segmented][..],
-            Multiplicity::Few | Multiplicity::Many if fixed_order => &[Strategy::Segmented][..],
-            Multiplicity::Few | Multiplicity::Many => &[Strategy::BlockTable, Strategy::Segmented][..],
+        let wanted = match (fixed_order, met) {
+            (true, _) => &[Strategy::Segmented][..],
+            (false, Multiplicity::Many) => &[Strategy::BlockTable][..],
+            (false, Multiplicity::Few) => &[][..],
         };
         for strategy in wanted {
             if self.give(sum, *strategy, of, tables, Some(answer))?.is_ok() {
