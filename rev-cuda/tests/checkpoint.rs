@@ -42,7 +42,7 @@ fn every_device_has_the_same_bits() {
         ("cpu", Box::new(Cpu::with_threads(3).parallel_from(0).deterministic(true))),
         ("cpu without checks", Box::new(Cpu::new().checks(false).deterministic(true))),
         ("emulator", Box::new(Emulator::new().checks(true))),
-        ("emulator without checks", Box::new(Emulator::new())),
+        ("emulator without checks", Box::new(Emulator::new().deterministic(true))),
     ];
     match Cuda::new(0) {
         Ok(gpu) => {

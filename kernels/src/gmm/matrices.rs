@@ -3,7 +3,7 @@
 use ndarray::ArrayView2;
 use rev_cpu::prelude::*;
 
-use super::program::prior;
+use super::program::{weights, wishart_constant};
 
 /// `loss += L`; the arguments and the result are those of [`objective`](fn@super::objective).
 ///
@@ -83,5 +83,8 @@ pub fn objective_by_matrices<T: Real>(
         }
         *loss += max + sum.ln();
     }
-    prior(&mut *loss, alphas, icf, &exp_q, gamma, m, n);
+    weights(&mut *loss, alphas, d, n);
+    let squares = dot(exp_q, exp_q) + dot(icf.slice(s![.., d..]), icf.slice(s![.., d..]));
+    *loss += 0.5 * gamma * gamma * squares - T::from_usize(m) * sum(icf.slice(s![.., ..d]));
+    wishart_constant(&mut *loss, gamma, k, d, m);
 }

@@ -91,12 +91,26 @@ pub fn prior<T: Real>(
 ) {
     let k = exp_q.nrows();
     let d = exp_q.ncols();
+    weights(&mut *loss, alphas, d, n);
+    for c in 0..k {
+        for j in 0..d {
+            *loss += 0.5 * gamma * gamma * exp_q[[c, j]] * exp_q[[c, j]] - T::from_usize(m) * icf[[c, j]];
+        }
+        for j in d..icf.ncols() {
+            *loss += 0.5 * gamma * gamma * icf[[c, j]] * icf[[c, j]];
+        }
+    }
+    wishart_constant(&mut *loss, gamma, k, d, m);
+}
+
+/// `loss -=` what normalises the weights and the densities of `n` points in `d` dimensions.
+#[cfg_attr(feature = "adjoints", reversible(tangent, adjoint))]
+#[cfg_attr(all(feature = "tangents", not(feature = "adjoints")), reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
+pub fn weights<T: Real>(loss: &mut T, alphas: &[T], d: usize, n: usize) {
     let mut lse = T::zero();
     log_sum_exp(&mut lse, alphas);
     *loss -= T::from_usize(n) * (lse + 0.5 * T::from_usize(d) * (2.0 * T::pi()).ln());
-    let squares = dot(exp_q, exp_q) + dot(icf.slice(s![.., d..]), icf.slice(s![.., d..]));
-    *loss += 0.5 * gamma * gamma * squares - T::from_usize(m) * sum(icf.slice(s![.., ..d]));
-    wishart_constant(&mut *loss, gamma, k, d, m);
 }
 
 /// `loss -= K C`, the logarithm of the Wishart distribution's normalisation for K components.
@@ -107,7 +121,7 @@ pub fn wishart_constant<T: Real>(loss: &mut T, gamma: T, k: usize, d: usize, m: 
     let nu = d + m + 1;
     *loss -= T::from_usize(k * nu * d) * (gamma.ln() - 0.5 * T::from_f64(2.0).ln());
     *loss += T::from_usize(k * d * (d - 1)) * 0.25 * T::pi().ln();
-    for j in par(0..d) {
+    for j in 0..d {
         *loss += T::from_usize(k) * (0.5 * T::from_usize(nu - j)).ln_gamma();
     }
 }

@@ -325,7 +325,8 @@ impl Lower<'_> {
             return *known;
         }
         let mut function = self.module.functions.get(name).cloned();
-        let spreads = function.as_mut().is_some_and(|f| super::spread::spread(self.module, name, f));
+        let spreads =
+            function.as_mut().is_some_and(|f| super::spread::spread(self.module, name, f, self.any_order));
         self.spreads.insert(name.to_string(), spreads);
         spreads
     }

@@ -173,6 +173,7 @@ pub fn lower(
         serial: None,
         scratch: Word::Const(1),
         programs: HashMap::new(),
+        any_order: !options.deterministic && !arguments.iter().any(ArgumentType::has_wide),
         spreads: HashMap::new(),
         products: HashMap::new(),
         loops: Vec::new(),
@@ -303,6 +304,9 @@ struct Lower<'m> {
     /// them have room for.
     scratch: Word,
     programs: HashMap<(String, Direction, Wanted), Rc<Erased>>,
+    /// Whether sums that loops make without saying that they are parallel may have any order. Those of numbers of 128 bits
+    /// can't be shared.
+    any_order: bool,
     /// Whether functions have loops that many threads can do without saying so.
     spreads: HashMap<String, bool>,
     /// The loops that products of arrays have become, by function and loop variable.
@@ -438,13 +442,13 @@ impl Lower<'_> {
         if function.vars.iter().any(|v| v.ty.is_partial()) {
             infer(self.module, name, &mut function);
         }
-        for made in pass::expand(self.module, &mut function, !self.options.deterministic) {
+        for made in pass::expand(self.module, &mut function, self.any_order) {
             self.products.insert((function.name.clone(), made.var), Rc::new(made));
         }
         let function = match self.options.checks {
             true => Erased::whole(function),
             false => {
-                spread::spread(self.module, name, &mut function);
+                spread::spread(self.module, name, &mut function, self.any_order);
                 pass::erase_program(&function, wanted)
             }
         };

@@ -1,12 +1,13 @@
 //! Loops that are parallel without saying so. What the host has to do between parallel loops is the work of one
 //! thread; a loop in it whose iterations each write elements of their own, and add to nothing that others add to, becomes
-//! a kernel of many threads. Every number is computed as before, so that the bits stay.
+//! a kernel of many threads. Every number is computed as before, so that the bits stay. Where sums may have any order, so
+//! does a loop whose iterations add to the same.
 
 use std::collections::BTreeSet;
 
 use rev_core::facts::{self, PlaceClass};
 use rev_core::ir::{Block, Callee, Expr, ExprKind, Function, Module, Parallel, Range, Stmt, StmtKind};
-use rev_core::ir::{Mode, VarId, VarKind};
+use rev_core::ir::{Mode, Type, VarId, VarKind};
 use rev_core::pass;
 
 /// The number of iterations, where it is known, from which on a kernel is worth its launch.
@@ -14,12 +15,13 @@ const FEWEST: u64 = 64;
 
 /// Declares such loops of a function, which was made from the one named, parallel, and says whether there are any. Those
 /// in loops and branches of the host are left as they are: to decide these it would have to wait for the GPU.
-pub(super) fn spread(module: &Module, source: &str, function: &mut Function) -> bool {
+pub(super) fn spread(module: &Module, source: &str, function: &mut Function, any_order: bool) -> bool {
     let mut body = std::mem::take(&mut function.body);
     function.body.clone_from(&body);
     let known =
         function.params.iter().copied().filter(|p| function.var(*p).kind == VarKind::Param(Mode::Read));
-    let mut spread = Spread { module, source, function, known: known.collect(), any: false };
+    let known = known.collect();
+    let mut spread = Spread { module, source, function, known, any_order, any: false };
     spread.block(&mut body);
     let any = spread.any;
     function.body = body;
@@ -32,6 +34,7 @@ struct Spread<'a> {
     function: &'a Function,
     /// What the host knows before any kernel has run.
     known: BTreeSet<VarId>,
+    any_order: bool,
     any: bool,
 }
 
@@ -83,17 +86,22 @@ impl Spread<'_> {
             && self.apart(stmt)
     }
 
-    /// Whether every element that an iteration writes is its own.
+    /// Whether every element that an iteration writes is its own, or a sum.
     fn apart(&self, stmt: &Stmt) -> bool {
         let own = |class: &PlaceClass| match class {
             PlaceClass::Private | PlaceClass::ReadOnly | PlaceClass::Owned { .. } => true,
             PlaceClass::Accumulated(_) | PlaceClass::Parts(_) => false,
         };
-        let all_own = |class: &PlaceClass| match class {
-            PlaceClass::Parts(parts) => parts.iter().all(|(_, class)| own(class)),
-            class => own(class),
+        let summed = |var: VarId, class: &PlaceClass| {
+            matches!(class, PlaceClass::Accumulated(_))
+                && self.any_order
+                && is_numbers(&self.function.var(var).ty)
         };
-        facts::classify(self.function, stmt).is_ok_and(|facts| facts.classes.values().all(all_own))
+        let all_own = |(var, class): (&VarId, &PlaceClass)| match class {
+            PlaceClass::Parts(parts) => parts.iter().all(|(_, class)| own(class)),
+            class => own(class) || summed(*var, class),
+        };
+        facts::classify(self.function, stmt).is_ok_and(|facts| facts.classes.iter().all(all_own))
     }
 
     fn counted_by_the_host(&self, range: &Range) -> bool {
@@ -149,5 +157,15 @@ impl Spread<'_> {
             seen.push(name);
             self.small(&callee.body, name, seen)
         }
+    }
+}
+
+/// Whether a type is one of numbers that threads can share, or of a parameter that stands for one.
+fn is_numbers(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(scalar) => scalar.bits() < 128,
+        Type::Generic(_) => true,
+        Type::Complex(of) | Type::Array(of, _) | Type::Fixed(of, _) | Type::Shadow(of) => is_numbers(of),
+        Type::Tuple(_) | Type::Struct(..) | Type::Stack(_) | Type::Function(_) | Type::Unknown => false,
     }
 }
