@@ -13,10 +13,12 @@
 //!
 //! Beyond the edges everything is zero. [`step()`] is the program, [`plain::step`] its twin.
 
+mod cells;
 mod medium;
 pub mod plain;
 mod program;
 
+pub use cells::step_by_cells;
 pub use medium::{damping, ricker, Layer, Medium};
 pub use program::step;
 

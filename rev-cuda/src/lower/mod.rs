@@ -16,7 +16,7 @@
 //! | `signs`, `quotients` | additions of zero, and what nobody reads; quotients by the same divisor |
 //! | `stmt`, `update`, `loops`, `call`, `stack` | statements inside a kernel |
 //! | `host`, `host_control` | statements around parallel loops: what the host does |
-//! | `parallel`, `sums`, `sizes` | a parallel loop as a kernel; what its iterations add to; the lengths of their arrays |
+//! | `parallel`, `nested`, `sums`, `sizes` | a parallel loop as a kernel, with loops right inside of it; what its iterations add to; the lengths of their arrays |
 //! | `contents` | what needn't be read from memory because it is known |
 //! | `savepoint` | how the host tries whether something can be lowered |
 //! | `checks`, `apart`, `held` | what can fail; what must be apart; what variables must hold |
@@ -48,6 +48,7 @@ mod library;
 mod loops;
 mod math;
 mod memory;
+mod nested;
 mod parallel;
 mod place;
 mod power;

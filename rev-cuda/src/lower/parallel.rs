@@ -13,6 +13,7 @@ use super::atom::Atom;
 use super::builder::Builder;
 use super::loops::Visits;
 use super::memory::Loc;
+use super::nested::Nest;
 use super::sums::{ParallelLoop, Sum};
 use super::value::Val;
 use super::{Lower, Outcome};
@@ -36,9 +37,20 @@ impl Lower<'_> {
         let n = self.host_word(&visits.count)?;
         self.measure(var, &visits, &n, body)?;
         let facts = self.facts(stmt)?;
+        let nest = match declared.injective.is_empty() && declared.disjoint.is_empty() {
+            true => self.nest(var, body, facts)?,
+            false => Nest { loops: Vec::new(), body: body.clone(), facts },
+        };
+        let inner = &nest.loops[..];
+        let outer = match inner.is_empty() {
+            true => n,
+            false => binary(WordOp::Max, n, Word::Const(0)),
+        };
+        let n = inner.iter().fold(outer.clone(), |n, (.., count)| binary(WordOp::Mul, n, count.clone()));
         self.frame_mut()?.disjoint.clone_from(&declared.disjoint);
         let (barriers, records) = (true, self.options.deterministic);
-        let mut of = ParallelLoop { stmt, var, visits: &visits, n, body, facts: &facts, barriers, records };
+        let (visits, body, facts) = (&visits, &nest.body, &nest.facts);
+        let mut of = ParallelLoop { stmt, var, visits, outer, inner, n, body, facts, barriers, records };
         let before = self.save();
         while let Some(without) = self.loop_kernels(&of)? {
             match without {
@@ -48,7 +60,7 @@ impl Lower<'_> {
             self.restore(before.clone());
         }
         self.frame_mut()?.disjoint.clear();
-        self.host_check_visits(var, range, &visits)
+        self.host_check_visits(var, range, visits)
     }
 
     /// The kernels of a loop; or what they have to do without, where they may not be used.
@@ -151,7 +163,7 @@ impl Lower<'_> {
         if recorded {
             self.begin_recorded()?;
         }
-        let done = self.at_iteration(of.var, of.visits, number, |l| {
+        let done = self.at_iterations((of.var, of.visits, &of.outer), of.inner, number, &mut |l| {
             l.open_claims(number)?;
             l.open_fresh(of.facts)?;
             l.block(of.body)?;

@@ -194,6 +194,9 @@ impl Lower<'_> {
         if target.mem.space != Space::Global || target.shape.len() != 1 {
             return Err("it isn't an array with one axis".into());
         }
+        if !of.inner.is_empty() {
+            return Err("there are several loops".into());
+        }
         let (Some(first), Some(Word::Const(step @ (1 | -1)))) =
             (of.visits.first.word(), of.visits.step.word())
         else {

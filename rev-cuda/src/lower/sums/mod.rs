@@ -47,7 +47,11 @@ pub(super) struct ParallelLoop<'a> {
     pub stmt: &'a Stmt,
     pub var: VarId,
     pub visits: &'a Visits,
-    /// How many iterations there are.
+    /// How many iterations it has,
+    pub outer: Word,
+    /// the loops inside that are one kernel with it,
+    pub inner: &'a [(VarId, Visits, Word)],
+    /// and how many iterations there are in all.
     pub n: Word,
     pub body: &'a Block,
     pub facts: &'a ParallelFacts,
