@@ -24,6 +24,9 @@
 
 extern crate self as rev;
 
+mod on_device;
+
+pub use on_device::OnDevice;
 pub use rev_checkpoint as checkpoint;
 pub use rev_core::verify::{compare, Comparison, Outputs};
 pub use rev_core::{

@@ -193,6 +193,36 @@ fn every_device_has_the_same_bits() {
     }
 }
 
+/// A GPU takes the step by cells, whose sums have any order.
+#[test]
+fn the_step_by_cells_is_the_same_function() {
+    for cells in [(1, 1), (1, 9), (5, 1), (34, 5), (40, 33)] {
+        let run = |d: &dyn Device| {
+            let (medium, mut field, mut bars) = (medium(cells), field(cells, 0.4), zero_bars(cells));
+            bars.0 = field_of_bars(cells);
+            for _ in 0..3 {
+                advance(d, &mut field, &medium, ([0, 0], 0.3)).unwrap();
+            }
+            let there = field.clone();
+            let by_source = back(d, &mut field, &mut bars, &medium, ([0, 0], 0.3)).unwrap();
+            let found = all(&there).copied().collect::<Vec<_>>();
+            let (bars, by_c) = (bars.0, bars.1);
+            let bars = [bars.0, bars.1, bars.2, bars.3, by_c].into_iter().flatten().map(|bar| bar.0[0]);
+            found.into_iter().chain(bars).chain([by_source]).collect::<Vec<f64>>()
+        };
+        let (by_rows, by_cells) = (run(&Cpu::new()), run(&Emulator::new()));
+        for (a, b) in by_rows.iter().zip(&by_cells) {
+            assert!(abs_diff_eq!(a, b, epsilon = 1e-10 * (1.0 + a.abs())), "{cells:?}: {a} {b}");
+        }
+    }
+}
+
+fn field_of_bars(cells: (usize, usize)) -> Field<rev_kernels::wave::Bar> {
+    let field = field(cells, 1.1);
+    let bars = |a: Array2<f64>| a.mapv(|v| Batch([v]));
+    (bars(field.0), bars(field.1), bars(field.2), bars(field.3))
+}
+
 #[test]
 fn a_source_outside_and_too_strong_a_layer_are_errors() {
     let cells = (4, 4);

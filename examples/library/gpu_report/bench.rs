@@ -1,5 +1,6 @@
 //! What the GPU can move and compute, and how long the benchmark programs take beside that.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
@@ -13,6 +14,7 @@ use rev::Error;
 use rev_kernels::{ba, bessel, gmm};
 
 use super::report::Time;
+use super::wave::{Method, Wave};
 use super::Options;
 
 const ADJOINT: Direction = Direction::ADJOINT;
@@ -190,10 +192,8 @@ impl<'a, D: Driver> Bench<'a, D> {
         floor: Floor,
     ) -> Time {
         let milliseconds = self.prepared(program, args, zeros).map_err(|e| e.cause().to_string());
-        eprintln!("{name}: {milliseconds:?} ms");
-        let memory_milliseconds = 8.0 * floor.numbers as f64 / self.bytes_per_second * 1e3;
-        let arithmetic_milliseconds = floor.arithmetic_milliseconds;
-        Time { name, milliseconds, memory_milliseconds, arithmetic_milliseconds }
+        let time = self.time(name, milliseconds, floor.numbers);
+        Time { arithmetic_milliseconds: floor.arithmetic_milliseconds, ..time }
     }
 
     /// All programs.
@@ -208,7 +208,55 @@ impl<'a, D: Driver> Bench<'a, D> {
             times.push(self.adjustment(&i));
         }
         times.push(self.series(self.options.size(1 << 17, 64)));
+        times.extend(self.waves(self.options.size(1000, 20), self.options.size(10_000, 30)));
         times
+    }
+
+    /// A step reads `before`, `u`, `φ`, `ψ` and `c`, then `u` and `c` again, and writes `before`, `φ` and `ψ`: 10 matrices; its
+    /// adjoint reads and writes the four cotangents too, and that of `c`, in both of its loops as far as they meet there.
+    fn waves(&self, cells: usize, steps: usize) -> Vec<Time> {
+        let all = cells * cells;
+        let names = ["", ", adjoint"].map(|what| format!("wave, {cells} x {cells} cells: a step{what}"));
+        let wave = match Wave::new(self.gpu, cells, steps) {
+            Ok(wave) => wave,
+            Err(e) => return names.map(|name| self.time(name, Err(e.to_string()), 0)).into(),
+        };
+        let each = self.options.size(200, 2);
+        let steps_of = |work: &dyn Fn() -> Result<(), Error>| {
+            self.shortest(|| (0..each).try_for_each(|_| work()))
+                .map(|ms| ms / each as f64)
+                .map_err(|e| e.to_string())
+        };
+        let run = || {
+            let (field, bars) = (RefCell::new(wave.field()?), RefCell::new(wave.cotangent()?));
+            Ok::<_, Error>([
+                steps_of(&|| wave.advance(0, &mut field.borrow_mut())),
+                steps_of(&|| wave.back(0, &mut field.borrow_mut(), &mut bars.borrow_mut())),
+            ])
+        };
+        let found = run().unwrap_or_else(|e| [Err(e.to_string()), Err(e.to_string())]);
+        let mut times: Vec<Time> = names
+            .into_iter()
+            .zip(found)
+            .zip([10, 22])
+            .map(|((name, ms), n)| self.time(name, ms, n * all))
+            .collect();
+        for method in Method::ALL {
+            let start = Instant::now();
+            let done = wave.gradient(&method, steps as u64).map_err(|e| e.to_string());
+            let peak = done.as_ref().map_or(String::new(), |states| format!(" ({states} at most)"));
+            let name = format!("wave: gradient of {steps} steps by {}{peak}", method.name());
+            let milliseconds = done.map(|_| start.elapsed().as_secs_f64() * 1e3);
+            times.push(self.time(name, milliseconds, 32 * all * steps));
+        }
+        times
+    }
+
+    /// A row without a floor by arithmetic.
+    fn time(&self, name: String, milliseconds: Result<f64, String>, numbers: usize) -> Time {
+        eprintln!("{name}: {milliseconds:?} ms");
+        let memory_milliseconds = 8.0 * numbers as f64 / self.bytes_per_second * 1e3;
+        Time { name, milliseconds, memory_milliseconds, arithmetic_milliseconds: None }
     }
 
     /// By products of matrices `4 N K d (d + 1)` operations, at the rate of such products; with a thread for each point, in

@@ -4,6 +4,7 @@
 mod agreement;
 mod bench;
 mod report;
+mod wave;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -11,7 +11,7 @@
 //! ψ⁺ = (1 - Δt τ) ψ + Δt c (σ-τ)/(2hy) (u⁺_{j+1} - u⁺_{j-1})
 //! ```
 //!
-//! Beyond the edges everything is zero. [`step()`] is the program, [`plain::step`] its twin.
+//! Beyond the edges everything is zero. [`step()`] is the program, [`step_by_cells()`] one for a GPU, [`plain::step`] its twin.
 
 mod cells;
 mod medium;
@@ -48,6 +48,18 @@ pub fn zero_bars((n, m): (usize, usize)) -> Bars {
     (filled((n, m), zero), Array2::from_elem((n, m), zero), vec![zero; n], vec![zero; m])
 }
 
+/// The program of a step that is fastest on a device. Where sums have a fixed order all devices run one.
+macro_rules! fastest {
+    ($device:ident, $step:ident => $run:expr) => {
+        if $device.is_gpu() && !$device.backend().options().deterministic {
+            use step_by_cells as $step;
+            $run
+        } else {
+            $run
+        }
+    };
+}
+
 /// A step on a field.
 ///
 /// # Errors
@@ -61,7 +73,7 @@ pub fn advance(
 ) -> Result<(), Error> {
     let (before, u, phi, psi) = field;
     let Medium { c, sigma, tau, dt, hx, hy } = medium;
-    step::run(
+    fastest!(device, step => step::run(
         device,
         before.view_mut(),
         u.view(),
@@ -75,7 +87,7 @@ pub fn advance(
         *hy,
         at,
         amount,
-    )?;
+    ))?;
     std::mem::swap(before, u);
     Ok(())
 }
@@ -100,7 +112,7 @@ pub fn back(
     std::mem::swap(before, u);
     std::mem::swap(before_bar, u_bar);
     let [mut dt_bar, mut hx_bar, mut hy_bar, mut amount_bar] = [Batch([0.0]); 4];
-    step::pullback(
+    fastest!(device, step => step::pullback(
         device,
         before.view_mut(),
         before_bar.view_mut(),
@@ -126,6 +138,6 @@ pub fn back(
         &mut at.zero_shadow::<1>(),
         amount,
         &mut amount_bar,
-    )?;
+    ))?;
     Ok(amount_bar.0[0])
 }

@@ -215,18 +215,98 @@ impl<D: Driver> DeviceArray<D> {
         let mut packed = Packed::default();
         let room = self.shape.first().copied().unwrap_or(0);
         stage(value, &Sample::of(value), &self.ty, room, &mut packed).map_err(|e| about(&self.name, e))?;
-        if packed.shape != self.shape {
-            return Err(Cause::Shape {
-                place: self.name.clone().into(),
-                expected: format!("{:?}", self.shape),
-                found: format!("{:?}", packed.shape),
-            }
-            .into());
-        }
+        self.same_shape(&packed.shape)?;
         self.shared.driver.upload(self.room.address(), &packed.bytes)?;
         self.integer = packed.integer(&self.ty);
         *self.content.lock().unwrap_or_else(PoisonError::into_inner) = content(&self.ty, &packed);
         Ok(())
+    }
+
+    /// Another array of the device with the same content.
+    ///
+    /// # Errors
+    ///
+    /// No room for it, or a device that is lost.
+    pub fn try_clone(&self) -> Result<DeviceArray<D>, Error> {
+        let bytes = self.bytes();
+        let room = Room::new(&self.shared.driver, &self.name, bytes)?;
+        self.shared.driver.copy(room.address(), self.room.address(), bytes)?;
+        Ok(DeviceArray {
+            shared: self.shared.clone(),
+            name: self.name.clone(),
+            ty: self.ty.clone(),
+            shape: self.shape.clone(),
+            integer: self.integer,
+            content: Mutex::new(self.content()),
+            room,
+        })
+    }
+
+    /// Takes over the content of another array, within the device.
+    ///
+    /// # Errors
+    ///
+    /// An array of another type, shape or device; a device that is lost.
+    pub fn copy_from(&mut self, other: &DeviceArray<D>) -> Result<(), Error> {
+        if !Arc::ptr_eq(&self.shared, &other.shared) {
+            let reason = format!("`{}` and `{}` are arrays of different devices", self.name, other.name);
+            let device = self.shared.driver.name().to_string().into();
+            return Err(Cause::Device { device, reason }.into());
+        }
+        if self.ty != other.ty {
+            let operation = format!("a copy to `{}`", self.name).into();
+            let (expected, found) = (describe(&self.ty).into(), describe(&other.ty));
+            return Err(Cause::Type { operation, expected, found }.into());
+        }
+        self.same_shape(&other.shape)?;
+        self.shared.driver.copy(self.room.address(), other.room.address(), self.bytes())?;
+        self.integer = other.integer;
+        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = other.content();
+        Ok(())
+    }
+
+    /// Its bytes, as they lie on the device: to be kept in a file. Waits for what writes it.
+    ///
+    /// # Errors
+    ///
+    /// A device that is lost.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; self.bytes()];
+        self.shared.driver.download(self.room.address(), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Takes over what [`DeviceArray::to_bytes`] gave of an array of the same type and shape.
+    ///
+    /// # Errors
+    ///
+    /// Another number of bytes; a device that is lost.
+    pub fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if bytes.len() != self.bytes() {
+            return Err(Cause::Shape {
+                place: self.name.clone().into(),
+                expected: format!("{} bytes", self.bytes()),
+                found: format!("{} bytes", bytes.len()),
+            }
+            .into());
+        }
+        self.shared.driver.upload(self.room.address(), bytes)?;
+        let packed = Packed { shape: self.shape.clone(), bytes: bytes.to_vec() };
+        self.integer = packed.integer(&self.ty);
+        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = content(&self.ty, &packed);
+        Ok(())
+    }
+
+    fn same_shape(&self, other: &[usize]) -> Result<(), Error> {
+        if *other == self.shape {
+            return Ok(());
+        }
+        Err(Cause::Shape {
+            place: self.name.clone().into(),
+            expected: format!("{:?}", self.shape),
+            found: format!("{other:?}"),
+        }
+        .into())
     }
 
     /// Fills it with zeros.

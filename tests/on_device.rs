@@ -1,0 +1,184 @@
+//! Loops whose states stay on a device.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::ops::ControlFlow;
+
+use rev::checkpoint::{in_place, CheckpointError, Report, Run, State};
+use rev::cuda::driver::Driver;
+use rev::cuda::{emulator, Gpu, Prepared};
+use rev::ir::Direction;
+use rev::prelude::*;
+use rev::schedule::{Action, Bennett, Binomial, Top};
+use rev::OnDevice;
+
+const STEPS: u64 = 40;
+
+#[reversible]
+fn step<T: Real>(x: &mut [T], v: &mut [T], strength: T) {
+    for i in par(0..x.len()) {
+        x[i] += v[i];
+        v[i] -= strength * x[i].sin();
+    }
+}
+
+fn start() -> (Vec<f64>, Vec<f64>) {
+    (0..50).map(|i| (0.1 * f64::from(i), 0.3 - 0.01 * f64::from(i))).unzip()
+}
+
+/// The gradient of the last positions' sum by the first state and the strength, on the host.
+fn on_the_host(schedule: Vec<Action>) -> (Vec<f64>, Vec<f64>, f64) {
+    let cpu = Cpu::new();
+    let bars = |n: usize, of: f64| vec![Batch([of]); n];
+    let mut steps = in_place(
+        |_, (x, v): &mut (Vec<f64>, Vec<f64>)| Ok(step::run(&cpu, x, v, 0.2)?),
+        rev::checkpoint::no_loss,
+        |_, (x, v): &mut (Vec<f64>, Vec<f64>), (x_bar, v_bar, by): &mut (Vec<_>, Vec<_>, Batch<f64, 1>)| {
+            Ok(step::adjoint(&cpu, x, x_bar, v, v_bar, 0.2, by)?)
+        },
+    );
+    let mut cotangent = (bars(50, 1.0), bars(50, 0.0), Batch([0.0]));
+    Run::new().gradient(schedule, STEPS, &mut steps, start(), &mut cotangent).unwrap();
+    let plain = |bars: Vec<Batch<f64, 1>>| bars.into_iter().map(|b| b.0[0]).collect();
+    (plain(cotangent.0), plain(cotangent.1), cotangent.2 .0[0])
+}
+
+struct Programs<D: Driver> {
+    forward: Prepared<D>,
+    adjoint: Prepared<D>,
+}
+
+impl<D: Driver> Programs<D> {
+    fn new(gpu: &Gpu<D>) -> Programs<D> {
+        let ((x, v), none) = (start(), vec![0.0; 50]);
+        let module = step::ir();
+        let both: [&dyn rev::value::DynArg; 6] = [&x, &none, &v, &none, &0.2, &0.0];
+        Programs {
+            forward: gpu.prepare(&module, Direction::FORWARD, &[&x, &v, &0.2]).unwrap(),
+            adjoint: gpu.prepare(&module, Direction::ADJOINT, &both).unwrap(),
+        }
+    }
+
+    fn cotangent(&self) -> OnDevice<D> {
+        let array = |k: usize, of: f64| self.adjoint.upload(k, &vec![of; 50]).unwrap();
+        OnDevice::new([array(1, 1.0), array(3, 0.0), self.adjoint.upload(5, &0.0).unwrap()])
+    }
+
+    fn gradient(
+        &self,
+        run: Run<'_>,
+        schedule: Vec<Action>,
+    ) -> Result<(Vec<f64>, Vec<f64>, f64, Report), CheckpointError> {
+        let (x, v) = start();
+        let first = OnDevice::new([self.forward.upload(0, &x).unwrap(), self.forward.upload(1, &v).unwrap()]);
+        let strength = self.forward.upload(2, &0.2).unwrap();
+        let mut cotangent = self.cotangent();
+        let mut steps = in_place(
+            |_, state: &mut OnDevice<D>| {
+                let at = state.arrays()?;
+                Ok(self.forward.run(&[&at[0], &at[1], &strength])?)
+            },
+            rev::checkpoint::no_loss,
+            |_, state: &mut OnDevice<D>, cotangent: &mut OnDevice<D>| {
+                let (at, bars) = (state.arrays()?, cotangent.arrays()?);
+                Ok(self.adjoint.run(&[&at[0], &bars[0], &at[1], &bars[1], &strength, &bars[2]])?)
+            },
+        );
+        let report = run.gradient(schedule, STEPS, &mut steps, first, &mut cotangent)?;
+        let (mut x_bar, mut v_bar, mut by) = (vec![0.0; 50], vec![0.0; 50], 0.0);
+        let bars = cotangent.arrays().unwrap();
+        bars[0].download(&mut x_bar).unwrap();
+        bars[1].download(&mut v_bar).unwrap();
+        bars[2].download(&mut by).unwrap();
+        Ok((x_bar, v_bar, by, report))
+    }
+}
+
+fn revolve() -> Vec<Action> {
+    Binomial::revolve(STEPS, 4).unwrap().collect()
+}
+
+fn near(a: &[f64], b: &[f64]) -> bool {
+    approx::relative_eq!(a, b, max_relative = 1e-9)
+}
+
+fn agrees<D: Driver>(gpu: &Gpu<D>) {
+    let programs = Programs::new(gpu);
+    for schedule in [revolve(), Bennett::new(3).unwrap().gradient(STEPS, Top::Kept).collect()] {
+        let expected = on_the_host(schedule.clone());
+        let (x_bar, v_bar, by, report) = programs.gradient(Run::new(), schedule).unwrap();
+        assert!(near(&x_bar, &expected.0) && near(&v_bar, &expected.1) && near(&[by], &[expected.2]));
+        assert_eq!(report.bytes, report.counts.peak_states * 2 * 50 * 8);
+    }
+}
+
+#[test]
+fn the_gradient_is_that_of_states_on_the_host() {
+    agrees(&rev::Emulator::new());
+    match rev::Cuda::new(0) {
+        Ok(gpu) => agrees(&gpu),
+        Err(e) => eprintln!("skipped on CUDA: {e}"),
+    }
+}
+
+#[test]
+fn a_stopped_run_goes_on_with_the_same_bits() {
+    let programs = Programs::new(&rev::Emulator::new().deterministic(true));
+    let whole = programs.gradient(Run::new(), revolve()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut left = 50;
+    let watch = |_: &rev::checkpoint::Progress| {
+        left -= 1;
+        if left == 0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let run = Run::new().folder(folder.path()).save_every(7).progress(watch);
+    assert!(matches!(programs.gradient(run, revolve()), Err(CheckpointError::Stopped { .. })));
+    let resumed = programs.gradient(Run::new().folder(folder.path()).resume(), revolve()).unwrap();
+    assert!(resumed.3.resumed);
+    assert_eq!((resumed.0, resumed.1, resumed.2), (whole.0, whole.1, whole.2));
+}
+
+/// A device with room for the programs, and for some states beside them.
+#[test]
+fn without_room_for_a_state_the_run_says_so() {
+    let on = |bytes: usize| {
+        let gpu = Gpu::over(emulator::Emulator::new().with_memory(bytes));
+        Programs::new(&gpu).gradient(Run::new(), revolve()).map(|found| found.3)
+    };
+    let enough = (1..).map(|k| 1024 * k).find(|bytes| on(*bytes).is_ok()).unwrap();
+    assert!(enough < 16_384, "{enough}");
+    let error = on(enough - 1024).unwrap_err().to_string();
+    assert!(error.contains("memory"), "{error}");
+}
+
+#[test]
+fn copies_of_arrays_that_differ_are_errors() {
+    let gpu = rev::Emulator::new();
+    let programs = Programs::new(&gpu);
+    let mut array = programs.forward.upload(0, &vec![1.0; 50]).unwrap();
+    let mut copy = array.try_clone().unwrap();
+    array.clear().unwrap();
+    let mut found = vec![0.0; 50];
+    copy.download(&mut found).unwrap();
+    assert_eq!(found, [1.0; 50]);
+    copy.copy_from(&array).unwrap();
+    copy.download(&mut found).unwrap();
+    assert_eq!(found, [0.0; 50]);
+    let shorter = programs.forward.upload(0, &vec![1.0; 49]).unwrap();
+    let error = copy.copy_from(&shorter).unwrap_err().to_string();
+    assert!(error.contains("[50]") && error.contains("[49]"), "{error}");
+    let number = programs.forward.upload(2, &1.0).unwrap();
+    assert!(copy.copy_from(&number).is_err());
+    let other = Programs::new(&rev::Emulator::new());
+    let error = copy.copy_from(&other.forward.upload(0, &found).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("different devices"), "{error}");
+    assert!(copy.set_bytes(&[0; 8]).unwrap_err().to_string().contains("400 bytes"));
+    // states of different numbers of arrays
+    let mut state = OnDevice::new([copy]);
+    state.assign(&OnDevice::new([array, number]));
+    assert_eq!(state.arrays().unwrap().len(), 2);
+    assert_eq!(state.bytes(), 50 * 8 + 8);
+}
