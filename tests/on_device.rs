@@ -58,20 +58,20 @@ impl<D: Driver> Programs<D> {
         }
     }
 
-    fn cotangent(&self) -> OnDevice<D> {
-        let array = |k: usize, of: f64| self.adjoint.upload(k, &vec![of; 50]).unwrap();
-        OnDevice::new([array(1, 1.0), array(3, 0.0), self.adjoint.upload(5, &0.0).unwrap()])
+    fn cotangent(&self) -> Result<OnDevice<D>, Error> {
+        let array = |k: usize, of: f64| self.adjoint.upload(k, &vec![of; 50]);
+        Ok(OnDevice::new([array(1, 1.0)?, array(3, 0.0)?, self.adjoint.upload(5, &0.0)?]))
     }
 
     fn gradient(
         &self,
         run: Run<'_>,
         schedule: Vec<Action>,
-    ) -> Result<(Vec<f64>, Vec<f64>, f64, Report), CheckpointError> {
+    ) -> Result<(Vec<f64>, Vec<f64>, f64, Report), Box<dyn std::error::Error>> {
         let (x, v) = start();
-        let first = OnDevice::new([self.forward.upload(0, &x).unwrap(), self.forward.upload(1, &v).unwrap()]);
-        let strength = self.forward.upload(2, &0.2).unwrap();
-        let mut cotangent = self.cotangent();
+        let first = OnDevice::new([self.forward.upload(0, &x)?, self.forward.upload(1, &v)?]);
+        let strength = self.forward.upload(2, &0.2)?;
+        let mut cotangent = self.cotangent()?;
         let mut steps = in_place(
             |_, state: &mut OnDevice<D>| {
                 let at = state.arrays()?;
@@ -85,10 +85,10 @@ impl<D: Driver> Programs<D> {
         );
         let report = run.gradient(schedule, STEPS, &mut steps, first, &mut cotangent)?;
         let (mut x_bar, mut v_bar, mut by) = (vec![0.0; 50], vec![0.0; 50], 0.0);
-        let bars = cotangent.arrays().unwrap();
-        bars[0].download(&mut x_bar).unwrap();
-        bars[1].download(&mut v_bar).unwrap();
-        bars[2].download(&mut by).unwrap();
+        let bars = cotangent.arrays()?;
+        bars[0].download(&mut x_bar)?;
+        bars[1].download(&mut v_bar)?;
+        bars[2].download(&mut by)?;
         Ok((x_bar, v_bar, by, report))
     }
 }
@@ -107,7 +107,10 @@ fn agrees<D: Driver>(gpu: &Gpu<D>) {
         let expected = on_the_host(schedule.clone());
         let (x_bar, v_bar, by, report) = programs.gradient(Run::new(), schedule).unwrap();
         assert!(near(&x_bar, &expected.0) && near(&v_bar, &expected.1) && near(&[by], &[expected.2]));
-        assert_eq!(report.bytes, report.counts.peak_states * 2 * 50 * 8);
+        let array = programs.forward.upload(0, &start().0).unwrap();
+        // a schedule may leave a slot empty and take another one
+        let states = report.bytes / (2 * array.bytes() as u64);
+        assert!([0, 1].contains(&(states - report.counts.peak_states)), "{report:?}");
     }
 }
 
@@ -135,7 +138,8 @@ fn a_stopped_run_goes_on_with_the_same_bits() {
         }
     };
     let run = Run::new().folder(folder.path()).save_every(7).progress(watch);
-    assert!(matches!(programs.gradient(run, revolve()), Err(CheckpointError::Stopped { .. })));
+    let stopped = programs.gradient(run, revolve()).unwrap_err();
+    assert!(matches!(stopped.downcast_ref(), Some(CheckpointError::Stopped { .. })), "{stopped}");
     let resumed = programs.gradient(Run::new().folder(folder.path()).resume(), revolve()).unwrap();
     assert!(resumed.3.resumed);
     assert_eq!((resumed.0, resumed.1, resumed.2), (whole.0, whole.1, whole.2));
@@ -148,10 +152,11 @@ fn without_room_for_a_state_the_run_says_so() {
         let gpu = Gpu::over(emulator::Emulator::new().with_memory(bytes));
         Programs::new(&gpu).gradient(Run::new(), revolve()).map(|found| found.3)
     };
-    let enough = (1..).map(|k| 1024 * k).find(|bytes| on(*bytes).is_ok()).unwrap();
-    assert!(enough < 16_384, "{enough}");
-    let error = on(enough - 1024).unwrap_err().to_string();
-    assert!(error.contains("memory"), "{error}");
+    let enough = (1..).map(|k| 512 * k).find(|bytes| on(*bytes).is_ok()).unwrap();
+    // a few times the 7 arrays and the 5 states beside the first
+    assert!((5_000..20_000).contains(&enough), "{enough}");
+    let error = on(enough - 512).unwrap_err().to_string();
+    assert!(error.contains("no room for the 512 bytes of"), "{error}");
 }
 
 #[test]
@@ -175,10 +180,10 @@ fn copies_of_arrays_that_differ_are_errors() {
     let other = Programs::new(&rev::Emulator::new());
     let error = copy.copy_from(&other.forward.upload(0, &found).unwrap()).unwrap_err().to_string();
     assert!(error.contains("different devices"), "{error}");
-    assert!(copy.set_bytes(&[0; 8]).unwrap_err().to_string().contains("400 bytes"));
+    assert!(copy.set_bytes(&[0; 8]).unwrap_err().to_string().contains("8 bytes"));
     // states of different numbers of arrays
     let mut state = OnDevice::new([copy]);
+    let bytes = (array.bytes() + number.bytes()) as u64;
     state.assign(&OnDevice::new([array, number]));
-    assert_eq!(state.arrays().unwrap().len(), 2);
-    assert_eq!(state.bytes(), 50 * 8 + 8);
+    assert_eq!((state.arrays().unwrap().len(), state.bytes()), (2, bytes));
 }
