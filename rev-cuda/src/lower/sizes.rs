@@ -7,7 +7,9 @@
 
 use std::collections::HashSet;
 
-use rev_core::ir::{Access, Block, Callee, Expr, ExprKind, Module, ScalarType, Stmt, StmtKind, VarId};
+use rev_core::ir::{
+    Access, Block, Callee, Expr, ExprKind, Module, ScalarType, Stmt, StmtKind, Type, Var, VarId,
+};
 use rev_core::pass;
 
 use crate::kernel::{Atomic, Inst, Op, Relation, Space, Ty};
@@ -43,9 +45,15 @@ impl Measure {
 }
 
 /// Whether an array of run-time length is made in a statement, or in what it calls.
-pub(super) fn makes_arrays(module: &Module, links: &str, stmt: &Stmt, seen: &mut Vec<String>) -> bool {
+pub(super) fn makes_arrays(
+    module: &Module,
+    links: &str,
+    vars: &[Var],
+    stmt: &Stmt,
+    seen: &mut Vec<String>,
+) -> bool {
     let own = match &stmt.kind {
-        StmtKind::Ancilla { init, .. } => is_array(init),
+        StmtKind::Ancilla { var, init, .. } => is_array(init, vars.get(var.0 as usize)),
         StmtKind::Let { expr, .. } => matches!(expr.kind, ExprKind::Fill(..)),
         StmtKind::Call { callee: Callee::Param(_), .. } => true,
         StmtKind::Call { callee: Callee::Path(path), .. } => {
@@ -55,23 +63,34 @@ pub(super) fn makes_arrays(module: &Module, links: &str, stmt: &Stmt, seen: &mut
             }
             seen.push(name.clone());
             let function = module.functions.get(&name);
-            function.is_some_and(|f| f.body.iter().any(|s| makes_arrays(module, &name, s, seen)))
+            function.is_some_and(|f| f.body.iter().any(|s| makes_arrays(module, &name, &f.vars, s, seen)))
         }
         _ => false,
     };
-    own || stmt.blocks().into_iter().flatten().any(|s| makes_arrays(module, links, s, seen))
+    own || stmt.blocks().into_iter().flatten().any(|s| makes_arrays(module, links, vars, s, seen))
 }
 
-/// Whether an ancilla's first value may be an array of run-time length.
-fn is_array(init: &Expr) -> bool {
-    matches!(init.kind, ExprKind::Fill(..) | ExprKind::ZeroShadow(_) | ExprKind::ZeroLike(_))
+/// Whether an ancilla's first value may be an array of run-time length, as far as its type doesn't say that it is a number.
+fn is_array(init: &Expr, var: Option<&Var>) -> bool {
+    fn number(ty: &Type) -> bool {
+        match ty {
+            Type::Scalar(_) | Type::Generic(_) => true,
+            Type::Complex(of) | Type::Shadow(of) => number(of),
+            _ => false,
+        }
+    }
+    match init.kind {
+        ExprKind::Fill(..) => true,
+        ExprKind::ZeroShadow(_) | ExprKind::ZeroLike(_) => !var.is_some_and(|v| number(&v.ty)),
+        _ => false,
+    }
 }
 
 impl Lower<'_> {
     /// Whether an array of run-time length is made in a statement of the current function.
     pub fn has_arrays(&self, stmt: &Stmt) -> bool {
-        let links = self.frames.last().map_or("", |f| f.links.as_str());
-        makes_arrays(self.module, links, stmt, &mut Vec::new())
+        let (links, vars) = self.frames.last().map_or(("", &[][..]), |f| (f.links.as_str(), &f.vars));
+        makes_arrays(self.module, links, vars, stmt, &mut Vec::new())
     }
 
     /// Finds the lengths of the arrays of a parallel loop's iterations, as far as the host doesn't
@@ -184,7 +203,7 @@ impl Lower<'_> {
             StmtKind::Ancilla { var, init, body, .. } => {
                 // ancillas that aren't arrays have no place here, what depends on them can't be found;
                 // no length depends on a shadow
-                if is_array(init) {
+                if is_array(init, None) {
                     let at = match self.eval(init)? {
                         Val::Fill(_, shape) => Some(self.measure_array(*var, shape)?),
                         Val::Array(a) => Some(self.measure_array(*var, a.shape)?),

@@ -26,10 +26,10 @@ fn threads(program: &Program, [n, m]: [i64; 2]) -> i64 {
     launched.max().unwrap()
 }
 
-fn plan(text: &str, args: &[Data], options: &LowerOptions) -> Program {
+fn plan(text: &str, direction: Direction, args: &[Data], options: &LowerOptions) -> Program {
     let m = module(text);
-    let types = ArgumentType::of_arguments(&m, Direction::FORWARD, args).unwrap();
-    lower(&m, Direction::FORWARD, &types, options).unwrap()
+    let types = ArgumentType::of_arguments(&m, direction, args).unwrap();
+    lower(&m, direction, &types, options).unwrap()
 }
 
 const SUMS: &str = "module sums
@@ -79,8 +79,10 @@ fn which_loops_are_one_kernel() {
         )
     };
     let args = [matrix(30, 20), reals([0.5; 30]), Data::scalar(0.5), matrix(30, 20)];
-    let threads_of =
-        |body: &str, options: &LowerOptions| threads(&plan(&text(body), &args, options), [30, 20]);
+    let both: Vec<Data> = args.iter().flat_map(|a| [a.clone(), a.zero_like()]).collect();
+    let threads_of = |body: &str, options: &LowerOptions| {
+        threads(&plan(&text(body), Direction::FORWARD, &args, options), [30, 20])
+    };
     let (free, ordered, checked) = (
         LowerOptions::default(),
         LowerOptions { deterministic: true, ..LowerOptions::default() },
@@ -99,6 +101,9 @@ fn which_loops_are_one_kernel() {
     assert_eq!(threads_of("par for j in 0..i { y[i, j] += a[i, j] }", &free), 30);
     assert_eq!(threads_of("par for j in 0..dim(a, 1) disjoint(y) { y[i, j] += a[i, j] }", &free), 30);
     assert_eq!(threads_of("for j in 0..dim(a, 1) { y[i, j] += a[i, j] }", &free), 30);
+    // the adjoint too, with cotangents of numbers in it
+    let named = "par for j in 0..dim(a, 1) { let t: T = sin(a[i, j]) { y[i, j] += t * t } }";
+    assert_eq!(threads(&plan(&text(named), ADJOINT, &both, &free), [30, 20]), 600);
     // three loops, of which the innermost has no array
     let three = "let t: T = a[i, 0] { par for j in 0..dim(a, 1) { par for k in 0..2 { s += t * a[i, j] } } }";
     assert_eq!(threads_of(three, &free), 1200);
