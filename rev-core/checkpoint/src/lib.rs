@@ -53,9 +53,9 @@
 //!
 //! # Devices
 //!
-//! The functions that are called choose the device; any does. The states are those of the host: a GPU gets its arguments
-//! and gives results back at each call, as in any call (`docs/gpu.md`). States that stay on a GPU
-//! need arrays of the device as states, which calls don't take yet.
+//! The functions that are called choose the device; any does. With states of the host a GPU gets its arguments
+//! and gives results back at each call, as in any call (`docs/gpu.md`). States that stay on a GPU are arrays of the device:
+//! `rev::OnDevice`, with programs that are prepared for them.
 //!
 //! # Bits
 //!

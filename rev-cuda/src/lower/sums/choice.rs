@@ -1,9 +1,6 @@
 //! Which strategy a shared sum is given: by what its terms are, by the size of what they are added
 //! to, by how often they meet ([`crate::measure`]), or because the caller says so; and why a strategy
-//! can't be used.
-//!
-//! The thresholds are those that the literature on histograms and reductions suggests; they haven't
-//! been measured here.
+//! can't be used. What they take on a GPU is in `docs/gpu.md`.
 
 use rev_core::error::{Cause, Error};
 use rev_core::ir::{Expr, ExprKind, Place, Step, Stmt, StmtKind, VarId};
