@@ -42,6 +42,9 @@ fn on_the_host(schedule: Vec<Action>) -> (Vec<f64>, Vec<f64>, f64) {
     (plain(cotangent.0), plain(cotangent.1), cotangent.2 .0[0])
 }
 
+/// The gradient by positions, velocities and strength, and the run's report.
+type Found = (Vec<f64>, Vec<f64>, f64, Report);
+
 struct Programs<D: Driver> {
     forward: Prepared<D>,
     adjoint: Prepared<D>,
@@ -63,11 +66,7 @@ impl<D: Driver> Programs<D> {
         Ok(OnDevice::new([array(1, 1.0)?, array(3, 0.0)?, self.adjoint.upload(5, &0.0)?]))
     }
 
-    fn gradient(
-        &self,
-        run: Run<'_>,
-        schedule: Vec<Action>,
-    ) -> Result<(Vec<f64>, Vec<f64>, f64, Report), Box<dyn std::error::Error>> {
+    fn gradient(&self, run: Run<'_>, schedule: Vec<Action>) -> Result<Found, Box<dyn std::error::Error>> {
         let (x, v) = start();
         let first = OnDevice::new([self.forward.upload(0, &x)?, self.forward.upload(1, &v)?]);
         let strength = self.forward.upload(2, &0.2)?;
