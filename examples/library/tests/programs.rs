@@ -333,7 +333,13 @@ fn the_report_of_a_gpu_on_the_emulator() {
         assert!(differing[0] == 0 && differing[1].as_u64().unwrap() > 0, "{row}");
         assert!(text.contains(&format!("| {} | 0 | {} |", row["name"].as_str().unwrap(), differing[1])));
     }
-    for program in ["GMM gradient, d", "GMM gradient by products", "BA Jacobian", "BA gradient", "Bessel"] {
+    let programs = ["GMM gradient, d", "GMM gradient, a thread", "BA Jacobian", "BA gradient", "Bessel"];
+    let waves = [
+        "wave, 20 x 20 cells: a step",
+        "wave: gradient of 30 steps by treeverse",
+        "wave: gradient of 30 steps by B",
+    ];
+    for program in programs.into_iter().chain(waves) {
         let named = |row: &serde_json::Value| row["name"].as_str().unwrap().starts_with(program);
         let row = rows("times").into_iter().find(named).unwrap_or_else(|| panic!("{program}"));
         assert!(row["milliseconds"]["Ok"].as_f64().unwrap() > 0.0, "{row}");
