@@ -267,3 +267,39 @@ fn calls_with_what_enums_hold() {
         assert_eq!(h.spring.linear_0, Batch([8.0]));
     }
 }
+
+/// An enum in an enum.
+#[derive(Clone, Copy, Debug, PartialEq, Reversible)]
+enum Guess<T: Real> {
+    Sure { at: Option<i64>, value: T },
+    Pair(T, T),
+    Nothing,
+}
+
+#[reversible(tangent, inverse_adjoint)]
+fn guessed(y: &mut f64, all: &mut [Guess<f64>]) {
+    for i in 0..all.len() {
+        *y += (match all[i] {
+            Guess::Sure { at: Some(k @ 0..), value } => value,
+            Guess::Pair(a, _) => a,
+            _ => 1.0,
+        })
+        .tanh();
+    }
+}
+
+#[test]
+fn what_an_enum_in_an_enum_stands_beside_has_derivatives() {
+    let all = [
+        Guess::Sure { at: Some(3), value: 0.3 },
+        Guess::Sure { at: Some(-3), value: 0.7 },
+        Guess::Sure { at: None, value: 0.9 },
+        Guess::Pair(-0.4, 0.2),
+        Guess::Nothing,
+    ];
+    let mut y = 0.0;
+    guessed(&mut y, &mut all.clone()).unwrap();
+    let expected = 0.3f64.tanh() - 0.4f64.tanh() + 3.0 * 1f64.tanh();
+    assert!((y - expected).abs() < 1e-12, "{y}");
+    assert!(guessed::check_gradient(&Cpu::new(), &0.0, &all).unwrap().passed());
+}

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use rev_compiler::check::overlap::compared;
 use rev_compiler::ir::{
     axes_of_both, Access, AxisRef, Block, Expr, ExprKind, Mode, Place, Release, Step, Stmt, StmtKind, Type,
-    UpdateOp, VarId,
+    UpdateOp, VarId, PARTS,
 };
 use rev_compiler::ops::{Instr, InstrAdjoint};
 use rev_compiler::pass::inverse_block;
@@ -130,12 +130,11 @@ impl Body<'_> {
         let span = self.source.spans.span(place.span);
         let apply = quote_spanned!(span=> __f::update::#name);
         let seen = self.see(place.var, quote!(&*__p));
+        let applied = at_target(place, &target, quote!(#apply(__p, #(#names),*); #seen));
         let update = quote!({
             #aliases
             #(let #names = #values;)*
-            let __p = &mut #target;
-            #apply(__p, #(#names),*);
-            #seen
+            #applied
         });
         match atomic {
             Some(atomic) => quote!(if __atomic { #atomic } else { #update }),
@@ -173,14 +172,11 @@ impl Body<'_> {
         let apply = quote_spanned!(span=> __f::update::#name);
         let written = self.source.fields.contains(&stmt.span);
         let has_sums = written.then(|| quote_spanned!(span=> __f::update::has_sums(&*__p);));
+        let applied = at_target(place, &target, quote!(#has_sums #fits #apply(__p, __v); #seen));
         quote!({
             #aliases
             let __v = &#value;
-            let __p = &mut #target;
-            #has_sums
-            #fits
-            #apply(__p, __v);
-            #seen
+            #applied
         })
     }
 
@@ -342,11 +338,8 @@ impl Body<'_> {
         let target = self.place(place, Reach::Write);
         let seen = self.see(place.var, quote!(&*__p));
         let apply = self.applied(instr, place, quote!(__f::instr::#name(__p, #(#operands),*)));
-        quote!({
-            let __p = &mut #target;
-            #apply
-            #seen
-        })
+        let applied = at_target(place, &target, quote!(#apply #seen));
+        quote!({ #applied })
     }
 
     /// Two arrays: only their exchange is an instruction on whole arrays.
@@ -767,8 +760,7 @@ impl Body<'_> {
                 }
             }
         };
-        quote!({
-            let __p = &mut #target;
+        let popped = quote! {
             #check
             #fits
             match #stack.pop() {
@@ -776,7 +768,9 @@ impl Body<'_> {
                 __None => { #empty }
             }
             #seen
-        })
+        };
+        let applied = at_target(place, &target, popped);
+        quote!({ #applied })
     }
 
     /// A whole array from a stack of vectors, which has to be as long.
@@ -885,4 +879,14 @@ pub fn is_released(var: VarId, block: &Block) -> bool {
         }
     }
     false
+}
+
+/// Statements about `__p`, which is what stands at a place. The parts of an enum are put back when they are dropped, and those
+/// of an enum in an enum live to the end of a `match` on them, but not of a `let`.
+fn at_target(place: &Place, target: &TokenStream, statements: TokenStream) -> TokenStream {
+    let enums = place.path.iter().filter(|step| matches!(step, Step::Field(f) if f == PARTS));
+    match enums.count() {
+        0 | 1 => quote!(let __p = &mut #target; #statements),
+        _ => quote!(match &mut #target { __p => { #statements } }),
+    }
 }
