@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use rev_core::facts::{Accumulated, ParallelFacts, PlaceClass};
-use rev_core::ir::{Block, Parallel, Stmt, StmtKind, VarId};
+use rev_core::ir::{Block, Expr, Parallel, Stmt, StmtKind, VarId};
 
 use crate::kernel::{Op, Ty};
 use crate::plan::{Word, WordOp};
@@ -15,6 +15,7 @@ use crate::plan::{Word, WordOp};
 use super::atom::Atom;
 use super::loops::Visits;
 use super::parallel::binary;
+use super::spread::is_numbers;
 use super::{Lower, Outcome};
 
 /// The loops of a kernel but for the outermost.
@@ -36,12 +37,10 @@ impl Lower<'_> {
             return Ok(nest);
         }
         let mut bound = vec![outer];
-        while let Some(inner) = only_loop(&nest.body, &mut bound) {
+        while let Some(inner) = only_loop(&nest.body, &nest.facts, &mut bound) {
             let StmtKind::For { var, range, body, .. } = &inner.kind else { break };
-            let mut outside = true;
-            for e in [Some(&range.start), Some(&range.end), range.step.as_ref()].into_iter().flatten() {
-                e.each_read(&mut |place| outside &= !bound.contains(&place.var));
-            }
+            let fixed = |e: &Expr| reads_only(e, &|var| !bound.contains(&var));
+            let outside = fixed(&range.start) && fixed(&range.end) && range.step.as_ref().is_none_or(fixed);
             let Some(visits) = (if outside { self.attempt(|l| l.visits(*var, range))? } else { None }) else {
                 break;
             };
@@ -50,7 +49,10 @@ impl Lower<'_> {
             else {
                 break;
             };
-            let Some(facts) = both(&nest.facts, &self.facts(inner)?) else { break };
+            let Ok(facts) = self.facts(inner) else { break };
+            let function = self.frame()?.function.clone();
+            let shared = |var: VarId| function.as_ref().is_some_and(|f| is_numbers(&f.var(var).ty));
+            let Some(facts) = both(&nest.facts, &facts, &shared) else { break };
             let (var, inside) = (*var, body.clone());
             bound.push(var);
             nest.loops.push((var, visits, binary(WordOp::Max, count, Word::Const(0))));
@@ -79,17 +81,27 @@ impl Lower<'_> {
     }
 }
 
-/// The parallel loop that is all that a block does, inside of bindings, whose variables are noted.
-fn only_loop<'a>(block: &'a Block, bound: &mut Vec<VarId>) -> Option<&'a Stmt> {
+/// The parallel loop that is all that a block does, inside of bindings, whose variables are noted. Each thread computes these
+/// anew, so they may read nothing that the loop writes.
+fn only_loop<'a>(block: &'a Block, facts: &ParallelFacts, bound: &mut Vec<VarId>) -> Option<&'a Stmt> {
     let [only] = block.as_slice() else { return None };
     match &only.kind {
         StmtKind::For { parallel: Some(declared), .. } => (*declared == Parallel::default()).then_some(only),
-        StmtKind::Let { var, body, .. } => {
+        StmtKind::Let { var, expr, body } => {
+            let stays =
+                |var| matches!(facts.classes.get(&var), Some(PlaceClass::ReadOnly | PlaceClass::Private));
             bound.push(*var);
-            only_loop(body, bound)
+            reads_only(expr, &stays).then(|| only_loop(body, facts, bound))?
         }
         _ => None,
     }
+}
+
+/// Whether all that an expression reads is of some variables.
+fn reads_only(e: &Expr, of: &dyn Fn(VarId) -> bool) -> bool {
+    let mut all = true;
+    e.each_read(&mut |place| all &= of(place.var));
+    all
 }
 
 /// A block with the body of its only loop in the loop's place.
@@ -102,15 +114,19 @@ fn replaced(block: &Block, with: &Block) -> Block {
     block
 }
 
-/// What is known about the variables of two loops as one.
-fn both(outer: &ParallelFacts, inner: &ParallelFacts) -> Option<ParallelFacts> {
+/// What is known about the variables of two loops as one, some of which threads can share.
+fn both(
+    outer: &ParallelFacts,
+    inner: &ParallelFacts,
+    shared: &dyn Fn(VarId) -> bool,
+) -> Option<ParallelFacts> {
     use PlaceClass::{Owned, Private, ReadOnly};
     let one = |(var, class): (&VarId, &PlaceClass)| {
         let class = match (class, inner.classes.get(var)) {
             (Private, _) => Private,
             (ReadOnly, None | Some(ReadOnly)) => ReadOnly,
             (Owned { declared: a }, Some(Owned { declared: b })) => Owned { declared: *a || *b },
-            (Owned { .. }, Some(PlaceClass::Accumulated(how))) if !how.uniform => {
+            (Owned { .. }, Some(PlaceClass::Accumulated(how))) if !how.uniform && shared(*var) => {
                 PlaceClass::Accumulated(how.clone())
             }
             (PlaceClass::Accumulated(how), Some(Owned { .. })) => {

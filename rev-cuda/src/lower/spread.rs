@@ -161,7 +161,7 @@ impl Spread<'_> {
 }
 
 /// Whether a type is one of numbers that threads can share, or of a parameter that stands for one.
-fn is_numbers(ty: &Type) -> bool {
+pub(super) fn is_numbers(ty: &Type) -> bool {
     match ty {
         Type::Scalar(scalar) => scalar.bits() < 128,
         Type::Generic(_) => true,
