@@ -22,7 +22,10 @@ fn agreement<D: Driver>(
         let sum = |f: fn(&rev::verify::ValueRow) -> usize| c.values.iter().map(f).sum();
         [sum(|r| r.differing + usize::from(r.mismatch.is_some())), sum(|r| r.scalars)]
     });
-    eprintln!("{name}: {differing:?} differ");
+    match &differing {
+        Ok([differing, scalars]) => eprintln!("{name}: {differing} of {scalars} differ"),
+        Err(why) => eprintln!("{name}: {why}"),
+    }
     Agreement { name: name.into(), differing }
 }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rev::cuda::driver::Driver;
+use rev::cuda::plan::Strategy;
 use rev::cuda::Gpu;
 use rev::ir::{Direction, Module};
 use rev::prelude::*;
@@ -46,6 +47,9 @@ const BA: [[usize; 3]; 20] = [
     [4_585, 1_324_582, 9_125_125],
     [13_682, 4_456_117, 2_987_644],
 ];
+
+/// The instance whose gradient is also taken by other strategies.
+const STRATEGIES_AT: [usize; 3] = [253, 163_691, 899_155];
 
 /// How many multiply-adds [`multiply_adds`] makes for each element.
 const STEPS: usize = 2048;
@@ -205,16 +209,21 @@ impl<'a, D: Driver> Bench<'a, D> {
         for size in instances.iter().filter(|[.., count]| *count <= self.options.observations) {
             let i = ba::Instance::random(size[0], size[1], size[2], 1);
             times.push(self.jacobian(&i));
-            times.push(self.adjustment(&i));
+            times.push(self.adjustment(&i, ""));
+            if quick || *size == STRATEGIES_AT {
+                times.extend(self.strategies(&i));
+            }
         }
         times.push(self.series(self.options.size(1 << 17, 64)));
         times.extend(self.waves(self.options.size(1000, 20), self.options.size(10_000, 30)));
         times
     }
 
-    /// A step reads `before`, `u`, `φ`, `ψ` and `c`, then `u` and `c` again, and writes `before`, `φ` and `ψ`: 10 matrices; its
-    /// adjoint reads and writes the four cotangents too, and that of `c`, in both of its loops as far as they meet there.
+    /// The floors are what the loops read and write once each, in matrices. A step: 5 and 1 in its first loop, 4 and 2 in its
+    /// second. Its adjoint, with the fields and their cotangents: 8 and 6, then 10 and 6.
     fn waves(&self, cells: usize, steps: usize) -> Vec<Time> {
+        const FORWARD: usize = 5 + 1 + 4 + 2;
+        const BACK: usize = 8 + 6 + 10 + 6;
         let all = cells * cells;
         let names = ["", ", adjoint"].map(|what| format!("wave, {cells} x {cells} cells: a step{what}"));
         let wave = match Wave::new(self.gpu, cells, steps) {
@@ -238,7 +247,7 @@ impl<'a, D: Driver> Bench<'a, D> {
         let mut times: Vec<Time> = names
             .into_iter()
             .zip(found)
-            .zip([10, 22])
+            .zip([FORWARD, BACK])
             .map(|((name, ms), n)| self.time(name, ms, n * all))
             .collect();
         for method in Method::ALL {
@@ -247,14 +256,17 @@ impl<'a, D: Driver> Bench<'a, D> {
             let peak = done.as_ref().map_or(String::new(), |states| format!(" ({states} at most)"));
             let name = format!("wave: gradient of {steps} steps by {}{peak}", method.name());
             let milliseconds = done.map(|_| start.elapsed().as_secs_f64() * 1e3);
-            times.push(self.time(name, milliseconds, 32 * all * steps));
+            times.push(self.time(name, milliseconds, (FORWARD + BACK) * all * steps));
         }
         times
     }
 
     /// A row without a floor by arithmetic.
     fn time(&self, name: String, milliseconds: Result<f64, String>, numbers: usize) -> Time {
-        eprintln!("{name}: {milliseconds:?} ms");
+        match &milliseconds {
+            Ok(ms) => eprintln!("{name}: {ms:.3} ms"),
+            Err(why) => eprintln!("{name}: {why}"),
+        }
         let memory_milliseconds = 8.0 * numbers as f64 / self.bytes_per_second * 1e3;
         Time { name, milliseconds, memory_milliseconds, arithmetic_milliseconds: None }
     }
@@ -319,8 +331,20 @@ impl<'a, D: Driver> Bench<'a, D> {
         self.gradient(name, &both(&ba::residuals_apart::ir()), &args, &[3, 5, 7], floor)
     }
 
+    /// A gradient with what iterations share added up in other ways.
+    fn strategies(&self, i: &ba::Instance) -> Vec<Time> {
+        use Strategy::{Atomic, BlockTable, Segmented};
+        let ways = [[BlockTable, Atomic], [Atomic, Atomic], [BlockTable, Segmented], [Segmented, Atomic]];
+        let time = |[cameras, points]: [Strategy; 2]| {
+            let gpu = self.gpu.clone().sums_into("cameras_bar", cameras).sums_into("points_bar", points);
+            let how = format!(", cameras by {}, points by {}", cameras.name(), points.name());
+            Bench { gpu: &gpu, ..*self }.adjustment(i, &how)
+        };
+        ways.map(time).into()
+    }
+
     /// The floor is every argument read and every gradient written once.
-    fn adjustment(&self, i: &ba::Instance) -> Time {
+    fn adjustment(&self, i: &ba::Instance, how: &str) -> Time {
         let (count, n) = (i.features.len(), i.cameras.len());
         let none = vec![(); count];
         let args: [&dyn DynArg; 14] = [
@@ -339,7 +363,7 @@ impl<'a, D: Driver> Bench<'a, D> {
             &i.features,
             &vec![[0.0; 2]; count],
         ];
-        let name = format!("BA gradient, {n} cameras, {count} observations");
+        let name = format!("BA gradient, {n} cameras, {count} observations{how}");
         let differentiable = ba::CAMERA * n + 3 * i.points.len() + count;
         let floor = Floor { numbers: 2 * differentiable + 4 * count, arithmetic_milliseconds: None };
         self.gradient(name, &(ba::objective::ir(), ADJOINT), &args, &[3, 5, 7], floor)

@@ -339,7 +339,8 @@ fn the_report_of_a_gpu_on_the_emulator() {
         "wave: gradient of 30 steps by treeverse",
         "wave: gradient of 30 steps by B",
     ];
-    for program in programs.into_iter().chain(waves) {
+    let ways = ["BA gradient, 2 cameras, 40 observations, cameras by segmented"];
+    for program in programs.into_iter().chain(waves).chain(ways) {
         let named = |row: &serde_json::Value| row["name"].as_str().unwrap().starts_with(program);
         let row = rows("times").into_iter().find(named).unwrap_or_else(|| panic!("{program}"));
         assert!(row["milliseconds"]["Ok"].as_f64().unwrap() > 0.0, "{row}");
