@@ -99,3 +99,58 @@ fn references_are_passed_on_by_name() {
         assert_eq!((pair.a, all), (1.0, [10.0]));
     }
 }
+
+#[reversible]
+fn product<T: Real>(y: &mut T, a: &T, b: &T) {
+    *y += *a * b.sin();
+}
+
+#[reversible]
+fn products<T: Real>(y: &mut T, a: ArrayView1<T>, b: ArrayView1<T>) {
+    for j in par(0..a.len()) {
+        *y += a[j] * b[j].sin();
+    }
+}
+
+/// Calls that read two parts of a variable: apart, surely the same, and only sometimes.
+#[reversible]
+fn of_parts<T: Real>(y: &mut [T], x: ArrayView2<T>, p: &[Pair<T>]) {
+    for i in 1..x.nrows() {
+        product(&mut y[0], &x[[i - 1, 0]], &x[[i, 0]]);
+        product(&mut y[0], &x[[i, 1]], &x[[i - i % 2, 1]]);
+        product(&mut y[0], &x[[i, 2]], &x[[i, 2]]);
+        products(&mut y[0], &x.row(i - 1), &x.row(i));
+        products(&mut y[0], &x.row(i), &x.row(i));
+        products(&mut y[0], x.slice(s![i, ..2]), x.slice(s![i, 2..4]));
+        products(&mut y[0], x.slice(s![i, ..3]), x.slice(s![i, 1..4]));
+        product(&mut y[0], &p[i].a, &p[i].b);
+    }
+    for i in par(1..y.len()) {
+        product(&mut y[i], &x[[i - 1, 0]], &x[[i, 0]]);
+        products(&mut y[i], &x.row(i - 1), &x.row(i));
+        product(&mut y[i], &p[i].a, &p[i - 1].b);
+    }
+}
+
+#[test]
+fn calls_may_read_two_parts_of_a_variable() {
+    let x = ndarray::Array2::from_shape_fn((40, 4), |(i, j)| (0.7 * (4 * i + j) as f64).sin());
+    let p: Vec<Pair<f64>> = (0..40).map(|i| Pair { a: 0.1 * i as f64, b: (0.3 * i as f64).cos() }).collect();
+    let (y, seed) = (vec![0.0; 40], (0..40).map(|i| 1.0 + 0.1 * i as f64).collect::<Vec<f64>>());
+    let mut found = devices().map(|device| {
+        let report = of_parts::check_gradient(&*device, &y, x.view(), &p).unwrap();
+        assert!(report.passed(), "{report}");
+        let g = of_parts::vjp(&*device, &seed, &y, x.view(), &p).unwrap();
+        (g.y, g.x_bar, format!("{:?}", g.p_bar))
+    });
+    // sums of threads in their order
+    let run = |device: &dyn Device| of_parts::vjp(device, &seed, &y, x.view(), &p).unwrap();
+    let ordered = [run(&Cpu::new().deterministic(true)), run(&Interpreter::new())];
+    assert_eq!(ordered[0].x_bar, ordered[1].x_bar);
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(1.0);
+    let [cpu, interpreter] = &mut found;
+    assert!(cpu.1.iter().zip(&interpreter.1).all(|(a, b)| close(*a, *b)), "{cpu:?} {interpreter:?}");
+    // by hand: the derivative of x[0, 0] sin(x[1, 0]), in the loop and in both loops over rows, and y's own of rows
+    let by_hand = seed[0] * 2.0 * x[[1, 0]].sin() + seed[1] * 2.0 * x[[1, 0]].sin();
+    assert!(close(cpu.1[[0, 0]], by_hand), "{} {by_hand}", cpu.1[[0, 0]]);
+}

@@ -27,6 +27,7 @@ pub(super) use pullback::{bind, each_element_used, elements_used, inside, merge_
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::repeated::Tried;
+use crate::check::overlap::Values;
 use crate::ir::{
     Class, Derived, Expr, ExprKind, Function, GenericKind, Mode, Place, Stmt, Type, Var, VarId, VarKind,
 };
@@ -68,11 +69,13 @@ pub(crate) fn adjoint_function(function: &Function, form: Adjoint) -> Function {
 }
 
 /// The adjoint while it is being made.
-struct Builder {
+struct Builder<'f> {
     /// The function made: its variables are the source's with the same ids, then the new ones.
     out: Function,
     /// The shadow of each source variable that has one in scope.
     shadows: BTreeMap<VarId, VarId>,
+    /// What tells the source's places apart.
+    values: Values<'f>,
     /// Source variables that carry a derivative.
     active: BTreeSet<VarId>,
     /// Shadows of arrays that are constants, for calls to leave what they find in.
@@ -90,11 +93,12 @@ struct Builder {
     complex: bool,
 }
 
-impl Builder {
-    fn new(function: &Function, form: Adjoint) -> Builder {
+impl<'f> Builder<'f> {
+    fn new(function: &'f Function, form: Adjoint) -> Builder<'f> {
         Builder {
             out: Function { body: Vec::new(), ..function.clone() },
             shadows: BTreeMap::new(),
+            values: Values::of(function),
             active: crate::facts::active_vars(function),
             spares: BTreeMap::new(),
             zero: BTreeSet::new(),
@@ -144,7 +148,7 @@ impl Builder {
     }
 }
 
-impl Naming for Builder {
+impl Naming for Builder<'_> {
     fn known(&mut self) -> Known<'_> {
         Known { out: &mut self.out, active: &mut self.active, elements: &mut self.elements }
     }

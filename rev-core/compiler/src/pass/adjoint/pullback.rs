@@ -125,7 +125,7 @@ fn any_shadow() -> Type {
     Type::Shadow(Box::new(Type::Unknown))
 }
 
-impl Builder {
+impl Builder<'_> {
     /// Updates of the shadows of what `e` reads, for a cotangent of its value.
     pub(super) fn pull(&mut self, e: &Expr, c: Cotangent) -> Block {
         let own = self.with_own_names(e);
@@ -345,7 +345,7 @@ impl Builder {
         c: Cotangent,
         several: bool,
         node: &Node,
-        f: impl FnOnce(&mut Builder, Expr) -> Block,
+        f: impl FnOnce(&mut Self, Expr) -> Block,
     ) -> Block {
         let base = self.scaled(c);
         if is_part(&base) || !several && height(&base) <= STEP {
@@ -368,7 +368,7 @@ impl Builder {
         &mut self,
         mut c: Cotangent,
         several: bool,
-        f: impl FnOnce(&mut Builder, Cotangent) -> Block,
+        f: impl FnOnce(&mut Self, Cotangent) -> Block,
     ) -> Block {
         match c.coef.take() {
             Some(coef) if several && !is_trivial(&coef) || height(&coef) > STEP => {
@@ -431,7 +431,7 @@ impl Builder {
         if guards.len() < 2 && is_short(&cond) {
             return (cond, guards);
         }
-        let mut named = |b: &mut Builder, value: Expr| {
+        let mut named = |b: &mut Self, value: Expr| {
             let var = b.new_binding("g", Type::BOOL);
             names.push((var, value));
             Expr::read(Place::var(var))

@@ -37,7 +37,7 @@ struct Savepoint {
     zero: BTreeSet<VarId>,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn save(&self) -> Savepoint {
         // every field is named here and in `restore`: a new one belongs to the savepoint, or is said not to
         let Builder {
@@ -50,6 +50,7 @@ impl Builder {
             form: _,
             elements: _,
             fusing: _,
+            values: _,
             complex: _,
         } = self;
         Savepoint {
@@ -72,6 +73,7 @@ impl Builder {
             form: _,
             elements: _,
             fusing: _,
+            values: _,
             complex: _,
         } = self;
         out.vars.truncate(to.vars);

@@ -2,6 +2,7 @@
 
 use super::pullback::{shadow_scope, Cotangent};
 use super::Builder;
+use crate::check::overlap::{overlap, Overlap};
 use crate::check::type_of;
 use crate::ir::{
     Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Parallel, Place, Range, Release, Stmt,
@@ -11,7 +12,7 @@ use crate::ops::{Func, Instr, InstrAdjoint};
 use crate::pass::inverse_block;
 use crate::pass::values::Naming;
 
-impl Builder {
+impl Builder<'_> {
     /// The adjoint of a sequence of statements: in reverse order.
     pub(super) fn block(&mut self, block: &[Stmt]) -> Block {
         block.iter().rev().flat_map(|s| self.stmt(s)).collect()
@@ -222,8 +223,8 @@ impl Builder {
     }
 
     /// A call: the callee's adjoint, each argument followed by its shadow. A value argument gets a
-    /// name, and a shadow of its own that is then pulled back; so does a place whose variable
-    /// several arguments read, since two arguments may not accumulate into one place.
+    /// name, and a shadow of its own that is then pulled back; so does a place of which
+    /// another argument may read a part, since two arguments may not accumulate into one element.
     ///
     /// Where the cotangents of everything that the callee writes are zero, so are all that its
     /// adjoint would give: what is left is the uncall.
@@ -242,7 +243,7 @@ impl Builder {
             match &arg.value {
                 ArgValue::Place(place) => {
                     let shadow =
-                        self.arg_shadow(place, arg.mode, shares_variable(args, k), &mut scopes, &mut after);
+                        self.arg_shadow(place, arg.mode, self.shares(args, k), &mut scopes, &mut after);
                     call_args.push(arg.clone());
                     call_args.push(Arg { mode: arg.mode.of_shadow(), value: ArgValue::Place(shadow) });
                 }
@@ -292,6 +293,17 @@ impl Builder {
             }
             ArgValue::Place(_) | ArgValue::Expr(_) => true,
         }
+    }
+
+    /// Whether another argument that is read by reference may share an element.
+    fn shares(&self, args: &[Arg], k: usize) -> bool {
+        let read = |arg: usize| match (&args[arg].value, args[arg].mode) {
+            (ArgValue::Place(place), Mode::Read) => Some(place),
+            _ => None,
+        };
+        let meets = |own: &Place, other: &Place| overlap(own, other, &self.values) != Overlap::Distinct;
+        let others = (0..args.len()).filter(|&other| other != k).filter_map(read);
+        read(k).is_some_and(|own| others.into_iter().any(|other| meets(own, other)))
     }
 
     /// The shadow that is passed for a place. In place of a constant's own, which stays as it is, a call is given
@@ -447,14 +459,4 @@ impl Scope {
         let body = shadow_scope(self.var, self.shadow, body);
         vec![Stmt::new(StmtKind::Let { var: self.var, expr: self.value, body })]
     }
-}
-
-/// Whether another argument that is read by reference has the same variable.
-fn shares_variable(args: &[Arg], k: usize) -> bool {
-    let var = |a: &Arg| match (&a.value, a.mode) {
-        (ArgValue::Place(p), Mode::Read) => Some(p.var),
-        _ => None,
-    };
-    let own = var(&args[k]);
-    own.is_some() && args.iter().enumerate().any(|(j, a)| j != k && var(a) == own)
 }
