@@ -1,6 +1,6 @@
 //! How a parallel loop is shared by threads where the order of sums is free.
 //!
-//! The first iterations run on the calling thread and are timed. From what is left, and what copies of
+//! The first iterations run on the calling thread and are timed, twice as many again as long as that is too short to say anything. From what is left, and what copies of
 //! the targets cost, follows how many threads are worth their while; often none but this one. Then each
 //! thread takes parts of the range from a common counter, large ones first, until there is none left, so
 //! that threads that are held up leave their share to the others.
@@ -38,6 +38,9 @@ const FIRST: usize = 64;
 /// About how long to time them where that part is longer, in nanoseconds: no other thread works meanwhile.
 const TIMED: f64 = 4e4;
 
+/// The least time that says what the others take, in nanoseconds: the first ones wait for memory.
+const SURE: f64 = 1e4;
+
 /// Runs a loop of iterations of about `weight` operations, `group` of them at once where it runs in lanes, on up
 /// to `workers` threads. It is cut between groups: iterations that make none run one after the other, each for
 /// the price of many.
@@ -73,12 +76,19 @@ where
         (visits, guess, 1)
     } else {
         let enough = (TIMED / (weight as f64 * OPERATION)) as usize;
-        let timed = (count / FIRST).min(enough.max(1));
-        let (first, rest) = visits.split_at(whole_groups(timed, group).max(group));
+        let mut next = whole_groups((count / FIRST).min(enough.max(1)), group).max(group);
         let start = Instant::now();
-        body(cx, first, targets)?;
-        let each = start.elapsed().as_nanos() as f64 / first.count() as f64;
-        let workers = worthwhile(each * rest.count() as f64, cells, workers.min(rest.count()));
+        let mut rest = visits;
+        let each = loop {
+            let (first, others) = rest.split_at(next.min(rest.count()));
+            body(cx, first, targets)?;
+            (rest, next) = (others, 2 * next);
+            let time = start.elapsed().as_nanos() as f64;
+            if time >= SURE || rest.count() <= next {
+                break time / (count - rest.count()) as f64;
+            }
+        };
+        let workers = worthwhile(each * rest.count() as f64, cells, workers.min(rest.count()).max(1));
         (rest, workers, (PART / each) as usize)
     };
     if workers <= 1 {
