@@ -1,9 +1,11 @@
 //! The fused program beside the program and its adjoint, run one after the other: the same bits, and
 //! what is left of their statements.
 
+use rev_core::check::check;
 use rev_core::interp::Machine;
-use rev_core::ir::{Block, Direction, Module, StmtKind};
+use rev_core::ir::{Block, Direction, Module, Span, Stmt, StmtKind};
 use rev_core::pass::fuse;
+use rev_core::text::parse_located;
 use rev_core::tolerance::Options;
 use rev_core::value::{Data, DynArg};
 
@@ -103,15 +105,33 @@ fn a_parallel_loop_and_its_adjoint_meet_across_other_statements() {
     assert_eq!(between.fused().map(|f| f.to_string()), None);
 }
 
+/// Of a call of an adjoint the emitted program says what it restores; of fused programs of callees it knows nothing, nor whether
+/// callees only add to what they are given.
 #[test]
-fn a_program_says_whether_it_calls_what_only_fusing_makes() {
-    let plain = |text: &str| fuse(&module(text).functions["f"]).unwrap().is_plain();
-    let g = "fn g(y: &mut f64, x: f64) { y += sin(x) }";
-    assert!(plain("fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { s += x * x; y += sin(s) } }"));
+fn a_program_without_others_of_its_callees_is_erased_by_directions() {
+    let fused =
+        |text: &str| fuse(&check(parse_located(&text.replace("; ", "\n")).unwrap()).unwrap()).unwrap();
+    let erased = |text: &str| fused(text).erased();
+    let alone = "fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { s += x * x; y += sin(s) } }";
+    assert!(erased(alone).is_some());
     let inside = "fn f(y: &mut f64, x: f64) { managed anc s: f64 = 0.0 { call g(&mut s, x); y += s * s } }";
-    assert!(!plain(&format!("{inside} {g}")));
+    let program = erased(inside).unwrap();
+    assert!(program.to_string().contains("call adjoint g(&mut s, "), "{}", *program);
+    fn adjoint_call(block: &[Stmt]) -> Option<Span> {
+        block.iter().find_map(|stmt| match &stmt.kind {
+            StmtKind::Call { direction, .. } if direction.adjoint > 0 => Some(stmt.span),
+            _ => stmt.blocks().into_iter().find_map(|inner| adjoint_call(inner)),
+        })
+    }
+    assert!(program.forgets(adjoint_call(&program.body).unwrap()));
     let meets = "fn f(y: &mut [f64], x: [f64]) { par for i in 0..len(x) { call g(&mut y[i], x[i]) } }";
-    assert!(!plain(&format!("{meets} {g}")));
+    assert!(erased(meets).is_none());
+    let adds = "fn f(y: &mut f64, x: f64) {
+        managed anc s: f64 = 0.0 { s += x * x; call g(&mut y, x); y += s * s }
+    }";
+    let fused = fused(adds);
+    assert_eq!((fused.accumulates.len(), fused.fuses.len()), (1, 0));
+    assert!(fused.erased().is_none());
 }
 
 /// `g::shadows` is the adjoint of `g`: for an uncall its sign would be wrong.

@@ -46,8 +46,10 @@ pub fn lu<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize]) {
         let to = min(from + BLOCK, a.nrows());
         for k in from..to {
             largest(&mut pivots[k], a.slice(s![k.., k]));
-            for j in 0..a.ncols() {
-                swap(a[[k, j]], a[[k + pivots[k], j]]);
+            if pivots[k] > 0 {
+                for j in 0..a.ncols() {
+                    swap(a[[k, j]], a[[k + pivots[k], j]]);
+                }
             }
             for i in k + 1..a.nrows() {
                 unscale_by(a[[i, k]], a[[k, k]]);

@@ -20,26 +20,12 @@ use crate::limits;
 use crate::ops::Func;
 use crate::plan::lend;
 
-use super::{Erased, Fused};
+use super::Erased;
 use crate::validate::{verified, Form};
 
 impl Erased {
     /// The program with repeated functions of values that don't change computed once.
     pub fn shared(mut self) -> Erased {
-        self.function = share(self.function);
-        self
-    }
-
-    /// The program with the fields lent that its parallel loops use, to be emitted.
-    pub(crate) fn lent(mut self) -> Self {
-        self.function = lend(self.function);
-        self
-    }
-}
-
-impl Fused {
-    /// The program with repeated functions of values that don't change computed once.
-    pub fn shared(mut self) -> Fused {
         self.function = share(self.function);
         self
     }

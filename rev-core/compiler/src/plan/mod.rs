@@ -51,7 +51,7 @@ use std::fmt;
 
 use crate::check::Checked;
 use crate::ir::{Callee, Direction, Function, Stmt, StmtKind, Type};
-use crate::pass::{adjoint, erase, fuse, fuse_proven, inverse, Adjoint, Erased, Forms, Fused, Wanted};
+use crate::pass::{adjoint, erase, fuse, fuse_proven, inverse, Adjoint, Erased, Forms, Wanted};
 
 pub use alike::{Alike, AlikeSoFar, Entered};
 use arrays::handles;
@@ -113,7 +113,7 @@ pub struct Fusion {
     /// Whether it serves with checks too: the function claims nothing.
     pub checked: bool,
     /// The program.
-    pub function: Fused,
+    pub function: Erased,
 }
 
 /// The order from which derivatives have one form, that restores the state, and none for lanes: nearly all that is emitted would be
@@ -178,7 +178,7 @@ fn fusion(function: &Function) -> Option<Fusion> {
         Some(fused) => (true, fused),
         None => (false, fuse(function)?),
     };
-    fused.is_plain().then(|| Fusion { checked, function: fused.shared().lent() })
+    fused.erased().map(|fused| Fusion { checked, function: fused.shared().lent() })
 }
 
 impl Program {

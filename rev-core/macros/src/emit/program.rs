@@ -49,7 +49,7 @@ pub fn fused(scope: &Scope, signature: &Signature, fused: &plan::Fusion) -> Toke
     let scope = &Scope { sided: true, ..*scope };
     let passed = passed_params(signature, direction, scope.p);
     let entry = entry(scope, signature, function, &name, direction);
-    let statements = statements(scope, function, &passed, None);
+    let statements = statements(scope, function, &passed, Some(function));
     named(scope, signature, function, (&name, direction), &quote!(#entry #statements __Ok(())))
 }
 

@@ -67,6 +67,12 @@ impl Erased {
         Erased { function, forgetful: BTreeSet::new(), following: BTreeSet::new() }
     }
 
+    /// A program of whose calls of adjoints these restore nothing that is read.
+    pub(super) fn forgetting(function: Function, mut forgetful: BTreeSet<Span>) -> Erased {
+        forgetful.retain(|s| s.is_some());
+        Erased { forgetful, ..Erased::whole(function) }
+    }
+
     /// Whether nobody reads the state that the calls of adjoints at a place in the source restore, so
     /// that the callee's [`Wanted::Shadows`] will do.
     pub fn forgets(&self, call: Span) -> bool {

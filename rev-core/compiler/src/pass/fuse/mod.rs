@@ -27,13 +27,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{accumulated_by, written_params, PassedOn};
 use crate::ir::{
-    Arg, ArgValue, Block, Callee, Derived, Direction, Function, FunctionPath, Mode, Place, Stmt, StmtKind,
-    UpdateOp, Var, VarId, VarKind,
+    Arg, ArgValue, Block, Callee, Derived, Direction, Function, FunctionPath, Mode, Place, Span, Stmt,
+    StmtKind, UpdateOp, Var, VarId, VarKind,
 };
 use crate::pass::{fresh_names, verified_adjoint, Adjoint};
 use crate::validate::{verified, Form};
 
-use super::erase::{claims, erase_marking, erase_watched, written_out, Wanted};
+use super::erase::{claims, erase_marking, erase_watched, written_out, Erased, Wanted};
 use crate::check::overlap::Values;
 use merge::Merge;
 
@@ -48,20 +48,13 @@ pub struct Fused {
 }
 
 impl Fused {
-    /// Whether it calls no other programs of its callees than those that directions name.
-    pub fn is_plain(&self) -> bool {
-        fn plain(block: &Block) -> bool {
-            block.iter().all(|s| {
-                let named = match &s.kind {
-                    StmtKind::Call { callee: Callee::Path(path), .. } => {
-                        path.is(Derived::Fused) || path.is(Derived::Shadows)
-                    }
-                    _ => false,
-                };
-                !named && s.blocks().into_iter().all(plain)
-            })
-        }
-        plain(&self.function.body)
+    /// The program for a backend where a call of an adjoint says what it restores. `None` where it calls other programs of its
+    /// callees than those that directions name, or has to know what these do.
+    pub fn erased(self) -> Option<Erased> {
+        let (mut function, mut forgetful, mut restoring) = (self.function, BTreeSet::new(), BTreeSet::new());
+        by_directions(&mut function.body, &mut forgetful, &mut restoring)?;
+        let forgetful = forgetful.difference(&restoring).copied().collect();
+        self.accumulates.is_empty().then(|| Erased::forgetting(function, forgetful))
     }
 
     /// The function, for a module that is to be run without checks.
@@ -209,6 +202,33 @@ fn distinct_in(out: &mut Function, block: &mut Block, seen: &mut BTreeSet<VarId>
         }
         stmt.blocks_mut().into_iter().for_each(|b| distinct_in(out, b, seen));
     }
+}
+
+/// Makes calls of [`Derived::Shadows`] those of the adjoint again, and notes where they are, and where the adjoints are that
+/// restore the state.
+fn by_directions(
+    block: &mut Block,
+    forgetful: &mut BTreeSet<Span>,
+    restoring: &mut BTreeSet<Span>,
+) -> Option<()> {
+    for stmt in block {
+        let span = stmt.span;
+        if let StmtKind::Call { callee, direction, .. } = &mut stmt.kind {
+            let shadows = match callee {
+                Callee::Path(path) if path.is(Derived::Fused) => return None,
+                Callee::Path(path) => path.without(Derived::Shadows),
+                Callee::Param(_) => None,
+            };
+            if let Some(path) = shadows {
+                (*callee, *direction) = (Callee::Path(path), Direction::ADJOINT);
+                forgetful.insert(span);
+            } else if direction.adjoint > 0 {
+                restoring.insert(span);
+            }
+        }
+        stmt.blocks_mut().into_iter().try_for_each(|b| by_directions(b, forgetful, restoring))?;
+    }
+    Some(())
 }
 
 /// An argument by reference.
