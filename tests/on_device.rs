@@ -186,3 +186,44 @@ fn copies_of_arrays_that_differ_are_errors() {
     state.assign(&OnDevice::new([array, number]));
     assert_eq!((state.arrays().unwrap().len(), state.bytes()), (2, bytes));
 }
+
+#[reversible]
+fn count<T: Real>(n: &mut usize, x: &mut T) {
+    n += 2;
+    x += 1.0;
+}
+
+#[reversible]
+fn powers<T: Real>(y: &mut T, x: T, n: usize) {
+    for _ in 0..n {
+        y += x;
+    }
+}
+
+/// The host runs such loops, and has to know what a program has written before.
+#[test]
+fn a_number_that_a_program_has_written_is_the_bound_of_a_loop() {
+    let gpu = rev::Emulator::new();
+    let counting = gpu.prepare(&count::ir(), Direction::FORWARD, &[&1usize, &0.5]).unwrap();
+    let adding = gpu.prepare(&powers::ir(), Direction::FORWARD, &[&0.0, &0.5, &1usize]).unwrap();
+    let back = gpu.prepare(&count::ir(), Direction::INVERSE, &[&1usize, &0.5]).unwrap();
+    let (n, x) = (counting.upload(0, &1usize).unwrap(), counting.upload(1, &0.5).unwrap());
+    let mut sum = adding.upload(0, &0.0).unwrap();
+    let found = |sum: &rev::cuda::DeviceArray<_>| {
+        let mut found = 0.0;
+        sum.download(&mut found).unwrap();
+        found
+    };
+    counting.run(&[&n, &x]).unwrap();
+    adding.run(&[&sum, &x, &n]).unwrap();
+    assert_eq!(found(&sum), 3.0 * 1.5);
+    let copy = n.try_clone().unwrap();
+    counting.run(&[&n, &x]).unwrap();
+    adding.run(&[&sum, &x, &n]).unwrap();
+    assert_eq!(found(&sum), 3.0 * 1.5 + 5.0 * 2.5);
+    back.run(&[&n, &x]).unwrap();
+    sum.clear().unwrap();
+    adding.run(&[&sum, &x, &n]).unwrap();
+    adding.run(&[&sum, &x, &copy]).unwrap();
+    assert_eq!(found(&sum), 6.0 * 1.5);
+}

@@ -1,13 +1,11 @@
 //! JAX in a process of its own, which is asked for one time after the other.
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use ndarray::Array2;
-use serde::de::DeserializeOwned;
 use serde::Serialize;
 
+use rev_examples::peer::Peer;
 use rev_examples::support::Failure;
 
 /// What is computed of a matrix, with the results from here.
@@ -52,30 +50,18 @@ impl Problem {
     }
 }
 
-/// The process, and the pipes to it.
-pub struct Jax {
-    process: Child,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
+/// The process.
+pub struct Jax(Peer);
 
 impl Jax {
     /// Starts it.
     pub fn start(python: &Path) -> Result<Jax, Failure> {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/factorizations/in_jax.py");
-        let mut command = Command::new(python);
-        let mut process = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        match (process.stdin.take(), process.stdout.take()) {
-            (Some(requests), Some(answers)) => {
-                Ok(Jax { process, requests, answers: BufReader::new(answers) })
-            }
-            _ => Err(Failure::Sizes("no pipe to the interpreter of Python".into())),
-        }
+        Ok(Jax(Peer::start(python, concat!(env!("CARGO_MANIFEST_DIR"), "/factorizations/in_jax.py"))?))
     }
 
     /// Gives it a problem: an error where its results are others.
     pub fn set(&mut self, problem: &Problem) -> Result<(), Failure> {
-        match self.ask::<Option<String>>(Some(problem))? {
+        match self.0.ask::<Option<String>>(&Some(problem))? {
             None => Ok(()),
             Some(message) => Err(Failure::Sizes(format!("{}: {message}", problem.name()))),
         }
@@ -83,24 +69,6 @@ impl Jax {
 
     /// Seconds for the value and the gradient, each taken once.
     pub fn seconds(&mut self) -> Result<[f64; 2], Failure> {
-        self.ask(None)
-    }
-
-    /// A line of JSON for another one.
-    fn ask<T: DeserializeOwned>(&mut self, request: Option<&Problem>) -> Result<T, Failure> {
-        let mut line = serde_json::to_string(&request).map_err(std::io::Error::from)?;
-        line.push('\n');
-        self.requests.write_all(line.as_bytes())?;
-        line.clear();
-        self.answers.read_line(&mut line)?;
-        Ok(serde_json::from_str(&line).map_err(std::io::Error::from)?)
-    }
-}
-
-impl Drop for Jax {
-    fn drop(&mut self) {
-        // there is nothing to do about a process that is gone already
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.0.ask(&None::<Problem>)
     }
 }

@@ -67,8 +67,12 @@ pub struct RunOptions {
 impl RunOptions {
     /// The device to run on.
     pub fn open(&self) -> Result<Box<dyn Device>, rev::Error> {
-        let options = Options { checks: self.checked, threads: Some(self.threads()), ..Options::default() };
-        self.device.open(options)
+        self.device.open(self.of_device())
+    }
+
+    /// How the device runs.
+    pub fn of_device(&self) -> Options {
+        Options { checks: self.checked, threads: Some(self.threads()), ..Options::default() }
     }
 
     /// The number of threads to run on.

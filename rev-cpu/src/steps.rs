@@ -20,6 +20,8 @@ pub struct Steps<I> {
 
 /// The values of a loop that can be cut in two.
 pub trait Visits: Copy + Send + Sync + IntoIterator {
+    /// Whether values that follow each other upwards are one apart, whatever the loop.
+    const CONSECUTIVE: bool;
     /// The number of values.
     fn count(self) -> usize;
     /// The first `k` values and the rest.
@@ -97,6 +99,7 @@ macro_rules! consecutive {
         where
             Range<I>: DoubleEndedIterator<Item = I>,
         {
+            const CONSECUTIVE: bool = true;
             #[inline]
             fn count(self) -> usize {
                 if self.start < self.end { wide(self.end.minus(self.start)) as usize } else { 0 }
@@ -180,6 +183,7 @@ fn divided<I: Integer, S: Integer>(reach: I, step: S) -> (usize, I) {
 }
 
 impl<I: Integer> Visits for Steps<I> {
+    const CONSECUTIVE: bool = false;
     #[inline(always)]
     fn count(self) -> usize {
         self.count

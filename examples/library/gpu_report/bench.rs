@@ -15,7 +15,7 @@ use rev::Error;
 use rev_kernels::{ba, bessel, gmm};
 
 use super::report::Time;
-use super::wave::{Method, Wave};
+use super::wave::{cotangents, gradient, wave, Method};
 use super::Options;
 
 const ADJOINT: Direction = Direction::ADJOINT;
@@ -226,21 +226,21 @@ impl<'a, D: Driver> Bench<'a, D> {
         const BACK: usize = 8 + 6 + 10 + 6;
         let all = cells * cells;
         let names = ["", ", adjoint"].map(|what| format!("wave, {cells} x {cells} cells: a step{what}"));
-        let wave = match Wave::new(self.gpu, cells, steps) {
+        let each = self.options.size(200, 2);
+        let wave = match wave(self.gpu, cells, steps.max(each * (self.options.repeat + 1))) {
             Ok(wave) => wave,
             Err(e) => return names.map(|name| self.time(name, Err(e.to_string()), 0)).into(),
         };
-        let each = self.options.size(200, 2);
         let steps_of = |work: &dyn Fn() -> Result<(), Error>| {
             self.shortest(|| (0..each).try_for_each(|_| work()))
                 .map(|ms| ms / each as f64)
                 .map_err(|e| e.to_string())
         };
         let run = || {
-            let (field, bars) = (RefCell::new(wave.field()?), RefCell::new(wave.cotangent()?));
+            let (field, bars) = (RefCell::new(wave.field()?), RefCell::new(cotangents(&wave, cells)?));
             Ok::<_, Error>([
-                steps_of(&|| wave.advance(0, &mut field.borrow_mut())),
-                steps_of(&|| wave.back(0, &mut field.borrow_mut(), &mut bars.borrow_mut())),
+                steps_of(&|| wave.advance(&mut field.borrow_mut())),
+                steps_of(&|| wave.back(&mut field.borrow_mut(), &mut bars.borrow_mut())),
             ])
         };
         let found = run().unwrap_or_else(|e| [Err(e.to_string()), Err(e.to_string())]);
@@ -252,7 +252,7 @@ impl<'a, D: Driver> Bench<'a, D> {
             .collect();
         for method in Method::ALL {
             let start = Instant::now();
-            let done = wave.gradient(&method, steps as u64).map_err(|e| e.to_string());
+            let done = gradient(&wave, &method, cells, steps as u64).map_err(|e| e.to_string());
             let peak = done.as_ref().map_or(String::new(), |states| format!(" ({states} at most)"));
             let name = format!("wave: gradient of {steps} steps by {}{peak}", method.name());
             let milliseconds = done.map(|_| start.elapsed().as_secs_f64() * 1e3);

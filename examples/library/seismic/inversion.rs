@@ -11,13 +11,13 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use argmin_checkpointing_file::FileCheckpoint;
 use indicatif::ProgressBar;
-use rev::checkpoint::{CheckpointError, Report, Run};
-use rev::device::Device;
+use rev::checkpoint::{Report, Run};
 use rev::prelude::*;
 use rev::schedule::Action;
 use rev_kernels::wave::Medium;
 use serde::{Deserialize, Serialize};
 
+use super::place::Place;
 use super::survey::{part, Survey, BOUNDS, TOP};
 use rev_examples::support::Failure;
 
@@ -35,7 +35,7 @@ pub struct Spent {
     pub gradients: u64,
     /// Of the last one.
     pub report: Option<Report>,
-    failed: Option<CheckpointError>,
+    failed: Option<Failure>,
 }
 
 /// The misfit, relative to that of silence, as a function of a number for each cell below the sources.
@@ -45,7 +45,7 @@ pub struct Spent {
 #[derive(Clone)]
 pub struct Problem<'a> {
     survey: &'a Survey,
-    device: &'a dyn Device,
+    place: &'a dyn Place,
     schedule: &'a [Action],
     bar: &'a ProgressBar,
     /// The last point, with its misfit and gradient: a line search asks for both.
@@ -60,11 +60,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<'a> Problem<'a> {
     pub fn new(
         survey: &'a Survey,
-        device: &'a dyn Device,
+        place: &'a dyn Place,
         schedule: &'a [Action],
         bar: &'a ProgressBar,
     ) -> Problem<'a> {
-        Problem { survey, device, schedule, bar, known: RefCell::new(None), spent: Arc::default() }
+        Problem { survey, place, schedule, bar, known: RefCell::new(None), spent: Arc::default() }
     }
 
     pub fn spent(&self) -> MutexGuard<'_, Spent> {
@@ -87,18 +87,18 @@ impl<'a> Problem<'a> {
     }
 
     /// The misfit of a point by the wave alone.
-    pub fn misfit(&self, x: &[f64]) -> Result<f64, rev::Error> {
+    pub fn misfit(&self, x: &[f64]) -> Result<f64, Failure> {
         let medium = self.medium(x);
         let mut sum = 0.0;
         for (source, record) in self.survey.records.iter().enumerate() {
-            let heard = self.survey.listen(self.device, &medium, source)?;
+            let heard = self.place.listen(self.survey, &medium, source)?;
             sum += heard.iter().zip(record).map(|(a, b)| (a - b) * (a - b) / 2.0).sum::<f64>();
         }
         Ok(sum / self.survey.loudness())
     }
 
     /// The misfit of a point and its gradient.
-    pub fn gradient_at(&self, x: &[f64]) -> Result<(f64, Vector), CheckpointError> {
+    pub fn gradient_at(&self, x: &[f64]) -> Result<(f64, Vector), Failure> {
         let [a, b] = BOUNDS.map(|v| v * v);
         let medium = self.medium(x);
         let (mut misfit, mut by_c) = (0.0, Array2::zeros(medium.c.dim()));
@@ -111,7 +111,7 @@ impl<'a> Problem<'a> {
             });
             self.bar.set_message(format!("gradient {}", self.spent().gradients + 1));
             let (value, gradient, report) =
-                self.survey.misfit(self.device, &medium, source, run, self.schedule)?;
+                self.place.misfit(self.survey, &medium, source, run, self.schedule)?;
             misfit += value;
             by_c += &gradient;
             let mut spent = self.spent();
@@ -251,7 +251,7 @@ pub fn invert(
     saved: Option<Saved>,
 ) -> Result<Found, Failure> {
     let failed = |error: Error| match problem.spent().failed.take() {
-        Some(failed) => Failure::Loop(failed),
+        Some(failed) => failed,
         None => Failure::Sizes(format!("the search: {error}")),
     };
     let (misfits, solver, state) = match saved {
@@ -270,7 +270,7 @@ pub fn invert(
         .run()
         .map_err(failed)?;
     if let Some(failed) = problem.spent().failed.take() {
-        return Err(Failure::Loop(failed));
+        return Err(failed);
     }
     let state = search.state();
     let ended = match state.get_termination_status() {

@@ -1,7 +1,9 @@
 //! A ground from the waves that come back from it: full-waveform inversion in the memory of a few states.
 
 mod inversion;
+mod place;
 mod plot;
+mod speed;
 mod survey;
 mod verify;
 
@@ -11,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use inversion::{invert, Found, Problem, Saved};
-use rev::device::Device;
+use place::Place;
 use rev::prelude::*;
 use rev::schedule::{
     Action, Bennett, Binomial, Counts, Everything, Memory, Online, Plan, Policy, ScheduleError, Top,
@@ -69,9 +71,12 @@ struct Options {
     /// Compare the wave's sums with those of others, and its gradient with finite differences, instead; exit status 1 when off
     #[arg(long, conflicts_with_all = ["speed", "work", "out", "check"])]
     verify: bool,
-    /// Time a step, its adjoint and its twin in plain Rust, instead
+    /// Time a step, its adjoint, its twin in plain Rust and a gradient, instead
     #[arg(long, conflicts_with_all = ["work", "out", "check"])]
     speed: bool,
+    /// Time JAX as well, with this interpreter of Python, on one thread
+    #[arg(long, value_name = "PYTHON", requires = "speed")]
+    jax: Option<PathBuf>,
     #[command(flatten)]
     run: RunOptions,
 }
@@ -183,12 +188,12 @@ fn error(found: &Array2<f64>, truth: &Array2<f64>) -> f64 {
 }
 
 /// A gradient's schedule, and the ground with what is recorded, once all sizes are known to be possible.
-fn prepare(options: &Options, device: &dyn Device) -> Result<(Survey, Vec<Action>), Failure> {
+fn prepare(options: &Options, place: &dyn Place) -> Result<(Survey, Vec<Action>), Failure> {
     options.check()?;
     let mut survey = Survey::new(options.grid, options.steps, options.shots);
     let schedule = options.actions(survey.state_bytes())?;
     for source in 0..options.shots {
-        let heard = survey.listen(device, &survey.truth, source)?;
+        let heard = place.listen(&survey, &survey.truth, source)?;
         survey.records.push(heard);
     }
     if survey.loudness() == 0.0 {
@@ -197,15 +202,16 @@ fn prepare(options: &Options, device: &dyn Device) -> Result<(Survey, Vec<Action
     Ok((survey, schedule))
 }
 
-fn search(options: &Options, device: &dyn Device) -> Result<Outcome, Failure> {
-    let (survey, schedule) = prepare(options, device)?;
+fn search(options: &Options) -> Result<Outcome, Failure> {
+    let place = place::open(&options.run)?;
+    let (survey, schedule) = prepare(options, &*place)?;
     let saved = match options.work.as_ref().filter(|_| options.resume) {
         Some(work) => Saved::load(work, &survey)?,
         None => None,
     };
     let (resumed, folder) = (saved.is_some(), options.run.folder()?);
     let bar = progress(1);
-    let problem = Problem::new(&survey, device, &schedule, &bar);
+    let problem = Problem::new(&survey, &*place, &schedule, &bar);
     let found = invert(&problem, options.iterations, options.work.clone(), saved);
     bar.finish_and_clear();
     let Found { best, misfits, ended } = found?;
@@ -289,18 +295,17 @@ fn print(record: &Record) -> io::Result<()> {
 }
 
 fn run(options: &Options) -> Result<Outcome, Failure> {
-    let device = options.run.open()?;
     if options.verify {
-        let (verified, outcome) = verify::verify(&*device)?;
+        let (verified, outcome) = verify::verify(&*options.run.open()?)?;
         options.run.write_json(&verified)?;
         return Ok(outcome);
     }
     if options.speed {
-        let (threads, rounds) = (options.run.threads(), options.run.repeat);
-        options.run.write_json(&verify::speed(&*device, options.grid, threads, rounds)?)?;
+        options.check()?;
+        options.run.write_json(&speed::speed(options.grid, &options.run, options.jax.as_deref())?)?;
         return Ok(Outcome::Good);
     }
-    search(options, &*device)
+    search(options)
 }
 
 fn main() -> ExitCode {

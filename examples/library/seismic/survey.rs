@@ -1,10 +1,8 @@
 //! The ground, what is sent into it and what comes back.
 
-use rev::checkpoint::{in_place, CheckpointError, Progress, Report, Run};
-use rev::device::Device;
+use rev::checkpoint::Progress;
 use rev::prelude::*;
-use rev::schedule::Action;
-use rev_kernels::wave::{advance, back, filled, ricker, zero_bars, Bars, Field, Layer, Medium};
+use rev_kernels::wave::{ricker, Layer, Medium};
 
 /// Cells of the absorbing layer at each edge.
 pub const EDGE: usize = 12;
@@ -78,17 +76,6 @@ impl Survey {
         [self.truth.c.nrows(), self.wavelet.len(), self.sources.len()]
     }
 
-    /// What the receivers hear of a source in a ground.
-    pub fn listen(&self, device: &dyn Device, medium: &Medium, source: usize) -> Result<Array2<f64>, Error> {
-        let mut record = Array2::zeros((self.wavelet.len(), self.receivers.len()));
-        let mut field = filled(medium.c.dim(), 0.0);
-        for (amount, mut row) in self.wavelet.iter().zip(record.outer_iter_mut()) {
-            advance(device, &mut field, medium, (self.sources[source], *amount))?;
-            row.iter_mut().zip(&self.receivers).for_each(|(heard, at)| *heard = field.1[*at]);
-        }
-        Ok(record)
-    }
-
     /// Half the sum of the records' squares: the misfit of silence.
     pub fn loudness(&self) -> f64 {
         self.records.iter().flatten().map(|heard| heard * heard / 2.0).sum()
@@ -97,39 +84,6 @@ impl Survey {
     /// The bytes of a state.
     pub fn state_bytes(&self) -> u64 {
         4 * 8 * self.truth.c.len() as u64
-    }
-
-    /// Half the sum of the squares of what one source's record differs by, and its gradient by the squared speeds.
-    pub fn misfit(
-        &self,
-        device: &dyn Device,
-        medium: &Medium,
-        source: usize,
-        run: Run<'_>,
-        schedule: &[Action],
-    ) -> Result<(f64, Array2<f64>, Report), CheckpointError> {
-        let sent = |step: u64| (self.sources[source], self.wavelet[step as usize]);
-        let mut step = in_place(
-            |n, field: &mut Field<f64>| Ok(advance(device, field, medium, sent(n))?),
-            |n, field: &Field<f64>, (bars, misfit): &mut (Bars, f64)| {
-                for (at, heard) in self.receivers.iter().zip(self.records[source].row(n as usize)) {
-                    let off = field.1[*at] - heard;
-                    *misfit += off * off / 2.0;
-                    bars.0 .1[*at].0[0] += off;
-                }
-                Ok(())
-            },
-            |n, field: &mut Field<f64>, (bars, _): &mut (Bars, f64)| {
-                back(device, field, bars, medium, sent(n))?;
-                Ok(())
-            },
-        );
-        let cells = medium.c.dim();
-        let mut cotangent = (zero_bars(cells), 0.0);
-        let steps = self.wavelet.len() as u64;
-        let report =
-            run.gradient(schedule.iter().copied(), steps, &mut step, filled(cells, 0.0), &mut cotangent)?;
-        Ok((cotangent.1, cotangent.0 .1.mapv(|bar| bar.0[0]), report))
     }
 }
 

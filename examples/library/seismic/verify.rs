@@ -1,12 +1,10 @@
-//! The wave's numbers: those of others, differences, the transpose; and its speed.
-
-use std::time::Instant;
+//! The wave's numbers: those of others, differences, the transpose.
 
 use rev::checkpoint::{in_place, Run};
 use rev::device::Device;
 use rev::prelude::*;
 use rev::schedule::Binomial;
-use rev_kernels::wave::{advance, back, filled, plain, ricker, zero_bars, Bars, Field, Layer, Medium};
+use rev_kernels::wave::{advance, back, filled, ricker, zero_bars, Bars, Field, Layer, Medium};
 use serde::Serialize;
 
 use rev_examples::support::{number, Failure, Outcome, Report};
@@ -101,13 +99,14 @@ fn gradient_difference(device: &dyn Device) -> Result<f64, Failure> {
 }
 
 /// Numbers in every cell.
-fn uneven(cells: (usize, usize), seed: f64) -> Field<f64> {
+pub fn uneven(cells: (usize, usize), seed: f64) -> Field<f64> {
     let one =
         |k: f64| Array2::from_shape_fn(cells, |(i, j)| (seed + k + 0.9 * i as f64 + 0.4 * j as f64).sin());
     (one(0.1), one(0.5), one(0.9), one(1.7))
 }
 
-fn bars_of(field: &Field<f64>) -> Bars {
+/// Cotangents of one number each.
+pub fn bars_of(field: &Field<f64>) -> Bars {
     let bar = |a: &Array2<f64>| a.mapv(|x| Batch([x]));
     let mut bars = zero_bars(field.0.dim());
     bars.0 = (bar(&field.0), bar(&field.1), bar(&field.2), bar(&field.3));
@@ -150,80 +149,4 @@ pub fn verify(device: &dyn Device) -> Result<(Verified, Outcome), Failure> {
         && dot_product_difference < TOLERANCE[0];
     let outcome = if good { Outcome::Good } else { Outcome::CheckFailed };
     Ok((Verified { sum_all, sum_last, gradient_difference, dot_product_difference }, outcome))
-}
-
-/// Milliseconds, the shortest of several runs that took turns.
-#[derive(Serialize)]
-pub struct Speed {
-    grid: usize,
-    threads: usize,
-    plain_step_ms: f64,
-    step_ms: f64,
-    /// Of the adjoint alone, from the state after a step.
-    adjoint_ms: f64,
-    /// Of copying as many bytes as a step reads and writes.
-    copy_ms: f64,
-    step_to_plain: f64,
-    adjoint_to_step: f64,
-    /// The step's share of the bandwidth of a copy.
-    bandwidth_share: f64,
-}
-
-/// Times a step, its adjoint, the twin's and a copy.
-pub fn speed(device: &dyn Device, grid: usize, threads: usize, rounds: usize) -> Result<Speed, Failure> {
-    let cells = (grid, grid);
-    let layer = Layer { cells: 12, speed: 1000.0, reflection: 0.2 };
-    let medium = Medium::new(Array2::from_elem(cells, 1000.0), 0.05, (20.0, 20.0), layer);
-    let start = uneven(cells, 0.3);
-    // a step reads `before`, `u`, `φ`, `ψ`, `c`, and `u` and `c` again, and writes `before`, `φ` and `ψ`: 10 matrices
-    let (from, mut to) = (Array2::from_elem((5 * grid, grid), 1.0), Array2::from_elem((5 * grid, grid), 2.0));
-    let source = (SOURCE.map(|k: usize| k.min(grid - 1)), 0.0);
-    let mut best = [f64::INFINITY; 4];
-    let repeat = (2_000_000 / (grid * grid)).max(1);
-    for _ in 0..rounds {
-        // an adjoint uses the field up, and numbers that have become too small are slow
-        let (mut twin, mut field, mut bars) = (start.clone(), start.clone(), bars_of(&start));
-        let mut timed = |k: usize, work: &mut dyn FnMut() -> Result<(), Error>| -> Result<(), Error> {
-            let start = Instant::now();
-            for _ in 0..repeat {
-                work()?;
-            }
-            best[k] = best[k].min(start.elapsed().as_secs_f64() * 1e3 / repeat as f64);
-            Ok(())
-        };
-        timed(0, &mut || {
-            plain::step(&mut twin, &medium);
-            Ok(())
-        })?;
-        timed(1, &mut || advance(device, &mut field, &medium, source))?;
-        timed(2, &mut || back(device, &mut field, &mut bars, &medium, source).map(drop))?;
-        timed(3, &mut || {
-            to.assign(std::hint::black_box(&from));
-            std::hint::black_box(&to);
-            Ok(())
-        })?;
-    }
-    let [plain_step_ms, step_ms, adjoint_ms, copy_ms] = best;
-    let speed = Speed {
-        grid,
-        threads,
-        plain_step_ms,
-        step_ms,
-        adjoint_ms,
-        copy_ms,
-        step_to_plain: step_ms / plain_step_ms,
-        adjoint_to_step: adjoint_ms / step_ms,
-        bandwidth_share: copy_ms / step_ms,
-    };
-    let mut report = Report::new(format!("{grid} x {grid} cells, threads: {threads}"), &["", "ms", "ratio"]);
-    report.row(["the twin's step".into(), number(plain_step_ms), String::new()]);
-    report.row(["step, of the twin's".into(), number(step_ms), format!("{:.2}", speed.step_to_plain)]);
-    report.row(["adjoint, of a step".into(), number(adjoint_ms), format!("{:.2}", speed.adjoint_to_step)]);
-    report.row([
-        "copy of as much, of a step".into(),
-        number(copy_ms),
-        format!("{:.2}", speed.bandwidth_share),
-    ]);
-    report.print()?;
-    Ok(speed)
 }

@@ -79,7 +79,19 @@ impl<V: Visits, const LANES: usize> Groups<V, LANES> {
         }
         match parts {
             0 => Ok(()),
-            _ => body(Group::part(parts), part),
+            _ => body(Group::part(parts), Self::stepped(part)),
+        }
+    }
+
+    /// The values with a step that the compiler knows, if there is one: where the groups were made it doesn't see.
+    #[inline(always)]
+    fn stepped(values: Lin<V::Item>) -> Lin<V::Item>
+    where
+        V::Item: Integer,
+    {
+        match V::CONSECUTIVE {
+            true => Lin { step: V::Item::one(), ..values },
+            false => values,
         }
     }
 
@@ -95,7 +107,7 @@ impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES>
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let group = self.next;
+        let group = Self::stepped(self.next);
         self.next.first = group.first.plus(self.advance);
         Some(group)
     }

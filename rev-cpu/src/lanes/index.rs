@@ -151,13 +151,20 @@ impl Index for Lin<usize> {
     }
     #[inline(always)]
     fn beyond<S: Isa>(self, _: S, m: LaneMask, extent: usize) -> LaneMask {
-        // the mask's first and last lane in range, and everything between them between the two
-        let steady = (self.step as isize).unsigned_abs() <= SMALL && extent <= isize::MAX as usize;
         let (first, last) = (m.trailing_zeros() as usize, m.checked_ilog2().unwrap_or(0) as usize);
-        if steady && Lin::at(self, first) < extent && Lin::at(self, last) < extent {
-            return 0;
+        let in_range = match self.step {
+            // one comparison, with what is the same for all groups
+            1 => Lin::at(self, first) < extent.saturating_sub(last.saturating_sub(first)),
+            // the mask's first and last lane in range, and everything between them between the two
+            _ => {
+                let steady = (self.step as isize).unsigned_abs() <= SMALL && extent <= isize::MAX as usize;
+                steady && Lin::at(self, first) < extent && Lin::at(self, last) < extent
+            }
+        };
+        match in_range {
+            true => 0,
+            false => beyond_one_by_one(self, m, extent),
         }
-        beyond_one_by_one(self, m, extent)
     }
     #[inline(always)]
     fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {

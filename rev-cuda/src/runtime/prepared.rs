@@ -12,7 +12,7 @@ use crate::lower::ArgumentType;
 use crate::plan::Accumulation;
 use rev_core::error::{Cause, Error};
 use rev_core::value::DynArg;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A compiled program that runs on arrays of the device. Nothing is copied and nothing is waited for
 /// unless the program itself has to (a loop whose end is computed on the device, a failure to report).
@@ -58,17 +58,9 @@ impl<D: Driver> Prepared<D> {
             .map_err(|e| about(&name, e))?;
         let room = Room::new(&self.shared.driver, &name, packed.bytes.len())?;
         self.shared.driver.upload(room.address(), &packed.bytes)?;
-        let integer = packed.integer(ty);
-        let content = Mutex::new(content(ty, &packed));
-        Ok(DeviceArray {
-            shared: self.shared.clone(),
-            name,
-            ty: ty.clone(),
-            shape: packed.shape,
-            integer,
-            content,
-            room,
-        })
+        let seen = Mutex::new(Seen::of(ty, &packed));
+        let shape = packed.shape;
+        Ok(DeviceArray { shared: self.shared.clone(), name, ty: ty.clone(), shape, seen, room })
     }
 
     /// Runs the program. Each argument is an array that [`Prepared::upload`] made, of this program or
@@ -98,7 +90,8 @@ impl<D: Driver> Prepared<D> {
         let shapes: Vec<&[usize]> = args.iter().map(|a| a.shape.as_slice()).collect();
         check_shapes(key, &names, &shapes)?;
         let contents: Vec<Option<Content>> = args.iter().map(|a| a.content()).collect();
-        let compiled = self.compiled_for(args, &contents)?;
+        let integers = self.integers(args)?;
+        let compiled = self.compiled_for(args, &integers, &contents)?;
         let mut state = compiled.lock();
         let buffers = &state.loaded.program().buffers;
         for (k, a) in args.iter().enumerate() {
@@ -110,17 +103,26 @@ impl<D: Driver> Prepared<D> {
                 }
             }
         }
-        let given = |a: &&DeviceArray<D>| Given {
-            address: a.room.address(),
-            shape: a.shape.clone(),
-            integer: a.integer,
-        };
         for (k, a) in args.iter().enumerate() {
             if buffers.get(k).is_some_and(|b| b.written) {
-                a.forget_content();
+                a.forget();
             }
         }
-        state.loaded.run_knowing(args.iter().map(given).collect(), &contents, Vec::new())
+        let given = args.iter().zip(integers).map(|(a, integer)| Given {
+            address: a.room.address(),
+            shape: a.shape.clone(),
+            integer,
+        });
+        state.loaded.run_knowing(given.collect(), &contents, Vec::new())
+    }
+
+    /// The integers among the arguments that the program only reads: the host may have to know them.
+    fn integers(&self, args: &[&DeviceArray<D>]) -> Result<Vec<Option<i64>>, Error> {
+        let state = self.compiled.lock();
+        let buffers = &state.loaded.program().buffers;
+        let read = |k: usize| buffers.get(k).is_some_and(|b| !b.written);
+        let one = |(k, a): (usize, &&DeviceArray<D>)| if read(k) { a.integer() } else { Ok(None) };
+        args.iter().enumerate().map(one).collect()
     }
 
     /// The program for what is known about these arrays: another one where their sizes, or how often
@@ -128,15 +130,16 @@ impl<D: Driver> Prepared<D> {
     fn compiled_for(
         &self,
         args: &[&DeviceArray<D>],
+        integers: &[Option<i64>],
         contents: &[Option<Content>],
     ) -> Result<Arc<Compiled<D>>, Error> {
         if self.survey.is_empty() {
             return Ok(self.compiled.clone());
         }
         let of = |k: usize| contents.get(k).cloned().flatten().filter(|_| self.survey.is_index(k));
-        let known = args.iter().enumerate();
+        let known = args.iter().zip(integers).enumerate();
         let known: Vec<Known> = known
-            .map(|(k, a)| Known { shape: a.shape.clone(), integer: a.integer, content: of(k) })
+            .map(|(k, (a, integer))| Known { shape: a.shape.clone(), integer: *integer, content: of(k) })
             .collect();
         if self.shared.measured(&self.survey, &known) == self.compiled.key.options.measured {
             return Ok(self.compiled.clone());
@@ -169,11 +172,36 @@ pub struct DeviceArray<D: Driver> {
     name: String,
     ty: ArgumentType,
     shape: Vec<usize>,
-    /// Its value, where the host's control flow may depend on it.
-    integer: Option<i64>,
-    /// Its bytes, where it may be an index array and nothing has written it since.
-    content: Mutex<Option<Content>>,
+    seen: Mutex<Seen>,
     room: Room<D>,
+}
+
+/// What the host knows of an array's content.
+#[derive(Clone)]
+enum Seen {
+    /// Nothing: it has been written since, or the host never has to know it.
+    Nothing,
+    /// A scalar, which the host's control flow may depend on.
+    Integer(i64),
+    /// What may be an index array.
+    Indices(Content),
+}
+
+impl Seen {
+    fn of(ty: &ArgumentType, packed: &Packed) -> Seen {
+        match ty {
+            ArgumentType::Scalar(_) => packed.integer(ty).map_or(Seen::Nothing, Seen::Integer),
+            ArgumentType::Array(..) if may_be_known(ty) => Seen::Indices(Arc::new(packed.bytes.clone())),
+            _ => Seen::Nothing,
+        }
+    }
+}
+
+/// Whether it is an integer, or a row of integers.
+fn may_be_known(ty: &ArgumentType) -> bool {
+    let leaves = ty.leaves();
+    let row = matches!(ty, ArgumentType::Scalar(_) | ArgumentType::Array(_, 1));
+    row && leaves.len() == 1 && !leaves[0].is_float()
 }
 
 impl<D: Driver> DeviceArray<D> {
@@ -187,12 +215,34 @@ impl<D: Driver> DeviceArray<D> {
         value_bytes(&self.shape, &self.ty)
     }
 
-    fn content(&self) -> Option<Content> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn forget_content(&self) {
-        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    fn content(&self) -> Option<Content> {
+        match &*self.seen() {
+            Seen::Indices(content) => Some(content.clone()),
+            Seen::Nothing | Seen::Integer(_) => None,
+        }
+    }
+
+    /// The value of an integer without axes. Waits for what has written it since the host knew it.
+    fn integer(&self) -> Result<Option<i64>, Error> {
+        let mut seen = self.seen();
+        match &*seen {
+            Seen::Integer(n) => return Ok(Some(*n)),
+            Seen::Nothing if self.shape.is_empty() && may_be_known(&self.ty) => {}
+            Seen::Nothing | Seen::Indices(_) => return Ok(None),
+        }
+        *seen = Seen::of(&self.ty, &Packed { shape: Vec::new(), bytes: self.to_bytes()? });
+        Ok(match *seen {
+            Seen::Integer(n) => Some(n),
+            Seen::Nothing | Seen::Indices(_) => None,
+        })
+    }
+
+    fn forget(&self) {
+        *self.seen() = Seen::Nothing;
     }
 
     /// Copies it to a value of the host of the same type and shape. Waits for what writes it.
@@ -217,8 +267,7 @@ impl<D: Driver> DeviceArray<D> {
         stage(value, &Sample::of(value), &self.ty, room, &mut packed).map_err(|e| about(&self.name, e))?;
         self.same_shape(&packed.shape)?;
         self.shared.driver.upload(self.room.address(), &packed.bytes)?;
-        self.integer = packed.integer(&self.ty);
-        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = content(&self.ty, &packed);
+        *self.seen() = Seen::of(&self.ty, &packed);
         Ok(())
     }
 
@@ -236,8 +285,7 @@ impl<D: Driver> DeviceArray<D> {
             name: self.name.clone(),
             ty: self.ty.clone(),
             shape: self.shape.clone(),
-            integer: self.integer,
-            content: Mutex::new(self.content()),
+            seen: Mutex::new(self.seen().clone()),
             room,
         })
     }
@@ -260,8 +308,8 @@ impl<D: Driver> DeviceArray<D> {
         }
         self.same_shape(&other.shape)?;
         self.shared.driver.copy(self.room.address(), other.room.address(), self.bytes())?;
-        self.integer = other.integer;
-        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = other.content();
+        let seen = other.seen().clone();
+        *self.seen() = seen;
         Ok(())
     }
 
@@ -292,8 +340,7 @@ impl<D: Driver> DeviceArray<D> {
         }
         self.shared.driver.upload(self.room.address(), bytes)?;
         let packed = Packed { shape: self.shape.clone(), bytes: bytes.to_vec() };
-        self.integer = packed.integer(&self.ty);
-        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = content(&self.ty, &packed);
+        *self.seen() = Seen::of(&self.ty, &packed);
         Ok(())
     }
 
@@ -316,8 +363,7 @@ impl<D: Driver> DeviceArray<D> {
     /// A device that is lost.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.shared.driver.clear(self.room.address(), self.bytes())?;
-        self.integer = self.integer.map(|_| 0);
-        self.forget_content();
+        self.forget();
         Ok(())
     }
 }
@@ -333,11 +379,4 @@ fn about(name: &str, error: Error) -> Error {
         }
         other => other.into(),
     }
-}
-
-/// The bytes of what may be an index array.
-fn content(ty: &ArgumentType, packed: &Packed) -> Option<Content> {
-    let leaves = ty.leaves();
-    let integers = matches!(ty, ArgumentType::Array(_, 1)) && leaves.len() == 1 && !leaves[0].is_float();
-    integers.then(|| Arc::new(packed.bytes.clone()))
 }
