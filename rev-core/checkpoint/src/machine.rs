@@ -30,9 +30,13 @@ pub(super) struct Machine<'m, 'w, P: Step> {
     /// What the slots hold. A slot's memory stays when it is empty, for the next state.
     pool: BTreeMap<usize, P::State>,
     full: BTreeSet<usize>,
+    /// The slot whose state the working one is, without a copy of it.
+    lent: Option<usize>,
     files: BTreeMap<usize, u64>,
     /// Where the saved run is that this one goes on from, until it is there.
     resumed: Option<Position>,
+    /// How many steps the states are after those that the schedule names: 0 or 1.
+    ahead: u64,
 }
 
 impl<'m, 'w, P: Step> Machine<'m, 'w, P> {
@@ -49,9 +53,30 @@ impl<'m, 'w, P: Step> Machine<'m, 'w, P> {
             since: 0,
             pool: BTreeMap::new(),
             full: BTreeSet::new(),
+            lent: None,
             files: BTreeMap::new(),
             resumed: None,
+            ahead: 0,
         }
+    }
+
+    /// Has each state in place of the one before it, where adjoints start from the one after a step: the schedule is the same
+    /// with all states moved by one. The working state is there already if it is of a saved run.
+    pub fn go_ahead(&mut self, is_there: bool) -> Result<(), CheckpointError> {
+        let (steps, _) = self.order.length();
+        if !P::FROM_AFTER || steps == 0 {
+            return Ok(());
+        }
+        self.ahead = 1;
+        if is_there {
+            return Ok(());
+        }
+        self.advance(0)
+    }
+
+    fn advance(&mut self, step: u64) -> Result<(), CheckpointError> {
+        let failed = |cause| CheckpointError::Step { step, cause };
+        self.step.advance(step, &mut self.working).map_err(failed)
     }
 
     /// Takes over a saved run, if there is one. Its actions are gone through again, but not done.
@@ -96,20 +121,31 @@ impl<'m, 'w, P: Step> Machine<'m, 'w, P> {
         self.count(&action, within);
         match action {
             Action::Advance { from, to } => {
+                if let Some(state) = self.lent.take().and_then(|n| self.pool.get_mut(&n)) {
+                    state.assign(&self.working);
+                }
+                let (steps, is_known) = self.order.length();
                 for step in from + within..to {
-                    let failed = |cause| CheckpointError::Step { step, cause };
-                    self.step.advance(step, &mut self.working).map_err(failed)?;
+                    let next = step + self.ahead;
+                    // no adjoint starts from the state after the last one
+                    if !is_known || next < steps {
+                        self.advance(next)?;
+                    }
                     self.progress.calls += 1;
                     let done = step + 1 - from;
                     self.after((step + 1 < to).then_some((before, done)))?;
                 }
             }
             Action::Store { slot, .. } => self.store(slot)?,
-            Action::Restore { slot, .. } => self.restore(slot)?,
+            Action::Restore { state, slot } => self.restore(slot, self.order.is_next(state))?,
             // what can't be undone, or needn't, is forgotten
             Action::TakeBack { slot, .. } | Action::Drop { slot, .. } => self.discard(slot)?,
             Action::Adjoint { step } => {
                 let failed = |cause| CheckpointError::Adjoint { step, cause };
+                self.lent = None;
+                if P::FROM_AFTER && self.ahead == 0 {
+                    self.step.advance(step, &mut self.working).map_err(failed)?;
+                }
                 self.step.adjoint(step, &mut self.working, self.cotangent).map_err(failed)?;
                 self.progress.gradients += 1;
                 self.after(None)?;
@@ -213,14 +249,21 @@ impl<'m, 'w, P: Step> Machine<'m, 'w, P> {
         Ok(())
     }
 
-    /// The order has seen that the slot holds a state.
-    fn restore(&mut self, slot: Slot) -> Result<(), CheckpointError> {
+    /// The order has seen that the slot holds a state. Nothing is copied where the next adjoint starts from it, after which it isn't
+    /// needed any more.
+    fn restore(&mut self, slot: Slot, is_next: bool) -> Result<(), CheckpointError> {
+        if let Some(state) = self.lent.take().and_then(|n| self.pool.get_mut(&n)) {
+            std::mem::swap(&mut self.working, state);
+        }
         match slot {
-            Slot::Memory(n) => {
-                if let Some(state) = self.pool.get(&n) {
-                    self.working.assign(state);
+            Slot::Memory(n) => match self.pool.get_mut(&n) {
+                Some(state) if is_next => {
+                    std::mem::swap(&mut self.working, state);
+                    self.lent = Some(n);
                 }
-            }
+                Some(state) => self.working.assign(state),
+                None => {}
+            },
             Slot::Disk(n) => {
                 if let (Some(folder), Some(file)) = (&self.folder, self.files.get(&n)) {
                     folder.restore(*file, &mut self.working)?;
@@ -234,6 +277,7 @@ impl<'m, 'w, P: Step> Machine<'m, 'w, P> {
         match slot {
             Slot::Memory(n) => {
                 self.full.remove(&n);
+                self.lent = self.lent.filter(|lent| *lent != n);
             }
             Slot::Disk(n) => {
                 if let (Some(folder), Some(file)) = (&mut self.folder, self.files.remove(&n)) {

@@ -53,6 +53,11 @@ impl Order {
         }
     }
 
+    /// Whether the next adjoint starts from a state: no later one needs it.
+    pub fn is_next(&self, state: u64) -> bool {
+        self.end.is_some_and(|end| end == state.saturating_add(1))
+    }
+
     /// One more action.
     pub fn add(&mut self, action: &Action) -> Result<(), CheckpointError> {
         self.actions += 1;

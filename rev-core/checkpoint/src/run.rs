@@ -124,6 +124,7 @@ impl<'w> Run<'w> {
         machine.progress.all_calls = Some(planned.advances);
         machine.progress.all_gradients = Some(planned.gradients);
         let resumed = resume && machine.resume()?.is_some();
+        machine.go_ahead(resumed)?;
         for action in schedule {
             machine.act(action)?;
         }
@@ -201,7 +202,7 @@ impl<'w> Run<'w> {
         }
         for i in (0..steps).rev() {
             let failed = |cause| CheckpointError::Adjoint { step: i, cause };
-            step.back(i, state, cotangent).map_err(failed)?;
+            step.adjoint(i, state, cotangent).map_err(failed)?;
             progress.gradients += 1;
             self.look(&progress)?;
         }

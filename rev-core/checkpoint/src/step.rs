@@ -11,6 +11,10 @@ pub trait Step {
     /// What the adjoint changes: the cotangents of the state, gradients by parameters, the loss.
     type Cotangent: State;
 
+    /// Whether the adjoint starts from the state after the step, not from the one before it. A run whose length is known
+    /// then keeps the states from the first step's on, so that no adjoint calls the step.
+    const FROM_AFTER: bool = false;
+
     /// Makes the state after step `step` of the one before it.
     ///
     /// # Errors
@@ -18,8 +22,8 @@ pub trait Step {
     /// Whatever stops the step.
     fn advance(&mut self, step: u64, state: &mut Self::State) -> Result<(), Cause>;
 
-    /// Takes the cotangents of the state after step `step` to those of the state before it, which is given and may be left
-    /// as anything. Called once for each step, the last one first.
+    /// Takes the cotangents of the state after step `step` to those of the state before it. That state is given, or the one after it where
+    /// [`Step::FROM_AFTER`] says so, and may be left as anything. Called once for each step, the last one first.
     ///
     /// # Errors
     ///
@@ -96,19 +100,6 @@ where
     InPlace { step, loss, adjoint, of: PhantomData }
 }
 
-impl<S: State, C: State, F, L, A> InPlace<F, L, A, S, C>
-where
-    F: FnMut(u64, &mut S) -> Result<(), Cause>,
-    L: FnMut(u64, &S, &mut C) -> Result<(), Cause>,
-    A: FnMut(u64, &mut S, &mut C) -> Result<(), Cause>,
-{
-    /// The loss and the adjoint of a step, from the state after it to the state before it.
-    pub(super) fn back(&mut self, step: u64, state: &mut S, cotangent: &mut C) -> Result<(), Cause> {
-        (self.loss)(step, state, cotangent)?;
-        (self.adjoint)(step, state, cotangent)
-    }
-}
-
 impl<S: State, C: State, F, L, A> Step for InPlace<F, L, A, S, C>
 where
     F: FnMut(u64, &mut S) -> Result<(), Cause>,
@@ -117,14 +108,15 @@ where
 {
     type State = S;
     type Cotangent = C;
+    const FROM_AFTER: bool = true;
 
     fn advance(&mut self, step: u64, state: &mut S) -> Result<(), Cause> {
         (self.step)(step, state)
     }
 
     fn adjoint(&mut self, step: u64, state: &mut S, cotangent: &mut C) -> Result<(), Cause> {
-        (self.step)(step, state)?;
-        self.back(step, state, cotangent)
+        (self.loss)(step, state, cotangent)?;
+        (self.adjoint)(step, state, cotangent)
     }
 }
 

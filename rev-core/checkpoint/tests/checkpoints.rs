@@ -3,13 +3,17 @@
 #![allow(clippy::unwrap_used)]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use allocation_counter::measure;
 use ndarray::Array1;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rev_checkpoint::{
-    from_old, in_place, no_loss, plain, Cause, CheckpointError, Report, Run, State, Step, Unusable, Wrong,
+    from_old, in_place, plain, Cause, CheckpointError, InPlace, Report, Run, State, Step, Unusable, Wrong,
 };
 use rev_cpu::prelude::*;
 use rev_schedule::{
@@ -433,23 +437,112 @@ fn leapfrog<T: Real>(x: &mut T, v: &mut T, dt: T) {
     *x += *v * dt;
 }
 
+/// Cotangents of a leapfrog step: of `x`, of `v`, of `dt`.
+type LeapfrogBars = (f64, f64, f64);
+
+/// Leapfrog steps, which count their calls.
+#[allow(clippy::type_complexity)] // closures have no names
+fn leapfrogs<'a>(
+    cpu: &'a Cpu,
+    calls: &'a Cell<u64>,
+) -> InPlace<
+    impl FnMut(u64, &mut (f64, f64)) -> Result<(), Cause> + 'a,
+    impl FnMut(u64, &(f64, f64), &mut LeapfrogBars) -> Result<(), Cause> + 'a,
+    impl FnMut(u64, &mut (f64, f64), &mut LeapfrogBars) -> Result<(), Cause> + 'a,
+    (f64, f64),
+    LeapfrogBars,
+> {
+    let dt = 0.01;
+    in_place(
+        move |_, (x, v): &mut (f64, f64)| {
+            calls.set(calls.get() + 1);
+            Ok(leapfrog::run(cpu, x, v, dt)?)
+        },
+        |step, (x, _): &(f64, f64), bars: &mut LeapfrogBars| {
+            bars.0 += weight(step) * x;
+            Ok(())
+        },
+        move |_, (x, v): &mut (f64, f64), bars: &mut LeapfrogBars| {
+            let (mut x_bar, mut v_bar, mut dt_bar) = (Batch([bars.0]), Batch([bars.1]), Batch([0.0]));
+            leapfrog::adjoint(cpu, x, &mut x_bar, v, &mut v_bar, dt, &mut dt_bar)?;
+            *bars = (x_bar.0[0], v_bar.0[0], bars.2 + dt_bar.0[0]);
+            Ok(())
+        },
+    )
+}
+
+/// Any order of actions that makes sense, with many that are of no use.
+fn wandering(steps: u64, rng: &mut ChaCha8Rng) -> Vec<Action> {
+    let mut slots = BTreeMap::from([(0, 0)]);
+    let mut actions = vec![Action::Store { state: 0, slot: Slot::Memory(0) }];
+    let (mut working, mut end) = (Some(0), steps);
+    while end > 0 {
+        let held: Vec<(usize, u64)> = slots.iter().map(|(n, state)| (*n, *state)).collect();
+        let (n, state) = held[rng.random_range(0..held.len())];
+        let slot = Slot::Memory(n);
+        match (working, rng.random_range(0..6)) {
+            (Some(from), 0 | 1) if from < steps => {
+                let to = rng.random_range(from + 1..=steps.min(from + 9));
+                actions.push(Action::Advance { from, to });
+                working = Some(to);
+            }
+            (Some(at), 2) if slots.len() < 5 => {
+                let free = (0..5).find(|n| !slots.contains_key(n)).unwrap();
+                actions.push(Action::Store { state: at, slot: Slot::Memory(free) });
+                slots.insert(free, at);
+            }
+            (_, 3) if n != 0 => {
+                actions.push(Action::Drop { state, slot });
+                slots.remove(&n);
+            }
+            (Some(step), 4 | 5) if step + 1 == end => {
+                actions.push(Action::Adjoint { step });
+                (working, end) = (None, step);
+            }
+            _ => {
+                actions.push(Action::Restore { state, slot });
+                working = Some(state);
+            }
+        }
+    }
+    actions
+}
+
+#[test]
+fn schedules_of_any_order_give_the_bits_of_storing_everything() {
+    const FEW: u64 = 12;
+    let (cpu, calls) = (Cpu::with_threads(1), Cell::new(0));
+    let of_relaxing = |schedule: Vec<Action>| {
+        let mut bars = bars();
+        Run::new().gradient(schedule, FEW, &mut reversible_step(None), start(), &mut bars).unwrap();
+        bits(&bars)
+    };
+    let of_leapfrogs = |schedule: Vec<Action>, steps: u64| {
+        let mut bars = (1.0, 0.5, 0.0);
+        calls.set(0);
+        Run::new().gradient(schedule, steps, &mut leapfrogs(&cpu, &calls), (1.0, 0.0), &mut bars).unwrap();
+        [bars.0, bars.1, bars.2].map(f64::to_bits)
+    };
+    let expected = of_leapfrogs(Everything::new(STEPS).collect(), STEPS);
+    // each state once, that after the last step too, which its adjoint starts from
+    assert_eq!(calls.get(), STEPS);
+    for (name, schedule) in schedules().into_iter().filter(|(name, _)| *name != "two levels") {
+        assert_eq!(of_leapfrogs(schedule, STEPS), expected, "{name}");
+    }
+    let expected =
+        (of_relaxing(Everything::new(FEW).collect()), of_leapfrogs(Everything::new(FEW).collect(), FEW));
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for _ in 0..50 {
+        let schedule = wandering(FEW, &mut rng);
+        let found = (of_relaxing(schedule.clone()), of_leapfrogs(schedule.clone(), FEW));
+        assert_eq!(found, expected, "{schedule:?}");
+    }
+}
+
 #[test]
 fn steps_that_are_undone_keep_no_state() {
-    let cpu = Cpu::new();
-    let dt = 0.01;
-    type Bars = (f64, f64, f64);
-    let step = || {
-        in_place(
-            |_, (x, v): &mut (f64, f64)| Ok(leapfrog::run(&cpu, x, v, dt)?),
-            no_loss,
-            |_, (x, v): &mut (f64, f64), bars: &mut Bars| {
-                let (mut x_bar, mut v_bar, mut dt_bar) = (Batch([bars.0]), Batch([bars.1]), Batch([0.0]));
-                leapfrog::adjoint(&cpu, x, &mut x_bar, v, &mut v_bar, dt, &mut dt_bar)?;
-                *bars = (x_bar.0[0], v_bar.0[0], bars.2 + dt_bar.0[0]);
-                Ok(())
-            },
-        )
-    };
+    let (cpu, calls) = (Cpu::new(), Cell::new(0));
+    let step = || leapfrogs(&cpu, &calls);
     let (mut stored, mut undone) = ((1.0, 0.0, 0.0), (1.0, 0.0, 0.0));
     Run::new().gradient(Everything::new(500), 500, &mut step(), (1.0, 0.0), &mut stored).unwrap();
     let mut state = (1.0, 0.0);

@@ -46,6 +46,29 @@ const fn words<E: Laned>() -> usize {
     }
 }
 
+/// Places whose distance the compiler knows where elements lie side by side, and nothing of it otherwise: it would compute
+/// the places of all lanes before a loop, for all its arrays, whether elements lie side by side or not.
+#[inline(always)]
+fn apart<E, X: Pattern>(places: Places) -> Places {
+    let side_by_side = const { size_of::<E>() as isize };
+    match places.step {
+        _ if const { X::VARYING } => places,
+        step if step == side_by_side => Places { step: side_by_side, ..places },
+        step => Places { step: unknown(step), ..places },
+    }
+}
+
+/// The same number, as one that the compiler can't tell anything of.
+#[inline(always)]
+fn unknown(mut number: isize) -> isize {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    // SAFETY: there are no instructions.
+    unsafe {
+        std::arch::asm!("/* {} */", inout(reg) number, options(nomem, nostack, preserves_flags));
+    }
+    number
+}
+
 /// The elements at the places of the active lanes.
 ///
 /// # Safety
@@ -65,7 +88,8 @@ where
     } else if const { !X::LINEAR && !X::VARYING } {
         lanes::splat(unsafe { (*base.wrapping_byte_offset(places.start)).clone() })
     } else if const { in_words::<E>() } {
-        unsafe { read_words::<S, M, E, X>(s, m, base.cast(), places, E::LAYOUT.word()) }
+        let word = E::LAYOUT.word();
+        unsafe { read_words::<S, M, E, X>(s, m, base.cast(), apart::<E, X>(places), word) }
     } else {
         let mut all = lanes::splat(E::zero());
         for k in 0..S::LANES {
@@ -94,7 +118,8 @@ where
     // SAFETY (of all calls): as required of the caller
     if none(s, m) || const { size_of::<E>() == 0 } {
     } else if const { in_words::<E>() && (X::LINEAR || X::VARYING) } {
-        unsafe { write_words::<S, M, E, X>(s, m, base.cast(), places, E::LAYOUT.word(), v) }
+        let word = E::LAYOUT.word();
+        unsafe { write_words::<S, M, E, X>(s, m, base.cast(), apart::<E, X>(places), word, v) }
     } else {
         for k in 0..S::LANES {
             if active(s, m, k) {
