@@ -20,7 +20,9 @@ impl Peer {
     /// Starts a script.
     pub fn start(python: &Path, script: &str) -> Result<Peer, Failure> {
         let mut command = Command::new(python);
-        let mut process = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let started = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut process =
+            started.map_err(|e| Failure::Sizes(format!("{} can't be run: {e}", python.display())))?;
         match (process.stdin.take(), process.stdout.take()) {
             (Some(requests), Some(answers)) => {
                 Ok(Peer { process, requests, answers: BufReader::new(answers) })
@@ -31,12 +33,18 @@ impl Peer {
 
     /// Its answer to a request.
     pub fn ask<T: DeserializeOwned>(&mut self, request: &impl Serialize) -> Result<T, Failure> {
-        let mut line = serde_json::to_string(request).map_err(io::Error::from)?;
+        let answer = self.exchange(request);
+        // it has said on stderr why it ended
+        answer.map_err(|e| Failure::Sizes(format!("the program in Python doesn't answer: {e}")))
+    }
+
+    fn exchange<T: DeserializeOwned>(&mut self, request: &impl Serialize) -> io::Result<T> {
+        let mut line = serde_json::to_string(request)?;
         line.push('\n');
         self.requests.write_all(line.as_bytes())?;
         line.clear();
         self.answers.read_line(&mut line)?;
-        Ok(serde_json::from_str(&line).map_err(io::Error::from)?)
+        Ok(serde_json::from_str(&line)?)
     }
 }
 
