@@ -68,6 +68,8 @@ impl<'m, 'w, P: Step> Machine<'m, 'w, P> {
             return Ok(());
         }
         self.ahead = 1;
+        // a saved run whose states aren't moved is one of another schedule
+        self.order.hash ^= self.ahead;
         if is_there {
             return Ok(());
         }
