@@ -43,6 +43,35 @@ fn elements_that_are_declared_disjoint() {
     }
 }
 
+#[pure]
+fn weight<T: Real>(x: T) -> T {
+    sin(x)
+}
+
+/// What its derivatives compute of the two factors has nothing to do with the elements.
+#[reversible(tangent, constant(c))]
+fn scaled<T: Real>(a: &mut [T], at: &[usize], x: &T, c: &T) {
+    #[disjoint(a)]
+    for i in par(0..at.len()) {
+        for j in 0..2 {
+            a[at[i]] += 0.25 * min(0.5 * exp(c), 0.5 * weight(x));
+        }
+        a[at[i] + 1] += a[at[i]];
+    }
+}
+
+#[test]
+fn numbers_that_have_nothing_to_do_with_the_elements() {
+    let (at, x, c) = ([2, 0, 4], 0.3f64, 1.0);
+    for (device, _) in devices() {
+        let mut a = [0.0; 6];
+        scaled::run(&*device, &mut a, &at, &x, &c).unwrap();
+        assert_eq!(a, [0.25 * x.sin(); 6]);
+        let v = scaled::vjp(&*device, &[1.0; 6], &[0.0; 6], &at, &x, &c).unwrap();
+        assert!((v.x_bar - 1.5 * x.cos()).abs() < 1e-15);
+    }
+}
+
 #[test]
 fn elements_that_are_not() {
     for (device, found) in devices() {

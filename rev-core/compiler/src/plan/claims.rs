@@ -30,6 +30,23 @@ pub enum Take {
     For(VarId, Box<Range>, Vec<Take>),
 }
 
+impl Take {
+    /// Whether it needs the value of a variable.
+    fn names(&self, var: VarId) -> bool {
+        let in_one = |e: &Expr| {
+            let mut named = Vec::new();
+            named_in(e, &mut named);
+            named.iter().any(|(v, _)| *v == var)
+        };
+        let inside = |takes: &[Take]| takes.iter().any(|take| take.names(var));
+        match self {
+            Take::Of(place) => place.indices().any(in_one),
+            Take::Let(_, value, takes) => in_one(value) || inside(takes),
+            Take::For(_, range, takes) => range.exprs().any(in_one) || inside(takes),
+        }
+    }
+}
+
 impl Claims {
     /// Those of a loop on some arrays; `None` where they follow from what the loop changes.
     pub(super) fn of(
@@ -80,6 +97,14 @@ fn goes_with(takes: &[Take], first: VarId, array: VarId, values: &Values) -> boo
         Take::Of(_) => true,
         Take::Let(_, _, inner) | Take::For(_, _, inner) => goes_with(inner, first, array, values),
     })
+}
+
+/// What stands in the scope of a name, with the name if it needs it.
+fn name(var: VarId, value: &Expr, takes: Vec<Take>) -> Vec<Take> {
+    match takes.iter().any(|take| take.names(var)) {
+        true => vec![Take::Let(var, value.clone(), takes)],
+        false => takes,
+    }
 }
 
 fn forget(takes: &mut Vec<Take>, array: VarId) {
@@ -141,12 +166,12 @@ impl Used<'_> {
             && match &stmt.kind {
                 StmtKind::Let { var, expr, body } => {
                     let named = self.is_known(expr);
-                    self.inside(*var, named, body, out, |takes| Take::Let(*var, expr.clone(), takes))
+                    self.inside(*var, named, body, out, |takes| name(*var, expr, takes))
                 }
                 StmtKind::For { var, range, body, .. } => {
                     let counted = self.certain && range.exprs().all(|e| self.is_known(e));
                     self.inside(*var, counted, body, out, |takes| {
-                        Take::For(*var, Box::new(range.clone()), takes)
+                        vec![Take::For(*var, Box::new(range.clone()), takes)]
                     })
                 }
                 StmtKind::If { .. } | StmtKind::While { .. } => {
@@ -176,7 +201,7 @@ impl Used<'_> {
         known: bool,
         body: &[Stmt],
         out: &mut Vec<Take>,
-        around: impl FnOnce(Vec<Take>) -> Take,
+        around: impl FnOnce(Vec<Take>) -> Vec<Take>,
     ) -> bool {
         if !known {
             return self.block(body, out);
@@ -185,7 +210,7 @@ impl Used<'_> {
         let mut takes = Vec::new();
         let all = self.block(body, &mut takes);
         if !takes.is_empty() {
-            out.push(around(takes));
+            out.extend(around(takes));
         }
         all
     }
