@@ -5,12 +5,30 @@ use std::ops::BitXor;
 use rev_core::lanes::{self, update, Isa, LaneMask, Laned, Mask, Pack, WIDTH};
 use rev_core::scalar::{Linear, Zero};
 
-use super::index::{Indices, Pattern, Places};
+use super::index::{Indices, Places};
 use super::memory::{active, in_words, none, read, write};
 use crate::atomic::Cell;
 use crate::view::{Dynamic, Exclusive, Frame, Slice, Strided};
 
-/// Where the active lanes' elements lie.
+/// The active lanes' elements, of which no index is out of range.
+pub(super) struct Located<E, X, const R: usize> {
+    /// The array's first element.
+    pub ptr: *mut E,
+    index: X,
+    /// How many elements neighbours along each axis are apart.
+    strides: [isize; R],
+}
+
+impl<E, X: Copy, const R: usize> Copy for Located<E, X, R> {}
+
+impl<E, X: Copy, const R: usize> Clone for Located<E, X, R> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+/// Finds the active lanes' elements.
 ///
 /// # Errors
 ///
@@ -21,7 +39,7 @@ pub(super) fn locate<S, M, E, X, const R: usize>(
     m: M,
     frame: Option<Frame<E, R>>,
     index: X,
-) -> Result<(*mut E, Places), usize>
+) -> Result<Located<E, X, R>, usize>
 where
     S: Isa,
     M: Mask,
@@ -32,11 +50,54 @@ where
     if beyond != 0 {
         return Err(first(beyond));
     }
-    let mut bytes = strides;
-    for stride in &mut bytes {
-        *stride = stride.wrapping_mul(const { std::mem::size_of::<E>() as isize });
+    Ok(Located { ptr, index, strides })
+}
+
+impl<E, X: Indices<R>, const R: usize> Located<E, X, R> {
+    /// Where they lie.
+    #[inline(always)]
+    pub fn places<S: Isa>(self, s: S) -> Places {
+        let size = const { size_of::<E>() as isize };
+        let mut bytes = self.strides;
+        for stride in &mut bytes {
+            *stride = stride.wrapping_mul(size);
+        }
+        self.index.places(s, &bytes)
     }
-    Ok((ptr, index.places(s, &bytes)))
+
+    /// Where they lie if they do side by side: then the compiler knows how far they are apart.
+    #[inline(always)]
+    pub fn side_by_side<S: Isa>(self, s: S) -> Option<Places> {
+        let size = const { size_of::<E>() as isize };
+        if const { X::VARYING || !X::LINEAR } {
+            return None;
+        }
+        let places = self.places(s);
+        (places.step == size).then_some(Places { step: size, ..places })
+    }
+
+    /// Where they lie if they don't: the compiler can't tell anything of it, or it would compute the places of all lanes before a loop,
+    /// for all its arrays, whether elements lie side by side or not.
+    #[inline(always)]
+    pub fn apart<S: Isa>(mut self, s: S) -> Places {
+        if const { !X::VARYING } {
+            for stride in &mut self.strides {
+                *stride = unknown(*stride);
+            }
+        }
+        self.places(s)
+    }
+}
+
+/// The same number, as one that the compiler can't tell anything of.
+#[inline(always)]
+fn unknown(mut number: isize) -> isize {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    // SAFETY: there are no instructions.
+    unsafe {
+        std::arch::asm!("/* {} */", inout(reg) number, options(nomem, nostack, preserves_flags));
+    }
+    number
 }
 
 /// The lowest lane of a mask.
@@ -89,12 +150,12 @@ updates! {
 ///
 /// As for writing.
 #[inline(always)]
-unsafe fn update_at<S, M, E, X, U>(s: S, m: M, (ptr, places): (*mut E, Places), v: Pack<E>)
+unsafe fn update_at<S, M, E, X, U, const R: usize>(s: S, m: M, at: Located<E, X, R>, v: Pack<E>)
 where
     S: Isa,
     M: Mask,
     E: Laned + Linear,
-    X: Pattern,
+    X: Indices<R>,
     U: Update<E>,
 {
     if none(s, m) {
@@ -103,15 +164,16 @@ where
     // SAFETY (of all): as required of the caller
     if const { !X::LINEAR && !X::VARYING } {
         let sum = lanes::sum(s, m, &v);
-        U::one(unsafe { &mut *ptr.wrapping_byte_offset(places.start) }, &sum);
-    } else if const { in_words::<E>() && !X::VARYING } && places.step != 0 {
-        let mut old = unsafe { read::<S, M, E, X>(s, m, ptr, places) };
+        U::one(unsafe { &mut *at.ptr.wrapping_byte_offset(at.places(s).start) }, &sum);
+    } else if const { in_words::<E>() && !X::VARYING } && at.places(s).step != 0 {
+        let mut old = unsafe { read(s, m, at) };
         U::lanes(s, m, &mut old, v);
-        unsafe { write::<S, M, E, X>(s, m, ptr, places, &old) };
+        unsafe { write(s, m, at, &old) };
     } else {
+        let places = at.places(s);
         for k in 0..S::LANES {
             if active(s, m, k) {
-                let element = unsafe { &mut *ptr.wrapping_byte_offset(places.at::<X>(k)) };
+                let element = unsafe { &mut *at.ptr.wrapping_byte_offset(places.at::<X>(k)) };
                 U::one(element, &lanes::get(&v, k));
             }
         }
@@ -124,17 +186,18 @@ where
 ///
 /// Each active lane's place is an element that is reached through cells only while the loop runs.
 #[inline(always)]
-unsafe fn update_shared<S, M, E, X, U>(s: S, m: M, (ptr, places): (*mut E, Places), v: Pack<E>)
+unsafe fn update_shared<S, M, E, X, U, const R: usize>(s: S, m: M, at: Located<E, X, R>, v: Pack<E>)
 where
     S: Isa,
     M: Mask,
     E: Laned + Linear,
-    X: Pattern,
+    X: Indices<R>,
     U: Update<E>,
 {
     if none(s, m) {
         return;
     }
+    let (ptr, places) = (at.ptr, at.places(s));
     // SAFETY (of all): as required of the caller
     if const { !X::LINEAR && !X::VARYING } {
         U::shared(unsafe { Cell::new(ptr.wrapping_byte_offset(places.start)) }, lanes::sum(s, m, &v));
@@ -169,10 +232,10 @@ macro_rules! lanes_of {
                 A: Mask,
                 X: Indices<$rank>,
             {
-                let (ptr, places) = locate(s, m, self.frame(), index)?;
+                let at = locate(s, m, self.frame(), index)?;
                 // SAFETY: the indices are in range of the memory behind the handle, and disjointness
                 // is the program's (`view`).
-                Ok(unsafe { read::<S, A, E, X>(s, m, ptr, places) })
+                Ok(unsafe { read(s, m, at) })
             }
         }
 
@@ -195,9 +258,9 @@ macro_rules! lanes_of {
                 A: Mask,
                 X: Indices<$rank>,
             {
-                let (ptr, places) = locate(s, m, self.frame(), index)?;
+                let at = locate(s, m, self.frame(), index)?;
                 // SAFETY: as above.
-                unsafe { write::<S, A, E, X>(s, m, ptr, places, &v) };
+                unsafe { write(s, m, at, &v) };
                 Ok(())
             }
 
@@ -221,10 +284,11 @@ macro_rules! lanes_of {
                 E: BitXor<Output = E>,
             {
                 let at = locate(s, m, self.frame(), index)?;
+                let places = at.places(s);
                 for k in 0..S::LANES {
                     if active(s, m, k) {
                         // SAFETY: as above.
-                        let element = unsafe { &mut *at.0.wrapping_byte_offset(at.1.at::<X>(k)) };
+                        let element = unsafe { &mut *at.ptr.wrapping_byte_offset(places.at::<X>(k)) };
                         *element = element.clone() ^ lanes::get(&v, k);
                     }
                 }
@@ -256,7 +320,7 @@ macro_rules! lanes_of {
         {
             let at = locate(s, m, self.frame(), index)?;
             // SAFETY: in range; disjointness is the program's (`view`).
-            unsafe { $how::<S, A, E, X, $update>(s, m, at, v) };
+            unsafe { $how::<S, A, E, X, $update, $rank>(s, m, at, v) };
             Ok(())
         }
     };

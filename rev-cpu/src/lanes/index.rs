@@ -98,6 +98,18 @@ pub trait Pattern: Copy {
     const LINEAR: bool;
     /// There is a part that varies freely.
     const VARYING: bool;
+    /// The compiler knows how far the lanes' elements are apart, if it is always the same.
+    const KNOWN: bool = true;
+}
+
+/// A pattern of which the compiler knows nothing more.
+#[derive(Clone, Copy)]
+pub(super) struct Unknown<X>(X);
+
+impl<X: Pattern> Pattern for Unknown<X> {
+    const LINEAR: bool = X::LINEAR;
+    const VARYING: bool = X::VARYING;
+    const KNOWN: bool = X::VARYING;
 }
 
 /// The index along one axis.

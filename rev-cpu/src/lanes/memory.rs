@@ -12,7 +12,8 @@ use rev_core::lanes::Level;
 use rev_core::lanes::{self, Isa, Laned, Mask, Pack, WIDTH};
 use rev_core::scalar::Zero;
 
-use super::index::{Pattern, Places};
+use super::access::Located;
+use super::index::{Indices, Pattern, Places, Unknown};
 #[cfg(target_arch = "x86_64")]
 use super::{transpose, x86};
 
@@ -46,51 +47,33 @@ const fn words<E: Laned>() -> usize {
     }
 }
 
-/// Places whose distance the compiler knows where elements lie side by side, and nothing of it otherwise: it would compute
-/// the places of all lanes before a loop, for all its arrays, whether elements lie side by side or not.
-#[inline(always)]
-fn apart<E, X: Pattern>(places: Places) -> Places {
-    let side_by_side = const { size_of::<E>() as isize };
-    match places.step {
-        _ if const { X::VARYING } => places,
-        step if step == side_by_side => Places { step: side_by_side, ..places },
-        step => Places { step: unknown(step), ..places },
-    }
-}
-
-/// The same number, as one that the compiler can't tell anything of.
-#[inline(always)]
-fn unknown(mut number: isize) -> isize {
-    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
-    // SAFETY: there are no instructions.
-    unsafe {
-        std::arch::asm!("/* {} */", inout(reg) number, options(nomem, nostack, preserves_flags));
-    }
-    number
-}
-
-/// The elements at the places of the active lanes.
+/// The elements of the active lanes.
 ///
 /// # Safety
 ///
-/// Each active lane's place, from `base`, is a live element that nobody changes meanwhile.
+/// Each active lane's is a live element that nobody changes meanwhile.
 #[inline(always)]
-pub(super) unsafe fn read<S, M, E, X>(s: S, m: M, base: *const E, places: Places) -> Pack<E>
+pub(super) unsafe fn read<S, M, E, X, const R: usize>(s: S, m: M, at: Located<E, X, R>) -> Pack<E>
 where
     S: Isa,
     M: Mask,
     E: Laned + Zero,
-    X: Pattern,
+    X: Indices<R>,
 {
+    let base = at.ptr.cast_const();
     // SAFETY (of all calls): as required of the caller
     if none(s, m) || const { size_of::<E>() == 0 } {
         lanes::splat(E::zero())
     } else if const { !X::LINEAR && !X::VARYING } {
-        lanes::splat(unsafe { (*base.wrapping_byte_offset(places.start)).clone() })
+        lanes::splat(unsafe { (*base.wrapping_byte_offset(at.places(s).start)).clone() })
     } else if const { in_words::<E>() } {
         let word = E::LAYOUT.word();
-        unsafe { read_words::<S, M, E, X>(s, m, base.cast(), apart::<E, X>(places), word) }
+        match at.side_by_side(s) {
+            Some(places) => unsafe { read_words::<S, M, E, X>(s, m, base.cast(), places, word) },
+            None => unsafe { read_words::<S, M, E, Unknown<X>>(s, m, base.cast(), at.apart(s), word) },
+        }
     } else {
+        let places = at.places(s);
         let mut all = lanes::splat(E::zero());
         for k in 0..S::LANES {
             if active(s, m, k) {
@@ -102,25 +85,30 @@ where
     }
 }
 
-/// Writes elements to the places of the active lanes, in the order of the lanes.
+/// Writes the elements of the active lanes, in the order of the lanes.
 ///
 /// # Safety
 ///
-/// Each active lane's place, from `base`, is a live element that nobody else reaches meanwhile.
+/// Each active lane's is a live element that nobody else reaches meanwhile.
 #[inline(always)]
-pub(super) unsafe fn write<S, M, E, X>(s: S, m: M, base: *mut E, places: Places, v: &Pack<E>)
+pub(super) unsafe fn write<S, M, E, X, const R: usize>(s: S, m: M, at: Located<E, X, R>, v: &Pack<E>)
 where
     S: Isa,
     M: Mask,
     E: Laned,
-    X: Pattern,
+    X: Indices<R>,
 {
+    let base = at.ptr;
     // SAFETY (of all calls): as required of the caller
     if none(s, m) || const { size_of::<E>() == 0 } {
     } else if const { in_words::<E>() && (X::LINEAR || X::VARYING) } {
         let word = E::LAYOUT.word();
-        unsafe { write_words::<S, M, E, X>(s, m, base.cast(), apart::<E, X>(places), word, v) }
+        match at.side_by_side(s) {
+            Some(places) => unsafe { write_words::<S, M, E, X>(s, m, base.cast(), places, word, v) },
+            None => unsafe { write_words::<S, M, E, Unknown<X>>(s, m, base.cast(), at.apart(s), word, v) },
+        }
     } else {
+        let places = at.places(s);
         for k in 0..S::LANES {
             if active(s, m, k) {
                 unsafe { *base.wrapping_byte_offset(places.at::<X>(k)) = lanes::get(v, k) };
@@ -157,7 +145,7 @@ macro_rules! by_word {
 ///
 /// # Safety
 ///
-/// As [`read`], and the elements are in words.
+/// Each active lane's place, from `base`, is as in [`read`], and the elements are in words.
 #[inline(always)]
 pub(super) unsafe fn read_words<S, M, E, X>(
     s: S,
@@ -278,14 +266,14 @@ where
     X: Pattern,
 {
     let start = base.wrapping_offset(places.start);
-    if const { !X::VARYING } && places.step == const { size_of::<W>() as isize } {
+    if const { X::KNOWN && !X::VARYING } && places.step == const { size_of::<W>() as isize } {
         // SAFETY: as required of the caller.
         return unsafe { load_row::<S, M, W>(s, m, start.cast(), to) };
     }
     #[cfg(target_arch = "x86_64")]
     if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
         // SAFETY (of both): as required of the caller; the token says that the processor has the instructions.
-        if const { !X::VARYING && size_of::<W>() == 8 } && places.step == 16 {
+        if const { X::KNOWN && !X::VARYING && size_of::<W>() == 8 } && places.step == 16 {
             return unsafe { x86::load_every_other(S::LANES, m.bits(s), start.cast(), to.cast()) };
         }
         let all = places.all::<S, X>(s);
@@ -342,14 +330,14 @@ where
     X: Pattern,
 {
     let start = base.wrapping_offset(places.start);
-    if const { !X::VARYING } && places.step == const { size_of::<W>() as isize } {
+    if const { X::KNOWN && !X::VARYING } && places.step == const { size_of::<W>() as isize } {
         // SAFETY: as required of the caller.
         return unsafe { store_row::<S, M, W>(s, m, start.cast(), from) };
     }
     #[cfg(target_arch = "x86_64")]
     if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
         // SAFETY (of both): as in `load`.
-        if const { !X::VARYING && size_of::<W>() == 8 } && places.step == 16 {
+        if const { X::KNOWN && !X::VARYING && size_of::<W>() == 8 } && places.step == 16 {
             return unsafe { x86::store_every_other(S::LANES, m.bits(s), start.cast(), from.cast()) };
         }
         let all = places.all::<S, X>(s);

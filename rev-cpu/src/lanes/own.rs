@@ -80,7 +80,8 @@ macro_rules! own_lanes_of {
                 A: Mask,
                 X: Indices<$rank>,
             {
-                let (ptr, places) = locate(s, m, self.frame(), index)?;
+                let at = locate(s, m, self.frame(), index)?;
+                let (ptr, places) = (at.ptr, at.places(s));
                 if const { in_words::<E>() } && !none(s, m) {
                     let (places, apart) = within::<E>(places);
                     // SAFETY: the indices are in range of the packs behind the handle, each of which
@@ -112,7 +113,8 @@ macro_rules! own_lanes_of {
                 A: Mask,
                 X: Indices<$rank>,
             {
-                let (ptr, places) = locate(s, m, self.frame(), index)?;
+                let at = locate(s, m, self.frame(), index)?;
+                let (ptr, places) = (at.ptr, at.places(s));
                 if const { in_words::<E>() } && !none(s, m) {
                     let (places, apart) = within::<E>(places);
                     // SAFETY: as above.
