@@ -1,6 +1,8 @@
 //! Where waves run: on a device that is given its arguments at each call, or on a GPU on which all of a loop stays.
 
-use rev::checkpoint::{in_place, Report, Run};
+use std::cell::RefCell;
+
+use rev::checkpoint::{in_place, Pool, Report, Run, Step};
 use rev::cuda::driver::Driver;
 use rev::cuda::{DeviceArray, Gpu};
 use rev::device::Device;
@@ -38,19 +40,24 @@ pub fn open(options: &RunOptions) -> Result<Box<dyn Place>, Failure> {
     Ok(match options.device {
         DeviceName::Cuda => Box::new(OnGpu(rev::Cuda::new(0)?.with_options(options.of_device()))),
         DeviceName::Emulator => Box::new(OnGpu(rev::Emulator::new().with_options(options.of_device()))),
-        DeviceName::Cpu | DeviceName::Interpreter => Box::new(OnHost(options.open()?)),
+        DeviceName::Cpu | DeviceName::Interpreter => {
+            Box::new(OnHost { device: options.open()?, states: RefCell::default() })
+        }
     })
 }
 
 /// A device whose arguments are those of the host.
-struct OnHost(Box<dyn Device>);
+struct OnHost {
+    device: Box<dyn Device>,
+    states: RefCell<Pool<Field<f64>>>,
+}
 
 impl Place for OnHost {
     fn listen(&self, survey: &Survey, medium: &Medium, source: usize) -> Result<Array2<f64>, Failure> {
         let mut record = Array2::zeros((survey.wavelet.len(), survey.receivers.len()));
         let mut field = filled(medium.c.dim(), 0.0);
         for (amount, mut row) in survey.wavelet.iter().zip(record.outer_iter_mut()) {
-            advance(&*self.0, &mut field, medium, (survey.sources[source], *amount))?;
+            advance(&*self.device, &mut field, medium, (survey.sources[source], *amount))?;
             row.iter_mut().zip(&survey.receivers).for_each(|(heard, at)| *heard = field.1[*at]);
         }
         Ok(record)
@@ -65,8 +72,8 @@ impl Place for OnHost {
         schedule: &[Action],
     ) -> Result<Misfit, Failure> {
         let sent = |step: u64| (survey.sources[source], survey.wavelet[step as usize]);
-        let mut step = in_place(
-            |n, field: &mut Field<f64>| Ok(advance(&*self.0, field, medium, sent(n))?),
+        let step = in_place(
+            |n, field: &mut Field<f64>| Ok(advance(&*self.device, field, medium, sent(n))?),
             |n, field: &Field<f64>, (bars, misfit): &mut (Bars, f64)| {
                 for (at, heard) in survey.receivers.iter().zip(survey.records[source].row(n as usize)) {
                     let off = field.1[*at] - heard;
@@ -76,13 +83,15 @@ impl Place for OnHost {
                 Ok(())
             },
             |n, field: &mut Field<f64>, (bars, _): &mut (Bars, f64)| {
-                back(&*self.0, field, bars, medium, sent(n))?;
+                back(&*self.device, field, bars, medium, sent(n))?;
                 Ok(())
             },
         );
         let cells = medium.c.dim();
         let mut cotangent = (zero_bars(cells), 0.0);
         let steps = survey.wavelet.len() as u64;
+        let mut states = self.states.borrow_mut();
+        let mut step = step.in_pool(&mut states);
         let report =
             run.gradient(schedule.iter().copied(), steps, &mut step, filled(cells, 0.0), &mut cotangent)?;
         Ok((cotangent.1, cotangent.0 .1.mapv(|bar| bar.0[0]), report))

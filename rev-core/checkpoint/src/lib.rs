@@ -1,7 +1,7 @@
 //! Gradients of long loops by checkpoints: runs any [schedule](rev_schedule) on any step.
 //!
 //! A loop does `n` steps on a [`State`]; its gradient needs the states backwards. A [`Run`] keeps as many of them as the schedule
-//! says, in a pool that is allocated once, or on disk, and computes the others again. What a step is, is said by one of
+//! says, in memory that is allocated once, or on disk, and computes the others again. What a step is, is said by one of
 //!
 //! | step | for |
 //! | --- | --- |
@@ -75,4 +75,4 @@ mod step;
 pub use error::{Cause, CheckpointError, Unusable, Wrong};
 pub use run::{Progress, Report, Run};
 pub use state::State;
-pub use step::{from_old, in_place, no_loss, plain, FromOld, InPlace, Plain, Step};
+pub use step::{from_old, in_place, no_loss, plain, FromOld, InPlace, InPool, Plain, Pool, Step};

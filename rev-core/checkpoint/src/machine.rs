@@ -10,7 +10,7 @@ use super::error::{CheckpointError, Unusable};
 use super::order::Order;
 use super::record::{self, Held, Loaded, Position};
 use super::run::Progress;
-use super::{State, Step};
+use super::{Pool, State, Step};
 
 /// Says after each step whether to go on.
 pub(super) type Watch<'a> = Box<dyn FnMut(&Progress) -> ControlFlow<()> + 'a>;
@@ -100,6 +100,13 @@ impl<'m, 'w, P: Step> Machine<'m, 'w, P> {
     /// The bytes of all states in memory, the working one among them.
     pub fn bytes(&self) -> u64 {
         self.pool.values().map(State::bytes).sum::<u64>() + self.working.bytes()
+    }
+
+    /// Leaves the states' memory for another run. The working one's was the caller's.
+    pub fn leave(&mut self) {
+        if let Some(pool) = self.step.pool() {
+            pool.leave(std::mem::take(&mut self.pool).into_values());
+        }
     }
 
     /// The next action.
@@ -239,7 +246,16 @@ impl<'m, 'w, P: Step> Machine<'m, 'w, P> {
             Slot::Memory(n) => {
                 match self.pool.get_mut(&n) {
                     Some(state) => state.assign(&self.working),
-                    None => drop(self.pool.insert(n, self.working.clone())),
+                    None => {
+                        let state = match self.step.pool().and_then(Pool::take) {
+                            Some(mut state) => {
+                                state.assign(&self.working);
+                                state
+                            }
+                            None => self.working.clone(),
+                        };
+                        self.pool.insert(n, state);
+                    }
                 }
                 self.full.insert(n);
             }

@@ -229,6 +229,7 @@ fn finish<P: Step>(
     machine.caught_up()?;
     machine.order.finish()?;
     let bytes = machine.bytes();
+    machine.leave();
     if let Some(folder) = &mut machine.folder {
         folder.finish()?;
     }

@@ -34,6 +34,84 @@ pub trait Step {
         state: &mut Self::State,
         cotangent: &mut Self::Cotangent,
     ) -> Result<(), Cause>;
+
+    /// Where a run gets its states' memory from, and leaves it at its end; without it the memory is allocated, and freed.
+    fn pool(&mut self) -> Option<&mut Pool<Self::State>> {
+        None
+    }
+
+    /// The same step, whose runs get their states' memory from a pool.
+    fn in_pool(self, pool: &mut Pool<Self::State>) -> InPool<'_, Self>
+    where
+        Self: Sized,
+    {
+        InPool { step: self, pool }
+    }
+}
+
+/// Memory for states that a run leaves for the next one: many gradients in a row then allocate once.
+#[derive(Clone, Debug)]
+pub struct Pool<S>(Vec<S>);
+
+impl<S> Pool<S> {
+    /// An empty one.
+    pub const fn new() -> Pool<S> {
+        Pool(Vec::new())
+    }
+
+    /// For how many states it has memory.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn take(&mut self) -> Option<S> {
+        self.0.pop()
+    }
+
+    pub(super) fn leave(&mut self, states: impl IntoIterator<Item = S>) {
+        self.0.extend(states);
+    }
+}
+
+impl<S> Default for Pool<S> {
+    fn default() -> Pool<S> {
+        Pool::new()
+    }
+}
+
+/// A step whose runs get their states' memory from a pool: [`Step::in_pool`].
+#[derive(Debug)]
+pub struct InPool<'p, P: Step> {
+    step: P,
+    pool: &'p mut Pool<P::State>,
+}
+
+impl<P: Step> Step for InPool<'_, P> {
+    type State = P::State;
+    type Cotangent = P::Cotangent;
+    const FROM_AFTER: bool = P::FROM_AFTER;
+
+    fn advance(&mut self, step: u64, state: &mut P::State) -> Result<(), Cause> {
+        self.step.advance(step, state)
+    }
+
+    fn adjoint(
+        &mut self,
+        step: u64,
+        state: &mut P::State,
+        cotangent: &mut P::Cotangent,
+    ) -> Result<(), Cause> {
+        self.step.adjoint(step, state, cotangent)
+    }
+
+    fn pool(&mut self) -> Option<&mut Pool<P::State>> {
+        Some(self.pool)
+    }
 }
 
 /// No loss but that of the last state, whose cotangents are set before the run.

@@ -13,7 +13,8 @@ use ndarray::Array1;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rev_checkpoint::{
-    from_old, in_place, plain, Cause, CheckpointError, InPlace, Report, Run, State, Step, Unusable, Wrong,
+    from_old, in_place, plain, Cause, CheckpointError, InPlace, Pool, Report, Run, State, Step, Unusable,
+    Wrong,
 };
 use rev_cpu::prelude::*;
 use rev_schedule::{
@@ -626,6 +627,52 @@ fn the_budget_is_kept() {
     }
     let small = Memory { bytes: 16 * n - 1, state: 8 * n };
     assert!(Plan::within(small, 1e-3, 100).is_err());
+}
+
+/// A run takes what the one before it has left, whatever its shape is, and has the same bits.
+#[test]
+fn memory_stays_for_the_next_run() {
+    const N: usize = 20_000;
+    let gradient = |pool: Option<&mut Pool<Array1<f64>>>, slots: usize, n: usize| {
+        let step = in_place(
+            |_, x: &mut Array1<f64>| {
+                x.iter_mut().for_each(|x| *x *= 1.5);
+                Ok(())
+            },
+            |step, x: &Array1<f64>, bar: &mut Array1<f64>| {
+                bar.iter_mut().zip(x).for_each(|(bar, x)| *bar += step as f64 * x);
+                Ok(())
+            },
+            |_, x: &mut Array1<f64>, bar: &mut Array1<f64>| {
+                x.iter_mut().for_each(|x| *x /= 1.5);
+                bar.iter_mut().for_each(|bar| *bar *= 1.5);
+                Ok(())
+            },
+        );
+        let schedule = Binomial::revolve(30, slots).unwrap();
+        let (first, mut bar) = (Array1::from_elem(n, 0.5), Array1::zeros(n));
+        let info = measure(|| {
+            match pool {
+                Some(pool) => Run::new().gradient(schedule, 30, &mut step.in_pool(pool), first, &mut bar),
+                None => Run::new().gradient(schedule, 30, &mut { step }, first, &mut bar),
+            }
+            .unwrap();
+        });
+        (info.bytes_total, bar)
+    };
+    // a working state may have changed places with a kept one: the last run gets one that never was as large
+    let mut pool = Pool::new();
+    let (of_states, others) = (8 * N as u64, 8000);
+    let expected = gradient(None, 4, N);
+    assert!(expected.0 > 4 * of_states);
+    for (slots, n, allocated, left) in
+        [(4, N, 4, 4), (4, N, 0, 4), (2, N, 0, 4), (6, N, 2, 6), (5, N / 2, 0, 6), (6, N, 1, 6)]
+    {
+        let (bytes, bar) = gradient(Some(&mut pool), slots, n);
+        let least = allocated * of_states;
+        assert!((least..least + others).contains(&bytes), "{slots} slots of {n}: {bytes} bytes");
+        assert_eq!((pool.len(), bar), (left, gradient(None, slots, n).1));
+    }
 }
 
 /// What is read is what was written.
