@@ -261,6 +261,65 @@ fn sums_into_fields_run_on_threads() {
     }
 }
 
+/// Its adjoint adds to the cotangents of all of `by`.
+#[reversible(tangent)]
+fn driven<T: Real>(unit: &mut Kept<T>, by: &Kept<T>, x: T) {
+    *unit += fields(by);
+    unit.total += by.total * x;
+}
+
+#[reversible(tangent)]
+fn all_driven<T: Real>(units: &mut [Kept<T>], by: &Kept<T>, x: &[T]) {
+    for i in par(0..x.len()) {
+        driven(&mut units[i], &by, x[i]);
+    }
+}
+
+/// What called functions add to a struct is summed like what the loop itself adds, where cotangents are numbers too.
+#[test]
+fn sums_into_fields_by_calls_have_one_order() {
+    const N: usize = 600;
+    let number = |i: usize| ((i * 37) % 64) as f64 / 64.0 - 0.4371;
+    let kept = |i: usize| Kept { total: number(i), count: i, old: Stack::from(vec![number(i + 1), 0.1]) };
+    let (units, by): (Vec<_>, _) = ((0..N).map(kept).collect(), kept(N));
+    let x: Vec<f64> = (0..N).map(|i| number(i + 2)).collect();
+    let bits = |device: &dyn Device| {
+        let (mut units, mut units_bar, mut by_bar) = (units.clone(), units.clone(), by.clone());
+        let mut units_dot: Vec<_> = units.iter().map(Primal::zero_shadow::<1>).collect();
+        units_dot.iter_mut().for_each(|unit| unit.total = Batch([0.7]));
+        let (mut units_bar_dot, by_dot) = (units_dot.clone(), by.zero_shadow::<1>());
+        let mut by_bar_dot = by_dot.clone();
+        let (x_dot, mut x_bar) = (vec![Batch([0.3]); N], vec![0.0; N]);
+        let mut x_bar_dot = vec![Batch([0.0]); N];
+        all_driven::adjoint_tangents(
+            device,
+            &mut units,
+            &mut units_dot,
+            &mut units_bar,
+            &mut units_bar_dot,
+            &by,
+            &by_dot,
+            &mut by_bar,
+            &mut by_bar_dot,
+            &x,
+            &x_dot,
+            &mut x_bar,
+            &mut x_bar_dot,
+        )
+        .unwrap();
+        let expected = by.total + (0..N).map(|i| number(i) * (1.0 + x[i])).sum::<f64>();
+        assert_abs_diff_eq!(by_bar.total, expected, epsilon = 1e-10);
+        format!("{units:?} {units_bar:?} {by_bar:?} {by_bar_dot:?} {x_bar:?} {x_bar_dot:?}")
+    };
+    let first = bits(&Interpreter::with_options(Options { deterministic: true, ..Options::default() }));
+    for threads in [1, 3] {
+        let cpu = Cpu::with_threads(threads).parallel_from(0);
+        bits(&cpu);
+        assert_eq!(bits(&cpu.clone().deterministic(true)), first);
+        assert_eq!(bits(&cpu.deterministic(true).checks(false)), first);
+    }
+}
+
 #[test]
 fn shapes_have_to_fit() {
     let (model, x) = model(4);

@@ -128,7 +128,7 @@ impl Roles<'_> {
     /// Whether copies of a variable's elements can be added up.
     fn is_summable(&self, var: VarId, a: &Accumulated) -> bool {
         // what may be a struct has sums, field by field, and nothing else
-        !adds_by_field(&self.function.var(var).ty) || (a.sum == Sum::Add && !a.called)
+        !adds_by_field(&self.function.var(var).ty) || a.sum == Sum::Add
     }
 
     /// A sum into a variable whose elements can be added up.
