@@ -9,6 +9,7 @@
 //! | [`in_place`] | a reversible function `f(state)`; with [`Run::reversed`] its inverse gives the states back, and none is kept |
 //! | [`plain`] | plain Rust with its adjoint |
 //! | [`Step`] | anything else |
+//! | [`Step::in_pool`] | any of them, for many gradients in a row: a run leaves its states' memory in a [`Pool`] for the next one |
 //!
 //! A cotangent is whatever the adjoint changes: the cotangents of the state, the gradients by the parameters that all steps share,
 //! the loss. It is a [`State`] as well, so that a run can be interrupted, saved and resumed. What is needed of the number of the step (sources,
