@@ -28,6 +28,7 @@ mod on_device;
 
 pub use on_device::OnDevice;
 pub use rev_checkpoint as checkpoint;
+pub use rev_core::lanes::Level;
 pub use rev_core::verify::{compare, Comparison, Outputs};
 pub use rev_core::{
     check, device, diag, error, interp, ir, ops, pass, scalar, sparse, text, tolerance, value, verify,

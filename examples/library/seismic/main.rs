@@ -71,7 +71,8 @@ struct Options {
     /// Compare the wave's sums with those of others, and its gradient with finite differences, instead; exit status 1 when off
     #[arg(long, conflicts_with_all = ["speed", "work", "out", "check"])]
     verify: bool,
-    /// Time a step, its adjoint, its twin in plain Rust and a gradient, instead
+    /// Time a step, its adjoint, its twin in plain Rust and a gradient, instead. On a GPU a step and its adjoint are
+    /// those of the host's arrays, copied there and back; gpu_report has the times of arrays that stay
     #[arg(long, conflicts_with_all = ["work", "out", "check"])]
     speed: bool,
     /// Time JAX as well, with this interpreter of Python, on one thread
