@@ -18,16 +18,16 @@ pub fn all(table: &mut Table) -> Result<(), Failure> {
 }
 
 /// Starts, columns and values of a matrix by rows, `each` entries in every row.
-fn entries(n: usize, each: usize, shift: usize) -> (Vec<usize>, Vec<usize>, Vec<f64>) {
+fn entries(n: usize, each: usize, shift: impl Fn(usize) -> usize) -> (Vec<usize>, Vec<usize>, Vec<f64>) {
     let starts = (0..=n).map(|i| i * each).collect();
     let step = n / each;
-    let columns = (0..n * each).map(|k| (k % each) * step + (k / each * 7 + k * shift) % step).collect();
+    let columns = (0..n * each).map(|k| (k % each) * step + (k / each * 7 + k * shift(k)) % step).collect();
     (starts, columns, numbers(n * each, 0.3))
 }
 
 fn sparse_programs(table: &mut Table) -> Result<(), Failure> {
     let n = 10_000;
-    let (first, second) = (entries(n, 10, 1), entries(n, 10, 3));
+    let (first, second) = (entries(n, 10, |_| 1), entries(n, 10, |_| 3));
     let (p, q) = ((&*first.0, &*first.1, &*first.2), (&*second.0, &*second.1, &*second.2));
     table.add(
         "Frobenius product of sparse matrices, 10⁵ entries each",
@@ -37,6 +37,32 @@ fn sparse_programs(table: &mut Table) -> Result<(), Failure> {
             sparse::dot::run(d, &mut y, p.0, p.1, p.2, q.0, q.1, q.2).map(|()| y)
         },
         Some(|d: &Cpu| sparse::dot::gradient(d, p.0, p.1, p.2, q.0, q.1, q.2)),
+    )?;
+    let wrong = |e: sparse::StructureError| Failure::Sizes(e.to_string());
+    let by_rows =
+        |m: &(Vec<usize>, Vec<usize>, Vec<f64>)| sparse::Structure::new(n, m.0.clone(), m.1.clone());
+    let (a, b) = (by_rows(&first).map_err(wrong)?, by_rows(&second).map_err(wrong)?);
+    // the entries of every second column of both are common
+    let half = entries(n, 10, |k| if k % 2 == 0 { 1 } else { 3 });
+    let common = a.intersection(&by_rows(&half).map_err(wrong)?).map_err(wrong)?;
+    let (in_p, in_h, h) = (&*common.first, &*common.second, (&*half.0, &*half.1, &*half.2));
+    table.add(
+        "Frobenius product, half of the entries common",
+        || sparse::plain::dot(p, h),
+        |d| {
+            let mut y = 0.0;
+            sparse::dot::run(d, &mut y, p.0, p.1, p.2, h.0, h.1, h.2).map(|()| y)
+        },
+        Some(|d: &Cpu| sparse::dot::gradient(d, p.0, p.1, p.2, h.0, h.1, h.2)),
+    )?;
+    table.add(
+        "the same by the list of common entries",
+        || sparse::plain::dot(p, h),
+        |d| {
+            let mut y = 0.0;
+            sparse::dot_at::run(d, &mut y, p.2, in_p, h.2, in_h).map(|()| y)
+        },
+        Some(|d: &Cpu| sparse::dot_at::gradient(d, p.2, in_p, h.2, in_h)),
     )?;
     let (x, zeros) = (numbers(n, 0.7), vec![0.0; n]);
     table.add(
@@ -52,10 +78,6 @@ fn sparse_programs(table: &mut Table) -> Result<(), Failure> {
         },
         Some(|d: &Cpu| sparse::matvec::vjp(d, &x, &zeros, p.0, p.1, p.2, &x)),
     )?;
-    let by_rows =
-        |m: &(Vec<usize>, Vec<usize>, Vec<f64>)| sparse::Structure::new(n, m.0.clone(), m.1.clone());
-    let wrong = |e: sparse::StructureError| Failure::Sizes(e.to_string());
-    let (a, b) = (by_rows(&first).map_err(wrong)?, by_rows(&second).map_err(wrong)?);
     let products = a.product(&b).map_err(wrong)?;
     let (own, firsts, places) = (&products.structure, &products.firsts, &products.places);
     let zeros_of_product = vec![0.0; own.entries()];

@@ -82,6 +82,10 @@ samples! {
         let g = sparse::dot::gradient(d, A.0, A.1, A.2, B.0, B.1, B.2)?;
         Ok(Outputs::new().with("value", &g.value).with("a", &g.a_values).with("b", &g.b_values))
     };
+    "inner product of sparse matrices by their common entries, gradient", true, |d| {
+        let g = sparse::dot_at::gradient(d, A.2, &[1, 2, 4], B.2, &[0, 2, 3])?;
+        Ok(Outputs::new().with("value", &g.value).with("a", &g.a_values).with("b", &g.b_values))
+    };
     "triangular systems and back", true, |d| {
         let (l, mut b) = (definite(4), matrix(4, 2));
         triangular::solve_lower::run(d, b.view_mut(), l.view())?;

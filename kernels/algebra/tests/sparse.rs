@@ -174,7 +174,32 @@ fn inner_products() {
         let h = sparse::dot::gradient(&interpreter, p.0, p.1, p.2, q.0, q.1, q.2).unwrap();
         close(&g.a_values, &h.a_values);
         close(&[g.value], &[plain::dot(p, q)]);
+        let common = a.structure().intersection(b.structure()).unwrap();
+        let at = sparse::dot_at::gradient(&cpu, p.2, &common.first, q.2, &common.second).unwrap();
+        close(&[at.value], &[g.value]);
+        close(&at.a_values, &g.a_values);
+        close(&at.b_values, &g.b_values);
     }
+}
+
+#[test]
+fn common_entries() {
+    // those of the list that every device runs
+    let a = Structure::new(4, vec![0, 2, 2, 5], vec![0, 3, 0, 1, 2]).unwrap();
+    let b = Structure::new(4, vec![0, 1, 2, 5], vec![3, 1, 0, 2, 3]).unwrap();
+    let common = a.intersection(&b).unwrap();
+    assert_eq!((common.first, common.second), (vec![1, 2, 4], vec![0, 2, 3]));
+    let all: Vec<usize> = (0..a.entries()).collect();
+    let own = a.intersection(&a).unwrap();
+    assert_eq!((&own.first, &own.second), (&all, &all));
+    let none = a.intersection(&Structure::new(4, vec![0; 4], vec![]).unwrap()).unwrap();
+    assert_eq!(none, sparse::Intersection::default());
+    let wrong = a.intersection(&a.transposed().0).unwrap_err();
+    assert_eq!(wrong.to_string(), "a matrix of 3 x 4 has no inner product with one of 4 x 3");
+    let error = sparse::dot_at(&mut 0.0, &[1.0], &[0, 1], &[1.0, 2.0], &[0, 1]).unwrap_err();
+    assert!(error.to_string().contains("first[k]"), "{error}");
+    let error = sparse::dot_at(&mut 0.0, &[1.0], &[0], &[1.0], &[]).unwrap_err();
+    assert!(error.to_string().contains("second[k]"), "{error}");
 }
 
 #[test]
@@ -197,6 +222,13 @@ fn complex_matrices() {
     let report =
         sparse::dot::check_gradient(&cpu, &start, starts, columns, &values, starts, columns, &values)
             .unwrap();
+    assert!(report.passed(), "{report}");
+    let all: Vec<usize> = (0..values.len()).collect();
+    let mut by_pairs = Complex::new(0.0, 0.0);
+    sparse::dot_at(&mut by_pairs, &values, &all, &values, &all).unwrap();
+    close(&[by_pairs.re, by_pairs.im], &[square.re, square.im]);
+    let others: Vec<_> = values.iter().map(|v| v * Complex::new(0.5, 2.0)).collect();
+    let report = sparse::dot_at::check_gradient(&cpu, &start, &values, &all, &others, &all).unwrap();
     assert!(report.passed(), "{report}");
     let report = sparse::matvec::check_gradient(&cpu, &y, starts, columns, &values, &x).unwrap();
     assert!(report.passed(), "{report}");

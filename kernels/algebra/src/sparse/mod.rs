@@ -9,7 +9,8 @@
 //! A gradient by `values` has one number for each entry, so it has the structure of the matrix.
 //!
 //! The inner product is the program of J.-G. Liu and T. Zhao, *Differentiate Everything with a Reversible Embedded Domain-Specific
-//! Language* (2020), without the memory that it takes there for which list was ahead.
+//! Language* (2020), without the memory that it takes there for which list was ahead. [`dot_at()`] takes the pairs of entries that
+//! [`Structure::intersection()`] has found before.
 
 mod convert;
 pub mod plain;
@@ -18,7 +19,7 @@ mod structure;
 use ndarray::{ArrayView2, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
-pub use structure::{Matrix, Products, Structure, StructureError};
+pub use structure::{Intersection, Matrix, Products, Structure, StructureError};
 
 /// `y += A x`. `A` has `y.len()` rows and `x.len()` columns. Each row has an iteration of its own.
 ///
@@ -160,5 +161,18 @@ pub fn dot<T: Field>(
                 inc(b);
             }
         }
+    }
+}
+
+/// `y += Σ conj(a_ij) b_ij` over the entries `first` of `A` and `second` of `B`, which [`Structure::intersection()`] finds: where structures stay
+/// and values change, they are merged once, and each pair has an iteration of its own.
+///
+/// # Errors
+///
+/// Indices that are out of range; fewer of them in `second` than in `first`.
+#[reversible]
+pub fn dot_at<T: Field>(y: &mut T, a_values: &[T], first: &[usize], b_values: &[T], second: &[usize]) {
+    for k in par(0..first.len()) {
+        *y += conj(a_values[first[k]]) * b_values[second[k]];
     }
 }

@@ -60,6 +60,14 @@ pub enum StructureError {
         /// Rows of the second one.
         rows: usize,
     },
+    /// Matrices of different sizes, which have no inner product.
+    #[error("a matrix of {} x {} has no inner product with one of {} x {}", first[0], first[1], second[0], second[1])]
+    Sizes {
+        /// Rows and columns of the first one.
+        first: [usize; 2],
+        /// Those of the second one.
+        second: [usize; 2],
+    },
     /// Columns of a row that don't ascend, or one that is there twice.
     #[error("columns[{entry}] in row {row} is {column}, not more than {before} before it")]
     NotAscending {
@@ -83,6 +91,15 @@ pub struct Products {
     pub firsts: Vec<usize>,
     /// The entry of the matrices' product that each product of two entries is added to.
     pub places: Vec<usize>,
+}
+
+/// The entries that two matrices have in the same places, row by row: what [`dot_at()`](super::dot_at()) needs to know of their structures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Intersection {
+    /// Which entries of the first matrix they are.
+    pub first: Vec<usize>,
+    /// The entries of the second matrix in the same places.
+    pub second: Vec<usize>,
 }
 
 impl Structure {
@@ -149,6 +166,31 @@ impl Structure {
             firsts.push(places.len());
         }
         Ok(Products { structure: Structure { width: other.width, starts, columns }, firsts, places })
+    }
+
+    /// The entries in places where another matrix has one as well.
+    ///
+    /// # Errors
+    ///
+    /// Another number of rows or columns.
+    pub fn intersection(&self, other: &Structure) -> Result<Intersection, StructureError> {
+        let [first, second] = [self, other].map(|s| [s.rows(), s.width]);
+        if first != second {
+            return Err(StructureError::Sizes { first, second });
+        }
+        let mut common = Intersection::default();
+        for (own, others) in self.starts.windows(2).zip(other.starts.windows(2)) {
+            let mut next = others[0];
+            for entry in own[0]..own[1] {
+                let column = self.columns[entry];
+                next += other.columns[next..others[1]].partition_point(|c| *c < column);
+                if next < others[1] && other.columns[next] == column {
+                    common.first.push(entry);
+                    common.second.push(next);
+                }
+            }
+        }
+        Ok(common)
     }
 
     /// The structure of the transposed matrix, and for each of its entries which one of this it is.
