@@ -42,7 +42,7 @@ fn sparse_programs(table: &mut Table) -> Result<(), Failure> {
     let by_rows =
         |m: &(Vec<usize>, Vec<usize>, Vec<f64>)| sparse::Structure::new(n, m.0.clone(), m.1.clone());
     let (a, b) = (by_rows(&first).map_err(wrong)?, by_rows(&second).map_err(wrong)?);
-    // the entries of every second column of both are common
+    // every second entry of a row is in the same place
     let half = entries(n, 10, |k| if k % 2 == 0 { 1 } else { 3 });
     let common = a.intersection(&by_rows(&half).map_err(wrong)?).map_err(wrong)?;
     let (in_p, in_h, h) = (&*common.first, &*common.second, (&*half.0, &*half.1, &*half.2));
@@ -56,7 +56,7 @@ fn sparse_programs(table: &mut Table) -> Result<(), Failure> {
         Some(|d: &Cpu| sparse::dot::gradient(d, p.0, p.1, p.2, h.0, h.1, h.2)),
     )?;
     table.add(
-        "the same by the list of common entries",
+        "Frobenius product, by the list of common entries",
         || sparse::plain::dot(p, h),
         |d| {
             let mut y = 0.0;
