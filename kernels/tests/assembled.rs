@@ -330,35 +330,47 @@ fn numbers(row: &str) -> Vec<Vec<u32>> {
         .collect()
 }
 
+/// What the kernels of every program need on a target, and the programs that a GPU can't run with the reason.
+fn on(assembler: &Assembler, target: Target) -> (Vec<(String, Usage)>, BTreeMap<String, String>) {
+    let (mut usages, mut unsupported) = (Vec::new(), BTreeMap::new());
+    for (name, call) in all() {
+        let gpu = Gpu::over(emulator::Emulator::new().with_target(target));
+        let texts = match call(&gpu) {
+            Ok(texts) => texts,
+            Err(e) if e.to_string().contains("can't be run on a GPU") => {
+                unsupported.insert(name, e.cause().to_string());
+                continue;
+            }
+            Err(e) => panic!("{name}: {e}"),
+        };
+        for (part, text) in texts.iter().filter(|(_, t)| t.contains(".entry")) {
+            assert_eq!(forbidden(text), None, "{name}");
+            let assembled = assembler
+                .assemble(text, target)
+                .unwrap_or_else(|e| panic!("{name} for sm_{}: {e}\n{text}", target.0));
+            usages.extend(assembled.into_iter().map(|u| (format!("{name}{part}: {}", u.kernel), u)));
+        }
+    }
+    (usages, unsupported)
+}
+
 #[test]
 fn ptxas_takes_every_program_and_the_table_of_registers_holds() {
-    let Some(assembler) = Assembler::find() else {
+    let Some(assembler) = &Assembler::find() else {
         return eprintln!("skipped: no ptxas (REV_PTXAS, PATH)");
     };
     let mut rows: BTreeMap<String, Vec<Usage>> = BTreeMap::new();
     let mut unsupported: BTreeMap<String, String> = BTreeMap::new();
-    for (name, call) in all() {
-        for target in TARGETS {
-            let gpu = Gpu::over(emulator::Emulator::new().with_target(Target(target)));
-            let texts = match call(&gpu) {
-                Ok(texts) => texts,
-                Err(e) if e.to_string().contains("can't be run on a GPU") => {
-                    unsupported.insert(name.clone(), e.cause().to_string());
-                    continue;
-                }
-                Err(e) => panic!("{name}: {e}"),
-            };
-            for (part, text) in texts.iter().filter(|(_, t)| t.contains(".entry")) {
-                assert_eq!(forbidden(text), None, "{name}");
-                let usages = assembler
-                    .assemble(text, Target(target))
-                    .unwrap_or_else(|e| panic!("{name} for sm_{target}: {e}\n{text}"));
-                for usage in usages {
-                    rows.entry(format!("{name}{part}: {}", usage.kernel)).or_default().push(usage);
-                }
+    std::thread::scope(|scope| {
+        let targets = TARGETS.map(|target| scope.spawn(move || on(assembler, Target(target))));
+        for target in targets {
+            let (usages, missing) = target.join().unwrap_or_else(|e| std::panic::resume_unwind(e));
+            for (title, usage) in usages {
+                rows.entry(title).or_default().push(usage);
             }
+            unsupported.extend(missing);
         }
-    }
+    });
     let jacobian: Vec<_> = rows.iter().filter(|(title, _)| title.starts_with("ba jacobian")).collect();
     assert!(!jacobian.is_empty(), "{unsupported:?}");
     for (title, usages) in jacobian {

@@ -29,24 +29,24 @@ impl<'a, E: Linear> Cell<'a, E> {
     ///
     /// The address is that of an initialised element that lives for `'a`, and meanwhile is only
     /// reached through cells.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(crate) unsafe fn new(element: *mut E) -> Self {
         Cell { element, array: PhantomData }
     }
 
     /// `self += v`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn add(self, v: E) {
         self.update(|e| e.accumulate(&v));
     }
 
     /// `self -= v`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn sub(self, v: E) {
         self.update(|e| e.deduct(&v));
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn update(self, f: impl Fn(&mut E)) {
         match size_of::<E>() {
             8 if is_atomic::<E>() => {
@@ -72,7 +72,7 @@ impl<'a, E: Linear> Cell<'a, E> {
 }
 
 /// The bits of an element after an update.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn next<B: Copy, E: Linear>(bits: B, f: impl Fn(&mut E)) -> B {
     const { assert!(size_of::<B>() == 4 || size_of::<B>() == 8) };
     // SAFETY: the bits are those of an element, which is a scalar of the same size (`is_atomic`).

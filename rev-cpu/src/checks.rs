@@ -20,7 +20,7 @@ pub struct Held {
 
 impl Held {
     /// Starts with the first value.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn of<P: Primal>(first: &P) -> Held {
         let mut held = Held { bits: 0, known: true };
         held.see(first);
@@ -28,19 +28,19 @@ impl Held {
     }
 
     /// A value that the ancilla, or a part of it, now has.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn see<P: Primal>(&mut self, value: &P) {
         self.bits = self.bits.max(value.magnitude().abs().to_bits());
     }
 
     /// The ancilla was changed in ways that weren't seen.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn lose(&mut self) {
         self.known = false;
     }
 
     /// The largest magnitude, `None` where it isn't known.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn largest(&self) -> Option<f64> {
         self.known.then(|| f64::from_bits(self.bits))
     }
@@ -63,7 +63,7 @@ pub fn compare<C, P: Primal>(
 
 /// Whether the compiler's statements can bring an ancilla back: no number in it is NaN, nor infinite where `finite` says
 /// that it was only added to.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn is_astray<P: Primal>(found: &P, finite: bool) -> bool {
     let magnitude = found.magnitude();
     magnitude.is_nan() || finite && magnitude.is_infinite()
@@ -99,14 +99,14 @@ pub fn vacant<C, P: Primal>(cx: Context<'_, C>, found: &P) -> Result<(), Mismatc
 }
 
 /// Moves a value out and leaves the zero of its shape: what a push does to its place.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn take_value<P: Primal>(place: &mut P) -> P {
     let zero = place.zero_like();
     std::mem::replace(place, zero)
 }
 
 /// The same of a shadow.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn take_shadow<S: Linear>(place: &mut S) -> S {
     let shadow = place.clone();
     place.set_zero();
@@ -114,19 +114,19 @@ pub fn take_shadow<S: Linear>(place: &mut S) -> S {
 }
 
 /// Whether two indices are the same element.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn same_index<const R: usize>(a: [usize; R], b: [usize; R]) -> bool {
     a == b
 }
 
 /// Whether an element is in a range.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn in_range([i]: [usize; 1], (from, to): (usize, usize)) -> bool {
     from <= i && i < to
 }
 
 /// Whether two ranges have an element in common.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn ranges_meet((a, b): (usize, usize), (c, d): (usize, usize)) -> bool {
     a.max(c) < b.min(d)
 }
@@ -178,7 +178,7 @@ pub fn came_back<P: Primal>(options: &Options, name: &str, found: &P, given: &P)
 }
 
 /// A loop variable's value for messages.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn number<I: Scalar>(i: I) -> i128 {
     rt::cast(i)
 }

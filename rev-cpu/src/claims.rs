@@ -61,7 +61,7 @@ impl Claims {
     }
 
     /// What the iterations claim by.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn claiming(&self) -> Claiming<'_> {
         let Claims { owners, made, iterations, alone } = self;
         Claiming { owners, made: *made, iterations: *iterations, alone: *alone }
@@ -70,21 +70,21 @@ impl Claims {
 
 impl Claiming<'_> {
     /// Whether elements are claimed.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn are_made(self) -> bool {
         self.made
     }
 
     /// What an iteration marks its elements with, from the value of the loop's variable: not zero, as there are fewer than
     /// 2⁶⁴ iterations: no loop runs for so long.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn mark(self, iteration: i128) -> u64 {
         self.iterations.of(iteration).wrapping_add(1)
     }
 
     /// Claims an element for the iteration with a mark. Whether no other one has it: also where there is no such
     /// element.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn take(self, element: usize, mark: u64) -> bool {
         let Some(owner) = self.owners.get(element) else { return true };
         let found = if self.alone {
@@ -119,7 +119,7 @@ pub struct Used<'a, const A: usize> {
 
 impl<const A: usize> Used<'_, A> {
     /// Notes an element of an array, if there is one.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn take(&mut self, array: usize, element: usize) {
         if let Some(seen) = self.seen[array].get(element) {
             seen.store(1, Relaxed);
@@ -197,7 +197,7 @@ fn each_of_part(taken: &[Taken], array: &impl Extents) -> impl Iterator<Item = u
 }
 
 /// The number of an element in row-major order; beyond every array where the index is out of range.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn position<const R: usize>(index: [usize; R], shape: [usize; R]) -> usize {
     index
         .iter()

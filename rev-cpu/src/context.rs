@@ -126,26 +126,26 @@ impl<C> Clone for Context<'_, C> {
 
 impl<'a, C> Context<'a, C> {
     /// Whether reversibility is checked.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn checks(self) -> bool {
         self.checks
     }
 
     /// The same without checks.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn unchecked(self) -> Self {
         Context { checks: false, ..self }
     }
 
     /// The same for an adjoint whose restored state nobody reads.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn forgetful(self) -> Context<'a, Forgetful> {
         let Context { run, workers, depth, checks, by_reference, mode: _ } = self;
         Context { run, workers, depth, checks, by_reference, mode: PhantomData }
     }
 
     /// The same for a program whose state is read.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn restoring(self) -> Context<'a, Restoring> {
         let Context { run, workers, depth, checks, by_reference, mode: _ } = self;
         Context { run, workers, depth, checks, by_reference, mode: PhantomData }
@@ -163,13 +163,13 @@ impl<'a, C> Context<'a, C> {
     }
 
     /// Whether recursions run by reference.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn is_by_reference(self) -> bool {
         self.by_reference
     }
 
     /// The same for a recursion that couldn't go on by value.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn by_reference(self) -> Self {
         Context { by_reference: true, ..self }
     }
@@ -212,7 +212,7 @@ impl<'a, C> Context<'a, C> {
     }
 
     /// The instruction set that parallel loops run in lanes on, if they do.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn lanes(self) -> Option<Level> {
         match self.run.options.lanes {
             Lanes::Off => None,

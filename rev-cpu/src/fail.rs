@@ -36,7 +36,7 @@ impl Site {
     }
 
     /// The statement in a run of one of the function's programs.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn at<const N: usize>(&'static self, program: &'static str, iterations: [i128; N]) -> At<[i128; N]> {
         At { site: self, program, iterations }
     }
@@ -51,7 +51,7 @@ pub struct At<I: ?Sized = [i128]> {
 }
 
 /// A closure that emitted code names, and that is inlined by an attribute, which can't stand behind `let`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn named<F>(closure: F) -> F {
     closure
 }
@@ -97,13 +97,13 @@ pub struct Absent<const R: usize> {
 
 impl<const R: usize> Absent<R> {
     /// An index that an array doesn't have.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn of(array: &impl Extents, index: [usize; R]) -> Absent<R> {
         Absent { index, shape: std::array::from_fn(|k| array.extent(k)) }
     }
 
     /// The error.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn error(self, at: &At, place: &'static str) -> Error {
         out_of_range(at, place, &self.index, &self.shape)
     }

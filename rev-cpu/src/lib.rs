@@ -114,7 +114,7 @@ pub mod __private {
     pub use rev_core::verify;
 
     /// A copy, under a name that is short where it is written often.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn copy<P: Clone>(of: &P) -> P {
         of.clone()
     }
@@ -124,7 +124,7 @@ pub mod __private {
     /// # Panics
     ///
     /// Where there is no value: an integer was divided by zero.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     #[track_caller]
     pub fn plain<T>(value: Option<T>) -> T {
         match value {
@@ -143,7 +143,7 @@ pub mod __private {
 
     /// The code of an external block, which nothing in it leaves early: what `return` in the expansion of a macro
     /// would end is this closure.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn external(code: impl FnOnce()) {
         code();
     }

@@ -141,13 +141,13 @@ const fn is_rounded<E>() -> bool {
 
 impl<E: Linear> Combine<E> for Sum {
     const ROUNDED: bool = is_rounded::<E>();
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn neutral(like: &E) -> E {
         let mut zero = like.clone();
         zero.set_zero();
         zero
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn combine(a: &mut E, b: &E) {
         a.accumulate(b);
     }
@@ -155,11 +155,11 @@ impl<E: Linear> Combine<E> for Sum {
 
 impl<E: Primal> Combine<E> for Fields {
     const ROUNDED: bool = is_rounded::<E>();
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn neutral(like: &E) -> E {
         like.zeros()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn combine(a: &mut E, b: &E) {
         a.add_each(b, false);
     }
@@ -167,11 +167,11 @@ impl<E: Primal> Combine<E> for Fields {
 
 impl<E: Primal + std::ops::BitXor<Output = E>> Combine<E> for Parity {
     const ROUNDED: bool = false;
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn neutral(like: &E) -> E {
         like.zero_like()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn combine(a: &mut E, b: &E) {
         *a = a.clone() ^ b.clone();
     }
@@ -354,7 +354,7 @@ where
 }
 
 /// Runs a body that is told whether something holds, and is compiled once for each answer.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn either<R>(holds: bool, body: impl FnOnce(bool) -> R) -> R {
     if holds {
         body(true)
@@ -364,7 +364,7 @@ pub fn either<R>(holds: bool, body: impl FnOnce(bool) -> R) -> R {
 }
 
 /// An integer as a number of elements or of trips: 0 where it is negative.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn extent<T: Scalar>(n: T) -> usize {
     match n.to_number() {
         Num::Int(n) => usize::try_from(n).unwrap_or(0),
@@ -382,7 +382,7 @@ pub fn products(counts: &[usize]) -> usize {
 }
 
 /// Whether the sums of a loop have an order that must be kept.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn is_fixed<C: Mode, A: Target>(cx: Context<'_, C>, targets: &A) -> bool {
     let _ = targets;
     A::SHARED && cx.deterministic()

@@ -18,14 +18,14 @@ pub trait Pass<To> {
 }
 
 impl<'a, E, M> Pass<Slice<'a, E, M>> for Slice<'a, E, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pass(self) -> Slice<'a, E, M> {
         self
     }
 }
 
 impl<'a, E, M> Pass<Strided<'a, E, 1, M>> for Slice<'a, E, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pass(self) -> Strided<'a, E, 1, M> {
         self.into()
     }
@@ -38,7 +38,7 @@ impl<'a, E, M> Pass<Dynamic<'a, E, M>> for Slice<'a, E, M> {
 }
 
 impl<'a, E, const R: usize, M> Pass<Strided<'a, E, R, M>> for Strided<'a, E, R, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pass(self) -> Strided<'a, E, R, M> {
         self
     }
@@ -51,7 +51,7 @@ impl<'a, E, const R: usize, M> Pass<Dynamic<'a, E, M>> for Strided<'a, E, R, M> 
 }
 
 impl<'a, E, M> Pass<Dynamic<'a, E, M>> for Dynamic<'a, E, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pass(self) -> Dynamic<'a, E, M> {
         self
     }
@@ -59,14 +59,14 @@ impl<'a, E, M> Pass<Dynamic<'a, E, M>> for Dynamic<'a, E, M> {
 
 /// Whatever isn't an array, and an array where one of its size is asked for.
 impl<'a, P> Pass<&'a P> for &'a P {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pass(self) -> &'a P {
         self
     }
 }
 
 impl<'a, P> Pass<&'a mut P> for &'a mut P {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pass(self) -> &'a mut P {
         self
     }
@@ -75,13 +75,13 @@ impl<'a, P> Pass<&'a mut P> for &'a mut P {
 macro_rules! lent {
     ($([$($length:tt)*] $t:ty => $to:ident $(<$rank:literal>)?;)*) => {$(
         impl<'a, E $($length)*> Pass<$to<'a, E, $($rank,)? Shared>> for &'a $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn pass(self) -> $to<'a, E, $($rank,)? Shared> {
                 self.reader().pass()
             }
         }
         impl<'a, E $($length)*> Pass<$to<'a, E, $($rank,)? Exclusive>> for &'a mut $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn pass(self) -> $to<'a, E, $($rank,)? Exclusive> {
                 self.writer().pass()
             }

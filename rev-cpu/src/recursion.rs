@@ -34,7 +34,7 @@ const UNOPTIMISED: usize = 16 << 20;
 pub const OF_THREADS: usize = if cfg!(debug_assertions) { 2 * UNOPTIMISED } else { 8 << 20 };
 
 /// Calls a program; one that isn't optimised on as much stack as it may need, whatever its caller has.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn with_room<R>(call: impl FnOnce() -> R) -> R {
     if cfg!(debug_assertions) {
         stacker::maybe_grow(UNOPTIMISED, 2 * UNOPTIMISED, call)

@@ -76,7 +76,7 @@ macro_rules! consecutive {
     ($($name:ident |$v:ident| $iter:expr, $item:ty, |$all:ident, $k:ident| $split:expr, $group:expr, $numbering:expr;)*) => {$(
         impl<I: Integer> $name<I> {
             /// The values.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             pub fn new(start: I, end: I) -> Self {
                 $name { start, end }
             }
@@ -88,7 +88,7 @@ macro_rules! consecutive {
         {
             type Item = I;
             type IntoIter = $item;
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn into_iter(self) -> Self::IntoIter {
                 let $v = self.start..self.end;
                 $iter
@@ -110,7 +110,7 @@ macro_rules! consecutive {
                 let $k = I::from_usize(k.min(self.count()));
                 $split
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn group(self, width: usize) -> (Lin<I>, I) {
                 let ($all, width) = (self, I::from_usize(width));
                 $group(width)
@@ -139,7 +139,7 @@ impl<I: Integer> Steps<I> {
     /// `from_end` the steps are counted from the last value of the range down; with `reversed` the
     /// values come in descending order. `None` for a step below 1. A step may be wider than the
     /// values: as far as it reaches, it is one between their unsigned twins.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn new<S: Integer>(
         start: I,
         end: I,
@@ -168,7 +168,7 @@ impl<I: Integer> Steps<I> {
 }
 
 /// `reach / step` as a count, and the rest, where `reach` is an unsigned number in the bits of its type.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn divided<I: Integer, S: Integer>(reach: I, step: S) -> (usize, I) {
     let same: I = rt::cast(step);
     let fits = same >= I::one() && rt::cast::<I, S>(same) == step;
@@ -184,7 +184,7 @@ fn divided<I: Integer, S: Integer>(reach: I, step: S) -> (usize, I) {
 
 impl<I: Integer> Visits for Steps<I> {
     const CONSECUTIVE: bool = false;
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn count(self) -> usize {
         self.count
     }
@@ -194,7 +194,7 @@ impl<I: Integer> Visits for Steps<I> {
         let second = self.first.plus(self.stride.times(I::from_usize(k)));
         (Steps { count: k, ..self }, Steps { first: second, count: self.count - k, ..self })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn group(self, width: usize) -> (Lin<I>, I) {
         let width = I::from_usize(width);
         let down = self.reversed && self.stride == I::one().negated();
@@ -219,7 +219,7 @@ fn wide<I: Integer>(v: I) -> u128 {
 impl<I: Integer> Iterator for Steps<I> {
     type Item = I;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn next(&mut self) -> Option<I> {
         self.count = self.count.checked_sub(1)?;
         let value = self.first;
@@ -227,7 +227,7 @@ impl<I: Integer> Iterator for Steps<I> {
         Some(value)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.count, Some(self.count))
     }

@@ -77,7 +77,7 @@ macro_rules! handle {
     ($name:ident $(const $r:ident)?) => {
         impl<E, $(const $r: usize,)? M> Copy for $name<'_, E, $($r,)? M> {}
         impl<E, $(const $r: usize,)? M> Clone for $name<'_, E, $($r,)? M> {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn clone(&self) -> Self {
                 *self
             }
@@ -139,7 +139,7 @@ pub trait Lend {
 }
 
 impl<E, const N: usize> Extents for [E; N] {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn extent(&self, axis: usize) -> usize {
         if axis == 0 {
             N
@@ -147,7 +147,7 @@ impl<E, const N: usize> Extents for [E; N] {
             1
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn rank(&self) -> usize {
         1
     }
@@ -155,7 +155,7 @@ impl<E, const N: usize> Extents for [E; N] {
 
 /// A stack has the length that it has at the moment.
 impl<T> Extents for Stack<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn extent(&self, axis: usize) -> usize {
         if axis == 0 {
             self.len()
@@ -163,7 +163,7 @@ impl<T> Extents for Stack<T> {
             1
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn rank(&self) -> usize {
         1
     }
@@ -173,11 +173,11 @@ macro_rules! line {
     ([$($length:tt)*] $t:ty) => {
         impl<E $($length)*> Elements<1> for $t {
             type Element = E;
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn rd(&self, [i]: [usize; 1]) -> Result<&E, Absent<1>> {
                 self.get(i).ok_or(Absent { index: [i], shape: [self.len()] })
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn wr(&mut self, [i]: [usize; 1]) -> Result<&mut E, Absent<1>> {
                 let shape = [self.len()];
                 self.get_mut(i).ok_or(Absent { index: [i], shape })
@@ -187,11 +187,11 @@ macro_rules! line {
         impl<E $($length)*> Lend for $t {
             type Reader<'a> = Slice<'a, E, Shared> where Self: 'a;
             type Writer<'a> = Slice<'a, E, Exclusive> where Self: 'a;
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn reader(&self) -> Slice<'_, E, Shared> {
                 Slice::shared(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn writer(&mut self) -> Slice<'_, E, Exclusive> {
                 Slice::exclusive(self)
             }
@@ -202,7 +202,7 @@ line!([, const N: usize] [E; N]);
 line!([] Vec<E>);
 
 impl<E> Extents for Vec<E> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn extent(&self, axis: usize) -> usize {
         if axis == 0 {
             self.len()
@@ -210,18 +210,18 @@ impl<E> Extents for Vec<E> {
             1
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn rank(&self) -> usize {
         1
     }
 }
 
 impl<E, D: Dimension> Extents for Array<E, D> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn extent(&self, axis: usize) -> usize {
         self.shape().get(axis).copied().unwrap_or(1)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn rank(&self) -> usize {
         self.ndim()
     }
@@ -231,11 +231,11 @@ macro_rules! owned_arrays {
     ($($rank:literal)*) => {$(
         impl<E> Elements<$rank> for Array<E, Dim<[usize; $rank]>> {
             type Element = E;
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn rd(&self, index: [usize; $rank]) -> Result<&E, Absent<$rank>> {
                 self.get(index).ok_or_else(|| Absent { index, shape: std::array::from_fn(|k| self.len_of(Axis(k))) })
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn wr(&mut self, index: [usize; $rank]) -> Result<&mut E, Absent<$rank>> {
                 let shape = std::array::from_fn(|k| self.len_of(Axis(k)));
                 self.get_mut(index).ok_or(Absent { index, shape })
@@ -245,13 +245,13 @@ macro_rules! owned_arrays {
         impl<E> Lend for Array<E, Dim<[usize; $rank]>> {
             type Reader<'a> = Strided<'a, E, $rank, Shared> where Self: 'a;
             type Writer<'a> = Strided<'a, E, $rank, Exclusive> where Self: 'a;
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn reader(&self) -> Strided<'_, E, $rank, Shared> {
                 let ptr = self.as_ptr().cast_mut();
                 let of_axis = |k| (self.len_of(Axis(k)), self.stride_of(Axis(k)));
                 Strided::of_axes(ptr, std::array::from_fn(of_axis))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn writer(&mut self) -> Strided<'_, E, $rank, Exclusive> {
                 let ptr = self.as_mut_ptr();
                 let of_axis = |k| (self.len_of(Axis(k)), self.stride_of(Axis(k)));
@@ -264,7 +264,7 @@ owned_arrays! { 1 2 3 4 }
 
 impl<'a, E> Slice<'a, E, Shared> {
     /// A handle to a slice.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn shared(s: &'a [E]) -> Self {
         Slice { ptr: s.as_ptr().cast_mut(), len: s.len(), borrow: PhantomData }
     }
@@ -272,7 +272,7 @@ impl<'a, E> Slice<'a, E, Shared> {
 
 impl<'a, E> Slice<'a, E, Exclusive> {
     /// A handle to a slice that can write.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn exclusive(s: &'a mut [E]) -> Self {
         Slice { ptr: s.as_mut_ptr(), len: s.len(), borrow: PhantomData }
     }
@@ -282,7 +282,7 @@ impl<'a, E> Slice<'a, E, Exclusive> {
     /// # Errors
     ///
     /// When the index is out of range.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn wr(self, index: [usize; 1]) -> Result<&'a mut E, Absent<1>> {
         // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
         self.offset(index).map(|d| unsafe { &mut *self.ptr.add(d) })
@@ -304,7 +304,7 @@ macro_rules! cells {
             /// # Errors
             ///
             /// When the index is out of range.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             pub fn at($self, $i: [usize; $rank]) -> Result<Cell<'a, E>, Absent<$rank>> {
                 // SAFETY: the index is in range of memory borrowed for 'a; the rest as documented.
                 $address.map(|address| unsafe { Cell::new(address) })
@@ -329,7 +329,7 @@ impl<'a, E: Linear> Dynamic<'a, E, Exclusive> {
 }
 
 impl<'a, E, M> Slice<'a, E, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn offset(self, [i]: [usize; 1]) -> Result<usize, Absent<1>> {
         if i < self.len {
             Ok(i)
@@ -343,20 +343,20 @@ impl<'a, E, M> Slice<'a, E, M> {
     /// # Errors
     ///
     /// When the index is out of range.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn rd(self, index: [usize; 1]) -> Result<&'a E, Absent<1>> {
         // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
         self.offset(index).map(|d| unsafe { &*self.ptr.add(d) })
     }
 
     /// The same elements, for reading only.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn share(self) -> Slice<'a, E, Shared> {
         Slice { ptr: self.ptr, len: self.len, borrow: PhantomData }
     }
 
     /// All elements, for external blocks and the runtime's operations on whole arrays.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn elements(self) -> &'a [E] {
         // SAFETY: ptr and len come from a slice borrowed for 'a.
         unsafe { std::slice::from_raw_parts(self.ptr, self.len) }
@@ -364,14 +364,14 @@ impl<'a, E, M> Slice<'a, E, M> {
 }
 
 impl<E, M> Slice<'_, E, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(crate) fn frame(self) -> Option<Frame<E, 1>> {
         Some(Frame { ptr: self.ptr, shape: [self.len], strides: [1] })
     }
 }
 
 impl<E, const R: usize, M> Strided<'_, E, R, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(crate) fn frame(self) -> Option<Frame<E, R>> {
         Some(Frame { ptr: self.ptr, shape: self.shape, strides: self.strides })
     }
@@ -379,7 +379,7 @@ impl<E, const R: usize, M> Strided<'_, E, R, M> {
 
 impl<E, M> Dynamic<'_, E, M> {
     /// `None` where the array has another number of dimensions.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(crate) fn frame<const R: usize>(self) -> Option<Frame<E, R>> {
         let (shape, strides) = (self.all.shape.first_chunk()?, self.all.strides.first_chunk()?);
         (R == self.rank).then_some(Frame { ptr: self.all.ptr, shape: *shape, strides: *strides })
@@ -387,7 +387,7 @@ impl<E, M> Dynamic<'_, E, M> {
 }
 
 impl<E, M> Extents for Slice<'_, E, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn extent(&self, axis: usize) -> usize {
         if axis == 0 {
             self.len
@@ -395,11 +395,11 @@ impl<E, M> Extents for Slice<'_, E, M> {
             1
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn rank(&self) -> usize {
         1
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn count(&self) -> usize {
         self.len
     }
@@ -441,7 +441,7 @@ impl<'a, E, const R: usize> Strided<'a, E, R, Exclusive> {
     /// # Errors
     ///
     /// When the index is out of range.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn wr(self, index: [usize; R]) -> Result<&'a mut E, Absent<R>> {
         // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
         self.offset(index).map(|d| unsafe { &mut *self.ptr.offset(d) })
@@ -450,7 +450,7 @@ impl<'a, E, const R: usize> Strided<'a, E, R, Exclusive> {
 
 impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
     /// From the first element and, of each axis, its length and how far neighbours are apart.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn of_axes(ptr: *mut E, axes: [(usize, isize); R]) -> Self {
         Strided { ptr, shape: axes.map(|a| a.0), strides: axes.map(|a| a.1), borrow: PhantomData }
     }
@@ -476,7 +476,7 @@ impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
     }
 
     // a plain loop over the axes, which the compiler unrolls; iterators here weren't inlined
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn offset(self, index: [usize; R]) -> Result<isize, Absent<R>> {
         let mut offset = 0isize;
         let mut k = 0;
@@ -495,31 +495,31 @@ impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
     /// # Errors
     ///
     /// When the index is out of range.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn rd(self, index: [usize; R]) -> Result<&'a E, Absent<R>> {
         // SAFETY: the index is in range of memory borrowed for 'a; disjointness as the module says.
         self.offset(index).map(|d| unsafe { &*self.ptr.offset(d) })
     }
 
     /// The same elements, for reading only.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn share(self) -> Strided<'a, E, R, Shared> {
         Strided { ptr: self.ptr, shape: self.shape, strides: self.strides, borrow: PhantomData }
     }
 
     /// The sizes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn shape(self) -> [usize; R] {
         self.shape
     }
 }
 
 impl<E, const R: usize, M> Extents for Strided<'_, E, R, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn extent(&self, axis: usize) -> usize {
         self.shape.get(axis).copied().unwrap_or(1)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn rank(&self) -> usize {
         R
     }
@@ -596,7 +596,7 @@ impl<'a, E: Send + Sync + 'a, M: Send + Sync> Whole<'a> for Slice<'a, E, M> {
     fn elements_in_order(self) -> impl Iterator<Item = &'a E> {
         self.elements().iter()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn contiguous(self) -> Option<&'a [E]> {
         Some(self.elements())
     }
@@ -620,7 +620,7 @@ impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
     }
 
     /// All elements, if there are any and they lie one after the other in memory.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn flat(self) -> Option<Slice<'a, E, M>> {
         let count = self.shape.iter().product();
         let all = Slice { ptr: self.ptr, len: count, borrow: PhantomData };
@@ -637,7 +637,7 @@ impl<'a, E: Send + Sync + 'a, const R: usize, M: Send + Sync> Whole<'a> for Stri
     fn elements_in_order(self) -> impl Iterator<Item = &'a E> {
         self.share().walk()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn contiguous(self) -> Option<&'a [E]> {
         self.flat().map(Slice::elements)
     }
@@ -662,7 +662,7 @@ impl<'a, E: Send + Sync + 'a, M: Send + Sync> Whole<'a> for Dynamic<'a, E, M> {
     fn elements_in_order(self) -> impl Iterator<Item = &'a E> {
         self.all.share().walk()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn contiguous(self) -> Option<&'a [E]> {
         self.all.contiguous()
     }
@@ -682,7 +682,7 @@ impl<'a, E: Send + Sync + 'a> Cells<'a> for Dynamic<'a, E, Exclusive> {
 }
 
 impl<'a, E, M> From<Slice<'a, E, M>> for Strided<'a, E, 1, M> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from(s: Slice<'a, E, M>) -> Self {
         Strided { ptr: s.ptr, shape: [s.len], strides: [1], borrow: PhantomData }
     }
@@ -723,26 +723,26 @@ unsafe impl<P: Send + Sync> Sync for Single<'_, P> {}
 
 impl<'a, P> Single<'a, P> {
     /// A handle to a value.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn new(value: &'a mut P) -> Self {
         Single(value, PhantomData)
     }
 
     /// A handle to an element of an array, `None` where the index was out of range.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn of_element<A>(element: Result<&'a mut P, A>) -> Option<Self> {
         element.ok().map(Single::new)
     }
 
     /// The value, which tasks may look at while none of them changes it.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn look(self) -> &'a P {
         // SAFETY: made from a reference with this lifetime; disjointness as the module says.
         unsafe { &*self.0 }
     }
 
     /// The value. A task asks for it only where it is its own copy, or where it runs alone.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn get(self) -> &'a mut P {
         // SAFETY: made from a reference with this lifetime; disjointness as the module says.
         unsafe { &mut *self.0 }

@@ -17,15 +17,15 @@ pub trait Each<T: Laned>: Clone {
 macro_rules! uniform {
     ($($t:ty)*) => {$(
         impl Each<$t> for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn at(&self, _: usize) -> $t {
                 *self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn uniform(&self) -> Option<$t> {
                 Some(*self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn pack(self) -> Pack<$t> {
                 <$t>::splat(self)
             }
@@ -35,30 +35,30 @@ macro_rules! uniform {
 uniform!(i32 i64);
 
 impl<T: Laned> Each<T> for Pack<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn at(&self, k: usize) -> T {
         T::lane(self, k)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn uniform(&self) -> Option<T> {
         None
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pack(self) -> Pack<T> {
         self
     }
 }
 
 impl<T: Laned> Each<T> for &Pack<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn at(&self, k: usize) -> T {
         T::lane(self, k)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn uniform(&self) -> Option<T> {
         None
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pack(self) -> Pack<T> {
         self.clone()
     }
@@ -73,7 +73,7 @@ pub struct Uniform<T: Laned> {
 
 impl<T: Laned> Uniform<T> {
     /// Of a value.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn new(value: T) -> Self {
         Uniform { pack: T::splat(value.clone()), value }
     }
@@ -81,22 +81,22 @@ impl<T: Laned> Uniform<T> {
 
 impl<T: Laned> Deref for Uniform<T> {
     type Target = Pack<T>;
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deref(&self) -> &Pack<T> {
         &self.pack
     }
 }
 
 impl<T: Laned> Each<T> for &Uniform<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn at(&self, _: usize) -> T {
         self.value.clone()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn uniform(&self) -> Option<T> {
         Some(self.value.clone())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn pack(self) -> Pack<T> {
         self.pack.clone()
     }

@@ -117,7 +117,7 @@ macro_rules! compiled {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! method {
     ($features:literal $machine:ident $t:ident; $name:ident($m:ident $(, $number:ident: $n:ty)*)($($arg:ident: $load:ident $of:ty),*) => $value:expr) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name(self, count: usize $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
             let [result] = compiled! {
                 $features $machine $t 1; self count $m $(, $number: $n)*; $($arg: $load $of),* => [$value]
@@ -131,7 +131,7 @@ macro_rules! by_registers {
     ($features:literal $machine:ident $t:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {
         impl Elementary for $machine {
             $(method! { $features $machine $t; $name(m)($($arg: load $t),*) => math::$name(m, $($arg),*) })*
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sin_cos(self, count: usize, x: &Vector<$t>) -> (Vector<$t>, Vector<$t>) {
                 let [sine, cosine] = compiled! {
                     $features $machine $t 2; self count m; x: load $t => {

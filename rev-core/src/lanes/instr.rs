@@ -8,7 +8,7 @@ use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{Field, Linear, Real, Ring};
 
 /// Exchanges two values.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn swap<S: Isa, M: Mask, P: Laned>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>) {
     if m.is_all() {
         return std::mem::swap(a, b);
@@ -19,31 +19,31 @@ pub fn swap<S: Isa, M: Mask, P: Laned>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack
 }
 
 /// `x → -x`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn neg<S: Isa, M: Mask, P: Linear>(s: S, m: M, x: &mut Pack<P>) {
     *x = masked(s, m, P::InLanes::negated(s, x.clone()), x);
 }
 
 /// `x → x + 1`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn inc<S: Isa, M: Mask, T: Ring>(s: S, m: M, x: &mut Pack<T>) {
     *x = masked(s, m, add(s, x.clone(), T::splat(T::one())), x);
 }
 
 /// `x → x - 1`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn dec<S: Isa, M: Mask, T: Ring>(s: S, m: M, x: &mut Pack<T>) {
     *x = masked(s, m, sub(s, x.clone(), T::splat(T::one())), x);
 }
 
 /// `b → !b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn flip<S: Isa, M: Mask>(s: S, m: M, b: &mut Pack<bool>) {
     *b = masked(s, m, not(s, *b), b);
 }
 
 /// `z → conj(z)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn conj<S: Isa, M: Mask, P: Linear>(s: S, m: M, z: &mut Pack<P>)
 where
     P::Over: Ring,
@@ -52,13 +52,13 @@ where
 }
 
 /// `x → 1/x`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn inv<S: Isa, M: Mask, T: Field>(s: S, m: M, x: &mut Pack<T>) {
     *x = masked(s, m, recip(s, x.clone()), x);
 }
 
 /// `(a, b) → (a cos θ - b sin θ, a sin θ + b cos θ)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn rot<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>, theta: Pack<P::Over>)
 where
     P::Over: Real,
@@ -68,7 +68,7 @@ where
 }
 
 /// The rotation by `-θ`, which undoes [`rot`].
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn irot<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>, theta: Pack<P::Over>)
 where
     P::Over: Real,
@@ -78,7 +78,7 @@ where
 }
 
 /// [`rot`] by an angle that is the same in all lanes, of which the sine and the cosine are given.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn rot_by<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
@@ -92,7 +92,7 @@ pub fn rot_by<S: Isa, M: Mask, P: Linear>(
 }
 
 /// `(a, b) → (a c - b s, a s + b c)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn rotate<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
@@ -111,7 +111,7 @@ fn rotate<S: Isa, M: Mask, P: Linear>(
 }
 
 /// `v c`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn scaled<S: Isa, P: Linear>(s: S, v: &Pack<P>, c: &Pack<P::Over>) -> Pack<P>
 where
     P::Over: Ring,
@@ -120,7 +120,7 @@ where
 }
 
 /// `(a, b) → ((a + b)/√2, (a - b)/√2)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn hadamard<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack<P>)
 where
     P::Over: Field,
@@ -133,7 +133,7 @@ where
 }
 
 /// `x → k·x`, where the product fits; otherwise the first lane in which it doesn't, and why.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn mul_int<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
@@ -162,7 +162,7 @@ where
 }
 
 /// `x → x/k`, where the quotient is exact; otherwise the first lane in which it isn't.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn div_int<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
@@ -183,7 +183,7 @@ where
 }
 
 /// `x → c·x`, where the product tells `x`; otherwise the first lane in which it doesn't.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn scale_by<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,
@@ -204,7 +204,7 @@ where
 }
 
 /// `x → x/c`, where the quotient tells `x`; otherwise the first lane in which it doesn't.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn unscale_by<S: Isa, M: Mask, P: Linear>(
     s: S,
     m: M,

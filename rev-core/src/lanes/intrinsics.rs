@@ -9,7 +9,7 @@ use super::{Registers, Vector, WIDTH};
 /// Operations that are one intrinsic.
 macro_rules! by_intrinsic {
     ($($name:ident($($arg:ident: $t:ident),*) -> $result:ident = $intrinsic:expr;)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name(&mut self, $($arg: &Self::$t),*) -> Self::$result {
             // SAFETY: the token says that the processor has the instruction.
             unsafe { ($intrinsic)($(*$arg),*) }
@@ -21,7 +21,7 @@ pub(super) use by_intrinsic;
 /// Operations that are a few.
 macro_rules! by_intrinsics {
     ($($name:ident($($arg:ident: $t:ident),*) -> $result:ident = $value:expr;)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         #[allow(unused_unsafe)] // masks are integers
         fn $name(&mut self, $($arg: &Self::$t),*) -> Self::$result {
             $(let $arg = *$arg;)*
@@ -35,7 +35,7 @@ pub(super) use by_intrinsics;
 /// [`Machine::rarely`](crate::math::machine::Machine::rarely) that branches, to code that is kept apart.
 macro_rules! branching {
     ($features:literal |$condition:ident| $nowhere:expr) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         #[allow(unused_unsafe)] // masks are integers
         fn rarely<const N: usize>(
             &mut self,
@@ -75,25 +75,25 @@ macro_rules! cut {
         type Int = $i;
         const LANES: usize = $lanes;
 
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn load(&mut self, from: &Vector<$f>, chunk: usize) -> Self::F {
             assert!(chunk < $crate::lanes::WIDTH / $lanes);
             // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
             unsafe { $load(from.0.as_ptr().add(chunk * $lanes).cast()) }
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn store(&mut self, v: &Self::F, to: &mut Vector<$f>, chunk: usize) {
             assert!(chunk < $crate::lanes::WIDTH / $lanes);
             // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
             unsafe { $store(to.0.as_mut_ptr().add(chunk * $lanes).cast(), *v) }
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn load_int(&mut self, from: &Vector<$i>, chunk: usize) -> Self::I {
             assert!(chunk < $crate::lanes::WIDTH / $lanes);
             // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
             unsafe { $load_int(from.0.as_ptr().add(chunk * $lanes).cast()) }
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn store_int(&mut self, v: &Self::I, to: &mut Vector<$i>, chunk: usize) {
             assert!(chunk < $crate::lanes::WIDTH / $lanes);
             // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
@@ -105,7 +105,7 @@ pub(super) use cut;
 
 /// The sum of the registers of so many lanes, of which there are at most sixteen: the upper half added to
 /// the lower until one is left.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn folded<R: Registers>(m: &mut R, count: usize, v: &Vector<R::Float>) -> R::F {
     const { assert!(WIDTH / R::LANES <= 16) };
     macro_rules! sum {
@@ -132,7 +132,7 @@ pub(super) fn folded<R: Registers>(m: &mut R, count: usize, v: &Vector<R::Float>
 }
 
 /// The sum of the products of two vectors' registers of so many lanes, one after the other.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn folded_product<R: Registers>(
     m: &mut R,
     count: usize,
@@ -151,7 +151,7 @@ pub(super) fn folded_product<R: Registers>(
 /// Which registers a vector of one type and a vector of another are taken in, half of one at a time.
 macro_rules! in_registers {
     ($($(#[$doc:meta])* $name:ident($from:ty [$load:ident $step:literal] -> $to:ty [$store:ident]) |$a:ident| $value:expr;)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name(self, from: &$crate::lanes::Vector<$from>) -> $crate::lanes::Vector<$to> {
             let mut to = $crate::lanes::Vector([0 as $to; $crate::lanes::WIDTH]);
             const { assert!(LANES.is_multiple_of($step) && LANES <= $crate::lanes::WIDTH) };

@@ -29,57 +29,57 @@ pub trait Isa: Copy + Debug + Send + Sync + 'static {
     fn apart<R>(self, body: impl FnOnce() -> R) -> R;
 
     /// `a as f64`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn single_to_double(self, a: &Vector<f32>) -> Vector<f64> {
         Vector(a.0.map(f64::from))
     }
     /// `a as f32`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn double_to_single(self, a: &Vector<f64>) -> Vector<f32> {
         Vector(a.0.map(|v| v as f32))
     }
     /// `a as f64`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn long_to_double(self, a: &Vector<i64>) -> Vector<f64> {
         Vector(a.0.map(|v| v as f64))
     }
     /// `a as f64`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unsigned_to_double(self, a: &Vector<u64>) -> Vector<f64> {
         Vector(a.0.map(|v| v as f64))
     }
     /// `a as f32`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn long_to_single(self, a: &Vector<i64>) -> Vector<f32> {
         Vector(a.0.map(|v| v as f32))
     }
     /// `a as f32`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unsigned_to_single(self, a: &Vector<u64>) -> Vector<f32> {
         Vector(a.0.map(|v| v as f32))
     }
     /// `a as i64`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn double_to_long(self, a: &Vector<f64>) -> Vector<i64> {
         Vector(a.0.map(|v| v as i64))
     }
     /// `a as u64`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn double_to_unsigned(self, a: &Vector<f64>) -> Vector<u64> {
         Vector(a.0.map(|v| v as u64))
     }
     /// `a as i64`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn int_to_long(self, a: &Vector<i32>) -> Vector<i64> {
         Vector(a.0.map(i64::from))
     }
     /// `a as u64`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unsigned_to_long(self, a: &Vector<u32>) -> Vector<u64> {
         Vector(a.0.map(u64::from))
     }
     /// The lower halves.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn long_to_int(self, a: &Vector<i64>) -> Vector<i32> {
         Vector(a.0.map(|v| v as i32))
     }
@@ -96,11 +96,11 @@ impl<const LANES: usize> Isa for Portable<LANES> {
     type Double = Native<f64>;
     type Single = Native<f32>;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn double(self) -> Native<f64> {
         Native::new()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn single(self) -> Native<f32> {
         Native::new()
     }

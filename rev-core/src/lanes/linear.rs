@@ -7,7 +7,7 @@ use crate::scalar::{Field, Linear, Ring};
 /// How packs of `T` are added, scaled and summed. Every method has a body, which goes lane by lane.
 pub trait LinearRows<T: Linear> {
     /// `a + b`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plus<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> {
         let _ = s;
         collect::<S, _>(|k| {
@@ -17,7 +17,7 @@ pub trait LinearRows<T: Linear> {
         })
     }
     /// `a - b`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn minus<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> {
         let _ = s;
         collect::<S, _>(|k| {
@@ -27,7 +27,7 @@ pub trait LinearRows<T: Linear> {
         })
     }
     /// `-a`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negated<S: Isa>(s: S, a: Pack<T>) -> Pack<T> {
         let _ = s;
         collect::<S, _>(|k| {
@@ -37,7 +37,7 @@ pub trait LinearRows<T: Linear> {
         })
     }
     /// The sum of all lanes: of the upper half and the lower half, and so on.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum<S: Isa>(s: S, a: Pack<T>) -> T {
         let _ = s;
         let mut lanes: [T; WIDTH] = std::array::from_fn(|k| T::lane(&a, k));
@@ -51,7 +51,7 @@ pub trait LinearRows<T: Linear> {
         first
     }
     /// `rt::scale` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale<S: Isa>(s: S, a: Pack<T>, c: Pack<T::Over>) -> Pack<T>
     where
         T::Over: Ring,
@@ -60,7 +60,7 @@ pub trait LinearRows<T: Linear> {
         collect::<S, _>(|k| T::lane(&a, k).scale(Laned::lane(&c, k)))
     }
     /// The sum of `v·c` over all lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum_product<S: Isa>(s: S, v: Pack<T>, c: Pack<T::Over>) -> T
     where
         T::Over: Ring,
@@ -68,7 +68,7 @@ pub trait LinearRows<T: Linear> {
         Self::sum(s, Self::scale(s, v, c))
     }
     /// [`Linear::accumulate_product`] of `to` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plus_product<S: Isa>(s: S, to: Pack<T>, v: Pack<T>, c: Pack<T::Over>) -> Pack<T>
     where
         T::Over: Ring,
@@ -81,7 +81,7 @@ pub trait LinearRows<T: Linear> {
         })
     }
     /// [`Linear::deduct_product`] of `from` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn minus_product<S: Isa>(s: S, from: Pack<T>, v: Pack<T>, c: Pack<T::Over>) -> Pack<T>
     where
         T::Over: Ring,
@@ -94,7 +94,7 @@ pub trait LinearRows<T: Linear> {
         })
     }
     /// [`Linear::scale_constant`] in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_constant<S: Isa>(s: S, a: Pack<T>, c: f64) -> Pack<T>
     where
         T::Over: Field,
@@ -103,7 +103,7 @@ pub trait LinearRows<T: Linear> {
         collect::<S, _>(|k| T::lane(&a, k).scale_constant(c))
     }
     /// `rt::absorb` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absorb<S: Isa>(s: S, a: Pack<T>, c: Pack<T::Over>) -> Pack<T>
     where
         T::Over: Ring,
@@ -112,7 +112,7 @@ pub trait LinearRows<T: Linear> {
         collect::<S, _>(|k| T::lane(&a, k).absorb(Laned::lane(&c, k)))
     }
     /// [`Linear::scale_exact`] in the lanes of the mask; `None` if it is so in one of them.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<T>, c: Pack<T::Over>) -> Option<Pack<T>>
     where
         T::Over: Ring,
@@ -121,7 +121,7 @@ pub trait LinearRows<T: Linear> {
         exact(mask, a, |k, a| a.scale_exact(Laned::lane(&c, k)))
     }
     /// [`Linear::unscale_exact`] in the lanes of the mask; `None` if it is so in one of them.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<T>, c: Pack<T::Over>) -> Option<Pack<T>>
     where
         T::Over: Ring,
@@ -130,7 +130,7 @@ pub trait LinearRows<T: Linear> {
         exact(mask, a, |k, a| a.unscale_exact(Laned::lane(&c, k)))
     }
     /// [`Linear::scale_int`] in the lanes of the mask; `None` if it is so in one of them.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_int<S: Isa>(s: S, mask: LaneMask, a: Pack<T>, n: impl Each<i64>) -> Option<Pack<T>>
     where
         T::Over: Ring,
@@ -139,7 +139,7 @@ pub trait LinearRows<T: Linear> {
         exact(mask, a, |k, a| a.scale_int(n.at(k)))
     }
     /// [`Linear::unscale_int`] in the lanes of the mask; `None` if it is so in one of them.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_int<S: Isa>(s: S, mask: LaneMask, a: Pack<T>, n: impl Each<i64>) -> Option<Pack<T>>
     where
         T::Over: Ring,
@@ -148,7 +148,7 @@ pub trait LinearRows<T: Linear> {
         exact(mask, a, |k, a| a.unscale_int(n.at(k)))
     }
     /// `rt::shadow_conj` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_conj<S: Isa>(s: S, a: Pack<T>) -> Pack<T>
     where
         T::Over: Ring,
@@ -157,7 +157,7 @@ pub trait LinearRows<T: Linear> {
         collect::<S, _>(|k| T::lane(&a, k).conjugate())
     }
     /// `rt::shadow_re` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_re<S: Isa>(s: S, a: Pack<T>) -> Pack<T::Part>
     where
         T::Over: Field,
@@ -166,7 +166,7 @@ pub trait LinearRows<T: Linear> {
         collect::<S, _>(|k| T::lane(&a, k).real_part())
     }
     /// `rt::shadow_im` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_im<S: Isa>(s: S, a: Pack<T>) -> Pack<T::Part>
     where
         T::Over: Field,
@@ -175,7 +175,7 @@ pub trait LinearRows<T: Linear> {
         collect::<S, _>(|k| T::lane(&a, k).imaginary_part())
     }
     /// `rt::shadow_from_re` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_from_re<S: Isa>(s: S, re: Pack<T::Part>) -> Pack<T>
     where
         T::Over: Field,
@@ -184,7 +184,7 @@ pub trait LinearRows<T: Linear> {
         collect::<S, _>(|k| T::from_real_part(Laned::lane(&re, k)))
     }
     /// `rt::shadow_from_im` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_from_im<S: Isa>(s: S, im: Pack<T::Part>) -> Pack<T>
     where
         T::Over: Field,
@@ -194,13 +194,13 @@ pub trait LinearRows<T: Linear> {
     }
     /// The `k`-th cotangents of shadows of scalars, as [`Linear::component`] has them; `None` where each
     /// lane is converted by itself.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn cotangents<S: Isa>(s: S, a: &Pack<T>, k: usize) -> Option<Numbers> {
         let _ = (s, a, k);
         None
     }
     /// Sets the `k`-th cotangents of shadows of scalars.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_cotangents<S: Isa>(s: S, a: &mut Pack<T>, k: usize, n: Numbers) {
         let _ = s;
         for lane in 0..S::LANES {
@@ -212,7 +212,7 @@ pub trait LinearRows<T: Linear> {
 }
 
 /// What can fail, in the lanes of the mask; the others keep what they have.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn exact<T: Laned>(mask: LaneMask, mut a: Pack<T>, f: impl Fn(usize, T) -> Option<T>) -> Option<Pack<T>> {
     for k in 0..WIDTH {
         if mask >> k & 1 == 1 {
@@ -226,19 +226,19 @@ fn exact<T: Laned>(mask: LaneMask, mut a: Pack<T>, f: impl Fn(usize, T) -> Optio
 impl<T: Linear> LinearRows<T> for LaneByLane {}
 
 /// `a + b` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn plus<S: Isa, P: Linear>(s: S, a: Pack<P>, b: Pack<P>) -> Pack<P> {
     P::InLanes::plus(s, a, b)
 }
 
 /// `a - b` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn minus<S: Isa, P: Linear>(s: S, a: Pack<P>, b: Pack<P>) -> Pack<P> {
     P::InLanes::minus(s, a, b)
 }
 
 /// `-a` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn negated<S: Isa, P: Linear>(s: S, a: Pack<P>) -> Pack<P> {
     P::InLanes::negated(s, a)
 }

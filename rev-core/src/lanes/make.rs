@@ -4,7 +4,7 @@ use super::{Isa, Laned, Mask, Pack, WIDTH};
 use crate::scalar::Zero;
 
 /// Zero in every lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn zero<P: Laned + Zero>() -> Pack<P> {
     P::splat(P::zero())
 }
@@ -24,7 +24,7 @@ macro_rules! tuples {
             ($($part,)*): Laned<Lanes = Self>,
         {
             type Whole = ($($part,)*);
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn together(self) -> Pack<Self::Whole> {
                 Pack(self)
             }
@@ -36,44 +36,44 @@ tuples! {
 }
 
 /// A tuple of packs as a pack of tuples.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn tuple<T: Parts>(parts: T) -> Pack<T::Whole> {
     parts.together()
 }
 
 /// An array of packs as a pack of arrays.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn array<P: Laned, const K: usize>(parts: [Pack<P>; K]) -> Pack<[P; K]> {
     Pack(parts)
 }
 
 /// An array of equal elements in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn repeat<P: Laned, const K: usize>(v: Pack<P>) -> Pack<[P; K]> {
     Pack(std::array::from_fn(|_| v.clone()))
 }
 
 /// The active lanes in which it holds.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn within<S: Isa>(s: S, m: impl Mask, c: &Pack<bool>) -> Pack<bool> {
     Pack(m.bits(s) & c.0)
 }
 
 /// The active lanes in which it doesn't hold.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn without<S: Isa>(s: S, m: impl Mask, c: &Pack<bool>) -> Pack<bool> {
     Pack(m.bits(s) & !c.0)
 }
 
 /// The active lanes, in order.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn active<S: Isa>(s: S, m: impl Mask) -> impl Iterator<Item = usize> {
     let bits = m.bits(s);
     (0..S::LANES).filter(move |k| bits >> k & 1 == 1)
 }
 
 /// The lowest active lane, 0 where none is.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn first_active<S: Isa>(s: S, m: impl Mask) -> usize {
     m.bits(s).trailing_zeros() as usize % WIDTH
 }

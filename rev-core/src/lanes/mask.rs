@@ -9,19 +9,19 @@ impl Laned for bool {
     type Lanes = LaneMask;
     type Rows = Bits;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(v: bool) -> Pack<bool> {
         Pack(if v { LaneMask::MAX } else { 0 })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lane(pack: &Pack<bool>, k: usize) -> bool {
         pack.0 >> k & 1 == 1
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_lane(pack: &mut Pack<bool>, k: usize, v: bool) {
         pack.0 = pack.0 & !(1 << k) | LaneMask::from(v) << k;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn select<S: Isa>(_: S, mask: LaneMask, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
         Pack(a.0 & mask | b.0 & !mask)
     }
@@ -32,15 +32,15 @@ impl Laned for bool {
 pub struct Bits;
 
 impl Rows<bool> for Bits {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn eq<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
         Pack(!(a.0 ^ b.0))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn ne<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
         Pack(a.0 ^ b.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bit_xor<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
         Pack(a.0 ^ b.0)
     }
@@ -59,11 +59,11 @@ pub trait Mask: Copy {
 pub struct All;
 
 impl Mask for All {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_all(self) -> bool {
         true
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits<S: Isa>(self, _: S) -> LaneMask {
         S::ALL
     }
@@ -78,84 +78,84 @@ pub struct Group {
 
 impl Group {
     /// Every lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn whole() -> Group {
         Group { all: true, bits: LaneMask::MAX }
     }
 
     /// The first `n` lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn part(n: usize) -> Group {
         Group { all: false, bits: first(n).0 }
     }
 }
 
 impl Mask for Group {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_all(self) -> bool {
         self.all
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits<S: Isa>(self, _: S) -> LaneMask {
         self.bits & S::ALL
     }
 }
 
 impl Mask for Pack<bool> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_all(self) -> bool {
         false
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits<S: Isa>(self, _: S) -> LaneMask {
         self.0
     }
 }
 
 impl Mask for &Pack<bool> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_all(self) -> bool {
         false
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits<S: Isa>(self, _: S) -> LaneMask {
         self.0
     }
 }
 
 /// The first `n` lanes.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn first(n: usize) -> Pack<bool> {
     Pack(if n < WIDTH { (1 << n) - 1 } else { LaneMask::MAX })
 }
 
 /// Whether it holds in some lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn any(m: &Pack<bool>) -> bool {
     m.0 != 0
 }
 
 /// The first active lane in which two truth values differ.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn unlike<S: Isa>(s: S, m: impl Mask, a: &Pack<bool>, b: &Pack<bool>) -> Option<usize> {
     let found = (a.0 ^ b.0) & m.bits(s);
     (found != 0).then(|| found.trailing_zeros() as usize)
 }
 
 /// `a` in the lanes of the mask, `b` in the others.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn select<S: Isa, P: Laned>(s: S, m: impl Mask, a: Pack<P>, b: Pack<P>) -> Pack<P> {
     P::select(s, m.bits(s), a, b)
 }
 
 /// `place = v` in the lanes of the mask.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn assign<S: Isa, P: Laned>(s: S, m: impl Mask, place: &mut Pack<P>, v: Pack<P>) {
     *place = masked(s, m, v, place);
 }
 
 /// What a place holds after `v` was put there in the lanes of the mask.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn masked<S: Isa, M: Mask, P: Laned>(s: S, m: M, v: Pack<P>, place: &Pack<P>) -> Pack<P> {
     if m.is_all() {
         v
@@ -165,7 +165,7 @@ pub(super) fn masked<S: Isa, M: Mask, P: Laned>(s: S, m: M, v: Pack<P>, place: &
 }
 
 /// `v`, and zero in the lanes that aren't active.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn active<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: Pack<P>) -> Pack<P> {
     if m.is_all() {
         v

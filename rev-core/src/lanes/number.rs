@@ -19,7 +19,7 @@ pub enum Numbers {
 
 impl Numbers {
     /// The number in lane `k`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn at(&self, k: usize) -> Num {
         match self {
             Numbers::Int(v) => Num::Int(v.0[k]),
@@ -30,7 +30,7 @@ impl Numbers {
 }
 
 /// `rt::cast`(crate::scalar::rt::cast) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn cast<S: Isa, A: Scalar, B: Scalar>(s: S, a: Pack<A>) -> Pack<B> {
     match A::Rows::numbers(s, &a) {
         Some(numbers) => B::Rows::from_numbers(s, numbers),
@@ -39,7 +39,7 @@ pub fn cast<S: Isa, A: Scalar, B: Scalar>(s: S, a: Pack<A>) -> Pack<B> {
 }
 
 /// `rt::cast_shadow`(crate::scalar::rt::cast_shadow) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn cast_shadow<S: Isa, R: Linear, P: Linear>(s: S, shadow: Pack<P>) -> Pack<R> {
     let mut result = R::splat(R::zero());
     for k in 0..R::width().min(P::width()) {
@@ -52,7 +52,7 @@ pub fn cast_shadow<S: Isa, R: Linear, P: Linear>(s: S, shadow: Pack<P>) -> Pack<
 }
 
 /// Integers as real numbers.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn from_longs<S: Isa, T: Real>(s: S, n: impl Each<i64>) -> Pack<T> {
     match n.uniform() {
         Some(n) => T::splat(T::from_int(n.into())),

@@ -15,7 +15,7 @@ impl<P: Laned> Debug for Pack<P> {
 }
 
 impl<P: Laned> Clone for Pack<P> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn clone(&self) -> Self {
         Pack(self.0.clone())
     }
@@ -44,19 +44,19 @@ pub trait Laned: Clone {
     /// Sets the value in lane `k`, which is less than [`WIDTH`](super::WIDTH).
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self);
     /// The lanes of which a number is NaN, or infinite where `finite` asks for it. None of an exact type, nor of a shadow.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
         let _ = (s, pack, finite);
         0
     }
     /// The lanes in which one of many may be so: at least those.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn may_be_astray<S: Isa>(s: S, packs: &[Pack<Self>]) -> LaneMask {
         let _ = (s, packs);
         LaneMask::MAX
     }
     /// `a` in the lanes of the mask, `b` in the others.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let _ = s;
         let mut result = b;
@@ -70,44 +70,44 @@ pub trait Laned: Clone {
 }
 
 /// The same value in every lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn splat<P: Laned>(v: P) -> Pack<P> {
     P::splat(v)
 }
 
 /// The value in lane `k`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn get<P: Laned>(pack: &Pack<P>, k: usize) -> P {
     P::lane(pack, k)
 }
 
 /// Sets the value in lane `k`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn set<P: Laned>(pack: &mut Pack<P>, k: usize, v: P) {
     P::set_lane(pack, k, v);
 }
 
 /// The first active lane of which a number is NaN, or infinite where `finite` asks for it.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn astray<S: Isa, P: Laned>(s: S, m: impl Mask, pack: &Pack<P>, finite: bool) -> Option<usize> {
     let found = P::astray(s, pack, finite) & m.bits(s);
     (found != 0).then(|| found.trailing_zeros() as usize)
 }
 
 /// Zero cotangents for the value in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn zero_shadow<P: Primal, const N: usize>(like: &Pack<P>) -> Pack<P::Shadow<N>> {
     P::zero_shadow_lanes(like)
 }
 
 /// Zeros of the shape of the value in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn zero_like<P: Primal>(like: &Pack<P>) -> Pack<P> {
     Laned::splat(P::lane(like, 0).zero_like())
 }
 
 /// A pack made lane by lane; lanes that don't run hold what the first does.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(crate) fn collect<S: Isa, P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
     let mut pack = P::splat(value(0));
     for k in 1..S::LANES {
@@ -126,20 +126,20 @@ macro_rules! lane_by_lane {
             // SAFETY: a scalar is one word, any bits of which are a value, and its vector all lanes' words.
             $(const LAYOUT: Layout = unsafe { Layout::words($word) };)?
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn splat(v: Self) -> Pack<Self> {
                 Pack(Vector::splat(v))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<Self>, k: usize) -> Self {
                 pack.0 .0[k].clone()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
                 pack.0 .0[k] = v;
             }
             $(
-                #[inline(always)]
+                #[cfg_attr(optimized, inline(always))]
                 fn astray<S: Isa>(_: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
                     let is_astray = |v: $t| v.$float() || finite && v.is_infinite();
                     (0..S::LANES).fold(0, |mask, k| mask | LaneMask::from(is_astray(pack.0 .0[k])) << k)

@@ -49,43 +49,43 @@ macro_rules! scalars {
             type Int = $i;
             const LANES: usize = 1;
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn load(&mut self, from: &Vector<$f>, chunk: usize) -> $f {
                 from.0[chunk]
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn store(&mut self, v: &$f, to: &mut Vector<$f>, chunk: usize) {
                 to.0[chunk] = *v;
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn load_int(&mut self, from: &Vector<$i>, chunk: usize) -> $i {
                 from.0[chunk]
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn store_int(&mut self, v: &$i, to: &mut Vector<$i>, chunk: usize) {
                 to.0[chunk] = *v;
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn mask(&mut self, bits: LaneMask, chunk: usize) -> bool {
                 bits >> chunk & 1 == 1
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn bits(&mut self, m: &bool, chunk: usize) -> LaneMask {
                 LaneMask::from(*m) << chunk
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn floor(&mut self, a: &$f) -> $f {
                 a.floor()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn ceil(&mut self, a: &$f) -> $f {
                 a.ceil()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn trunc(&mut self, a: &$f) -> $f {
                 a.trunc()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sum(&mut self, mut count: usize, v: &Vector<$f>) -> $f {
                 let mut lanes = v.0;
                 while count > 1 {
@@ -96,7 +96,7 @@ macro_rules! scalars {
                 }
                 lanes[0]
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sum_product(&mut self, count: usize, a: &Vector<$f>, b: &Vector<$f>) -> $f {
                 let mut products = *a;
                 for (a, b) in products.0.iter_mut().zip(b.0) {

@@ -52,7 +52,7 @@ macro_rules! real_rows {
 macro_rules! uniform_methods {
     ($(($name:ident [$($bound:tt)*] ($($arg:ident)*)))*) => {$(
         #[doc = concat!("[`rt::", stringify!($name), "`] in each lane.")]
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $($arg: Pack<T>),*) -> Pack<T>
         where
             T: $($bound)*,
@@ -66,7 +66,7 @@ macro_rules! uniform_methods {
 macro_rules! comparing_methods {
     ($(($name:ident [$($bound:tt)*]))*) => {$(
         #[doc = concat!("[`rt::", stringify!($name), "`] in each lane.")]
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<bool>
         where
             T: $($bound)*,
@@ -83,7 +83,7 @@ pub trait Rows<T: Laned> {
     comparing_rows!(comparing_methods);
 
     /// `rt::shl` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shl<S: Isa>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T>
     where
         T: Integer,
@@ -92,7 +92,7 @@ pub trait Rows<T: Laned> {
         collect::<S, _>(|k| rt::shl(T::lane(&a, k), n.at(k)))
     }
     /// `rt::shr` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shr<S: Isa>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T>
     where
         T: Integer,
@@ -101,7 +101,7 @@ pub trait Rows<T: Laned> {
         collect::<S, _>(|k| rt::shr(T::lane(&a, k), n.at(k)))
     }
     /// [`rt::sin_cos`] in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sin_cos<S: Isa>(s: S, x: Pack<T>) -> (Pack<T>, Pack<T>)
     where
         T: Field,
@@ -109,7 +109,7 @@ pub trait Rows<T: Laned> {
         (Self::sin(s, x.clone()), Self::cos(s, x))
     }
     /// `rt::powi` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn powi<S: Isa>(s: S, x: Pack<T>, n: impl Each<i32>) -> Pack<T>
     where
         T: Field,
@@ -118,7 +118,7 @@ pub trait Rows<T: Laned> {
         collect::<S, _>(|k| rt::powi(T::lane(&x, k), n.at(k)))
     }
     /// `rt::polygamma` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn polygamma<S: Isa>(s: S, order: impl Each<i32>, x: Pack<T>) -> Pack<T>
     where
         T: Real,
@@ -127,7 +127,7 @@ pub trait Rows<T: Laned> {
         collect::<S, _>(|k| rt::polygamma(order.at(k), T::lane(&x, k)))
     }
     /// `rt::complex` in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn complex<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<Complex<T>>
     where
         T: Real,
@@ -136,7 +136,7 @@ pub trait Rows<T: Laned> {
         Pack(Complex { re: a, im: b })
     }
     /// The numbers for conversions; `None` where each lane is converted by itself.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn numbers<S: Isa>(s: S, a: &Pack<T>) -> Option<Numbers>
     where
         T: Scalar,
@@ -145,7 +145,7 @@ pub trait Rows<T: Laned> {
         None
     }
     /// The conversion of numbers to this type.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_numbers<S: Isa>(s: S, n: Numbers) -> Pack<T>
     where
         T: Scalar,
@@ -164,7 +164,7 @@ impl<T: Laned> Rows<T> for LaneByLane {}
 macro_rules! uniform_functions {
     ($(($name:ident [$($bound:tt)*] ($($arg:ident)*)))*) => {$(
         #[doc = concat!("[`rt::", stringify!($name), "`] in each lane.")]
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub fn $name<S: Isa, T: $($bound)*>(s: S, $($arg: Pack<T>),*) -> Pack<T> {
             T::Rows::$name(s, $($arg),*)
         }
@@ -175,7 +175,7 @@ uniform_rows!(uniform_functions);
 macro_rules! comparing_functions {
     ($(($name:ident [$($bound:tt)*]))*) => {$(
         #[doc = concat!("[`rt::", stringify!($name), "`] in each lane.")]
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub fn $name<S: Isa, T: $($bound)*>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<bool> {
             T::Rows::$name(s, a, b)
         }
@@ -186,7 +186,7 @@ comparing_rows!(comparing_functions);
 macro_rules! real_functions {
     ($(($name:ident $method:ident))*) => {$(
         #[doc = concat!("[`rt::", stringify!($name), "`] in each lane.")]
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub fn $name<S: Isa, T: Field>(s: S, z: Pack<T>) -> Pack<T::Real> {
             T::$method(s, z)
         }
@@ -195,51 +195,51 @@ macro_rules! real_functions {
 real_rows!(real_functions);
 
 /// `rt::and` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn and<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
     Pack(a.0 & b.0)
 }
 
 /// `rt::or` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn or<S: Isa>(_: S, a: Pack<bool>, b: Pack<bool>) -> Pack<bool> {
     Pack(a.0 | b.0)
 }
 
 /// `rt::not` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn not<S: Isa>(_: S, a: Pack<bool>) -> Pack<bool> {
     Pack(!a.0)
 }
 
 /// `rt::shl` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shl<S: Isa, T: Integer>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T> {
     T::Rows::shl(s, a, n)
 }
 
 /// `rt::shr` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shr<S: Isa, T: Integer>(s: S, a: Pack<T>, n: impl Each<i32>) -> Pack<T> {
     T::Rows::shr(s, a, n)
 }
 
 /// `rt::try_quot` in each lane; the first active one that divides by zero as an error.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn quotient<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) -> Result<Pack<T>, usize> {
     divides(s, m, &b)?;
     Ok(quot(s, a, b))
 }
 
 /// `rt::try_rem` in each lane, likewise.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn remainder<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>) -> Result<Pack<T>, usize> {
     divides(s, m, &b)?;
     Ok(rem(s, a, b))
 }
 
 /// The first active lane that holds a zero, as an error.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> Result<(), usize> {
     match eq(s, divisor.clone(), T::splat(T::zero())).0 & m.bits(s) {
         0 => Ok(()),
@@ -248,19 +248,19 @@ fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> Result<
 }
 
 /// [`rt::sin_cos`] in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sin_cos<S: Isa, T: Field>(s: S, x: Pack<T>) -> (Pack<T>, Pack<T>) {
     T::Rows::sin_cos(s, x)
 }
 
 /// `rt::powi` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn powi<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>) -> Pack<T> {
     T::Rows::powi(s, x, n)
 }
 
 /// `rt::powi_derivative` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn powi_derivative<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>, k: impl Each<i32>) -> Pack<T> {
     let (Some(n), Some(order)) = (n.uniform(), k.uniform()) else {
         return collect::<S, _>(|lane| rt::powi_derivative(T::lane(&x, lane), n.at(lane), k.at(lane)));
@@ -272,13 +272,13 @@ pub fn powi_derivative<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>, k:
 }
 
 /// `rt::polygamma` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn polygamma<S: Isa, T: Real>(s: S, order: impl Each<i32>, x: Pack<T>) -> Pack<T> {
     T::Rows::polygamma(s, order, x)
 }
 
 /// `rt::complex` in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn complex<S: Isa, T: Real>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<Complex<T>> {
     T::Rows::complex(s, a, b)
 }

@@ -5,7 +5,7 @@ use super::{Isa, Laned, Pack};
 use crate::scalar::{rt, Field, Linear, Primal, Ring};
 
 /// `rt::scale`(crate::scalar::rt::scale) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn scale<S: Isa, P: Linear>(s: S, shadow: Pack<P>, c: Pack<P::Over>) -> Pack<P>
 where
     P::Over: Ring,
@@ -14,19 +14,19 @@ where
 }
 
 /// `rt::fused`(crate::scalar::rt::fused) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn fused<S: Isa, P: Laned>(_: S, product: Pack<P>) -> Pack<P> {
     product
 }
 
 /// `rt::stop_gradient`(crate::scalar::rt::stop_gradient) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn stop_gradient<S: Isa, P: Laned>(_: S, x: Pack<P>) -> Pack<P> {
     x
 }
 
 /// `rt::differentiable`(crate::scalar::rt::differentiable) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn differentiable<S: Isa, P: Primal>(_: S, tangent: Pack<P>) -> Pack<P> {
     if rt::carries_derivative::<P>() {
         tangent
@@ -36,7 +36,7 @@ pub fn differentiable<S: Isa, P: Primal>(_: S, tangent: Pack<P>) -> Pack<P> {
 }
 
 /// `rt::absorb`(crate::scalar::rt::absorb) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn absorb<S: Isa, P: Linear>(s: S, shadow: Pack<P>, c: Pack<P::Over>) -> Pack<P>
 where
     P::Over: Ring,
@@ -45,7 +45,7 @@ where
 }
 
 /// `rt::scale_real`(crate::scalar::rt::scale_real) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn scale_real<S: Isa, T: Field, const N: usize>(
     s: S,
     c: Pack<<T::Real as Primal>::Shadow<N>>,
@@ -55,7 +55,7 @@ pub fn scale_real<S: Isa, T: Field, const N: usize>(
 }
 
 /// `rt::shadow_conj`(crate::scalar::rt::shadow_conj) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_conj<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P>
 where
     P::Over: Ring,
@@ -64,7 +64,7 @@ where
 }
 
 /// `rt::shadow_re`(crate::scalar::rt::shadow_re) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_re<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P::Part>
 where
     P::Over: Field,
@@ -73,7 +73,7 @@ where
 }
 
 /// `rt::shadow_im`(crate::scalar::rt::shadow_im) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_im<S: Isa, P: Linear>(s: S, shadow: Pack<P>) -> Pack<P::Part>
 where
     P::Over: Field,
@@ -82,7 +82,7 @@ where
 }
 
 /// `rt::shadow_of`(crate::scalar::rt::shadow_of) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_of<S: Isa, T: Ring, const N: usize>(
     _: S,
     shadow: Pack<T::Shadow<N>>,
@@ -93,7 +93,7 @@ pub fn shadow_of<S: Isa, T: Ring, const N: usize>(
 }
 
 /// `rt::shadow_from_re`(crate::scalar::rt::shadow_from_re) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_from_re<S: Isa, P: Linear>(s: S, re: Pack<P::Part>) -> Pack<P>
 where
     P::Over: Field,
@@ -102,7 +102,7 @@ where
 }
 
 /// `rt::shadow_from_im`(crate::scalar::rt::shadow_from_im) in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_from_im<S: Isa, P: Linear>(s: S, im: Pack<P::Part>) -> Pack<P>
 where
     P::Over: Field,

@@ -8,14 +8,14 @@ use std::ops::BitXor;
 
 /// The sum over the active lanes, along a fixed tree: lane `k` and lane `k + 16`, then `k + 8`, `k + 4`,
 /// `k + 2`, `k + 1`. Lanes that aren't active count as zero.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sum<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: &Pack<P>) -> P {
     P::InLanes::sum(s, active(s, m, v.clone()))
 }
 
 /// The sum of `v·c` over the active lanes, along a fixed tree; each product may be rounded together with
 /// the sum of those before it.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sum_product<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: Pack<P>, c: Pack<P::Over>) -> P
 where
     P::Over: Ring,
@@ -28,7 +28,7 @@ where
 }
 
 /// The exclusive or of the active lanes.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn parity<S: Isa, M: Mask, T: Scalar + BitXor<Output = T>>(s: S, m: M, v: &Pack<T>) -> T {
     super::active(s, m).fold(T::zero(), |a, k| a ^ T::lane(v, k))
 }

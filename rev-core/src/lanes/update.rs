@@ -7,19 +7,19 @@ use crate::scalar::{Linear, Ring, Scalar};
 use std::ops::BitXor;
 
 /// `p += e`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn add<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
     *p = masked(s, m, P::InLanes::plus(s, p.clone(), e), p);
 }
 
 /// `p -= e`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sub<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
     *p = masked(s, m, P::InLanes::minus(s, p.clone(), e), p);
 }
 
 /// `p += v·c`, rounded where the scalars' update is.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn add_product<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, v: Pack<P>, c: Pack<P::Over>)
 where
     P::Over: Ring,
@@ -28,7 +28,7 @@ where
 }
 
 /// `p -= v·c` likewise.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sub_product<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, v: Pack<P>, c: Pack<P::Over>)
 where
     P::Over: Ring,
@@ -37,7 +37,7 @@ where
 }
 
 /// `p ^= e`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn xor<S: Isa, M: Mask, T: Scalar + BitXor<Output = T>>(s: S, m: M, p: &mut Pack<T>, e: Pack<T>) {
     *p = masked(s, m, bit_xor(s, p.clone(), e), p);
 }

@@ -11,7 +11,7 @@ impl<T: Clone> Vector<T> {
     /// The same in every lane.
     ///
     /// Written out, because a loop would keep the vector in memory.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn splat(v: T) -> Self {
         let c = || v.clone();
         Vector([

@@ -6,7 +6,7 @@ use super::steps::{Pair, Steps};
 
 /// `ln(high + low)` for a positive finite sum whose low part is at most half an ulp, to nearly an ulp also where the sum is
 /// next to 1: there the low part may be all that there is.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn ln_sum<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> Pair<A> {
     let (log, log_low) = ln_pair(m, high);
     let part = m.div(low, high);
@@ -16,7 +16,7 @@ fn ln_sum<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> Pair<A> {
 }
 
 /// The root of a pair as a pair, 0 of 0.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn root<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> Pair<A> {
     let r = m.sqrt(high);
     let rest = m.less_product(high, &r, &r);
@@ -29,7 +29,7 @@ fn root<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> Pair<A> {
 
 /// `ln(x + √(x² + c))` for `c` of 1 or -1 and a positive finite `x`; from `2ᵏ` on, where `c` makes no difference, it is
 /// `ln 2x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn logarithm<A: Machine>(m: &mut A, x: &A::F, c: f64) -> A::F {
     let limit = (1u64 << (A::NUMBERS.mantissa / 2 + 6)) as f64;
     let large = m.above(x, limit);
@@ -56,14 +56,14 @@ fn logarithm<A: Machine>(m: &mut A, x: &A::F, c: f64) -> A::F {
 }
 
 /// `y` where `x` is finite, else `x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn keep_infinite<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     let finite = m.below(x, f64::INFINITY);
     m.select(&finite, y, x)
 }
 
 /// `asinh x = ln(|x| + √(x² + 1))` with the sign of `x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn asinh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     let y = logarithm(m, &size, 1.0);
@@ -75,7 +75,7 @@ pub fn asinh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `acosh x = ln(x + √(x² - 1))`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn acosh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let y = logarithm(m, x, -1.0);
     let y = keep_infinite(m, x, &y);
@@ -84,7 +84,7 @@ pub fn acosh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `atanh x = ½ ln((1 + |x|)/(1 - |x|))` with the sign of `x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn atanh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     let one = m.float(1.0);

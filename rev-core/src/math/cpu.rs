@@ -11,7 +11,7 @@ use super::native::Native;
 /// A value computed by the copy with the instruction where the processor has it.
 macro_rules! dispatch {
     (($($arg:ident: $t:ty),*) -> $result:ty $value:block) => {{
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn value($($arg: $t),*) -> $result $value
         #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
         {
@@ -85,7 +85,7 @@ pub mod double {
     width!(f64);
 
     /// `xⁿ`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn powi(x: f64, n: i32) -> f64 {
         small_power!(x n).unwrap_or_else(|| larger_power(x, n))
     }
@@ -110,7 +110,7 @@ pub mod single {
     width!(f32);
 
     /// `xⁿ`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn powi(x: f32, n: i32) -> f32 {
         small_power!(x n).unwrap_or_else(|| larger_power(x, n))
     }

@@ -8,7 +8,7 @@ use super::numbers::Series;
 use super::steps::{Pair, Steps};
 
 /// `1/x`: with `q` the nearest float, `q + (1 - q x) q`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn reciprocal<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
     let one = m.float(1.0);
     let q = m.div(&one, &x.0);
@@ -19,13 +19,13 @@ pub(super) fn reciprocal<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
 }
 
 /// `-x`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn opposite<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
     (m.neg(&x.0), m.neg(&x.1))
 }
 
 /// `a + b`, whichever is the larger; the error is small beside the larger of them.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn total<A: Machine>(m: &mut A, a: &Pair<A>, b: &Pair<A>) -> Pair<A> {
     let (high, low) = m.sum(&a.0, &b.0);
     let rest = m.add(&a.1, &b.1);
@@ -34,7 +34,7 @@ pub(super) fn total<A: Machine>(m: &mut A, a: &Pair<A>, b: &Pair<A>) -> Pair<A> 
 }
 
 /// `c a`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn multiple<A: Machine>(m: &mut A, c: f64, a: &Pair<A>) -> Pair<A> {
     let c = m.float(c);
     let (high, low) = m.product(&a.0, &c);
@@ -43,13 +43,13 @@ pub(super) fn multiple<A: Machine>(m: &mut A, c: f64, a: &Pair<A>) -> Pair<A> {
 }
 
 /// The first where the condition holds, else the second.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn either<A: Machine>(m: &mut A, condition: &A::M, a: &Pair<A>, b: &Pair<A>) -> Pair<A> {
     (m.select(condition, &a.0, &b.0), m.select(condition, &a.1, &b.1))
 }
 
 /// `c + w (c₁ + w (c₂ + …))`, each term smaller than the one before it.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn horner<A: Machine>(
     m: &mut A,
     w: &Pair<A>,
@@ -69,7 +69,7 @@ pub(super) fn horner<A: Machine>(
 }
 
 /// `first` and a series.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn series<A: Machine, const P: usize, const R: usize>(
     m: &mut A,
     w: &Pair<A>,
@@ -80,7 +80,7 @@ pub(super) fn series<A: Machine, const P: usize, const R: usize>(
 }
 
 /// `ln x` for positive finite `x`: `k ln 2 + 2 artanh s` with `s = f/(2 + f)` for `x = 2ᵏ (1 + f)`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn ln<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
     let (k, f) = split(m, &x.0);
     let zero = m.int(0);
@@ -104,7 +104,7 @@ pub(super) fn ln<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
 }
 
 /// `sin πr` and `cos πr` for `0 ≤ r ≤ ½`, by their series up to ¼ and of the other one from there.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn sin_cos_pi<A: Machine>(m: &mut A, r: &A::F) -> (Pair<A>, Pair<A>) {
     let beyond = m.above(r, 0.25);
     let other = m.minus_from(0.5, r);

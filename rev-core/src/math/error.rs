@@ -10,7 +10,7 @@ use super::steps::Steps;
 const NEAR: f64 = 0.5;
 
 /// `erf x` for `|x| ≤ 1/2`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn near<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let square = m.mul(x, x);
     let p = m.polynomial(&square, A::NUMBERS.erf);
@@ -18,7 +18,7 @@ fn near<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `erfc x` for `x ≥ 1/2`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn tail<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     // beyond, it is 0
     let far = m.above(x, 28.0);
@@ -37,7 +37,7 @@ fn tail<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `erf x = 2/√π ∫₀ˣ e^(-t²) dt`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn erf<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     let small = m.below(&size, NEAR);
@@ -49,7 +49,7 @@ pub fn erf<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `erfc x = 1 - erf x`, accurate where it is small.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn erfc<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     let small = m.below(&size, NEAR);

@@ -9,7 +9,7 @@ use super::machine::Machine;
 use super::steps::{Pair, Steps};
 
 /// `x = k ln 2 + r`: `k` as a float and an integer, and `r` as a pair.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn reduce<A: Machine>(m: &mut A, x: &A::F) -> (A::F, A::I, Pair<A>) {
     let [ln_2, ln_2_low] = A::NUMBERS.ln_2;
     let (k, int) = m.nearest_multiple(x, A::NUMBERS.log2_e[0]);
@@ -21,7 +21,7 @@ fn reduce<A: Machine>(m: &mut A, x: &A::F) -> (A::F, A::I, Pair<A>) {
 }
 
 /// `x` between the bounds; NaN stays.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn clamp<A: Machine>(m: &mut A, x: &A::F, [low, high]: [f64; 2]) -> A::F {
     let under = m.below(x, low);
     let x = m.replace(x, &under, low);
@@ -30,7 +30,7 @@ fn clamp<A: Machine>(m: &mut A, x: &A::F, [low, high]: [f64; 2]) -> A::F {
 }
 
 /// `eʳ - 1 - r` for the high part of `r`, and the low part.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn tail<A: Machine>(m: &mut A, (r, low): &Pair<A>) -> A::F {
     let square = m.mul(r, r);
     let p = m.polynomial(r, A::NUMBERS.exp);
@@ -42,7 +42,7 @@ fn tail<A: Machine>(m: &mut A, (r, low): &Pair<A>) -> A::F {
 /// What rounding `r` leaves out isn't added: it is at most `2⁻ᵖ⁻²`, and a fifth of an ulp where `eʳ < 1`.
 /// The factor `2ᵏ` is an addition to the exponent where the result is far from subnormal and from
 /// overflow.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn exp<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let [ln_2, ln_2_low] = A::NUMBERS.ln_2;
     let bounded = clamp(m, x, A::NUMBERS.exp_range);
@@ -68,7 +68,7 @@ pub fn exp<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `eʳ` as a sum of two numbers, the first of them larger.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn exp_sum<A: Machine>(m: &mut A, r: &Pair<A>) -> Pair<A> {
     let tail = tail(m, r);
     let one = m.float(1.0);
@@ -77,7 +77,7 @@ fn exp_sum<A: Machine>(m: &mut A, r: &Pair<A>) -> Pair<A> {
 }
 
 /// `2ᵏ eʳ`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn exp_reduced<A: Machine>(m: &mut A, k: &A::I, r: &Pair<A>) -> A::F {
     let (high, low) = exp_sum(m, r);
     let y = m.add(&high, &low);
@@ -85,14 +85,14 @@ fn exp_reduced<A: Machine>(m: &mut A, k: &A::I, r: &Pair<A>) -> A::F {
 }
 
 /// `e^(high + low)`; the low part counts nothing where the high one is out of range.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn exp_pair<A: Machine>(m: &mut A, x: &Pair<A>) -> A::F {
     let (k, r) = reduce_pair(m, x);
     exp_reduced(m, &k, &r)
 }
 
 /// `e^(high + low) c` for a pair `c`, likewise.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn exp_pair_times<A: Machine>(m: &mut A, x: &Pair<A>, c: &Pair<A>) -> A::F {
     let (k, r) = reduce_pair(m, x);
     let (high, low) = exp_sum(m, &r);
@@ -103,7 +103,7 @@ pub(super) fn exp_pair_times<A: Machine>(m: &mut A, x: &Pair<A>, c: &Pair<A>) ->
 }
 
 /// `high + low = k ln 2 + r`; the low part counts nothing where the high one is out of range.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn reduce_pair<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> (A::I, Pair<A>) {
     let x = clamp(m, high, A::NUMBERS.exp_range);
     let inside = m.eq(&x, high);
@@ -115,7 +115,7 @@ fn reduce_pair<A: Machine>(m: &mut A, (high, low): &Pair<A>) -> (A::I, Pair<A>) 
 }
 
 /// `eˣ - 1 = 2ᵏ ((1 - 2⁻ᵏ) + r + r²/2 + r³ P(r))`, of which all but the last term are added exactly.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn expm1<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let [_, high] = A::NUMBERS.exp_range;
     let clamped = clamp(m, x, [-50.0, high]);
@@ -139,7 +139,7 @@ pub fn expm1<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `2ˣ = 2ⁿ e^(f ln 2)` for the integer `n` next to `x` and `f = x - n`, the product as a pair; exact for integers.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn exp2<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let numbers = A::NUMBERS;
     let least = -(numbers.bias + i64::from(numbers.mantissa) + 2);
@@ -155,7 +155,7 @@ pub fn exp2<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `2⁻ᵏ`, and `1 - 2⁻ᵏ` as a pair; for large `k` those of 100.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn one_less_power<A: Machine>(m: &mut A, k: &A::I) -> (A::F, A::F, A::F) {
     let small = m.at_most(k, 100);
     let zero = m.int(0);
@@ -170,7 +170,7 @@ fn one_less_power<A: Machine>(m: &mut A, k: &A::I) -> (A::F, A::F, A::F) {
 /// The hyperbolic functions of `|x|`, divided by `2ᵏ⁻¹`: `k`, the sine and the cosine as pairs.
 ///
 /// `sinh(k ln 2 + r) = sinh(k ln 2) cosh r + cosh(k ln 2) sinh r`, and likewise the cosine.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn hyperbolic<A: Machine>(m: &mut A, x: &A::F, limit: f64) -> (A::I, Pair<A>, Pair<A>) {
     let x = m.abs(x);
     let over = m.above(&x, limit);
@@ -194,7 +194,7 @@ fn hyperbolic<A: Machine>(m: &mut A, x: &A::F, limit: f64) -> (A::I, Pair<A>, Pa
 }
 
 /// `a (1 + c) + b (r + s)` for pairs `a`, `b`, where `a` is the largest term or 0.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn combine<A: Machine>(m: &mut A, (a, b): (&Pair<A>, &Pair<A>), r: &A::F, (c, s): (&A::F, &A::F)) -> Pair<A> {
     let (product, error) = m.product(&b.0, r);
     let (high, low) = m.fast_sum(&a.0, &product);
@@ -207,7 +207,7 @@ fn combine<A: Machine>(m: &mut A, (a, b): (&Pair<A>, &Pair<A>), r: &A::F, (c, s)
 }
 
 /// `sinh x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sinh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let [_, limit] = A::NUMBERS.exp_range;
     let (k, s, _) = hyperbolic(m, x, limit);
@@ -216,7 +216,7 @@ pub fn sinh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `cosh x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn cosh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let [_, limit] = A::NUMBERS.exp_range;
     let (k, _, c) = hyperbolic(m, x, limit);
@@ -224,7 +224,7 @@ pub fn cosh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `2ᵏ⁻¹` times a pair, of which the high part is its sum.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn scale_half<A: Machine>(m: &mut A, a: &Pair<A>, k: &A::I) -> A::F {
     let one = m.int(1);
     let k = m.int_sub(k, &one);
@@ -232,7 +232,7 @@ fn scale_half<A: Machine>(m: &mut A, a: &Pair<A>, k: &A::I) -> A::F {
 }
 
 /// `tanh x`, the quotient of sine and cosine; 1 beyond 22.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn tanh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let (_, s, c) = hyperbolic(m, x, 22.0);
     let (high, low) = m.pair_quotient(&s, &c);
@@ -241,7 +241,7 @@ pub fn tanh<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `1/(1 + e⁻ˣ)`; for a negative `x` as `eˣ/(1 + eˣ)`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sigmoid<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     let minus = m.neg(&size);
@@ -255,7 +255,7 @@ pub fn sigmoid<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `ln(1 + eˣ) = max(x, 0) + ln(1 + e^-|x|)`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn softplus<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     let minus = m.neg(&size);

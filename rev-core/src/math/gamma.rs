@@ -24,7 +24,7 @@ const OVERFLOW: f64 = 2.5599833278516387e305;
 
 /// Moves a positive `x` by ones to at least `far`, and gives `visit` what lies between (each with
 /// whether it is passed).
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn moved<A: Machine>(
     m: &mut A,
     x: &Pair<A>,
@@ -52,7 +52,7 @@ fn moved<A: Machine>(
 }
 
 /// The distance of `x ≥ 0` from the nearest integer, exactly: negative below it.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn from_integer<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let limit = (1u64 << A::NUMBERS.mantissa) as f64;
     let shifted = m.plus(x, limit);
@@ -63,7 +63,7 @@ fn from_integer<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `y`, but the Taylor series where `x` is near one of the zeros.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn beside_zeros<A: Machine>(m: &mut A, y: A::F, x: &A::F, zeros: &[Zero]) -> A::F {
     zeros.iter().fold(y, |y, Zero { at, slope, rest }| {
         let h = m.plus(x, -at[0]);
@@ -84,7 +84,7 @@ fn beside_zeros<A: Machine>(m: &mut A, y: A::F, x: &A::F, zeros: &[Zero]) -> A::
 
 /// `(x - ½) (ln x - 1) + ½ ln 2π - ½ + Σ B₂ⱼ/(2j (2j-1) x²ʲ⁻¹)` (Stirling's formula) for `x` from
 /// [`FAR`] on.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn stirling<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
     let log = ln(m, x);
     let one = m.pair(&[-1.0]);
@@ -106,7 +106,7 @@ fn stirling<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
 ///
 /// With the product `p` of what lies between `x` and an `X` far out it is Stirling's formula at `X` less
 /// `ln p`, and for negative `x` it is `ln(πp/|x sin πx|)` less Stirling's formula.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn ln_gamma<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     let zero = m.float(0.0);
@@ -151,7 +151,7 @@ pub fn ln_gamma<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 ///
 /// For `x ≤ 0` it is `(-1)ᵏ ψ⁽ᵏ⁾(1 - x) - π dᵏ/dxᵏ cot πx`. The order is known when the function is
 /// written down; loops go by it.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn polygamma<A: Machine>(m: &mut A, order: i32, x: &A::F) -> A::F {
     let Ok(k) = u32::try_from(order) else {
         return m.float(f64::NAN);
@@ -198,7 +198,7 @@ pub fn polygamma<A: Machine>(m: &mut A, order: i32, x: &A::F) -> A::F {
 }
 
 /// `ψ(x)` for positive `x`: `ln X - 1/(2X) - Σ B₂ⱼ/(2j X²ʲ)`, less what the recurrence leaves behind.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn digamma<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
     let zero = m.pair(&[]);
     let mut left = zero.clone();
@@ -219,7 +219,7 @@ fn digamma<A: Machine>(m: &mut A, x: &Pair<A>) -> Pair<A> {
 }
 
 /// `k!/xᵏ⁺¹` for `i = 1/x`, without an overflow half-way.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn factorial_over_power<A: Machine>(m: &mut A, k: u32, i: &Pair<A>) -> Pair<A> {
     let mut power = i.clone();
     for j in 1..=k {
@@ -232,7 +232,7 @@ fn factorial_over_power<A: Machine>(m: &mut A, k: u32, i: &Pair<A>) -> Pair<A> {
 /// `|ψ⁽ᵏ⁾(x)|` for positive `x` and `k`, a sum of positive terms:
 /// `k! Σ 1/(x+i)ᵏ⁺¹` up to a large `X`, and there
 /// `(k-1)!/Xᵏ (1 + k/(2X) + Σ B₂ⱼ (2j+k-1)!/((2j)! (k-1)! X²ʲ))`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn polygamma_size<A: Machine>(m: &mut A, k: u32, x: &Pair<A>) -> Pair<A> {
     let zero = m.pair(&[]);
     let mut left = zero.clone();
@@ -273,7 +273,7 @@ fn asymptotic(k: u32) -> Series<9, 13> {
 
 /// `(-1)ᵏ dᵏ/drᵏ (π cot πr)` for `|r| ≤ ½`: polynomials in the cotangent, `Q₀(c) = c`,
 /// `Qᵢ₊₁ = (1 + c²) Qᵢ'`, all terms of one sign, with a factor π each.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn cotangent_derivative<A: Machine>(m: &mut A, k: u32, r: &A::F) -> Pair<A> {
     let size = m.abs(r);
     let (sine, cosine) = sin_cos_pi(m, &size);
@@ -320,7 +320,7 @@ fn cotangent_polynomial(k: u32) -> Vec<[f64; 2]> {
 }
 
 /// [`ln_gamma`] of `f32`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn ln_gamma_single<A: Convert>(m: &mut A, x: &A::Narrow) -> A::Narrow {
     let x = m.widen(x);
     let y = ln_gamma(m, &x);
@@ -328,7 +328,7 @@ pub fn ln_gamma_single<A: Convert>(m: &mut A, x: &A::Narrow) -> A::Narrow {
 }
 
 /// [`polygamma`] of `f32`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn polygamma_single<A: Convert>(m: &mut A, order: i32, x: &A::Narrow) -> A::Narrow {
     let x = m.widen(x);
     let y = polygamma(m, order, &x);

@@ -9,7 +9,7 @@ use super::steps::{Pair, Steps};
 
 /// `atan(n/d)` as a sum and what it leaves, for `n` and `d` not negative and not both 0, whose sum
 /// doesn't overflow and whose inverses aren't subnormal.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn atan_quotient<A: Machine>(m: &mut A, n: &A::F, d: &A::F) -> Pair<A> {
     let [half_pi, half_pi_low, _] = A::NUMBERS.half_pi;
     let tan_pi_8 = A::NUMBERS.tan_pi_8;
@@ -48,7 +48,7 @@ fn atan_quotient<A: Machine>(m: &mut A, n: &A::F, d: &A::F) -> Pair<A> {
 }
 
 /// `atan x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn atan<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     // beyond 2^(p + 6) the angle doesn't change, and 1/n would be subnormal
@@ -63,7 +63,7 @@ pub fn atan<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 
 /// A power of two `s` for which `s a` is between 1/2 and 4, and `1/s`; for subnormal `a` and 0 the
 /// largest.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn normal_scale<A: Machine>(m: &mut A, a: &A::F) -> Pair<A> {
     let numbers = A::NUMBERS;
     let bits = m.to_bits(a);
@@ -79,7 +79,7 @@ pub(super) fn normal_scale<A: Machine>(m: &mut A, a: &A::F) -> Pair<A> {
 
 /// The larger and the smaller of two sizes times a power of two, so that a quotient of theirs can be formed:
 /// 1 and 0 or 1 where one is infinite, 0 and 1 where both are 0, NaN where one is.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn moderate<A: Machine>(m: &mut A, larger: &A::F, smaller: &A::F) -> [A::F; 2] {
     let (scale, _) = normal_scale(m, larger);
     let large = m.mul(larger, &scale);
@@ -106,7 +106,7 @@ fn moderate<A: Machine>(m: &mut A, larger: &A::F, smaller: &A::F) -> [A::F; 2] {
 
 /// The angle of the point `(x, y)`, in `[-π, π]`; the sign of a zero `x` or `y` counts (C99 F.9.1.4). A
 /// coordinate that is 0, very large or very small is the rare case.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn atan2<A: Machine>(m: &mut A, y: &A::F, x: &A::F) -> A::F {
     let [half_pi, half_pi_low, _] = A::NUMBERS.half_pi;
     let ax = m.abs(x);
@@ -139,7 +139,7 @@ pub fn atan2<A: Machine>(m: &mut A, y: &A::F, x: &A::F) -> A::F {
 
 /// The parts of the inverse sine of `|x|`: whether `|x| > 1/2`, then `s`, which is `|x|` or
 /// `√((1 - |x|)/2)`, and `asin s - s`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn asin_parts<A: Machine>(m: &mut A, x: &A::F) -> (A::M, A::F, A::F) {
     let size = m.abs(x);
     let large = m.above(&size, 0.5);
@@ -156,7 +156,7 @@ fn asin_parts<A: Machine>(m: &mut A, x: &A::F) -> (A::M, A::F, A::F) {
 }
 
 /// `asin x`; NaN beyond ±1.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn asin<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let [half_pi, half_pi_low, _] = A::NUMBERS.half_pi;
     let (large, s, p) = asin_parts(m, x);
@@ -172,7 +172,7 @@ pub fn asin<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `acos x`; NaN beyond ±1: `π/2 - asin x` up to 1/2, and beyond it `2 asin s` or `π - 2 asin s`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn acos<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let [half_pi, half_pi_low, _] = A::NUMBERS.half_pi;
     let (large, s, p) = asin_parts(m, x);

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::steps::{Pair, Steps};
 
 /// `x = 2ᵏ (1 + f)`: `k` as an integer, `f` exactly. For positive normal `x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn split_normal<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
     let root = m.float(std::f64::consts::FRAC_1_SQRT_2);
     let root = m.to_bits(&root);
@@ -22,7 +22,7 @@ fn split_normal<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
 }
 
 /// The same for positive finite `x`; subnormals are scaled.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn split<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
     let shift = A::NUMBERS.mantissa + 2;
     let tiny = m.below(x, A::NUMBERS.smallest_normal);
@@ -37,7 +37,7 @@ pub(super) fn split<A: Machine>(m: &mut A, x: &A::F) -> (A::I, A::F) {
 }
 
 /// `a + ln(1 + f) + low` where `a` is 0 or larger than the logarithm: a sum and what it leaves.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn sum<A: Machine>(m: &mut A, a: &A::F, low: &A::F, f: &A::F) -> Pair<A> {
     let two_f = m.plus(f, 2.0);
     let s = m.div(f, &two_f);
@@ -54,7 +54,7 @@ fn sum<A: Machine>(m: &mut A, a: &A::F, low: &A::F, f: &A::F) -> Pair<A> {
 }
 
 /// The values at 0, infinity, NaN and negative numbers.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn limits<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     let finite = m.below(x, f64::INFINITY);
     let y = m.select(&finite, y, x);
@@ -65,7 +65,7 @@ fn limits<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
 }
 
 /// `k ln 2 + ln(1 + f)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn natural<A: Machine>(m: &mut A, (k, f): &(A::I, A::F)) -> A::F {
     let [ln_2, ln_2_low] = A::NUMBERS.ln_2;
     let k = m.from_int(k);
@@ -76,7 +76,7 @@ fn natural<A: Machine>(m: &mut A, (k, f): &(A::I, A::F)) -> A::F {
 }
 
 /// `ln x`; what isn't a positive normal number is the rare case.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn ln<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let parts = split_normal(m, x);
     let y = natural(m, &parts);
@@ -95,7 +95,7 @@ pub fn ln<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `ln(1 + x)`: of `1 + x` rounded, with what rounding left out as a first-order term.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn log1p<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let [ln_2, ln_2_low] = A::NUMBERS.ln_2;
     let one = m.float(1.0);
@@ -125,7 +125,7 @@ pub fn log1p<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// A logarithm to another base: `k log 2 + ln(1 + f) log e`, the constants in two parts.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn other_base<A: Machine>(m: &mut A, x: &A::F, two: [f64; 2], e: [f64; 2]) -> A::F {
     let (k, f) = split(m, x);
     let k = m.from_int(&k);
@@ -143,20 +143,20 @@ fn other_base<A: Machine>(m: &mut A, x: &A::F, two: [f64; 2], e: [f64; 2]) -> A:
 }
 
 /// `log₂ x`; exact at powers of two.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn log2<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     other_base(m, x, [1.0, 0.0], A::NUMBERS.log2_e)
 }
 
 /// `log₁₀ x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn log10<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     other_base(m, x, A::NUMBERS.log10_2, A::NUMBERS.log10_e)
 }
 
 /// `ln x` as a pair, with a relative error below `2^-(p + 10)` for precision `p`; for positive
 /// finite `x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn ln_pair<A: Machine>(m: &mut A, x: &A::F) -> Pair<A> {
     let [ln_2, ln_2_low] = A::NUMBERS.ln_2;
     let (k, f) = split(m, x);

@@ -14,7 +14,7 @@ pub struct Native<T>(PhantomData<T>);
 
 impl<T> Native<T> {
     /// The machine; it has no state.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn new() -> Self {
         Native(PhantomData)
     }
@@ -28,83 +28,83 @@ macro_rules! native {
             type M = bool;
             const NUMBERS: &'static Numbers = &$numbers;
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn float(&mut self, c: f64) -> $f {
                 c as $f
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn int(&mut self, c: i64) -> $i {
                 c as $i
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn add(&mut self, a: &$f, b: &$f) -> $f {
                 a + b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sub(&mut self, a: &$f, b: &$f) -> $f {
                 a - b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn mul(&mut self, a: &$f, b: &$f) -> $f {
                 a * b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn div(&mut self, a: &$f, b: &$f) -> $f {
                 a / b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn fma(&mut self, a: &$f, b: &$f, c: &$f) -> $f {
                 a.mul_add(*b, *c)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sqrt(&mut self, a: &$f) -> $f {
                 a.sqrt()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn neg(&mut self, a: &$f) -> $f {
                 -a
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn abs(&mut self, a: &$f) -> $f {
                 a.abs()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn copysign(&mut self, a: &$f, b: &$f) -> $f {
                 a.copysign(*b)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lt(&mut self, a: &$f, b: &$f) -> bool {
                 a < b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn le(&mut self, a: &$f, b: &$f) -> bool {
                 a <= b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn eq(&mut self, a: &$f, b: &$f) -> bool {
                 a == b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn int_lt(&mut self, a: &$i, b: &$i) -> bool {
                 a < b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn int_eq(&mut self, a: &$i, b: &$i) -> bool {
                 a == b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn both(&mut self, a: &bool, b: &bool) -> bool {
                 a & b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn either(&mut self, a: &bool, b: &bool) -> bool {
                 a | b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn not(&mut self, a: &bool) -> bool {
                 !a
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn select(&mut self, c: &bool, a: &$f, b: &$f) -> $f {
                 if *c {
                     *a
@@ -112,7 +112,7 @@ macro_rules! native {
                     *b
                 }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn select_int(&mut self, c: &bool, a: &$i, b: &$i) -> $i {
                 if *c {
                     *a
@@ -120,68 +120,68 @@ macro_rules! native {
                     *b
                 }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn to_bits(&mut self, a: &$f) -> $i {
                 a.to_bits() as $i
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_bits(&mut self, a: &$i) -> $f {
                 $f::from_bits(*a as $u)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn int_add(&mut self, a: &$i, b: &$i) -> $i {
                 a.wrapping_add(*b)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn int_sub(&mut self, a: &$i, b: &$i) -> $i {
                 a.wrapping_sub(*b)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn int_mul(&mut self, a: &$i, b: &$i) -> $i {
                 a.wrapping_mul(*b)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn int_mul_high(&mut self, a: &$i, b: &$i) -> $i {
                 let product = $wide::from(*a as $u) * $wide::from(*b as $u);
                 (product >> $u::BITS) as $i
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn and(&mut self, a: &$i, b: &$i) -> $i {
                 a & b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn or(&mut self, a: &$i, b: &$i) -> $i {
                 a | b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn xor(&mut self, a: &$i, b: &$i) -> $i {
                 a ^ b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shl(&mut self, a: &$i, n: u32) -> $i {
                 a.wrapping_shl(n)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shr(&mut self, a: &$i, n: u32) -> $i {
                 (*a as $u).wrapping_shr(n) as $i
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sar(&mut self, a: &$i, n: u32) -> $i {
                 a.wrapping_shr(n)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shl_by(&mut self, a: &$i, n: &$i) -> $i {
                 a.wrapping_shl(*n as u32)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shr_by(&mut self, a: &$i, n: &$i) -> $i {
                 (*a as $u).wrapping_shr(*n as u32) as $i
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lookup(&mut self, table: &'static [u64], index: &$i) -> $i {
                 table.get(*index as usize).copied().unwrap_or(0) as $i
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn rarely<const N: usize>(
                 &mut self,
                 condition: &bool,
@@ -202,11 +202,11 @@ native!(f32 i32 u32 u64 SINGLE);
 
 impl Convert for Native<f64> {
     type Narrow = f32;
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn widen(&mut self, a: &f32) -> f64 {
         f64::from(*a)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn narrow(&mut self, a: &f64) -> f32 {
         *a as f32
     }

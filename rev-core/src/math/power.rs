@@ -9,7 +9,7 @@ use super::steps::Steps;
 
 /// `√(x² + y²)`; infinite where either is, even beside NaN. Where the larger is very large or very small, which is
 /// the rare case, both are scaled by a power of two.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn hypot<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     let x = m.abs(x);
     let y = m.abs(y);
@@ -34,7 +34,7 @@ pub fn hypot<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
 }
 
 /// `√(a² + b²)`, `a²` exactly.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn root_of_squares<A: Machine>(m: &mut A, a: &A::F, b: &A::F) -> A::F {
     let square = m.mul(b, b);
     let square = m.fma(a, a, &square);
@@ -43,7 +43,7 @@ fn root_of_squares<A: Machine>(m: &mut A, a: &A::F, b: &A::F) -> A::F {
 
 /// `∛x`: a third of the exponent, two steps of Halley's method, and one of Newton's with what is left over exactly. Where
 /// the cube isn't far from the ends of the range, which is the rare case, `x` is scaled by a power of eight.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn cbrt<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let size = m.abs(x);
     let usual = m.is_moderate(&size, &size);
@@ -67,7 +67,7 @@ pub fn cbrt<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `∛x` of a positive number whose square and inverse square are normal numbers.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn moderate_cbrt<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     // a third of the encoding, and two thirds of that of 1 less what makes the error smallest
     let numbers = A::NUMBERS;
@@ -97,7 +97,7 @@ fn moderate_cbrt<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `y` is an integer; it is an odd one. Infinities and what is beyond the precision are even.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn parity<A: Machine>(m: &mut A, y: &A::F) -> (A::M, A::M) {
     let numbers = A::NUMBERS;
     let limit = (1u64 << numbers.mantissa) as f64;
@@ -125,7 +125,7 @@ fn parity<A: Machine>(m: &mut A, y: &A::F) -> (A::M, A::M) {
 /// `xʸ = e^(y ln |x|)` with the logarithm and the product as pairs, and the sign of an odd power of a
 /// negative number. Special values as in C99 F.9.4.4: `x⁰ = 1ʸ = 1` even for NaN, `(-1)^±∞ = 1`, NaN
 /// for a negative finite `x` and a `y` that isn't an integer.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn powf<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     let size = m.abs(x);
     let log = ln_pair(m, &size);
@@ -165,13 +165,13 @@ pub fn powf<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
 const PRODUCT_BITS: u32 = 6;
 
 /// The highest bit set in the size of a nonzero `n`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn top_bit(n: i32) -> u32 {
     31 - n.unsigned_abs().leading_zeros()
 }
 
 /// `xⁿ` for `-2 ≤ n ≤ 3` by multiplication, of `1/x` for a negative `n`; `None` for other `n`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn small_known_power<A: Machine>(m: &mut A, x: &A::F, n: i32) -> Option<A::F> {
     let one = m.float(1.0);
     let base = if n < 0 { m.div(&one, x) } else { x.clone() };
@@ -190,7 +190,7 @@ fn small_known_power<A: Machine>(m: &mut A, x: &A::F, n: i32) -> Option<A::F> {
 /// `xⁿ` for an `n` that is known when the function is written down: by multiplication from -2 to 3, of
 /// pairs up to ±63 (`1/x` being a pair too), with [`powf`] beyond and where a product leaves the range.
 /// On 64-bit machines; the same bits as [`powi`].
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn known_power<A: Machine>(m: &mut A, x: &A::F, n: i32) -> A::F {
     if let Some(power) = small_known_power(m, x, n) {
         return power;
@@ -215,7 +215,7 @@ pub fn known_power<A: Machine>(m: &mut A, x: &A::F, n: i32) -> A::F {
 }
 
 /// A product of pairs isn't to be trusted: too near to overflow and underflow, or NaN.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn outside<A: Machine>(m: &mut A, product: &A::F) -> A::M {
     let size = m.abs(product);
     let above = m.above(&size, 1e-280);
@@ -225,7 +225,7 @@ fn outside<A: Machine>(m: &mut A, product: &A::F) -> A::M {
 }
 
 /// An integer's size, and whether it is negative.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn magnitude<A: Machine>(m: &mut A, n: &A::I) -> (A::I, A::M) {
     let zero = m.int(0);
     let negative = m.int_lt(n, &zero);
@@ -234,14 +234,14 @@ fn magnitude<A: Machine>(m: &mut A, n: &A::I) -> (A::I, A::M) {
 }
 
 /// A bit of an integer is set.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn bit<A: Machine>(m: &mut A, n: &A::I, bit: u32) -> A::M {
     let shifted = m.shr(n, bit);
     m.odd(&shifted)
 }
 
 /// `xⁿ` for `-2 ≤ n ≤ 3` by multiplication, of `1/x` for a negative `n`; anything for other `n`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn small_power<A: Machine>(m: &mut A, x: &A::F, n: &A::I) -> A::F {
     let one = m.float(1.0);
     let inverse = m.div(&one, x);
@@ -259,7 +259,7 @@ pub fn small_power<A: Machine>(m: &mut A, x: &A::F, n: &A::I) -> A::F {
 
 /// `xⁿ`: [`small_power`] from -2 to 3, products of pairs up to ±63, [`powf`] beyond. On 64-bit
 /// machines; `n` is an `i32`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn powi<A: Machine>(m: &mut A, x: &A::F, n: &A::I) -> A::F {
     let small = small_power(m, x, n);
     let (size, negative) = magnitude(m, n);
@@ -289,7 +289,7 @@ pub fn powi<A: Machine>(m: &mut A, x: &A::F, n: &A::I) -> A::F {
 }
 
 /// The size of an exponent is beyond what products are for.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn far<A: Machine>(m: &mut A, size: &A::I) -> A::M {
     let most = m.int((1 << PRODUCT_BITS) - 1);
     // the size of the least `i32` is positive on a 64-bit machine
@@ -298,7 +298,7 @@ fn far<A: Machine>(m: &mut A, size: &A::I) -> A::M {
 
 /// `xⁿ` for `f32`, an `n` that is known when the function is written down and isn't from -2 to 3: in
 /// `f64`, by multiplication up to ±63, where the product's error is nothing and its range is enough.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn large_known_power_single<A: Convert>(m: &mut A, x: &A::Narrow, n: i32) -> A::Narrow {
     let x = m.widen(x);
     let power = if top_bit(n) >= PRODUCT_BITS {
@@ -320,7 +320,7 @@ pub fn large_known_power_single<A: Convert>(m: &mut A, x: &A::Narrow, n: i32) ->
 }
 
 /// `xⁿ` for `f32` beyond [`small_power`]: the same bits as [`large_known_power_single`].
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn large_power_single<A: Convert>(m: &mut A, x: &A::Narrow, n: &A::I) -> A::Narrow {
     let x = m.widen(x);
     let (size, negative) = magnitude(m, n);

@@ -6,7 +6,7 @@ use super::steps::Steps;
 
 /// What is left of `x` by the whole multiple of `y` nearest to it, plus `y` if that is negative: exactly, for `x ≥ 0`,
 /// `y > 0` and a quotient below `2^(mantissa-2)`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn step<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     let q = m.div(x, y);
     let (n, _) = m.nearest_multiple(&q, 1.0);
@@ -17,7 +17,7 @@ fn step<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
 }
 
 /// `x - n y` for the integer `n` next to `x/y` towards zero, with the sign of `x`; exact. NaN where `x` is infinite or `y` is 0.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn fmod<A: Machine>(m: &mut A, x: &A::F, y: &A::F) -> A::F {
     let (size, divisor) = (m.abs(x), m.abs(y));
     let q = m.div(&size, &divisor);

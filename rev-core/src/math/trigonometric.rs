@@ -9,7 +9,7 @@ use super::machine::Machine;
 use super::steps::{Pair, Steps};
 
 /// `x = n π/2 + r`: the lowest bits of `n`, and `r`; NaN for infinite `x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn reduce<A: Machine>(m: &mut A, x: &A::F) -> (A::I, Pair<A>) {
     let [high, middle, low] = A::NUMBERS.half_pi;
     let (n, _) = m.nearest_multiple(x, A::NUMBERS.two_over_pi);
@@ -28,7 +28,7 @@ fn reduce<A: Machine>(m: &mut A, x: &A::F) -> (A::I, Pair<A>) {
 }
 
 /// `a - b` exactly.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn difference<A: Machine>(m: &mut A, a: &A::F, b: &A::F) -> Pair<A> {
     let b = m.neg(b);
     m.sum(a, &b)
@@ -36,7 +36,7 @@ fn difference<A: Machine>(m: &mut A, a: &A::F, b: &A::F) -> Pair<A> {
 
 /// The same for large `x = ±M 2ᵉ`, `M` an integer: `M` times three words of `2/π`, the first of which
 /// begins where the product has weight 2. `n mod 4` as a float, and `r`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn payne_hanek<A: Machine>(m: &mut A, x: &A::F) -> [A::F; 3] {
     let numbers = A::NUMBERS;
     let (width, mantissa) = (numbers.width, numbers.mantissa);
@@ -97,7 +97,7 @@ fn payne_hanek<A: Machine>(m: &mut A, x: &A::F) -> [A::F; 3] {
 }
 
 /// `a < b` as unsigned integers.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn less_unsigned<A: Machine>(m: &mut A, a: &A::I, b: &A::I) -> A::M {
     let low = m.int(1);
     let sign = m.shl(&low, A::NUMBERS.width - 1);
@@ -108,7 +108,7 @@ fn less_unsigned<A: Machine>(m: &mut A, a: &A::I, b: &A::I) -> A::M {
 
 /// `top/2^(w-2) + low/2^(2w-2)` as a pair, `top` signed and `low` unsigned: the sum of four halves of
 /// words, each of which is a float.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn pieces<A: Machine>(m: &mut A, top: &A::I, low: &A::I) -> Pair<A> {
     let width = A::NUMBERS.width;
     let half = width / 2;
@@ -133,7 +133,7 @@ fn pieces<A: Machine>(m: &mut A, top: &A::I, low: &A::I) -> Pair<A> {
 }
 
 /// The sine and the cosine of `r`, each as a large part and a small one. The sign of a zero is lost.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn kernels<A: Machine>(m: &mut A, (r, low): &Pair<A>) -> (Pair<A>, Pair<A>) {
     let z = m.mul(r, r);
     let half = m.times(0.5, r);
@@ -156,7 +156,7 @@ fn kernels<A: Machine>(m: &mut A, (r, low): &Pair<A>) -> (Pair<A>, Pair<A>) {
 }
 
 /// `sin x` and `cos x`, with one reduction.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sin_cos<A: Machine>(m: &mut A, x: &A::F) -> (A::F, A::F) {
     let (n, r) = reduce(m, x);
     let (s, c) = kernels(m, &r);
@@ -175,7 +175,7 @@ pub fn sin_cos<A: Machine>(m: &mut A, x: &A::F) -> (A::F, A::F) {
 }
 
 /// `sin x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sin<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let (n, r) = reduce(m, x);
     let (s, c) = kernels(m, &r);
@@ -189,7 +189,7 @@ pub fn sin<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `cos x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn cos<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let (n, r) = reduce(m, x);
     let (s, c) = kernels(m, &r);
@@ -204,7 +204,7 @@ pub fn cos<A: Machine>(m: &mut A, x: &A::F) -> A::F {
 }
 
 /// `tan x`: the quotient of sine and cosine, or of cosine and -sine.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn tan<A: Machine>(m: &mut A, x: &A::F) -> A::F {
     let (n, r) = reduce(m, x);
     let (s, c) = kernels(m, &r);

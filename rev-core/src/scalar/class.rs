@@ -61,7 +61,7 @@ pub trait Ring: Scalar + Linear<Over = Self> {
     /// `self · b + c`, rounded once for `f32` and `f64`.
     fn fused(self, b: Self, c: Self) -> Self;
     /// `c - self · b`, rounded where [`fused`](Ring::fused) is; exact types get back what they had before it.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn fused_from(self, b: Self, c: Self) -> Self {
         self.negated().fused(b, c)
     }
@@ -70,7 +70,7 @@ pub trait Ring: Scalar + Linear<Over = Self> {
     /// `x/|x|`: the sign, the direction of a complex number; 0 at 0.
     fn unit(self) -> Self;
     /// The complex conjugate; everything else is its own.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn conj(self) -> Self {
         self
     }
@@ -124,13 +124,13 @@ pub trait Field:
     /// `1 / self`.
     fn recip(self) -> Self;
     /// `self` to an integer power, by repeated squaring; the reciprocal of that for a negative power.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn powi(self, n: i32) -> Self {
         power(self, n)
     }
     each_elementary!(Field declared ());
     /// The sine and the cosine: with the bits of both, and in the time of little more than one where they share work.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sin_cos(self) -> (Self, Self) {
         (self.sin(), self.cos())
     }
@@ -150,37 +150,37 @@ pub trait Field:
     fn scale_real<const N: usize>(c: <Self::Real as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N>;
 
     /// [`re`](Field::re) in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn re_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
         collect::<S, _>(|k| Self::lane(&z, k).re())
     }
     /// [`im`](Field::im) in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn im_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
         collect::<S, _>(|k| Self::lane(&z, k).im())
     }
     /// [`abs2`](Field::abs2) in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
         collect::<S, _>(|k| Self::lane(&z, k).abs2())
     }
     /// [`norm`](Field::norm) in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
         collect::<S, _>(|k| Self::lane(&z, k).norm())
     }
     /// [`arg`](Field::arg) in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
         let _ = s;
         collect::<S, _>(|k| Self::lane(&z, k).arg())
     }
     /// [`scale_real`](Field::scale_real) in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_real_in_lanes<S: Isa, const N: usize>(
         s: S,
         c: Pack<<Self::Real as Primal>::Shadow<N>>,
@@ -228,7 +228,7 @@ pub trait Real:
 }
 
 /// Integer powers by repeated squaring, in an order of operations that is the same for every type.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn power<T: Field>(x: T, n: i32) -> T {
     let mut rest = n.unsigned_abs();
     let mut square = x;

@@ -9,7 +9,7 @@ use crate::value::Value;
 use num_complex::Complex;
 
 impl<T: Real> Zero for Complex<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn zero() -> Self {
         Complex { re: T::zero(), im: T::zero() }
     }
@@ -20,51 +20,51 @@ impl<T: Real> Linear for Complex<T> {
     type Part = T;
     type InLanes = ComplexParts;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn accumulate(&mut self, v: &Self) {
         *self = self.plus(*v);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deduct(&mut self, v: &Self) {
         *self = self.minus(*v);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negate(&mut self) {
         *self = self.negated();
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_zero(&mut self) {
         *self = Self::zero();
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_zero(&self) -> bool {
         *self == Self::zero()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn width() -> usize {
         1
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn component(&self, _: usize) -> Num {
         self.to_number()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_component(&mut self, _: usize, v: Num) {
         *self = Self::from_number(v);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale(self, c: Self) -> Self {
         self.times(c)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn accumulate_product(&mut self, v: Self, c: Self) {
         *self = v.fused(c, *self);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deduct_product(&mut self, v: Self, c: Self) {
         *self = v.fused_from(c, *self);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absorb(self, c: Self) -> Self {
         if self.is_zero() {
             self
@@ -72,39 +72,39 @@ impl<T: Real> Linear for Complex<T> {
             self.times(c)
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_exact(self, c: Self) -> Option<Self> {
         self.times_exact(c)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_exact(self, c: Self) -> Option<Self> {
         self.over_exact(c)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_int(self, k: i64) -> Option<Self> {
         self.times_int(k)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_int(self, k: i64) -> Option<Self> {
         self.over_int(k)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn conjugate(self) -> Self {
         Ring::conj(self)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn real_part(self) -> T {
         self.re
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn imaginary_part(self) -> T {
         self.im
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_real_part(re: T) -> Self {
         Complex { re, im: T::zero() }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_imaginary_part(im: T) -> Self {
         Complex { re: T::zero(), im }
     }
@@ -122,20 +122,20 @@ impl<T: Real> Scalar for Complex<T> {
         let (re, im) = value.parts()?;
         Some(Complex { re: T::from_value(&re)?, im: T::from_value(&im)? })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn to_number(self) -> Num {
         Num::Complex(self.re.to_f64(), self.im.to_f64())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_number(num: Num) -> Self {
         let im = if let Num::Complex(_, im) = num { im } else { 0.0 };
         Complex { re: T::from_number(num), im: T::from_number(Num::Float(im)) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_close(self, expected: Self, tolerances: &Tolerances, held: Option<f64>) -> bool {
         self.re.is_close(expected.re, tolerances, held) && self.im.is_close(expected.im, tolerances, held)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn modulus(self) -> f64 {
         let (re, im) = (self.re.modulus(), self.im.modulus());
         if re > im || re.is_nan() {
@@ -147,44 +147,44 @@ impl<T: Real> Scalar for Complex<T> {
 }
 
 impl<T: Real> Ring for Complex<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plus(self, b: Self) -> Self {
         Complex { re: self.re.plus(b.re), im: self.im.plus(b.im) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn minus(self, b: Self) -> Self {
         Complex { re: self.re.minus(b.re), im: self.im.minus(b.im) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn times(self, b: Self) -> Self {
         Complex {
             re: self.re.times(b.re).minus(self.im.times(b.im)),
             im: self.re.times(b.im).plus(self.im.times(b.re)),
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negated(self) -> Self {
         Complex { re: self.re.negated(), im: self.im.negated() }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn fused(self, b: Self, c: Self) -> Self {
         Complex {
             re: self.im.negated().fused(b.im, self.re.fused(b.re, c.re)),
             im: self.im.fused(b.re, self.re.fused(b.im, c.im)),
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn fused_from(self, b: Self, c: Self) -> Self {
         Complex {
             re: self.im.negated().fused_from(b.im, self.re.fused_from(b.re, c.re)),
             im: self.im.fused_from(b.re, self.re.fused_from(b.im, c.im)),
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absolute(self) -> Self {
         Self::from_real(Field::norm(self))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unit(self) -> Self {
         let r = Field::norm(self);
         if r == T::zero() {
@@ -193,53 +193,53 @@ impl<T: Real> Ring for Complex<T> {
             Complex { re: self.re.over(r), im: self.im.over(r) }
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn conj(self) -> Self {
         Complex { re: self.re, im: self.im.negated() }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn one() -> Self {
         Self::from_real(T::one())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_int(v: i128) -> Self {
         Self::from_real(T::from_int(v))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_usize(n: usize) -> Self {
         Self::from_real(T::from_usize(n))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn times_exact(self, k: Self) -> Option<Self> {
         (k != Self::zero()).then(|| self.times(k))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn over_exact(self, k: Self) -> Option<Self> {
         (k != Self::zero()).then(|| self.over(k))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn times_int(self, k: i64) -> Option<Self> {
         Some(Complex { re: self.re.times_int(k)?, im: self.im.times_int(k)? })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn over_int(self, k: i64) -> Option<Self> {
         Some(Complex { re: self.re.over_int(k)?, im: self.im.over_int(k)? })
     }
 }
 
 /// `a/2`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn half<T: Real>(a: T) -> T {
     a.times(T::from_f64(0.5))
 }
 
 impl<T: Real> Field for Complex<T> {
     type Real = T;
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_f64(v: f64) -> Self {
         Self::from_real(T::from_f64(v))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_real(re: T) -> Self {
         Complex { re, im: T::zero() }
     }
@@ -273,7 +273,7 @@ impl<T: Real> Field for Complex<T> {
         let (re, im) = if self.re >= T::zero() { (t, s) } else { (s, t) };
         Complex { re, im: im.copysign(self.im) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn recip(self) -> Self {
         Self::one().over(self)
     }
@@ -318,27 +318,27 @@ impl<T: Real> Field for Complex<T> {
         let t = Field::tan(Complex { re: self.im.negated(), im: self.re });
         Complex { re: t.im, im: t.re.negated() }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn re(self) -> T {
         self.re
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn im(self) -> T {
         self.im
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn abs2(self) -> T {
         self.re.times(self.re).plus(self.im.times(self.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn norm(self) -> T {
         self.re.hypot(self.im)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn arg(self) -> T {
         self.im.atan2(self.re)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn arg_gradient(self) -> Self {
         let r = Field::norm(self);
         if r == T::zero() {
@@ -347,32 +347,32 @@ impl<T: Real> Field for Complex<T> {
             Complex { re: self.im.negated().over(r).over(r), im: self.re.over(r).over(r) }
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_real<const N: usize>(c: <T as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N> {
         ComplexShadow { re: c.clone().scale(t.re), im: c.scale(t.im) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn re_in_lanes<S: Isa>(_: S, z: Pack<Self>) -> Pack<T> {
         z.0.re
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn im_in_lanes<S: Isa>(_: S, z: Pack<Self>) -> Pack<T> {
         z.0.im
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<T> {
         let re = lanes::mul(s, z.0.re.clone(), z.0.re);
         lanes::add(s, re, lanes::mul(s, z.0.im.clone(), z.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<T> {
         lanes::hypot(s, z.0.re, z.0.im)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<T> {
         lanes::atan2(s, z.0.im, z.0.re)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_real_in_lanes<S: Isa, const N: usize>(
         s: S,
         c: Pack<<T as Primal>::Shadow<N>>,

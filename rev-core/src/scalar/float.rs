@@ -12,7 +12,7 @@ use crate::value::Value;
 /// An elementary function of one width.
 macro_rules! by_algorithm {
     ($functions:ident $name:ident($first:ident $($more:ident)*) $doc:literal) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name(self $(, $more: Self)*) -> Self {
             $functions::$name(self $(, $more)*)
         }
@@ -22,7 +22,7 @@ macro_rules! by_algorithm {
 macro_rules! floats {
     ($($t:ident $variant:ident $functions:ident $fixed:ident;)*) => {$(
         impl Zero for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn zero() -> Self {
                 0.0
             }
@@ -30,11 +30,11 @@ macro_rules! floats {
 
         impl Linear for $t {
             linear_scalar!(Self);
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn real_part(self) -> Self {
                 self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_real_part(re: Self) -> Self {
                 re
             }
@@ -50,11 +50,11 @@ macro_rules! floats {
             fn from_value(value: &Value) -> Option<Self> {
                 if let Value::$variant(v) = value { Some(*v) } else { None }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn to_number(self) -> Num {
                 Num::Float(self as f64)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_number(num: Num) -> Self {
                 match num {
                     Num::Int(v) => v as $t,
@@ -65,70 +65,70 @@ macro_rules! floats {
                     Num::Fixed(v) => v.$fixed(),
                 }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn is_close(self, expected: Self, tolerances: &Tolerances, held: Option<f64>) -> bool {
                 tolerances.$t.admits(self as f64, expected as f64, held)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn modulus(self) -> f64 {
                 self.abs() as f64
             }
         }
 
         impl Ring for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn plus(self, b: Self) -> Self {
                 self + b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn minus(self, b: Self) -> Self {
                 self - b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times(self, b: Self) -> Self {
                 self * b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn negated(self) -> Self {
                 -self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn fused(self, b: Self, c: Self) -> Self {
                 self.mul_add(b, c)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn absolute(self) -> Self {
                 self.abs()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn unit(self) -> Self {
                 if self == 0.0 { 0.0 } else { <$t>::signum(self) }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn one() -> Self {
                 1.0
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_int(v: i128) -> Self {
                 v as $t
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_usize(n: usize) -> Self {
                 n as $t
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times_exact(self, k: Self) -> Option<Self> {
                 (k != 0.0).then_some(self * k)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn over_exact(self, k: Self) -> Option<Self> {
                 (k != 0.0).then_some(self / k)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times_int(self, k: i64) -> Option<Self> {
                 Some(self * k as $t)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn over_int(self, k: i64) -> Option<Self> {
                 (k != 0).then_some(self / k as $t)
             }
@@ -136,84 +136,84 @@ macro_rules! floats {
 
         impl Field for $t {
             type Real = Self;
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_f64(v: f64) -> Self {
                 v as $t
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_real(re: Self) -> Self {
                 re
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn over(self, b: Self) -> Self {
                 self / b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sqrt(self) -> Self {
                 <$t>::sqrt(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn recip(self) -> Self {
                 1.0 / self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn powi(self, n: i32) -> Self {
                 $functions::powi(self, n)
             }
             each_elementary!(Field by_algorithm ($functions));
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sin_cos(self) -> (Self, Self) {
                 $functions::sin_cos(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn re(self) -> Self {
                 self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn im(self) -> Self {
                 0.0
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn abs2(self) -> Self {
                 self * self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn norm(self) -> Self {
                 self.abs()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn arg(self) -> Self {
                 $functions::atan2(0.0, self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn arg_gradient(self) -> Self {
                 0.0
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn scale_real<const N: usize>(c: <Self as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N> {
                 c.scale(t)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn re_in_lanes<S: Isa>(_: S, z: Pack<Self>) -> Pack<Self> {
                 z
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn im_in_lanes<S: Isa>(_: S, _: Pack<Self>) -> Pack<Self> {
                 lanes::splat(0.0)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self> {
                 lanes::mul(s, z, z)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self> {
                 lanes::abs(s, z)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self> {
                 lanes::atan2(s, lanes::splat(0.0), z)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn scale_real_in_lanes<S: Isa, const N: usize>(
                 s: S,
                 c: Pack<Self::Shadow<N>>,
@@ -224,31 +224,31 @@ macro_rules! floats {
         }
 
         impl Real for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn to_f64(self) -> f64 {
                 self as f64
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn pi() -> Self {
                 std::$t::consts::PI
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn floor(self) -> Self {
                 <$t>::floor(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn ceil(self) -> Self {
                 <$t>::ceil(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn round(self) -> Self {
                 <$t>::round(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn trunc(self) -> Self {
                 <$t>::trunc(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn copysign(self, b: Self) -> Self {
                 <$t>::copysign(self, b)
             }

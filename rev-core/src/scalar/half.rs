@@ -27,13 +27,13 @@ pub trait Half: Real {
 
 macro_rules! through_f32 {
     ($class:ident: $($name:ident)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name(self) -> Self {
             Self::narrow($class::$name(self.widen()))
         }
     )*};
     ($class:ident 2: $($name:ident)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name(self, b: Self) -> Self {
             Self::narrow($class::$name(self.widen(), b.widen()))
         }
@@ -43,7 +43,7 @@ macro_rules! through_f32 {
 /// An elementary function.
 macro_rules! by_single {
     ($class:ident $name:ident($first:ident $($more:ident)*) $doc:literal) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name(self $(, $more: Self)*) -> Self {
             Self::narrow($class::$name(self.widen() $(, $more.widen())*))
         }
@@ -53,18 +53,18 @@ macro_rules! by_single {
 macro_rules! halves {
     ($($t:ident $variant:ident;)*) => {$(
         impl Half for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn widen(self) -> f32 {
                 self.to_f32()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn narrow(v: f32) -> Self {
                 if v.is_nan() { $t::NAN } else { $t::from_f32(v) }
             }
         }
 
         impl Zero for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn zero() -> Self {
                 $t::ZERO
             }
@@ -72,11 +72,11 @@ macro_rules! halves {
 
         impl Linear for $t {
             linear_scalar!(Self);
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn real_part(self) -> Self {
                 self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_real_part(re: Self) -> Self {
                 re
             }
@@ -92,19 +92,19 @@ macro_rules! halves {
             fn from_value(value: &Value) -> Option<Self> {
                 if let Value::$variant(v) = value { Some(*v) } else { None }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn to_number(self) -> Num {
                 Num::Float(self.widen().into())
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_number(num: Num) -> Self {
                 Self::narrow(f32::from_number(num))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn is_close(self, expected: Self, tolerances: &Tolerances, held: Option<f64>) -> bool {
                 tolerances.$t.admits(self.to_f64(), expected.to_f64(), held)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn modulus(self) -> f64 {
                 self.to_f64().abs()
             }
@@ -113,44 +113,44 @@ macro_rules! halves {
         impl Ring for $t {
             through_f32!(Ring: unit);
             through_f32!(Ring 2: plus minus times);
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn negated(self) -> Self {
                 -self
             }
             /// Rounded to `f32` first, then to this type.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn fused(self, b: Self, c: Self) -> Self {
                 Self::narrow(self.widen().mul_add(b.widen(), c.widen()))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn absolute(self) -> Self {
                 $t::from_bits(self.to_bits() & 0x7fff)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn one() -> Self {
                 $t::ONE
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_int(v: i128) -> Self {
                 Self::narrow(v as f32)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_usize(n: usize) -> Self {
                 Self::narrow(n as f32)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times_exact(self, k: Self) -> Option<Self> {
                 (k != $t::ZERO).then(|| self.times(k))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn over_exact(self, k: Self) -> Option<Self> {
                 (k != $t::ZERO).then(|| self.over(k))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times_int(self, k: i64) -> Option<Self> {
                 self.widen().times_int(k).map(Self::narrow)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn over_int(self, k: i64) -> Option<Self> {
                 self.widen().over_int(k).map(Self::narrow)
             }
@@ -161,39 +161,39 @@ macro_rules! halves {
             through_f32!(Field: sqrt recip arg);
             each_elementary!(Field by_single (Field));
             through_f32!(Field 2: over);
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_f64(v: f64) -> Self {
                 Self::narrow(v as f32)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_real(re: Self) -> Self {
                 re
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn powi(self, n: i32) -> Self {
                 Self::narrow(Field::powi(self.widen(), n))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn re(self) -> Self {
                 self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn im(self) -> Self {
                 $t::ZERO
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn abs2(self) -> Self {
                 self.times(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn norm(self) -> Self {
                 self.absolute()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn arg_gradient(self) -> Self {
                 $t::ZERO
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn scale_real<const N: usize>(c: <Self as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N> {
                 c.scale(t)
             }
@@ -202,15 +202,15 @@ macro_rules! halves {
         impl Real for $t {
             through_f32!(Real: floor ceil round trunc ln_gamma);
             each_elementary!(Real by_single (Real));
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn to_f64(self) -> f64 {
                 self.widen().into()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn pi() -> Self {
                 $t::PI
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn copysign(self, b: Self) -> Self {
                 $t::from_bits(self.to_bits() & 0x7fff | b.to_bits() & 0x8000)
             }
@@ -232,12 +232,12 @@ pub struct WideBatch<T, const N: usize>(pub [f32; N], PhantomData<fn() -> T>);
 
 impl<T, const N: usize> WideBatch<T, N> {
     /// These cotangents.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn new(lanes: [f32; N]) -> Self {
         WideBatch(lanes, PhantomData)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn map(self, f: impl FnMut(f32) -> f32) -> Self {
         Self::new(self.0.map(f))
     }
@@ -245,28 +245,28 @@ impl<T, const N: usize> WideBatch<T, N> {
 
 impl<T> WideBatch<T, 1> {
     /// The only cotangent.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn get(self) -> f32 {
         self.0[0]
     }
 }
 
 impl<T> From<f32> for WideBatch<T, 1> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from(v: f32) -> Self {
         Self::new([v])
     }
 }
 
 impl<T, const N: usize> Clone for WideBatch<T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn clone(&self) -> Self {
         *self
     }
 }
 impl<T, const N: usize> Copy for WideBatch<T, N> {}
 impl<T, const N: usize> PartialEq for WideBatch<T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
@@ -277,7 +277,7 @@ impl<T, const N: usize> Default for WideBatch<T, N> {
     }
 }
 impl<T, const N: usize> Zero for WideBatch<T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn zero() -> Self {
         Self::new([0.0; N])
     }
@@ -288,78 +288,78 @@ impl<T: Half, const N: usize> Linear for WideBatch<T, N> {
     type Part = Self;
     type InLanes = LaneByLane;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn accumulate(&mut self, v: &Self) {
         for k in 0..N {
             self.0[k] += v.0[k];
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deduct(&mut self, v: &Self) {
         for k in 0..N {
             self.0[k] -= v.0[k];
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negate(&mut self) {
         *self = self.map(|v| -v);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_zero(&mut self) {
         *self = Self::zero();
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_zero(&self) -> bool {
         self.0.iter().all(|v| *v == 0.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn width() -> usize {
         N
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn component(&self, k: usize) -> Num {
         self.0[k].to_number()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_component(&mut self, k: usize, v: Num) {
         self.0[k] = f32::from_number(v);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale(self, c: T) -> Self {
         let c = c.widen();
         self.map(|v| v * c)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absorb(self, c: T) -> Self {
         let c = c.widen();
         self.map(|v| if v == 0.0 { v } else { v * c })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_constant(self, c: f64) -> Self {
         self.map(|v| v * c as f32)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_exact(self, c: T) -> Option<Self> {
         Some(self.scale(c))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_exact(self, c: T) -> Option<Self> {
         let c = c.widen();
         (c != 0.0).then(|| self.map(|v| v / c))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_int(self, k: i64) -> Option<Self> {
         Some(self.map(|v| v * k as f32))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_int(self, k: i64) -> Option<Self> {
         (k != 0).then(|| self.map(|v| v / k as f32))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn real_part(self) -> Self {
         self
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_real_part(re: Self) -> Self {
         re
     }

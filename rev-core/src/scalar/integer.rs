@@ -12,51 +12,51 @@ macro_rules! linear_scalar {
         type Part = $part;
         type InLanes = <Self as crate::lanes::Laned>::Rows;
 
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn accumulate(&mut self, v: &Self) {
             *self = self.plus(*v);
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn deduct(&mut self, v: &Self) {
             *self = self.minus(*v);
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn negate(&mut self) {
             *self = self.negated();
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn set_zero(&mut self) {
             *self = Self::zero();
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn is_zero(&self) -> bool {
             *self == Self::zero()
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn width() -> usize {
             1
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn component(&self, _: usize) -> Num {
             self.to_number()
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn set_component(&mut self, _: usize, v: Num) {
             *self = Self::from_number(v);
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn scale(self, c: Self) -> Self {
             self.times(c)
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn accumulate_product(&mut self, v: Self, c: Self) {
             *self = v.fused(c, *self);
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn deduct_product(&mut self, v: Self, c: Self) {
             *self = v.fused_from(c, *self);
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn absorb(self, c: Self) -> Self {
             if self.is_zero() {
                 self
@@ -64,19 +64,19 @@ macro_rules! linear_scalar {
                 self.times(c)
             }
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn scale_exact(self, c: Self) -> Option<Self> {
             self.times_exact(c)
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn scale_int(self, k: i64) -> Option<Self> {
             self.times_int(k)
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn unscale_int(self, k: i64) -> Option<Self> {
             self.over_int(k)
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn unscale_exact(self, c: Self) -> Option<Self> {
             self.over_exact(c)
         }
@@ -87,7 +87,7 @@ pub(super) use linear_scalar;
 macro_rules! integers {
     ($($t:ident $unsigned:ident $variant:ident $num:ident $wide:ident;)*) => {$(
         impl Zero for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn zero() -> Self {
                 0
             }
@@ -107,11 +107,11 @@ macro_rules! integers {
             fn from_value(value: &Value) -> Option<Self> {
                 if let Value::$variant(v) = value { Some(*v) } else { None }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn to_number(self) -> Num {
                 Num::$num(self as $wide)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_number(num: Num) -> Self {
                 match num {
                     Num::Int(v) => v as $t,
@@ -125,99 +125,99 @@ macro_rules! integers {
                     }
                 }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn is_close(self, expected: Self, _: &Tolerances, _: Option<f64>) -> bool {
                 self == expected
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn modulus(self) -> f64 {
                 (self as f64).abs()
             }
         }
 
         impl Ring for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn plus(self, b: Self) -> Self {
                 self.wrapping_add(b)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn minus(self, b: Self) -> Self {
                 self.wrapping_sub(b)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times(self, b: Self) -> Self {
                 self.wrapping_mul(b)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn negated(self) -> Self {
                 self.wrapping_neg()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn fused(self, b: Self, c: Self) -> Self {
                 self.wrapping_mul(b).wrapping_add(c)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             #[allow(unused_comparisons)]
             fn absolute(self) -> Self {
                 if self < 0 { self.wrapping_neg() } else { self }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn unit(self) -> Self {
                 #[allow(unused_comparisons)]
                 if self < 0 { (0 as $t).wrapping_sub(1) } else { (self != 0) as $t }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn one() -> Self {
                 1
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_int(v: i128) -> Self {
                 v as $t
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_usize(n: usize) -> Self {
                 n as $t
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times_exact(self, k: Self) -> Option<Self> {
                 if k == 0 { None } else { self.checked_mul(k) }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn over_exact(self, k: Self) -> Option<Self> {
                 if self.checked_rem(k)? == 0 { self.checked_div(k) } else { None }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times_int(self, k: i64) -> Option<Self> {
                 self.checked_mul(<$t>::try_from(k).ok()?)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn over_int(self, k: i64) -> Option<Self> {
                 self.over_exact(<$t>::try_from(k).ok()?)
             }
         }
 
         impl Integer for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn quotient(self, b: Self) -> Option<Self> {
                 if b == 0 { None } else { Some(self.wrapping_div(b)) }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn remainder(self, b: Self) -> Option<Self> {
                 if b == 0 { None } else { Some(self.wrapping_rem(b)) }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn bits_and(self, b: Self) -> Self {
                 self & b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn bits_or(self, b: Self) -> Self {
                 self | b
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shift_left(self, n: i32) -> Self {
                 self.checked_shl(n as u32).unwrap_or(0)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shift_right(self, n: i32) -> Self {
                 self.checked_shr(n as u32).unwrap_or(self >> (<$t>::BITS - 1) >> 1)
             }
@@ -240,7 +240,7 @@ integers! {
 }
 
 impl Zero for bool {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn zero() -> Self {
         false
     }
@@ -260,19 +260,19 @@ impl Scalar for bool {
             None
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn to_number(self) -> Num {
         Num::Uint(self as u64)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_number(num: Num) -> Self {
         num.to_f64() != 0.0
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_close(self, expected: Self, _: &Tolerances, _: Option<f64>) -> bool {
         self == expected
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn modulus(self) -> f64 {
         0.0
     }

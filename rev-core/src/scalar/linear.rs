@@ -41,23 +41,23 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
     fn is_zero(&self) -> bool;
 
     /// How many cotangents a scalar's shadow has; 1 for a scalar itself, 0 for everything else.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn width() -> usize {
         0
     }
     /// The `k`-th cotangent of a scalar's shadow.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn component(&self, k: usize) -> Num {
         let _ = k;
         Num::Int(0)
     }
     /// Sets the `k`-th cotangent of a scalar's shadow.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_component(&mut self, k: usize, v: Num) {
         let _ = (k, v);
     }
     /// `self · c`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale(self, c: Self::Over) -> Self
     where
         Self::Over: Ring,
@@ -67,7 +67,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
     }
     /// `self += v·c`. Rounded once for numbers ([`Ring::fused`]) and for the shadows of real ones; for
     /// everything else the product and the sum are rounded on their own.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn accumulate_product(&mut self, v: Self, c: Self::Over)
     where
         Self::Over: Ring,
@@ -75,7 +75,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         self.accumulate(&v.scale(c));
     }
     /// `self -= v·c` likewise. Exact types get back what they had before [`Linear::accumulate_product`].
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deduct_product(&mut self, v: Self, c: Self::Over)
     where
         Self::Over: Ring,
@@ -83,7 +83,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         self.deduct(&v.scale(c));
     }
     /// `self · c` by a real constant, rounded to the type in which this is kept.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_constant(self, c: f64) -> Self
     where
         Self::Over: Field,
@@ -92,7 +92,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
     }
     /// `self · c`, but 0 where `self` is 0 whatever `c` is: a cotangent of zero stays zero where a
     /// derivative is infinite.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absorb(self, c: Self::Over) -> Self
     where
         Self::Over: Ring,
@@ -101,7 +101,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         self
     }
     /// `self · c`, `None` where a value of an exact type would lose bits. Shadows round.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_exact(self, c: Self::Over) -> Option<Self>
     where
         Self::Over: Ring,
@@ -110,7 +110,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         Some(self)
     }
     /// `self / c`, `None` where `c` is 0 or a value of an exact type would lose bits. Shadows round.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_exact(self, c: Self::Over) -> Option<Self>
     where
         Self::Over: Ring,
@@ -119,7 +119,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         Some(self)
     }
     /// `self · k` by an integer, `None` where a value of an exact type would overflow. Shadows round.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_int(self, k: i64) -> Option<Self>
     where
         Self::Over: Ring,
@@ -129,7 +129,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
     }
     /// `self / k` by an integer, `None` where `k` is 0 or a value of an exact type isn't a multiple
     /// of it. Shadows round.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_int(self, k: i64) -> Option<Self>
     where
         Self::Over: Ring,
@@ -138,7 +138,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         Some(self)
     }
     /// The complex conjugate.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn conjugate(self) -> Self
     where
         Self::Over: Ring,
@@ -146,7 +146,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         self
     }
     /// The real part.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn real_part(self) -> Self::Part
     where
         Self::Over: Field,
@@ -154,7 +154,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         Self::Part::zero()
     }
     /// The imaginary part: 0 for a real number.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn imaginary_part(self) -> Self::Part
     where
         Self::Over: Field,
@@ -162,7 +162,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         Self::Part::zero()
     }
     /// The number with this real part and no imaginary one.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_real_part(re: Self::Part) -> Self
     where
         Self::Over: Field,
@@ -171,7 +171,7 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
         Self::zero()
     }
     /// The number with this imaginary part and no real one; 0 where the type is real.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_imaginary_part(im: Self::Part) -> Self
     where
         Self::Over: Field,

@@ -21,7 +21,7 @@ pub enum Num {
 
 impl Num {
     /// The nearest `f64`; of a complex number the real part.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn to_f64(self) -> f64 {
         match self {
             Num::Int(v) => v as f64,

@@ -93,7 +93,7 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     /// Zero cotangents, shaped like this value.
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N>;
     /// Zero cotangents for the value in each lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
         let mut shadows = Laned::splat(Self::lane(like, 0).zero_shadow());
         for k in 1..WIDTH {
@@ -129,7 +129,7 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     fn compare(&self, expected: &Self, tolerances: &Tolerances, held: Option<f64>) -> Result<(), Mismatch>;
 
     /// The magnitude in each lane, infinite where it is NaN: no comparison loses that.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
         let _ = s;
         lanes::collect::<S, _>(|k| {
@@ -143,7 +143,7 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     }
     /// The lanes in which [`Primal::compare`] may find that two values differ: at least those. `held` as
     /// [`Primal::magnitudes`] gives it.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn may_differ<S: Isa>(
         s: S,
         found: &Pack<Self>,
@@ -162,32 +162,32 @@ macro_rules! scalar_primal {
         type Shadow<const N: usize> = $shadow;
         type Gradient = $gradient;
 
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn gradient($s: Self::Shadow<1>) -> Self::Gradient {
             $get
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn cotangent($g: Self::Gradient) -> Self::Shadow<1> {
             $put
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
             Zero::zero()
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn zero_shadow_lanes<const N: usize>(_: &Pack<Self>) -> Pack<Self::Shadow<N>> {
             Laned::splat(Zero::zero())
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn zero_like(&self) -> Self {
             Zero::zero()
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn magnitude(&self) -> f64 {
             self.modulus()
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn compare(&self, expected: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
             if self.is_close(*expected, t, held) {
                 Ok(())
@@ -205,7 +205,7 @@ macro_rules! scalar_primal {
 /// How a number adds another one.
 macro_rules! adds_numbers {
     () => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn add_each(&mut self, by: &Self, negative: bool) {
             if negative {
                 self.deduct(by);
@@ -222,7 +222,7 @@ macro_rules! inactive {
             inactive!(@adds $($adds)?);
             scalar_primal!($t, NoShadow<$t>, (), |_s| (), |_g| NoShadow::NEW);
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn may_differ<S: Isa>(
                 s: S,
                 found: &Pack<Self>,
@@ -238,7 +238,7 @@ macro_rules! inactive {
         adds_numbers!();
     };
     (@adds xor) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn add_each(&mut self, by: &Self, _: bool) {
             *self ^= *by;
         }
@@ -249,13 +249,13 @@ inactive!(bool {xor} i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 /// The questions that are asked in lanes of `f64` and `f32`.
 macro_rules! float_in_lanes {
     ($t:ident) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
             let magnitudes: Pack<f64> = lanes::abs(s, lanes::cast(s, *pack));
             let numbers = lanes::eq(s, magnitudes, magnitudes);
             lanes::select(s, numbers, magnitudes, lanes::splat(f64::INFINITY))
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn may_differ<S: Isa>(
             s: S,
             found: &Pack<Self>,
@@ -285,11 +285,11 @@ macro_rules! active {
             adds_numbers!();
             scalar_primal!($t, Batch<$t, N>, $t, |s| s.get(), |g| Batch([g]));
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
                 Ok(Batch([*self]))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn of_tangent(shadow: &Self::Shadow<1>, _: &Self) -> Result<Self, Error> {
                 Ok(shadow.get())
             }
@@ -325,19 +325,19 @@ impl<T: Real> Primal for Complex<T> {
         |g| ComplexShadow { re: T::cotangent(g.re), im: T::cotangent(g.im) }
     );
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
         Ok(ComplexShadow { re: self.re.as_tangent()?, im: self.im.as_tangent()? })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn of_tangent(shadow: &Self::Shadow<1>, like: &Self) -> Result<Self, Error> {
         Ok(Complex { re: T::of_tangent(&shadow.re, &like.re)?, im: T::of_tangent(&shadow.im, &like.im)? })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
         lanes::max(s, T::magnitudes(s, &pack.0.re), T::magnitudes(s, &pack.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn may_differ<S: Isa>(
         s: S,
         found: &Pack<Self>,
@@ -452,7 +452,7 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
         std::array::from_fn(|k| self[k].zero_shadow())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
         Pack(std::array::from_fn(|k| P::zero_shadow_lanes(&like.0[k])))
     }
@@ -471,7 +471,7 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     fn compare(&self, expected: &Self, t: &Tolerances, held: Option<f64>) -> Result<(), Mismatch> {
         compare_each(self.iter(), expected.iter(), |k| format!("[{k}]"), t, held)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
         let mut largest = lanes::splat(0.0);
         for part in &pack.0 {
@@ -479,7 +479,7 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
         }
         largest
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn may_differ<S: Isa>(
         s: S,
         found: &Pack<Self>,
@@ -661,7 +661,7 @@ macro_rules! tuples {
             fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N> {
                 ($(self.$k.zero_shadow(),)*)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
                 Pack(($($name::zero_shadow_lanes(&like.0.$k),)*))
             }
@@ -681,13 +681,13 @@ macro_rules! tuples {
                 $(self.$k.compare(&e.$k, t, held).map_err(|m| m.within(concat!(".", stringify!($k))))?;)*
                 Ok(())
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
                 let mut largest = lanes::splat(0.0);
                 $(largest = lanes::max(s, largest, $name::magnitudes(s, &pack.0.$k));)*
                 largest
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn may_differ<S: Isa>(
                 s: S,
                 found: &Pack<Self>,

@@ -25,7 +25,7 @@ impl<T: Copy, const N: usize> Batch<T, N> {
 
 impl<T: Copy> Batch<T, 1> {
     /// The only cotangent.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn get(self) -> T {
         self.0[0]
     }
@@ -37,14 +37,14 @@ impl<T: Copy> Batch<T, 1> {
 }
 
 impl<T> From<T> for Batch<T, 1> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from(v: T) -> Self {
         Batch([v])
     }
 }
 
 impl<T: Zero + Copy, const N: usize> Zero for Batch<T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn zero() -> Self {
         Batch([T::zero(); N])
     }
@@ -61,83 +61,83 @@ impl<T: Real, const N: usize> Linear for Batch<T, N> {
     type Part = Self;
     type InLanes = InParts;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn accumulate(&mut self, v: &Self) {
         for k in 0..N {
             self.0[k] = self.0[k].plus(v.0[k]);
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deduct(&mut self, v: &Self) {
         for k in 0..N {
             self.0[k] = self.0[k].minus(v.0[k]);
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negate(&mut self) {
         self.0 = self.0.map(T::negated);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_zero(&mut self) {
         *self = Self::zero();
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_zero(&self) -> bool {
         self.0.iter().all(|v| *v == T::zero())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn width() -> usize {
         N
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn component(&self, k: usize) -> Num {
         self.0[k].to_number()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_component(&mut self, k: usize, v: Num) {
         self.0[k] = T::from_number(v);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale(self, c: T) -> Self {
         Batch(self.0.map(|v| v.times(c)))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn accumulate_product(&mut self, v: Self, c: T) {
         for k in 0..N {
             self.0[k] = v.0[k].fused(c, self.0[k]);
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deduct_product(&mut self, v: Self, c: T) {
         for k in 0..N {
             self.0[k] = v.0[k].fused_from(c, self.0[k]);
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absorb(self, c: T) -> Self {
         Batch(self.0.map(|v| if v == T::zero() { v } else { v.times(c) }))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_exact(self, c: T) -> Option<Self> {
         Some(self.scale(c))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_exact(self, c: T) -> Option<Self> {
         (c != T::zero()).then(|| Batch(self.0.map(|v| v.over(c))))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_int(self, k: i64) -> Option<Self> {
         Some(self.scale(T::from_int(k.into())))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_int(self, k: i64) -> Option<Self> {
         self.unscale_exact(T::from_int(k.into()))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn real_part(self) -> Self {
         self
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_real_part(re: Self) -> Self {
         re
     }
@@ -155,7 +155,7 @@ pub struct ComplexShadow<S> {
 }
 
 impl<S: Zero> Zero for ComplexShadow<S> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn zero() -> Self {
         ComplexShadow { re: S::zero(), im: S::zero() }
     }
@@ -166,7 +166,7 @@ where
     S::Over: Real,
 {
     /// The product with a complex number, by a way to multiply with a real one.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn product(self, c: Complex<S::Over>, times: impl Fn(S, S::Over) -> S) -> Self {
         let mut re = times(self.re.clone(), c.re);
         re.deduct(&times(self.im.clone(), c.im));
@@ -184,53 +184,53 @@ where
     type Part = S;
     type InLanes = InParts;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn accumulate(&mut self, v: &Self) {
         self.re.accumulate(&v.re);
         self.im.accumulate(&v.im);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deduct(&mut self, v: &Self) {
         self.re.deduct(&v.re);
         self.im.deduct(&v.im);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negate(&mut self) {
         self.re.negate();
         self.im.negate();
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_zero(&mut self) {
         self.re.set_zero();
         self.im.set_zero();
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_zero(&self) -> bool {
         self.re.is_zero() && self.im.is_zero()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn width() -> usize {
         S::width()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn component(&self, k: usize) -> Num {
         Num::Complex(self.re.component(k).to_f64(), self.im.component(k).to_f64())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_component(&mut self, k: usize, v: Num) {
         self.re.set_component(k, v);
         self.im.set_component(k, Num::Float(if let Num::Complex(_, im) = v { im } else { 0.0 }));
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale(self, c: Self::Over) -> Self {
         self.product(c, S::scale)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absorb(self, c: Self::Over) -> Self {
         self.product(c, S::absorb)
     }
     /// The product with `c + 0i`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_constant(self, c: f64) -> Self {
         let mut re = self.re.clone().scale_constant(c);
         re.deduct(&self.im.clone().scale_constant(0.0));
@@ -238,40 +238,40 @@ where
         im.accumulate(&self.im.scale_constant(c));
         ComplexShadow { re, im }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_exact(self, c: Self::Over) -> Option<Self> {
         Some(self.scale(c))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_exact(self, c: Self::Over) -> Option<Self> {
         Complex::one().over_exact(c).map(|r| self.scale(r))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_int(self, k: i64) -> Option<Self> {
         Some(ComplexShadow { re: self.re.scale_int(k)?, im: self.im.scale_int(k)? })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_int(self, k: i64) -> Option<Self> {
         Some(ComplexShadow { re: self.re.unscale_int(k)?, im: self.im.unscale_int(k)? })
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn conjugate(mut self) -> Self {
         self.im.negate();
         self
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn real_part(self) -> S {
         self.re
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn imaginary_part(self) -> S {
         self.im
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_real_part(re: S) -> Self {
         ComplexShadow { re, im: S::zero() }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_imaginary_part(im: S) -> Self {
         ComplexShadow { re: S::zero(), im }
     }
@@ -307,7 +307,7 @@ impl<T> Debug for NoShadow<T> {
     }
 }
 impl<T> Zero for NoShadow<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn zero() -> Self {
         Self::NEW
     }
@@ -318,15 +318,15 @@ impl<T> Linear for NoShadow<T> {
     type Part = Self;
     type InLanes = InParts;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn accumulate(&mut self, _: &Self) {}
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deduct(&mut self, _: &Self) {}
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negate(&mut self) {}
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_zero(&mut self) {}
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_zero(&self) -> bool {
         true
     }

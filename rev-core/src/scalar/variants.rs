@@ -156,15 +156,15 @@ impl<E: Variants, const N: usize> Laned for VariantsShadow<E, N> {
     type Lanes = Pack<<E::Parts as Primal>::Shadow<N>>;
     type Rows = LaneByLane;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(v: Self) -> Pack<Self> {
         Pack(Laned::splat(v.__parts))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lane(pack: &Pack<Self>, k: usize) -> Self {
         VariantsShadow { __parts: Laned::lane(&pack.0, k) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
         Laned::set_lane(&mut pack.0, k, v.__parts);
     }

@@ -81,7 +81,7 @@ pub trait DynArg {
     }
 
     /// Whether values of the type have arrays or stacks in them, whose shapes only the run tells.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_shaped() -> bool
     where
         Self: Sized,
@@ -278,11 +278,11 @@ macro_rules! scalars {
                 list.push($scalar);
                 true
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn put(&self, to: &mut PlaneWriter<'_>) {
                 to.put(($to)(*self));
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn take(&mut self, from: &mut PlaneReader<'_>) {
                 *self = ($from)(from.take());
             }

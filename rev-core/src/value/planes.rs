@@ -40,7 +40,7 @@ impl<'a> PlaneWriter<'a> {
     }
 
     /// The next scalar of the element.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn put<const N: usize>(&mut self, scalar: [u8; N]) {
         let Some(start) = self.starts.get(self.plane) else { return };
         let at = start + self.element * N;
@@ -51,21 +51,21 @@ impl<'a> PlaneWriter<'a> {
     }
 
     /// Goes on to the next element.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn next_element(&mut self) {
         self.element += 1;
         self.plane = 0;
     }
 
     /// A whole plane, of elements that are one scalar each.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn column<const N: usize>(&mut self, scalars: impl Iterator<Item = [u8; N]>) {
         let Some(plane) = self.starts.first().and_then(|start| self.bytes.get_mut(*start..)) else { return };
         plane.chunks_exact_mut(N).zip(scalars).for_each(|(to, scalar)| to.copy_from_slice(&scalar));
     }
 
     /// Both halves of a 128-bit integer.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(super) fn put_wide(&mut self, v: u128) {
         self.put((v as u64).to_le_bytes());
         self.put(((v >> 64) as u64).to_le_bytes());
@@ -95,7 +95,7 @@ impl<'a> PlaneReader<'a> {
     }
 
     /// The next scalar of the element.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn take<const N: usize>(&mut self) -> [u8; N] {
         let mut scalar = [0; N];
         if let Some(start) = self.starts.get(self.plane) {
@@ -109,14 +109,14 @@ impl<'a> PlaneReader<'a> {
     }
 
     /// Goes on to the next element.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn next_element(&mut self) {
         self.element += 1;
         self.plane = 0;
     }
 
     /// A whole plane, of elements that are one scalar each.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn column<const N: usize>(&self) -> impl Iterator<Item = [u8; N]> + 'a {
         let plane = self.starts.first().and_then(|start| self.bytes.get(*start..)).unwrap_or_default();
         plane.chunks_exact(N).map(|from| {
@@ -127,7 +127,7 @@ impl<'a> PlaneReader<'a> {
     }
 
     /// Both halves of a 128-bit integer.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(super) fn take_wide(&mut self) -> u128 {
         let low = u64::from_le_bytes(self.take());
         u128::from(low) | u128::from(u64::from_le_bytes(self.take())) << 64

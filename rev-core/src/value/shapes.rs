@@ -72,7 +72,7 @@ impl Shapes {
 /// # Errors
 ///
 /// The first array of which that doesn't hold.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn same_shapes<A: DynArg, B: DynArg>(expected: &A, found: &B, stacks: bool) -> Result<(), Mismatch> {
     if A::is_shaped() {
         Shapes::of(expected, stacks).expect(&Shapes::of(found, stacks))

@@ -157,7 +157,7 @@ impl<R> Matrix<R> {
     }
 
     /// The same from a row and column on.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn from(self, row: usize, column: usize) -> Self {
         let by = self.row.wrapping_mul(row as isize).wrapping_add(self.column.wrapping_mul(column as isize));
         Matrix { ptr: self.ptr.wrapping_offset(by), ..self }

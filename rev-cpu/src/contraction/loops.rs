@@ -155,7 +155,7 @@ where
     }
 
     /// A row of terms, given by the place in the row.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn row(
         &self,
         target: isize,
@@ -180,7 +180,7 @@ where
 }
 
 /// The sum of a row of terms.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn total<S: Linear>(n: isize, term: impl Fn(isize) -> S) -> S {
     let mut sums: [S; LANES] = std::array::from_fn(|_| S::zero());
     let whole = n - n % LANES as isize;

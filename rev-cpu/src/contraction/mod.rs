@@ -203,7 +203,7 @@ where
     }
 
     /// One step of a letter.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn step(&self, at: &mut Offsets, letter: usize, by: isize) {
         for (at, steps) in at.iter_mut().zip(&self.steps) {
             *at = at.wrapping_add(steps[letter].wrapping_mul(by));
@@ -221,7 +221,7 @@ where
     }
 
     /// The product of the factors' elements at offsets in range.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn term(&self, at: &Offsets) -> S {
         let factors = self.formula.factors();
         // SAFETY: the offsets come from indices in range of the factors' shapes.
@@ -238,7 +238,7 @@ where
     }
 
     /// Adds to (or subtracts from) the target's element at an offset in range.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn put(&self, at: isize, value: &S) {
         // SAFETY: the offset comes from an index in range of the target's shape; nothing else reaches
         // the element meanwhile (see the type).

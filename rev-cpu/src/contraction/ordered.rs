@@ -58,7 +58,7 @@ where
     }
 
     /// Calls `f` for each value of a letter.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn along(
         &self,
         letter: usize,

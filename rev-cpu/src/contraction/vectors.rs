@@ -185,7 +185,7 @@ macro_rules! kernels {
             const W: usize = $width;
 
             /// The first lanes.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn first(n: usize) -> $mask {
                 if n >= W {
                     !0
@@ -353,7 +353,7 @@ macro_rules! kernels {
                         all.chunks_exact(8).zip(totals.as_flattened_mut().chunks_exact_mut(8))
                     {
                         totals.copy_from_slice(&$sums(std::array::from_fn(
-                            #[inline(always)]
+                            #[cfg_attr(optimized, inline(always))]
                             |k| eight[k],
                         )));
                     }
@@ -399,7 +399,7 @@ unsafe fn sums_of_doubles(v: [__m512d; 8]) -> [f64; 8] {
 #[target_feature(enable = "avx512f")]
 unsafe fn sums_of_singles(v: [__m512; 8]) -> [f32; 8] {
     v.map(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         |v| _mm512_reduce_add_ps(v),
     )
 }

@@ -22,7 +22,7 @@ pub(super) struct Located<E, X, const R: usize> {
 impl<E, X: Copy, const R: usize> Copy for Located<E, X, R> {}
 
 impl<E, X: Copy, const R: usize> Clone for Located<E, X, R> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn clone(&self) -> Self {
         *self
     }
@@ -33,7 +33,7 @@ impl<E, X: Copy, const R: usize> Clone for Located<E, X, R> {
 /// # Errors
 ///
 /// The first active lane of which an index is out of range.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn locate<S, M, E, X, const R: usize>(
     s: S,
     m: M,
@@ -55,7 +55,7 @@ where
 
 impl<E, X: Indices<R>, const R: usize> Located<E, X, R> {
     /// Where they lie.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn places<S: Isa>(self, s: S) -> Places {
         let size = const { size_of::<E>() as isize };
         let mut bytes = self.strides;
@@ -66,7 +66,7 @@ impl<E, X: Indices<R>, const R: usize> Located<E, X, R> {
     }
 
     /// Where they lie if they do side by side: then the compiler knows how far they are apart.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn side_by_side<S: Isa>(self, s: S) -> Option<Places> {
         let size = const { size_of::<E>() as isize };
         if const { X::VARYING || !X::LINEAR } {
@@ -78,7 +78,7 @@ impl<E, X: Indices<R>, const R: usize> Located<E, X, R> {
 
     /// Where they lie if they don't: the compiler can't tell anything of it, or it would compute the places of all lanes before a loop,
     /// for all its arrays, whether elements lie side by side or not.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn apart<S: Isa>(mut self, s: S) -> Places {
         if const { !X::VARYING } {
             for stride in &mut self.strides {
@@ -90,7 +90,7 @@ impl<E, X: Indices<R>, const R: usize> Located<E, X, R> {
 }
 
 /// The same number, as one that the compiler can't tell anything of.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn unknown(mut number: isize) -> isize {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     // SAFETY: there are no instructions.
@@ -101,7 +101,7 @@ fn unknown(mut number: isize) -> isize {
 }
 
 /// The lowest lane of a mask.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn first(m: LaneMask) -> usize {
     m.trailing_zeros() as usize % WIDTH
 }
@@ -122,15 +122,15 @@ macro_rules! updates {
         struct $update;
 
         impl<E: Linear + Laned> Update<E> for $update {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lanes<S: Isa, M: Mask>(s: S, m: M, place: &mut Pack<E>, v: Pack<E>) {
                 update::$name(s, m, place, v);
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn one(place: &mut E, v: &E) {
                 place.$one(v);
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shared(cell: Cell<'_, E>, v: E) {
                 cell.$name(v);
             }
@@ -149,7 +149,7 @@ updates! {
 /// # Safety
 ///
 /// As for writing.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 unsafe fn update_at<S, M, E, X, U, const R: usize>(s: S, m: M, at: Located<E, X, R>, v: Pack<E>)
 where
     S: Isa,
@@ -185,7 +185,7 @@ where
 /// # Safety
 ///
 /// Each active lane's place is an element that is reached through cells only while the loop runs.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 unsafe fn update_shared<S, M, E, X, U, const R: usize>(s: S, m: M, at: Located<E, X, R>, v: Pack<E>)
 where
     S: Isa,
@@ -215,7 +215,7 @@ macro_rules! lanes_of {
     ($handle:ident $(const $r:ident)?; $rank:tt $(of $any:ident)?) => {
         impl<E: Laned + Zero, $(const $r: usize,)? M> $handle<'_, E, $($r,)? M> {
             /// Zero in every lane, of the elements' type.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             pub fn lanes_zero(self) -> Pack<E> {
                 lanes::zero()
             }
@@ -225,7 +225,7 @@ macro_rules! lanes_of {
             /// # Errors
             ///
             /// The first active lane of which an index is out of range.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             pub fn lanes_read<S, A, X $(, const $any: usize)?>(self, s: S, m: A, index: X) -> Result<Pack<E>, usize>
             where
                 S: Isa,
@@ -245,7 +245,7 @@ macro_rules! lanes_of {
             /// # Errors
             ///
             /// The first active lane of which an index is out of range; nothing is written then.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             pub fn lanes_write<S, A, X $(, const $any: usize)?>(
                 self,
                 s: S,
@@ -269,7 +269,7 @@ macro_rules! lanes_of {
             /// # Errors
             ///
             /// As [`Self::lanes_write`].
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             pub fn lanes_xor<S, A, X $(, const $any: usize)?>(
                 self,
                 s: S,
@@ -311,7 +311,7 @@ macro_rules! lanes_of {
         /// # Errors
         ///
         /// As [`Self::lanes_write`].
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub fn $name<S, A, X $(, const $any: usize)?>(self, s: S, m: A, index: X, v: Pack<E>) -> Result<(), usize>
         where
             S: Isa,

@@ -3,7 +3,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use rev_core::lanes::Avx2;
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[cfg(all(target_arch = "x86_64", optimized))]
 use rev_core::lanes::Avx512;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use rev_core::lanes::Isa;
@@ -45,7 +45,7 @@ pub struct Groups<V: Visits, const LANES: usize> {
 
 /// The values of a loop that run in so many lanes, and those that are left over for one after the other: a few, or
 /// all of them where the order of sums is `fixed`, or where lanes are turned off.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn split<const LANES: usize, V: Visits, C>(
     cx: Context<'_, C>,
     fixed: bool,
@@ -68,7 +68,7 @@ impl<V: Visits, const LANES: usize> Groups<V, LANES> {
     /// # Errors
     ///
     /// The first one of the body.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn each<E>(self, mut body: impl FnMut(Group, Lin<V::Item>) -> Result<(), E>) -> Result<(), E>
     where
         V::Item: Integer,
@@ -84,7 +84,7 @@ impl<V: Visits, const LANES: usize> Groups<V, LANES> {
     }
 
     /// The values with a step that the compiler knows, if there is one: where the groups were made it doesn't see.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn stepped(values: Lin<V::Item>) -> Lin<V::Item>
     where
         V::Item: Integer,
@@ -95,7 +95,7 @@ impl<V: Visits, const LANES: usize> Groups<V, LANES> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_empty(&self) -> bool {
         self.left + self.parts == 0
     }
@@ -104,7 +104,7 @@ impl<V: Visits, const LANES: usize> Groups<V, LANES> {
 impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES> {
     type Item = Lin<V::Item>;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let group = Self::stepped(self.next);
@@ -112,7 +112,7 @@ impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES>
         Some(group)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left, Some(self.left))
     }
@@ -122,7 +122,7 @@ impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES>
 /// one set of an architecture only: with AVX-512 too, tests that consist of loops took up to twice as long to compile.
 pub fn runs(level: Level) -> bool {
     let compiled = match level {
-        Level::Avx512 => cfg!(all(target_arch = "x86_64", not(debug_assertions))),
+        Level::Avx512 => cfg!(all(target_arch = "x86_64", optimized)),
         Level::Avx2 => cfg!(target_arch = "x86_64"),
         Level::Neon => cfg!(target_arch = "aarch64"),
         Level::Portable => !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -141,7 +141,7 @@ pub fn best() -> Option<Level> {
 macro_rules! with {
     ($($name:ident $run:ident $token:ident;)*) => {$(
         #[doc = concat!("The token of ", stringify!($token), ", where a loop has groups for it.")]
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub fn $name<V: Visits, const LANES: usize>(groups: &Groups<V, LANES>) -> Option<$token<LANES>> {
             match groups.level {
                 Level::$token if !groups.is_empty() => $token::detect(),
@@ -150,17 +150,17 @@ macro_rules! with {
         }
 
         #[doc = concat!("Runs a loop's groups on ", stringify!($token), ".")]
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub fn $run<V: Visits, R, const LANES: usize>(
             token: $token<LANES>,
             groups: Groups<V, LANES>,
             body: impl FnOnce($token<LANES>, Groups<V, LANES>) -> R,
         ) -> R {
-            token.apart(#[inline(always)] || body(token, groups))
+            token.apart(#[cfg_attr(optimized, inline(always))] || body(token, groups))
         }
     )*};
 }
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[cfg(all(target_arch = "x86_64", optimized))]
 with! {
     avx512 run_avx512 Avx512;
 }
@@ -176,7 +176,7 @@ with! {
 /// Runs a closure in which products are rounded together with sums: compiled once for processors that have an
 /// instruction for it, where the target doesn't promise that, and once for the target. What is inlined into it is
 /// compiled for either.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn fusing<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
     {
@@ -194,7 +194,7 @@ pub fn fusing<R>(body: impl FnOnce() -> R) -> R {
 
 /// The token of plain loops over the lanes, where a loop has groups for it.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn portable<V: Visits, const LANES: usize>(
     groups: &Groups<V, LANES>,
 ) -> Option<rev_core::lanes::Portable<LANES>> {
@@ -204,7 +204,7 @@ pub fn portable<V: Visits, const LANES: usize>(
 /// `vectorize!(groups, |s, groups| body)`: the value of the body, a `Result<(), _>`, compiled for each
 /// instruction set that [`runs`] says, and run for that of the groups, with its token as `s`; `Ok(())` where
 /// there is no group.
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[cfg(all(target_arch = "x86_64", optimized))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {
@@ -212,7 +212,7 @@ macro_rules! __vectorize {
 }
 
 /// As above.
-#[cfg(all(target_arch = "x86_64", debug_assertions))]
+#[cfg(all(target_arch = "x86_64", not(optimized)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {

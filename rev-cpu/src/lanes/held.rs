@@ -9,13 +9,13 @@ use crate::context::Context;
 use crate::view::Whole;
 
 /// The largest magnitudes that an ancilla has held in each lane start with those of its first value.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn hold<S: Isa, P: Primal>(s: S, first: &Pack<P>) -> Pack<f64> {
     P::magnitudes(s, first)
 }
 
 /// The same of an array, whose elements all start with one value.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn hold_in<'a, S: Isa, E: Laned + Primal + 'a, H>(s: S, _: H, first: &Pack<E>) -> Pack<f64>
 where
     H: Whole<'a, Element = Pack<E>>,
@@ -24,13 +24,13 @@ where
 }
 
 /// A value that the ancilla, or a part of it, now has in each lane.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn see<S: Isa, P: Primal>(s: S, held: &mut Pack<f64>, value: &Pack<P>) {
     *held = lanes::max(s, *held, P::magnitudes(s, value));
 }
 
 /// The first active lane in which a value may not stand for another, and why.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn unrestored<S: Isa, C, P: Primal>(
     s: S,
     m: impl Mask,
@@ -51,7 +51,7 @@ pub fn unrestored<S: Isa, C, P: Primal>(
 }
 
 /// The same of an array, whose elements all have to stand for one value.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn unrestored_in<'a, S: Isa, C, E: Laned + Primal + 'a, H>(
     s: S,
     m: impl Mask,

@@ -18,25 +18,25 @@ pub struct Lin<I> {
 
 impl<I: Integer> Lin<I> {
     /// Lane `k`'s.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn at(self, k: usize) -> I {
         self.first.plus(self.step.times(I::from_usize(k)))
     }
 
     /// `self + v`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn plus(self, v: I) -> Self {
         Lin { first: self.first.plus(v), ..self }
     }
 
     /// `self - v`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn minus(self, v: I) -> Self {
         Lin { first: self.first.minus(v), ..self }
     }
 
     /// `self · v`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn times(self, v: I) -> Self {
         Lin { first: self.first.times(v), step: self.step.times(v) }
     }
@@ -44,7 +44,7 @@ impl<I: Integer> Lin<I> {
 
 impl<I: Integer + Laned> Lin<I> {
     /// All lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn pack(self) -> Pack<I> {
         let mut all = lanes::splat(self.first);
         for k in 1..WIDTH {
@@ -67,7 +67,7 @@ pub struct Places {
 
 impl Places {
     /// Lane `k`'s.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(super) fn at<X: Pattern>(&self, k: usize) -> isize {
         let linear = self.start.wrapping_add(self.step.wrapping_mul(k as isize));
         match X::VARYING {
@@ -78,7 +78,7 @@ impl Places {
 
     /// All lanes', without the start.
     #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(super) fn all<S: Isa, X: Pattern>(&self, s: S) -> Pack<usize> {
         if X::VARYING && !X::LINEAR {
             return self.each;
@@ -136,18 +136,18 @@ pattern!(Pack<usize>, false, true);
 pattern!(&Pack<usize>, false, true);
 
 impl Index for usize {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn at(self, _: usize) -> usize {
         self
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn beyond<S: Isa>(self, _: S, m: LaneMask, extent: usize) -> LaneMask {
         match self < extent {
             true => 0,
             false => m,
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shift<S: Isa>(self, _: S, stride: isize, places: &mut Places) {
         places.start = places.start.wrapping_add((self as isize).wrapping_mul(stride));
     }
@@ -157,11 +157,11 @@ impl Index for usize {
 const SMALL: usize = usize::MAX / (4 * WIDTH);
 
 impl Index for Lin<usize> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn at(self, k: usize) -> usize {
         Lin::at(self, k)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn beyond<S: Isa>(self, _: S, m: LaneMask, extent: usize) -> LaneMask {
         let (first, last) = (m.trailing_zeros() as usize, m.checked_ilog2().unwrap_or(0) as usize);
         let in_range = match self.step {
@@ -178,7 +178,7 @@ impl Index for Lin<usize> {
             false => beyond_one_by_one(self, m, extent),
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {
         self.first.shift(s, stride, places);
         places.step = places.step.wrapping_add((self.step as isize).wrapping_mul(stride));
@@ -193,15 +193,15 @@ fn beyond_one_by_one(index: Lin<usize>, m: LaneMask, extent: usize) -> LaneMask 
 }
 
 impl Index for Pack<usize> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn at(self, k: usize) -> usize {
         lanes::get(&self, k)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn beyond<S: Isa>(self, s: S, m: LaneMask, extent: usize) -> LaneMask {
         m & !lanes::lt(s, self, lanes::splat(extent)).0
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {
         let moved = lanes::mul(s, self, lanes::splat(stride as usize));
         places.each = lanes::add(s, places.each, moved);
@@ -209,15 +209,15 @@ impl Index for Pack<usize> {
 }
 
 impl Index for &Pack<usize> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn at(self, k: usize) -> usize {
         Index::at(*self, k)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn beyond<S: Isa>(self, s: S, m: LaneMask, extent: usize) -> LaneMask {
         (*self).beyond(s, m, extent)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {
         (*self).shift(s, stride, places);
     }
@@ -234,12 +234,12 @@ pub trait Indices<const R: usize>: Pattern {
 }
 
 /// What the lane `k` asked for, of which an array has no element.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn absent<const R: usize>(array: &impl Extents, index: impl Indices<R>, k: usize) -> Absent<R> {
     Absent::of(array, index.in_lane(k))
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn origin() -> Places {
     Places { start: 0, step: 0, each: lanes::splat(0) }
 }
@@ -250,7 +250,7 @@ impl<I: Index, const R: usize> Pattern for [I; R] {
 }
 
 impl<I: Index, const R: usize> Indices<R> for [I; R] {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn beyond<S: Isa>(self, s: S, m: LaneMask, shape: &[usize; R]) -> LaneMask {
         let mut beyond = 0;
         for k in 0..R {
@@ -258,7 +258,7 @@ impl<I: Index, const R: usize> Indices<R> for [I; R] {
         }
         beyond
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn places<S: Isa>(self, s: S, strides: &[isize; R]) -> Places {
         let mut places = origin();
         for k in 0..R {
@@ -266,7 +266,7 @@ impl<I: Index, const R: usize> Indices<R> for [I; R] {
         }
         places
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn in_lane(self, k: usize) -> [usize; R] {
         self.map(|index| index.at(k))
     }
@@ -280,17 +280,17 @@ macro_rules! tuples {
         }
 
         impl<$($i: Index),*> Indices<$r> for ($($i,)*) {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn beyond<S: Isa>(self, s: S, m: LaneMask, shape: &[usize; $r]) -> LaneMask {
                 0 $(| self.$k.beyond(s, m, shape[$k]))*
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn places<S: Isa>(self, s: S, strides: &[isize; $r]) -> Places {
                 let mut places = origin();
                 $(self.$k.shift(s, strides[$k], &mut places);)*
                 places
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn in_lane(self, k: usize) -> [usize; $r] {
                 [$(self.$k.at(k)),*]
             }

@@ -14,14 +14,14 @@ pub trait Lend<To> {
 }
 
 impl<'a, P: Laned, const K: usize> Lend<&'a Pack<[P; K]>> for &'a Pack<[P; K]> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lend(self, _: &mut bool) -> Self {
         self
     }
 }
 
 impl<'a, P: Laned, const K: usize> Lend<&'a mut Pack<[P; K]>> for &'a mut Pack<[P; K]> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lend(self, _: &mut bool) -> Self {
         self
     }
@@ -30,7 +30,7 @@ impl<'a, P: Laned, const K: usize> Lend<&'a mut Pack<[P; K]>> for &'a mut Pack<[
 macro_rules! in_common {
     ($pack:ty, $mark:ty, $empty:expr) => {
         impl<'a, P: Laned, const K: usize> Lend<Slice<'a, P, $mark>> for $pack {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lend(self, laned: &mut bool) -> Slice<'a, P, $mark> {
                 *laned = false;
                 $empty
@@ -38,7 +38,7 @@ macro_rules! in_common {
         }
 
         impl<'a, P: Laned, const K: usize> Lend<Strided<'a, P, 1, $mark>> for $pack {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lend(self, laned: &mut bool) -> Strided<'a, P, 1, $mark> {
                 *laned = false;
                 $empty.into()
@@ -46,7 +46,7 @@ macro_rules! in_common {
         }
 
         impl<'a, P: Laned, const K: usize> Lend<Dynamic<'a, P, $mark>> for $pack {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lend(self, laned: &mut bool) -> Dynamic<'a, P, $mark> {
                 *laned = false;
                 $empty.into()

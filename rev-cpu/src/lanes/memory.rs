@@ -18,19 +18,19 @@ use super::index::{Indices, Pattern, Places, Unknown};
 use super::{transpose, x86};
 
 /// Whether a lane that runs is active.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn active<S: Isa, M: Mask>(s: S, m: M, k: usize) -> bool {
     m.is_all() || m.bits(s) >> k & 1 != 0
 }
 
 /// Whether no lane is.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn none<S: Isa, M: Mask>(s: S, m: M) -> bool {
     !m.is_all() && m.bits(s) == 0
 }
 
 /// Whether elements of a type are equal words, and there are any.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) const fn in_words<E: Laned>() -> bool {
     let word = E::LAYOUT.word();
     word != 0
@@ -52,7 +52,7 @@ const fn words<E: Laned>() -> usize {
 /// # Safety
 ///
 /// Each active lane's is a live element that nobody changes meanwhile.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn read<S, M, E, X, const R: usize>(s: S, m: M, at: Located<E, X, R>) -> Pack<E>
 where
     S: Isa,
@@ -90,7 +90,7 @@ where
 /// # Safety
 ///
 /// Each active lane's is a live element that nobody else reaches meanwhile.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn write<S, M, E, X, const R: usize>(s: S, m: M, at: Located<E, X, R>, v: &Pack<E>)
 where
     S: Isa,
@@ -146,7 +146,7 @@ macro_rules! by_word {
 /// # Safety
 ///
 /// Each active lane's place, from `base`, is as in [`read`], and the elements are in words.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn read_words<S, M, E, X>(
     s: S,
     m: M,
@@ -200,7 +200,7 @@ where
 /// # Safety
 ///
 /// As [`write`], and the elements are in words.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn write_words<S, M, E, X>(
     s: S,
     m: M,
@@ -256,7 +256,7 @@ const fn moves_whole<S: Isa, E: Laned>() -> bool {
 }
 
 /// The lanes of one word, to as many words in a row as lanes run; inactive lanes' are zeros.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 unsafe fn load<S, M, W, X>(s: S, m: M, base: *const u8, places: &Places, to: *mut W)
 where
@@ -304,7 +304,7 @@ where
 }
 
 /// The word of one lane, 0 where the lane isn't active.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 unsafe fn word<S, M, W, X>(s: S, m: M, base: *const u8, places: &Places, k: usize) -> W
 where
     S: Isa,
@@ -320,7 +320,7 @@ where
 }
 
 /// The reverse of [`load`]; inactive lanes' aren't written.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 unsafe fn store<S, M, W, X>(s: S, m: M, base: *mut u8, places: &Places, from: *const W)
 where
@@ -357,7 +357,7 @@ where
 }
 
 /// Loads words that lie side by side.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 unsafe fn load_row<S: Isa, M: Mask, W: Word>(s: S, m: M, from: *const W, to: *mut W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
     if m.is_all() {
@@ -387,7 +387,7 @@ unsafe fn load_row<S: Isa, M: Mask, W: Word>(s: S, m: M, from: *const W, to: *mu
 }
 
 /// Stores words side by side.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 unsafe fn store_row<S: Isa, M: Mask, W: Word>(s: S, m: M, to: *mut W, from: *const W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
     if m.is_all() {

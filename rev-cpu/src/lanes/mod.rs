@@ -40,7 +40,7 @@ pub use crate::__vectorize as vectorize;
 pub use groups::portable;
 #[cfg(target_arch = "x86_64")]
 pub use groups::{avx2, run_avx2};
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[cfg(all(target_arch = "x86_64", optimized))]
 pub use groups::{avx512, run_avx512};
 pub use groups::{best, fusing, have_sides, runs, split, Groups, MOST_SIDES};
 #[cfg(target_arch = "aarch64")]

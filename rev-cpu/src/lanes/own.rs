@@ -20,14 +20,14 @@ impl<X: Pattern> Pattern for Within<X> {
 }
 
 /// Places of packs as places of their lanes' words, and how far an element's words are apart.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn within<E: Laned>(places: Places) -> (Places, usize) {
     let word = E::LAYOUT.word();
     (Places { step: places.step.wrapping_add(word as isize), ..places }, WIDTH * word)
 }
 
 /// The first active lane of which a number in an array of packs is NaN, or infinite where `finite` asks for it.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn astray_in<'a, S: Isa, E: Laned + 'a, H>(s: S, m: impl Mask, array: H, finite: bool) -> Option<usize>
 where
     H: Whole<'a, Element = Pack<E>>,
@@ -73,7 +73,7 @@ macro_rules! own_lanes_of {
             /// # Errors
             ///
             /// The first active lane of which the index is out of range.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             pub fn pick<S, A, X $(, const $any: usize)?>(self, s: S, m: A, index: X) -> Result<Pack<E>, usize>
             where
                 S: Isa,
@@ -106,7 +106,7 @@ macro_rules! own_lanes_of {
             /// # Errors
             ///
             /// The first active lane of which the index is out of range; nothing is written then.
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             pub fn put<S, A, X $(, const $any: usize)?>(self, s: S, m: A, index: X, v: Pack<E>) -> Result<(), usize>
             where
                 S: Isa,

@@ -18,7 +18,7 @@ pub trait LaneValue {
 
 impl<I: Integer + Laned> LaneValue for Lin<I> {
     type Value = I;
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(self) -> Pack<I> {
         self.pack()
     }
@@ -26,21 +26,21 @@ impl<I: Integer + Laned> LaneValue for Lin<I> {
 
 impl<P: Laned> LaneValue for Pack<P> {
     type Value = P;
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(self) -> Pack<P> {
         self
     }
 }
 
 /// The loop variable, or a pack, as a pack.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn spread<V: LaneValue>(v: V) -> Pack<V::Value> {
     v.spread()
 }
 
 /// What a function gives for each active lane, in order; inactive lanes hold a copy of an active one's.
 /// The first lane as an error for which it gives `None`, and 0 where no lane is active.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn each<S: Isa, M: Mask, R: Laned>(
     s: S,
     m: M,

@@ -20,7 +20,7 @@ const SIDE: usize = 8;
 pub(super) const FROM: usize = 3;
 
 /// The columns of a square's rows: pairs of words, then pairs of pairs, then all.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 unsafe fn turned(r: [__m512i; SIDE]) -> [__m512i; SIDE] {
     // SAFETY: as the module requires.
     unsafe {
@@ -54,14 +54,14 @@ unsafe fn turned(r: [__m512i; SIDE]) -> [__m512i; SIDE] {
 }
 
 /// How many words of a square are left from a word on, and their mask.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn left(words: usize, from: usize) -> (usize, u8) {
     let count = (words - from).min(SIDE);
     (count, u8::MAX >> (SIDE - count))
 }
 
 /// The words of so many lanes' elements, as all lanes' first words, all lanes' second ones, and so on.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn read_whole<X: Pattern>(
     lanes: usize,
     base: *const u8,
@@ -89,7 +89,7 @@ pub(super) unsafe fn read_whole<X: Pattern>(
 }
 
 /// The reverse, in the order of the lanes.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn write_whole<X: Pattern>(
     lanes: usize,
     base: *mut u8,

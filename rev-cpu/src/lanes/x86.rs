@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 use rev_core::lanes::{LaneMask, Pack};
 
 /// Eight of a pack's offsets.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 unsafe fn offsets(all: &Pack<usize>, eight: usize) -> __m512i {
     // SAFETY: a pack of words is as many of them as it has lanes (its layout).
     unsafe { _mm512_loadu_si512(std::ptr::from_ref(all).cast::<__m512i>().add(eight)) }
@@ -20,7 +20,7 @@ unsafe fn offsets(all: &Pack<usize>, eight: usize) -> __m512i {
 macro_rules! by_eights {
     ($(#[$doc:meta])* fn $name:ident($($arg:ident: $t:ty),*) |$j:ident, $m:ident| $body:expr) => {
         $(#[$doc])*
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub(super) unsafe fn $name(lanes: usize, m: LaneMask, $($arg: $t),*) {
             for $j in 0..lanes / 8 {
                 let $m = (m >> (8 * $j)) as u8;
@@ -42,7 +42,7 @@ by_eights! {
         _mm512_mask_storeu_epi64(to.wrapping_add(8 * j), m, _mm512_loadu_epi64(from.add(8 * j)))
 }
 /// Each bit of eight twice as far up.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 const fn spread(m: u8) -> u16 {
     let m = m as u16;
     let m = (m | m << 4) & 0x0f0f;
@@ -105,7 +105,7 @@ by_eights! {
 }
 
 /// Words of 4 bytes side by side; zeros in the other lanes.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn load_4(lanes: usize, m: LaneMask, from: *const i32, to: *mut i32) {
     for j in 0..lanes / 16 {
         let m = (m >> (16 * j)) as u16;
@@ -117,7 +117,7 @@ pub(super) unsafe fn load_4(lanes: usize, m: LaneMask, from: *const i32, to: *mu
 }
 
 /// The reverse.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn store_4(lanes: usize, m: LaneMask, to: *mut i32, from: *const i32) {
     for j in 0..lanes / 16 {
         let m = (m >> (16 * j)) as u16;
@@ -127,7 +127,7 @@ pub(super) unsafe fn store_4(lanes: usize, m: LaneMask, to: *mut i32, from: *con
 }
 
 /// Four lanes of a mask as AVX2 has them: the sign of each word.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 unsafe fn quarter(m: LaneMask, j: usize) -> __m256i {
     // SAFETY: as the module requires.
     unsafe {
@@ -138,7 +138,7 @@ unsafe fn quarter(m: LaneMask, j: usize) -> __m256i {
 }
 
 /// Words of 8 bytes side by side; zeros in the other lanes.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn load_8_avx2(lanes: usize, m: LaneMask, from: *const i64, to: *mut i64) {
     for j in 0..lanes / 4 {
         // SAFETY: as the module requires.
@@ -150,7 +150,7 @@ pub(super) unsafe fn load_8_avx2(lanes: usize, m: LaneMask, from: *const i64, to
 }
 
 /// The reverse.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn store_8_avx2(lanes: usize, m: LaneMask, to: *mut i64, from: *const i64) {
     for j in 0..lanes / 4 {
         // SAFETY: as the module requires.
@@ -162,7 +162,7 @@ pub(super) unsafe fn store_8_avx2(lanes: usize, m: LaneMask, to: *mut i64, from:
 }
 
 /// Four words of 8 bytes that were loaded one by one, as one vector without a way through memory.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn put_4_of_8(words: [i64; 4], to: *mut i64) {
     let [a, b, c, d] = words;
     // SAFETY: as the module requires.

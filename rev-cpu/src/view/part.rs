@@ -17,7 +17,7 @@ pub enum Taken {
 
 impl Taken {
     /// The first index that is taken of an axis of a length, and how many; `None` where they aren't there.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn of(self, extent: usize) -> Option<(usize, usize)> {
         match self {
             Taken::At(i) => (i < extent).then_some((i, 1)),
@@ -26,7 +26,7 @@ impl Taken {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn drops(self) -> bool {
         matches!(self, Taken::At(_))
     }
@@ -34,7 +34,7 @@ impl Taken {
 
 impl<E, M> Slice<'_, E, M> {
     /// A part, `None` unless it takes a range of the elements. (`Q` is 1; the other handles need it.)
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn part<const A: usize, const Q: usize>(self, taken: [Taken; A]) -> Option<Self> {
         let [taken @ (Taken::Range(..) | Taken::Whole)] = taken[..] else { return None };
         taken.of(self.len).map(|(first, len)| Slice {
@@ -58,7 +58,7 @@ struct Cut<const Q: usize> {
 impl<const Q: usize> Cut<Q> {
     /// Takes what is given of the first axes, and all of the others; `None` where that isn't there, or
     /// more axes are left.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn of(shape: &[usize], strides: &[isize], taken: &[Taken]) -> Option<Cut<Q>> {
         let mut cut = Cut { offset: 0, shape: [1; Q], strides: [0; Q], rank: 0 };
         if taken.len() > shape.len() {
@@ -86,7 +86,7 @@ impl<const Q: usize> Cut<Q> {
 impl<'a, E, const R: usize, M> Strided<'a, E, R, M> {
     /// The part with `Q` axes that takes what is given of the first axes, and all of the others; `None`
     /// where that isn't there.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn part<const A: usize, const Q: usize>(self, taken: [Taken; A]) -> Option<Strided<'a, E, Q, M>> {
         let Cut { offset, shape, strides, rank } = Cut::of(&self.shape, &self.strides, &taken)?;
         // SAFETY: the offset is that of an element, whose indices are all in range, or 0.
@@ -116,7 +116,7 @@ pub trait Without<const DROPPED: usize>: Sized {
 
 impl<E, M> Without<0> for Slice<'_, E, M> {
     type Left = Self;
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn left<const A: usize>(self, taken: [Taken; A]) -> Option<Self> {
         self.part::<A, 1>(taken)
     }
@@ -126,7 +126,7 @@ macro_rules! left {
     ($($rank:literal - $dropped:literal = $left:literal;)*) => {$(
         impl<'a, E, M> Without<$dropped> for Strided<'a, E, $rank, M> {
             type Left = Strided<'a, E, $left, M>;
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn left<const A: usize>(self, taken: [Taken; A]) -> Option<Self::Left> {
                 self.part::<A, $left>(taken)
             }

@@ -9,31 +9,31 @@ use crate::scalar::{Complex, Real};
 pub struct ComplexParts;
 
 /// A pack of complex numbers.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn number<T: Real>(re: Pack<T>, im: Pack<T>) -> Pack<Complex<T>> {
     Pack(Complex { re, im })
 }
 
 impl<T: Real> Rows<Complex<T>> for ComplexParts {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn add<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
         number(add(s, a.0.re, b.0.re), add(s, a.0.im, b.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sub<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
         number(sub(s, a.0.re, b.0.re), sub(s, a.0.im, b.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mul<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
         let (a, b) = (a.0, b.0);
         let re = sub(s, mul(s, a.re.clone(), b.re.clone()), mul(s, a.im.clone(), b.im.clone()));
         number(re, add(s, mul(s, a.re, b.im), mul(s, a.im, b.re)))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn neg<S: Isa>(s: S, a: Pack<Complex<T>>) -> Pack<Complex<T>> {
         number(neg(s, a.0.re), neg(s, a.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mul_add<S: Isa>(
         s: S,
         a: Pack<Complex<T>>,
@@ -45,12 +45,12 @@ impl<T: Real> Rows<Complex<T>> for ComplexParts {
         let re = mul_add(s, neg(s, a.im.clone()), b.im.clone(), re);
         number(re, mul_add(s, a.im, b.re, mul_add(s, a.re, b.im, c.im)))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn conj<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
         number(z.0.re, neg(s, z.0.im))
     }
     /// Both cases of Smith's division are one, with the larger part of the divisor first.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn div<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
         let (a, b) = (a.0, b.0);
         let first = ge(s, abs(s, b.re.clone()), abs(s, b.im.clone()));
@@ -65,64 +65,64 @@ impl<T: Real> Rows<Complex<T>> for ComplexParts {
         let turned = sub(s, mul(s, a.im, r), a.re);
         number(div(s, re, d.clone()), div(s, select(s, first, im, turned), d))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn recip<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
         Self::div(s, number(T::splat(T::one()), T::splat(T::zero())), z)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn exp<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
         let r = exp(s, z.0.re);
         let cosine = mul(s, r.clone(), cos(s, z.0.im.clone()));
         number(cosine, mul(s, r, sin(s, z.0.im)))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn eq<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<bool> {
         and(s, eq(s, a.0.re, b.0.re), eq(s, a.0.im, b.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn ne<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<bool> {
         not(s, Self::eq(s, a, b))
     }
 }
 
 impl<T: Real> LinearRows<Complex<T>> for ComplexParts {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plus<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
         add(s, a, b)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn minus<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
         sub(s, a, b)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negated<S: Isa>(s: S, a: Pack<Complex<T>>) -> Pack<Complex<T>> {
         neg(s, a)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum<S: Isa>(s: S, a: Pack<Complex<T>>) -> Complex<T> {
         Complex { re: T::InLanes::sum(s, a.0.re), im: T::InLanes::sum(s, a.0.im) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale<S: Isa>(s: S, a: Pack<Complex<T>>, c: Pack<Complex<T>>) -> Pack<Complex<T>> {
         mul(s, a, c)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_conj<S: Isa>(s: S, a: Pack<Complex<T>>) -> Pack<Complex<T>> {
         conj(s, a)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_re<S: Isa>(_: S, a: Pack<Complex<T>>) -> Pack<T> {
         a.0.re
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_im<S: Isa>(_: S, a: Pack<Complex<T>>) -> Pack<T> {
         a.0.im
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_from_re<S: Isa>(_: S, re: Pack<T>) -> Pack<Complex<T>> {
         number(re, T::splat(T::zero()))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_from_im<S: Isa>(_: S, im: Pack<T>) -> Pack<Complex<T>> {
         number(T::splat(T::zero()), im)
     }

@@ -15,7 +15,7 @@ pub struct InParts;
 
 /// Each value in every lane. Not by `map`, which isn't always inlined where vector code has to be, and
 /// then copies the packs.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn parts<P: Laned, const K: usize>(v: [P; K]) -> [Pack<P>; K] {
     let mut parts = MaybeUninit::<[Pack<P>; K]>::uninit();
     let first = parts.as_mut_ptr().cast::<Pack<P>>();
@@ -32,19 +32,19 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
     type Rows = LaneByLane;
     const LAYOUT: Layout = P::LAYOUT;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(v: Self) -> Pack<Self> {
         Pack(parts(v))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lane(pack: &Pack<Self>, k: usize) -> Self {
         std::array::from_fn(|i| P::lane(&pack.0[i], k))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
         pack.0.iter_mut().zip(v).for_each(|(part, v)| P::set_lane(part, k, v));
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
         let mut mask = 0;
         for part in &pack.0 {
@@ -52,7 +52,7 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
         }
         mask
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let mut result = a.0;
         for (a, b) in result.iter_mut().zip(b.0) {
@@ -63,28 +63,28 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
 }
 
 impl<P: Linear, const K: usize> LinearRows<[P; K]> for InParts {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plus<S: Isa>(s: S, mut a: Pack<[P; K]>, b: Pack<[P; K]>) -> Pack<[P; K]> {
         for (a, b) in a.0.iter_mut().zip(b.0) {
             *a = P::InLanes::plus(s, a.clone(), b);
         }
         a
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn minus<S: Isa>(s: S, mut a: Pack<[P; K]>, b: Pack<[P; K]>) -> Pack<[P; K]> {
         for (a, b) in a.0.iter_mut().zip(b.0) {
             *a = P::InLanes::minus(s, a.clone(), b);
         }
         a
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negated<S: Isa>(s: S, mut a: Pack<[P; K]>) -> Pack<[P; K]> {
         for a in &mut a.0 {
             *a = P::InLanes::negated(s, a.clone());
         }
         a
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum<S: Isa>(s: S, a: Pack<[P; K]>) -> [P; K] {
         let mut sums = <[P; K] as crate::scalar::Zero>::zero();
         for (sum, a) in sums.iter_mut().zip(a.0) {
@@ -99,19 +99,19 @@ impl<T: Real, const N: usize> Laned for Batch<T, N> {
     type Rows = LaneByLane;
     const LAYOUT: Layout = T::LAYOUT;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(v: Self) -> Pack<Self> {
         Pack(parts(v.0))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lane(pack: &Pack<Self>, k: usize) -> Self {
         Batch(std::array::from_fn(|i| T::lane(&pack.0[i], k)))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
         pack.0.iter_mut().zip(v.0).for_each(|(part, v)| T::set_lane(part, k, v));
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let mut result = a.0;
         for (a, b) in result.iter_mut().zip(b.0) {
@@ -129,24 +129,24 @@ macro_rules! complex {
             type Rows = $rows;
             const LAYOUT: Layout = T::LAYOUT;
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn splat(v: Self) -> Pack<Self> {
                 Pack($t { re: T::splat(v.re), im: T::splat(v.im) })
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<Self>, k: usize) -> Self {
                 $t { re: T::lane(&pack.0.re, k), im: <T as Laned>::lane(&pack.0.im, k) }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
                 T::set_lane(&mut pack.0.re, k, v.re);
                 T::set_lane(&mut pack.0.im, k, v.im);
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
                 T::astray(s, &pack.0.re, finite) | T::astray(s, &pack.0.im, finite)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
                 Pack($t { re: T::select(s, mask, a.0.re, b.0.re), im: T::select(s, mask, a.0.im, b.0.im) })
             }
@@ -160,13 +160,13 @@ impl Laned for () {
     type Lanes = ();
     type Rows = LaneByLane;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat((): ()) -> Pack<()> {
         Pack(())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lane(_: &Pack<()>, _: usize) {}
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_lane(_: &mut Pack<()>, _: usize, (): ()) {}
 }
 
@@ -174,15 +174,15 @@ impl<T> Laned for NoShadow<T> {
     type Lanes = ();
     type Rows = LaneByLane;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(_: Self) -> Pack<Self> {
         Pack(())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lane(_: &Pack<Self>, _: usize) -> Self {
         NoShadow::NEW
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_lane(_: &mut Pack<Self>, _: usize, _: Self) {}
 }
 
@@ -192,42 +192,42 @@ macro_rules! tuples {
             type Lanes = ($(Pack<$name>,)*);
             type Rows = LaneByLane;
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn splat(v: Self) -> Pack<Self> {
                 Pack(($($name::splat(v.$k),)*))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<Self>, k: usize) -> Self {
                 ($($name::lane(&pack.0.$k, k),)*)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
                 $($name::set_lane(&mut pack.0.$k, k, v.$k);)*
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
                 0 $(| $name::astray(s, &pack.0.$k, finite))*
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
                 Pack(($($name::select(s, mask, a.0.$k, b.0.$k),)*))
             }
         }
 
         impl<$($name: Linear),*> LinearRows<($($name,)*)> for InParts {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn plus<S: Isa>(s: S, a: Pack<($($name,)*)>, b: Pack<($($name,)*)>) -> Pack<($($name,)*)> {
                 Pack(($($name::InLanes::plus(s, a.0.$k, b.0.$k),)*))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn minus<S: Isa>(s: S, a: Pack<($($name,)*)>, b: Pack<($($name,)*)>) -> Pack<($($name,)*)> {
                 Pack(($($name::InLanes::minus(s, a.0.$k, b.0.$k),)*))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn negated<S: Isa>(s: S, a: Pack<($($name,)*)>) -> Pack<($($name,)*)> {
                 Pack(($($name::InLanes::negated(s, a.0.$k),)*))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sum<S: Isa>(s: S, a: Pack<($($name,)*)>) -> ($($name,)*) {
                 ($($name::InLanes::sum(s, a.0.$k),)*)
             }

@@ -8,7 +8,7 @@ use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
 /// `self` and a cotangent of `b`, one after the other.
 macro_rules! in_parts {
     ($($name:ident($a:ident $($b:ident)*) => $value:expr;)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, mut a: Pack<Batch<T, N>> $(, $b: Pack<Batch<T, N>>)*) -> Pack<Batch<T, N>> {
             for k in 0..N {
                 let $a = a.0[k].clone();
@@ -26,7 +26,7 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         minus(a b) => T::InLanes::minus;
         negated(a) => T::InLanes::negated;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum<S: Isa>(s: S, a: Pack<Batch<T, N>>) -> Batch<T, N> {
         let mut sums = [T::zero(); N];
         for (sum, a) in sums.iter_mut().zip(a.0) {
@@ -34,14 +34,14 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         }
         Batch(sums)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale<S: Isa>(s: S, mut a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
         for a in &mut a.0 {
             *a = T::InLanes::scale(s, a.clone(), c.clone());
         }
         a
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum_product<S: Isa>(s: S, v: Pack<Batch<T, N>>, c: Pack<T>) -> Batch<T, N> {
         let mut sums = [T::zero(); N];
         for (sum, v) in sums.iter_mut().zip(v.0) {
@@ -49,7 +49,7 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         }
         Batch(sums)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plus_product<S: Isa>(
         s: S,
         mut to: Pack<Batch<T, N>>,
@@ -61,7 +61,7 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         }
         to
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn minus_product<S: Isa>(
         s: S,
         mut from: Pack<Batch<T, N>>,
@@ -73,22 +73,22 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         }
         from
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absorb<S: Isa>(s: S, mut a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
         for a in &mut a.0 {
             *a = T::InLanes::absorb(s, a.clone(), c.clone());
         }
         a
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_constant<S: Isa>(s: S, a: Pack<Batch<T, N>>, c: f64) -> Pack<Batch<T, N>> {
         Self::scale(s, a, T::splat(T::from_f64(c)))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_exact<S: Isa>(s: S, _: LaneMask, a: Pack<Batch<T, N>>, c: Pack<T>) -> Option<Pack<Batch<T, N>>> {
         Some(Self::scale(s, a, c))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_exact<S: Isa>(
         s: S,
         mask: LaneMask,
@@ -103,7 +103,7 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         }
         Some(a)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale_int<S: Isa>(
         s: S,
         _: LaneMask,
@@ -112,7 +112,7 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
     ) -> Option<Pack<Batch<T, N>>> {
         Some(Self::scale(s, a, from_longs(s, n)))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unscale_int<S: Isa>(
         s: S,
         mask: LaneMask,
@@ -121,30 +121,30 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
     ) -> Option<Pack<Batch<T, N>>> {
         Self::unscale_exact(s, mask, a, from_longs(s, n))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_conj<S: Isa>(_: S, a: Pack<Batch<T, N>>) -> Pack<Batch<T, N>> {
         a
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_re<S: Isa>(_: S, a: Pack<Batch<T, N>>) -> Pack<Batch<T, N>> {
         a
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_from_re<S: Isa>(_: S, re: Pack<Batch<T, N>>) -> Pack<Batch<T, N>> {
         re
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn cotangents<S: Isa>(s: S, a: &Pack<Batch<T, N>>, k: usize) -> Option<Numbers> {
         T::InLanes::cotangents(s, &a.0[k], 0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn set_cotangents<S: Isa>(s: S, a: &mut Pack<Batch<T, N>>, k: usize, n: Numbers) {
         T::InLanes::set_cotangents(s, &mut a.0[k], 0, n);
     }
 }
 
 /// A pack of complex shadows.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn parts<P: Linear<Part = P>>(re: Pack<P>, im: Pack<P>) -> Pack<ComplexShadow<P>>
 where
     P::Over: Real,
@@ -156,23 +156,23 @@ impl<P: Linear<Part = P>> LinearRows<ComplexShadow<P>> for InParts
 where
     P::Over: Real,
 {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plus<S: Isa>(s: S, a: Pack<ComplexShadow<P>>, b: Pack<ComplexShadow<P>>) -> Pack<ComplexShadow<P>> {
         parts(P::InLanes::plus(s, a.0.re, b.0.re), P::InLanes::plus(s, a.0.im, b.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn minus<S: Isa>(s: S, a: Pack<ComplexShadow<P>>, b: Pack<ComplexShadow<P>>) -> Pack<ComplexShadow<P>> {
         parts(P::InLanes::minus(s, a.0.re, b.0.re), P::InLanes::minus(s, a.0.im, b.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negated<S: Isa>(s: S, a: Pack<ComplexShadow<P>>) -> Pack<ComplexShadow<P>> {
         parts(P::InLanes::negated(s, a.0.re), P::InLanes::negated(s, a.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum<S: Isa>(s: S, a: Pack<ComplexShadow<P>>) -> ComplexShadow<P> {
         ComplexShadow { re: P::InLanes::sum(s, a.0.re), im: P::InLanes::sum(s, a.0.im) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn scale<S: Isa>(s: S, a: Pack<ComplexShadow<P>>, c: Pack<Complex<P::Over>>) -> Pack<ComplexShadow<P>> {
         let (a, c) = (a.0, c.0);
         let re = P::InLanes::scale(s, a.re.clone(), c.re.clone());
@@ -181,7 +181,7 @@ where
         let kept = P::InLanes::scale(s, a.im, c.re);
         parts(P::InLanes::minus(s, re, turned), P::InLanes::plus(s, im, kept))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn absorb<S: Isa>(s: S, a: Pack<ComplexShadow<P>>, c: Pack<Complex<P::Over>>) -> Pack<ComplexShadow<P>> {
         let (a, c) = (a.0, c.0);
         let re = P::InLanes::absorb(s, a.re.clone(), c.re.clone());
@@ -190,23 +190,23 @@ where
         let kept = P::InLanes::absorb(s, a.im, c.re);
         parts(P::InLanes::minus(s, re, turned), P::InLanes::plus(s, im, kept))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_conj<S: Isa>(s: S, a: Pack<ComplexShadow<P>>) -> Pack<ComplexShadow<P>> {
         parts(a.0.re, P::InLanes::negated(s, a.0.im))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_re<S: Isa>(_: S, a: Pack<ComplexShadow<P>>) -> Pack<P> {
         a.0.re
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_im<S: Isa>(_: S, a: Pack<ComplexShadow<P>>) -> Pack<P> {
         a.0.im
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_from_re<S: Isa>(_: S, re: Pack<P>) -> Pack<ComplexShadow<P>> {
         parts(re, P::splat(P::zero()))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shadow_from_im<S: Isa>(_: S, im: Pack<P>) -> Pack<ComplexShadow<P>> {
         parts(P::splat(P::zero()), im)
     }
@@ -214,19 +214,19 @@ where
 
 /// Nothing is added to nothing.
 impl<T> LinearRows<NoShadow<T>> for InParts {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plus<S: Isa>(_: S, _: Pack<NoShadow<T>>, _: Pack<NoShadow<T>>) -> Pack<NoShadow<T>> {
         Pack(())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn minus<S: Isa>(_: S, _: Pack<NoShadow<T>>, _: Pack<NoShadow<T>>) -> Pack<NoShadow<T>> {
         Pack(())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn negated<S: Isa>(_: S, _: Pack<NoShadow<T>>) -> Pack<NoShadow<T>> {
         Pack(())
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum<S: Isa>(_: S, _: Pack<NoShadow<T>>) -> NoShadow<T> {
         NoShadow::NEW
     }

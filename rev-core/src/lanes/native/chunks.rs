@@ -48,7 +48,7 @@ same_width! {
 }
 
 /// The same bits.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn view<A: SameWidth<B>, B>(v: &Vector<A>) -> &Vector<B> {
     // SAFETY: both are arrays of integers of the same width, of which every pattern of bits is a value.
     unsafe { &*std::ptr::from_ref(v).cast() }

@@ -14,7 +14,7 @@ pub struct Floats;
 /// Functions of packs, as expressions in the registers of each chunk.
 macro_rules! in_registers {
     ($t:ident $machine:ident $registers:ident $m:ident; $($name:ident($first:ident $($arg:ident)*) => $value:expr;)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $first: Pack<$t>, $($arg: Pack<$t>),*) -> Pack<$t> {
             let $m = &mut s.$machine();
             let mut result = $first.0;
@@ -32,7 +32,7 @@ macro_rules! in_registers {
 /// The functions that are compiled for themselves.
 macro_rules! elementary {
     ($t:ident $machine:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $($arg: Pack<$t>),*) -> Pack<$t> {
             Pack(s.$machine().$name(S::LANES, $(&$arg.0),*))
         }
@@ -42,7 +42,7 @@ macro_rules! elementary {
 /// Comparisons of packs.
 macro_rules! comparisons {
     ($t:ident $machine:ident $registers:ident $m:ident; $($name:ident($a:ident $b:ident) => $value:expr;)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $a: Pack<$t>, $b: Pack<$t>) -> Pack<bool> {
             let $m = &mut s.$machine();
             let mut bits = 0;
@@ -65,26 +65,26 @@ macro_rules! floats {
             // SAFETY: one word, any bits of which are a value, and its vector all lanes' words.
             const LAYOUT: Layout = unsafe { Layout::words(std::mem::size_of::<$t>()) };
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn splat(v: $t) -> Pack<$t> {
                 Pack(Vector::splat(v))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<$t>, k: usize) -> $t {
                 pack.0 .0[k]
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn set_lane(pack: &mut Pack<$t>, k: usize, v: $t) {
                 pack.0 .0[k] = v;
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn astray<S: Isa>(s: S, pack: &Pack<$t>, finite: bool) -> LaneMask {
                 // an infinity less itself is NaN, which isn't equal to itself
                 let v = if finite { Floats::sub(s, *pack, *pack) } else { *pack };
                 let found: Pack<bool> = Floats::ne(s, v, v);
                 found.0
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn may_be_astray<S: Isa>(s: S, packs: &[Pack<$t>]) -> LaneMask {
                 // nothing but NaN and infinities times zero is other than zero
                 let zero = Pack(Vector::splat(0.0));
@@ -95,7 +95,7 @@ macro_rules! floats {
                 let found: Pack<bool> = Floats::ne(s, sum, sum);
                 found.0
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let mut result = b.0;
@@ -159,7 +159,7 @@ macro_rules! floats {
                 copysign(a b) => m.copysign(a, b);
             }
             rev_compiler::elementary_table!(elementary, $t $machine);
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sin_cos<S: Isa>(s: S, x: Pack<$t>) -> (Pack<$t>, Pack<$t>) {
                 let (sine, cosine) = s.$machine().sin_cos(S::LANES, &x.0);
                 (Pack(sine), Pack(cosine))
@@ -175,11 +175,11 @@ macro_rules! floats {
                 gt(a b) => m.lt(b, a);
                 ge(a b) => m.le(b, a);
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn conj<S: Isa>(_: S, z: Pack<$t>) -> Pack<$t> {
                 z
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn arg_gradient<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
                 splat(0.0)
             }
@@ -204,65 +204,65 @@ macro_rules! floats {
                     m.select(&nothing, a, &product)
                 };
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sum<S: Isa>(s: S, a: Pack<$t>) -> $t {
                 s.$machine().sum(S::LANES, &a.0)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn sum_product<S: Isa>(s: S, v: Pack<$t>, c: Pack<$t>) -> $t {
                 s.$machine().sum_product(S::LANES, &v.0, &c.0)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn scale_constant<S: Isa>(s: S, a: Pack<$t>, c: f64) -> Pack<$t> {
                 Self::scale(s, a, splat(c as $t))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn scale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
                 if crate::lanes::eq(s, c, splat(0.0)).0 & mask != 0 {
                     return None;
                 }
                 Some(crate::lanes::mul(s, a, c))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn unscale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
                 if crate::lanes::eq(s, c, splat(0.0)).0 & mask != 0 {
                     return None;
                 }
                 Some(crate::lanes::div(s, a, c))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn scale_int<S: Isa>(s: S, _: LaneMask, a: Pack<$t>, n: impl Each<i64>) -> Option<Pack<$t>> {
                 Some(crate::lanes::mul(s, a, crate::lanes::number::from_longs::<S, $t>(s, n)))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn unscale_int<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, n: impl Each<i64>) -> Option<Pack<$t>> {
                 Self::unscale_exact(s, mask, a, crate::lanes::number::from_longs::<S, $t>(s, n))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shadow_conj<S: Isa>(_: S, a: Pack<$t>) -> Pack<$t> {
                 a
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shadow_re<S: Isa>(_: S, a: Pack<$t>) -> Pack<$t> {
                 a
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shadow_im<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
                 splat(0.0)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shadow_from_re<S: Isa>(_: S, re: Pack<$t>) -> Pack<$t> {
                 re
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shadow_from_im<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
                 splat(0.0)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn cotangents<S: Isa>(s: S, a: &Pack<$t>, _: usize) -> Option<Numbers> {
                 Self::numbers(s, a)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn set_cotangents<S: Isa>(s: S, a: &mut Pack<$t>, _: usize, n: Numbers) {
                 *a = Self::from_numbers(s, n);
             }
@@ -273,11 +273,11 @@ macro_rules! floats {
 /// The rows in which the widths differ.
 macro_rules! float_rows {
     (f64) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn numbers<S: Isa>(_: S, a: &Pack<f64>) -> Option<Numbers> {
             Some(Numbers::Float(a.0))
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn from_numbers<S: Isa>(s: S, n: Numbers) -> Pack<f64> {
             match n {
                 Numbers::Int(v) => Pack(s.long_to_double(&v)),
@@ -285,7 +285,7 @@ macro_rules! float_rows {
                 Numbers::Float(v) => Pack(v),
             }
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn powi<S: Isa>(s: S, x: Pack<f64>, n: impl Each<i32>) -> Pack<f64> {
             let Some(n) = n.uniform() else {
                 return Pack(s.double().powi(S::LANES, &x.0, &s.int_to_long(&n.pack().0)));
@@ -295,7 +295,7 @@ macro_rules! float_rows {
                 None => crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
             }
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn polygamma<S: Isa>(s: S, order: impl Each<i32>, x: Pack<f64>) -> Pack<f64> {
             let Some(order) = order.uniform() else {
                 return crate::lanes::pack::collect::<S, _>(|k| {
@@ -304,17 +304,17 @@ macro_rules! float_rows {
             };
             Pack(s.double().polygamma(S::LANES, order, &x.0))
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn ln_gamma<S: Isa>(s: S, x: Pack<f64>) -> Pack<f64> {
             Pack(s.double().ln_gamma(S::LANES, &x.0))
         }
     };
     (f32) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn numbers<S: Isa>(s: S, a: &Pack<f32>) -> Option<Numbers> {
             Some(Numbers::Float(s.single_to_double(&a.0)))
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn from_numbers<S: Isa>(s: S, n: Numbers) -> Pack<f32> {
             match n {
                 Numbers::Int(v) => Pack(s.long_to_single(&v)),
@@ -323,7 +323,7 @@ macro_rules! float_rows {
             }
         }
         // what isn't a product or two is computed in f64
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn powi<S: Isa>(s: S, x: Pack<f32>, n: impl Each<i32>) -> Pack<f32> {
             let Some(n) = n.uniform() else {
                 return crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n.at(k)));
@@ -333,11 +333,11 @@ macro_rules! float_rows {
                 None => crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
             }
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn polygamma<S: Isa>(s: S, order: impl Each<i32>, x: Pack<f32>) -> Pack<f32> {
             narrow(s, Floats::polygamma(s, order, widen(s, x)))
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn ln_gamma<S: Isa>(s: S, x: Pack<f32>) -> Pack<f32> {
             narrow(s, Floats::ln_gamma(s, widen(s, x)))
         }
@@ -346,18 +346,18 @@ macro_rules! float_rows {
 floats!(f64 double Double);
 floats!(f32 single Single);
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn widen<S: Isa>(s: S, x: Pack<f32>) -> Pack<f64> {
     Pack(s.single_to_double(&x.0))
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn narrow<S: Isa>(s: S, x: Pack<f64>) -> Pack<f32> {
     Pack(s.double_to_single(&x.0))
 }
 
 /// `xⁿ` by multiplication, for the exponents of [`math::small_power`].
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn small_power<S: Isa, T: crate::scalar::Real>(s: S, x: Pack<T>, n: i32) -> Option<Pack<T>> {
     use crate::lanes::{mul, recip};
     match n {

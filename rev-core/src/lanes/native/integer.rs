@@ -13,7 +13,7 @@ pub struct Integers;
 /// Functions of packs, as expressions in the registers of each chunk.
 macro_rules! in_registers {
     ($t:ident $lane:ident $machine:ident $registers:ident $m:ident; $($name:ident($first:ident $($arg:ident)*) => $value:expr;)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $first: Pack<$t>, $($arg: Pack<$t>),*) -> Pack<$t> {
             let $m = &mut s.$machine();
             let mut result = *view::<$t, $lane>(&$first.0);
@@ -31,7 +31,7 @@ macro_rules! in_registers {
 /// Comparisons of packs.
 macro_rules! comparisons {
     ($t:ident $machine:ident $registers:ident $m:ident; $($name:ident($a:ident $b:ident) => $value:expr;)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $a: Pack<$t>, $b: Pack<$t>) -> Pack<bool> {
             let $m = &mut s.$machine();
             let mut bits = 0;
@@ -47,7 +47,7 @@ macro_rules! comparisons {
 }
 
 /// `a < b`, as unsigned integers or as signed ones.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn less<A: Machine>(m: &mut A, signed: bool, a: &A::I, b: &A::I) -> A::M {
     if signed {
         return m.int_lt(a, b);
@@ -60,7 +60,7 @@ fn less<A: Machine>(m: &mut A, signed: bool, a: &A::I, b: &A::I) -> A::M {
 
 /// `a >> n` with the sign moving in, for a variable `n` from 0 to the width less one: the bits of a
 /// negative number turned, shifted as if positive, and turned back.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn shift_signed<A: Machine>(m: &mut A, a: &A::I, n: &A::I) -> A::I {
     let sign = m.sar(a, A::NUMBERS.width - 1);
     let a = m.xor(a, &sign);
@@ -69,7 +69,7 @@ fn shift_signed<A: Machine>(m: &mut A, a: &A::I, n: &A::I) -> A::I {
 }
 
 /// `0 ≤ n <` the width, and `n` where that holds, else 0.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn in_range<A: Machine>(m: &mut A, n: &A::I) -> (A::M, A::I) {
     let width = m.int(i64::from(A::NUMBERS.width));
     let inside = less(m, false, n, &width);
@@ -87,19 +87,19 @@ macro_rules! integers {
             // SAFETY: one word, any bits of which are a value, and its vector all lanes' words.
             const LAYOUT: Layout = unsafe { Layout::words(std::mem::size_of::<$t>()) };
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn splat(v: $t) -> Pack<$t> {
                 Pack(Vector::splat(v))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<$t>, k: usize) -> $t {
                 pack.0 .0[k]
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn set_lane(pack: &mut Pack<$t>, k: usize, v: $t) {
                 pack.0 .0[k] = v;
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let mut result = *view::<$t, $lane>(&b.0);
@@ -169,11 +169,11 @@ macro_rules! integers {
                     m.not(&smaller)
                 };
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn conj<S: Isa>(_: S, a: Pack<$t>) -> Pack<$t> {
                 a
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shl<S: Isa>(s: S, a: Pack<$t>, n: impl Each<i32>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let counts = integers!(@counts $width s n);
@@ -188,7 +188,7 @@ macro_rules! integers {
                 });
                 Pack(*view(&result))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shr<S: Isa>(s: S, a: Pack<$t>, n: impl Each<i32>) -> Pack<$t> {
                 let m = &mut s.$machine();
                 let counts = integers!(@counts $width s n);
@@ -218,7 +218,7 @@ macro_rules! integers {
                 scale(a c) => m.int_mul(a, c);
                 absorb(a c) => m.int_mul(a, c);
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn shadow_conj<S: Isa>(_: S, a: Pack<$t>) -> Pack<$t> {
                 a
             }
@@ -228,11 +228,11 @@ macro_rules! integers {
     (@counts 32 $s:ident $n:ident) => { $n.pack().0 };
     (@counts 64 $s:ident $n:ident) => { $s.int_to_long(&$n.pack().0) };
     (@numbers $t:ident true 64) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn numbers<S: Isa>(_: S, a: &Pack<$t>) -> Option<Numbers> {
             Some(Numbers::Int(*view(&a.0)))
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn from_numbers<S: Isa>(s: S, n: Numbers) -> Pack<$t> {
             match n {
                 Numbers::Int(v) => Pack(*view(&v)),
@@ -242,11 +242,11 @@ macro_rules! integers {
         }
     };
     (@numbers $t:ident false 64) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn numbers<S: Isa>(_: S, a: &Pack<$t>) -> Option<Numbers> {
             Some(Numbers::Uint(*view(&a.0)))
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn from_numbers<S: Isa>(s: S, n: Numbers) -> Pack<$t> {
             match n {
                 Numbers::Int(v) => Pack(*view(&v)),
@@ -256,11 +256,11 @@ macro_rules! integers {
         }
     };
     (@numbers $t:ident $signed:tt 32) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn numbers<S: Isa>(s: S, a: &Pack<$t>) -> Option<Numbers> {
             Some(integers!(@widened $signed s a))
         }
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn from_numbers<S: Isa>(s: S, n: Numbers) -> Pack<$t> {
             let longs = match n {
                 Numbers::Int(v) => v,
@@ -283,7 +283,7 @@ integers! {
 }
 
 /// The nearest numbers between the bounds; NaN stays.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn clamp<S: Isa>(s: S, v: Vector<f64>, low: f64, high: f64) -> Vector<f64> {
     // the bound where it isn't exceeded beyond doubt, so that NaN is kept
     let v = crate::lanes::min(s, splat(high), crate::lanes::max(s, splat(low), Pack(v)));

@@ -27,12 +27,12 @@ impl Machine for Double128 {
     type M = uint64x2_t;
     const NUMBERS: &'static Numbers = &DOUBLE;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn float(&mut self, c: f64) -> float64x2_t {
         // SAFETY: the token says that the processor has the instruction.
         unsafe { vdupq_n_f64(c) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn int(&mut self, c: i64) -> int64x2_t {
         // SAFETY: the token says that the processor has the instruction.
         unsafe { vdupq_n_s64(c) }
@@ -75,22 +75,22 @@ impl Machine for Double128 {
             vreinterpretq_s64_u64(vshlq_u64(vreinterpretq_u64_s64(a), vnegq_s64(n)))
         };
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shl(&mut self, a: &int64x2_t, n: u32) -> int64x2_t {
         let n = self.int(i64::from(n));
         self.shl_by(a, &n)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shr(&mut self, a: &int64x2_t, n: u32) -> int64x2_t {
         let n = self.int(i64::from(n));
         self.shr_by(a, &n)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sar(&mut self, a: &int64x2_t, n: u32) -> int64x2_t {
         let n = self.int(-i64::from(n));
         self.shl_by(a, &n)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lookup(&mut self, table: &'static [u64], index: &int64x2_t) -> int64x2_t {
         let entry = |index: i64| table[(index.max(0) as usize).min(table.len() - 1)] as i64;
         // SAFETY: the token says that the processor has the instructions.
@@ -109,7 +109,7 @@ impl Registers for Double128 {
         ceil(a: F) -> F = vrndpq_f64;
         trunc(a: F) -> F = vrndq_f64;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask(&mut self, bits: LaneMask, chunk: usize) -> uint64x2_t {
         let bits = u64::from(bits >> (2 * chunk));
         // SAFETY: the token says that the processor has the instructions.
@@ -118,19 +118,19 @@ impl Registers for Double128 {
             vtstq_u64(vdupq_n_u64(bits), lane)
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits(&mut self, m: &uint64x2_t, chunk: usize) -> LaneMask {
         // SAFETY: the token says that the processor has the instructions.
         let bits = unsafe { vgetq_lane_u64::<0>(*m) & 1 | vgetq_lane_u64::<1>(*m) & 2 };
         (bits as LaneMask) << (2 * chunk)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum(&mut self, count: usize, v: &Vector<f64>) -> f64 {
         let v = folded(self, count, v);
         // SAFETY: the token says that the processor has the instruction.
         unsafe { vaddvq_f64(v) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum_product(&mut self, count: usize, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
         let v = folded_product(self, count, a, b);
         // SAFETY: the token says that the processor has the instruction.

@@ -31,15 +31,15 @@ impl<const LANES: usize> super::Isa for Neon<LANES> {
     type Double = Double128;
     type Single = Single128;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn double(self) -> Double128 {
         Double128(Neon(()))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn single(self) -> Single128 {
         Single128(Neon(()))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn apart<R>(self, body: impl FnOnce() -> R) -> R {
         #[inline(never)]
         #[target_feature(enable = "neon")]

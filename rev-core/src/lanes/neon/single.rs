@@ -17,12 +17,12 @@ impl Machine for Single128 {
     type M = uint32x4_t;
     const NUMBERS: &'static Numbers = &SINGLE;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn float(&mut self, c: f64) -> float32x4_t {
         // SAFETY: the token says that the processor has the instruction.
         unsafe { vdupq_n_f32(c as f32) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn int(&mut self, c: i64) -> int32x4_t {
         // SAFETY: the token says that the processor has the instruction.
         unsafe { vdupq_n_s32(c as i32) }
@@ -70,22 +70,22 @@ impl Machine for Single128 {
             vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(a), vnegq_s32(n)))
         };
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shl(&mut self, a: &int32x4_t, n: u32) -> int32x4_t {
         let n = self.int(i64::from(n));
         self.shl_by(a, &n)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn shr(&mut self, a: &int32x4_t, n: u32) -> int32x4_t {
         let n = self.int(i64::from(n));
         self.shr_by(a, &n)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sar(&mut self, a: &int32x4_t, n: u32) -> int32x4_t {
         let n = self.int(-i64::from(n));
         self.shl_by(a, &n)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lookup(&mut self, table: &'static [u64], index: &int32x4_t) -> int32x4_t {
         let entry = |index: i32| table[(index.max(0) as usize).min(table.len() - 1)] as i32;
         // SAFETY: the token says that the processor has the instructions.
@@ -106,23 +106,23 @@ impl Registers for Single128 {
         ceil(a: F) -> F = vrndpq_f32;
         trunc(a: F) -> F = vrndq_f32;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask(&mut self, bits: LaneMask, chunk: usize) -> uint32x4_t {
         // SAFETY: the token says that the processor has the instructions.
         unsafe { vtstq_u32(vdupq_n_u32(bits >> (4 * chunk)), vld1q_u32([1, 2, 4, 8].as_ptr())) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits(&mut self, m: &uint32x4_t, chunk: usize) -> LaneMask {
         // SAFETY: the token says that the processor has the instructions.
         let bits = unsafe { vaddvq_u32(vandq_u32(*m, vld1q_u32([1, 2, 4, 8].as_ptr()))) };
         bits << (4 * chunk)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum(&mut self, count: usize, v: &Vector<f32>) -> f32 {
         let v = folded(self, count, v);
         self.within(v)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum_product(&mut self, count: usize, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
         let v = folded_product(self, count, a, b);
         self.within(v)
@@ -131,7 +131,7 @@ impl Registers for Single128 {
 
 impl Single128 {
     /// The sum of a register's lanes: `k` and `k + 2`, then both.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn within(self, v: float32x4_t) -> f32 {
         // SAFETY: the token says that the processor has the instructions.
         unsafe {

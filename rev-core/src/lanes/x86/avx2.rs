@@ -30,7 +30,7 @@ impl Machine for Double256 {
         shift shl _mm256_sll_epi64;
         shift shr _mm256_srl_epi64;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sar(&mut self, a: &__m256i, n: u32) -> __m256i {
         // the bits of a negative number turned, shifted as if positive, and turned back
         let zero = self.int(0);
@@ -101,7 +101,7 @@ impl Registers for Double256 {
         ceil(a: F) -> F = _mm256_ceil_pd;
         trunc(a: F) -> F = _mm256_round_pd::<CUT>;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask(&mut self, bits: LaneMask, chunk: usize) -> __m256d {
         let bits = self.int(i64::from(bits >> (4 * chunk)));
         // SAFETY: the token says that the processor has the instructions.
@@ -110,17 +110,17 @@ impl Registers for Double256 {
             _mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_and_si256(bits, lane), lane))
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits(&mut self, m: &__m256d, chunk: usize) -> LaneMask {
         // SAFETY: the token says that the processor has the instruction.
         (unsafe { _mm256_movemask_pd(*m) } as LaneMask) << (4 * chunk)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum(&mut self, count: usize, v: &Vector<f64>) -> f64 {
         let v = folded(self, count, v);
         self.within(v)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum_product(&mut self, count: usize, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
         let v = folded_product(self, count, a, b);
         self.within(v)
@@ -129,7 +129,7 @@ impl Registers for Double256 {
 
 impl Double256 {
     /// The sum of a register's lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn within(self, v: __m256d) -> f64 {
         // SAFETY: the token says that the processor has the instructions.
         unsafe {
@@ -205,7 +205,7 @@ impl Registers for Single256 {
         ceil(a: F) -> F = _mm256_ceil_ps;
         trunc(a: F) -> F = _mm256_round_ps::<CUT>;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask(&mut self, bits: LaneMask, chunk: usize) -> __m256 {
         let bits = self.int(i64::from(bits >> (8 * chunk)));
         // SAFETY: the token says that the processor has the instructions.
@@ -214,18 +214,18 @@ impl Registers for Single256 {
             _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_and_si256(bits, lane), lane))
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits(&mut self, m: &__m256, chunk: usize) -> LaneMask {
         // SAFETY: the token says that the processor has the instruction.
         (unsafe { _mm256_movemask_ps(*m) } as LaneMask) << (8 * chunk)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum(&mut self, count: usize, v: &Vector<f32>) -> f32 {
         let v = folded(self, count, v);
         // SAFETY: the token says that the processor has the instructions.
         unsafe { sum_of_eight(v) }
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum_product(&mut self, count: usize, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
         let v = folded_product(self, count, a, b);
         // SAFETY: the token says that the processor has the instructions.
@@ -238,7 +238,7 @@ impl Registers for Single256 {
 /// # Safety
 ///
 /// The processor has AVX.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn sum_of_eight(v: __m256) -> f32 {
     // SAFETY: what the function asks for.
     unsafe {

@@ -90,20 +90,20 @@ impl Registers for Double512 {
         ceil(a: F) -> F = _mm512_roundscale_pd::<UP>;
         trunc(a: F) -> F = _mm512_roundscale_pd::<CUT>;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask(&mut self, bits: LaneMask, chunk: usize) -> __mmask8 {
         (bits >> (8 * chunk)) as u8
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits(&mut self, m: &__mmask8, chunk: usize) -> LaneMask {
         LaneMask::from(*m) << (8 * chunk)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum(&mut self, count: usize, v: &Vector<f64>) -> f64 {
         let v = folded(self, count, v);
         self.within(v)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum_product(&mut self, count: usize, a: &Vector<f64>, b: &Vector<f64>) -> f64 {
         let v = folded_product(self, count, a, b);
         self.within(v)
@@ -112,7 +112,7 @@ impl Registers for Double512 {
 
 impl Double512 {
     /// The sum of a register's lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn within(self, v: __m512d) -> f64 {
         // SAFETY: the token says that the processor has the instructions.
         unsafe {
@@ -189,20 +189,20 @@ impl Registers for Single512 {
         ceil(a: F) -> F = _mm512_roundscale_ps::<UP>;
         trunc(a: F) -> F = _mm512_roundscale_ps::<CUT>;
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask(&mut self, bits: LaneMask, chunk: usize) -> __mmask16 {
         (bits >> (16 * chunk)) as u16
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits(&mut self, m: &__mmask16, chunk: usize) -> LaneMask {
         LaneMask::from(*m) << (16 * chunk)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum(&mut self, count: usize, v: &Vector<f32>) -> f32 {
         let v = folded(self, count, v);
         self.within(v)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sum_product(&mut self, count: usize, a: &Vector<f32>, b: &Vector<f32>) -> f32 {
         let v = folded_product(self, count, a, b);
         self.within(v)
@@ -211,7 +211,7 @@ impl Registers for Single512 {
 
 impl Single512 {
     /// The sum of a register's lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn within(self, v: __m512) -> f32 {
         // SAFETY: the token says that the processor has the instructions.
         unsafe {

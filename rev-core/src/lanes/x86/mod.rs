@@ -36,15 +36,15 @@ macro_rules! isa {
             type Double = $double;
             type Single = $single;
 
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn double(self) -> $double {
                 $double($isa(()))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn single(self) -> $single {
                 $single($isa(()))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn apart<R>(self, body: impl FnOnce() -> R) -> R {
                 #[inline(never)]
                 $(#[target_feature(enable = $feature)])*
@@ -71,17 +71,17 @@ isa! {
 macro_rules! by_number {
     ($(float $set:ident $f:ident;)? $(int $set_int:ident $i:ident;)? $(shift $name:ident $intrinsic:ident;)*) => {
         $(
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn float(&mut self, c: f64) -> Self::F {
             // SAFETY: the token says that the processor has the instruction.
             unsafe { $set(c as $f) }
         })?
-        $(#[inline(always)]
+        $(#[cfg_attr(optimized, inline(always))]
         fn int(&mut self, c: i64) -> Self::I {
             // SAFETY: the token says that the processor has the instruction.
             unsafe { $set_int(c as $i) }
         })?
-        $(#[inline(always)]
+        $(#[cfg_attr(optimized, inline(always))]
         fn $name(&mut self, a: &Self::I, n: u32) -> Self::I {
             // SAFETY: the token says that the processor has the instruction.
             unsafe { $intrinsic(*a, _mm_cvtsi32_si128(n as i32)) }
@@ -93,7 +93,7 @@ use by_number;
 /// `table[index]` by a gathering load, the indices kept within the table.
 macro_rules! gathering {
     ($table:ident, $index:ident => $gather:expr) => {
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         fn lookup(&mut self, table: &'static [u64], index: &Self::I) -> Self::I {
             let zero = self.int(0);
             let last = self.int(table.len() as i64 - 1);

@@ -6,36 +6,36 @@
 use crate::ir::FixedFormat;
 
 /// The largest number of a format.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn most(of: FixedFormat) -> i128 {
     i128::MAX.checked_shr(128 - of.bits()).unwrap_or(0)
 }
 
 /// The smallest number of a format.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn least(of: FixedFormat) -> i128 {
     !most(of)
 }
 
 /// One.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn one(of: FixedFormat) -> i128 {
     1 << of.fraction()
 }
 
 /// What is behind the point, all set.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn below_one(of: FixedFormat) -> i128 {
     one(of) - 1
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn half(of: FixedFormat) -> i128 {
     one(of) >> 1
 }
 
 /// The bits of a number of the format: the lower ones, the first of them the sign. Of no format there are none.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn wrapped(bits: i128, of: FixedFormat) -> i128 {
     match of.bits() {
         32 => (bits as i32).into(),
@@ -46,13 +46,13 @@ pub fn wrapped(bits: i128, of: FixedFormat) -> i128 {
 }
 
 /// The end of the range where a number is out of it.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn saturated(bits: i128, of: FixedFormat) -> i128 {
     bits.clamp(least(of), most(of))
 }
 
 /// The product, rounded to nearest, halves up.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn times(a: i128, b: i128, of: FixedFormat) -> i128 {
     if of.bits() == 128 {
         let (high, low) = product(a, b);
@@ -72,7 +72,7 @@ pub fn times_exact(a: i128, k: i128, of: FixedFormat) -> Option<i128> {
 }
 
 /// `n/d` rounded to nearest (halves up), saturating; 0 for 0/0, an end of the range for another number over 0.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn over(n: i128, d: i128, of: FixedFormat) -> i128 {
     if d == 0 {
         return match n.signum() {
@@ -142,33 +142,33 @@ pub fn root(x: i128, of: FixedFormat) -> i128 {
 }
 
 /// `2^fraction`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn scale(of: FixedFormat) -> f64 {
     f64::from_bits(u64::from(1023 + of.fraction()) << 52)
 }
 
 /// `2^-fraction`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn resolution(of: FixedFormat) -> f64 {
     f64::from_bits(u64::from(1023 - of.fraction()) << 52)
 }
 
 /// The nearest `f64`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn to_f64(bits: i128, of: FixedFormat) -> f64 {
     let whole = if of.bits() == 128 { bits as f64 } else { bits as i64 as f64 };
     whole * resolution(of)
 }
 
 /// The nearest `f32`, rounded once.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn to_f32(bits: i128, of: FixedFormat) -> f32 {
     let whole = if of.bits() == 128 { bits as f32 } else { bits as i64 as f32 };
     whole * resolution(of) as f32
 }
 
 /// The nearest number, ties to even; NaN becomes 0 and what is out of range the end of the range.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn from_f64(v: f64, of: FixedFormat) -> i128 {
     let whole = (v * scale(of)).round_ties_even();
     match of.bits() {
@@ -179,7 +179,7 @@ pub fn from_f64(v: f64, of: FixedFormat) -> i128 {
 }
 
 /// An integer, saturating.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn from_integer(v: i128, of: FixedFormat) -> i128 {
     if v > most(of) >> of.fraction() {
         most(of)
@@ -191,7 +191,7 @@ pub fn from_integer(v: i128, of: FixedFormat) -> i128 {
 }
 
 /// The integer part, cut off towards zero.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn to_integer(bits: i128, of: FixedFormat) -> i128 {
     (if bits < 0 { bits + below_one(of) } else { bits }) >> of.fraction()
 }

@@ -85,21 +85,21 @@ trait Held: Copy {
     fn own(self) -> FixedFormat;
 
     /// The same number of other bits.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn with(self, bits: i128) -> Self {
         Self::new(bits, self.own())
     }
     /// Bits that a number of the same format has.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn fitting(self, bits: i128) -> Option<i128> {
         (arithmetic::saturated(bits, self.own()) == bits).then_some(bits)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn wide(self) -> f64 {
         arithmetic::to_f64(self.bits(), self.own())
     }
     /// The nearest number of the same format.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn near(self, v: f64) -> Self {
         self.with(arithmetic::from_f64(v, self.own()))
     }
@@ -108,19 +108,19 @@ trait Held: Copy {
 macro_rules! held {
     ($($t:ident $fraction:ident $word:ident $bits:literal;)*) => {$(
         impl<F: $fraction> Held for $t<F> {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn current() -> FixedFormat {
                 const { FixedFormat::of_type($bits, F::U32) }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn new(bits: i128, _: FixedFormat) -> Self {
                 $t::from_bits(bits as $word)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn bits(self) -> i128 {
                 self.to_bits().into()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn own(self) -> FixedFormat {
                 Self::current()
             }
@@ -146,7 +146,7 @@ macro_rules! through_f64 {
 macro_rules! scalars {
     ($([$($generics:tt)*] $t:ty;)*) => {$(
         impl<$($generics)*> Zero for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn zero() -> Self {
                 Self::new(0, Self::current())
             }
@@ -154,11 +154,11 @@ macro_rules! scalars {
 
         impl<$($generics)*> Linear for $t {
             linear_scalar!(Self);
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn real_part(self) -> Self {
                 self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_real_part(re: Self) -> Self {
                 re
             }
@@ -177,7 +177,7 @@ macro_rules! scalars {
                     _ => None,
                 }
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn to_number(self) -> Num {
                 Num::Fixed(FixedPoint::of_bits(self.bits(), self.own()))
             }
@@ -194,58 +194,58 @@ macro_rules! scalars {
                 };
                 Self::new(bits, own)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn is_close(self, expected: Self, _: &Tolerances, _: Option<f64>) -> bool {
                 self == expected
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn modulus(self) -> f64 {
                 self.wide().abs()
             }
         }
 
         impl<$($generics)*> Ring for $t {
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn plus(self, b: Self) -> Self {
                 self.with(self.bits().wrapping_add(b.bits()))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn minus(self, b: Self) -> Self {
                 self.with(self.bits().wrapping_sub(b.bits()))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn times(self, b: Self) -> Self {
                 self.with(arithmetic::times(self.bits(), b.bits(), self.own()))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn negated(self) -> Self {
                 self.with(self.bits().wrapping_neg())
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn fused(self, b: Self, c: Self) -> Self {
                 self.times(b).plus(c)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn fused_from(self, b: Self, c: Self) -> Self {
                 c.minus(self.times(b))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn absolute(self) -> Self {
                 self.with(self.bits().wrapping_abs())
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn unit(self) -> Self {
                 self.with(self.bits().signum() * arithmetic::one(self.own()))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn one() -> Self {
                 Self::new(arithmetic::one(Self::current()), Self::current())
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_int(v: i128) -> Self {
                 Self::new(arithmetic::from_integer(v, Self::current()), Self::current())
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_usize(n: usize) -> Self {
                 Self::from_int(n as i128)
             }
@@ -285,7 +285,7 @@ macro_rules! scalars {
             fn from_f64(v: f64) -> Self {
                 Self::new(arithmetic::from_f64(v, Self::current()), Self::current())
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn from_real(re: Self) -> Self {
                 re
             }
@@ -297,19 +297,19 @@ macro_rules! scalars {
             fn recip(self) -> Self {
                 self.with(arithmetic::over(arithmetic::one(self.own()), self.bits(), self.own()))
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn re(self) -> Self {
                 self
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn im(self) -> Self {
                 self.with(0)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn abs2(self) -> Self {
                 self.times(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn norm(self) -> Self {
                 self.absolute()
             }
@@ -317,11 +317,11 @@ macro_rules! scalars {
             fn arg(self) -> Self {
                 self.with(if self.bits() < 0 { arithmetic::pi(self.own()) } else { 0 })
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn arg_gradient(self) -> Self {
                 self.with(0)
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn scale_real<const N: usize>(c: <Self as Primal>::Shadow<N>, t: Self) -> Self::Shadow<N> {
                 c.scale(t)
             }
@@ -329,11 +329,11 @@ macro_rules! scalars {
 
         impl<$($generics)*> Real for $t {
             each_elementary!(Real through_f64 (Real));
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn to_f64(self) -> f64 {
                 self.wide()
             }
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn pi() -> Self {
                 Self::new(arithmetic::pi(Self::current()), Self::current())
             }

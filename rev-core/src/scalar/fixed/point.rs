@@ -24,38 +24,38 @@ pub struct FixedPoint {
 
 impl FixedPoint {
     /// The number with the lower bits of these.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn of_bits(bits: i128, format: FixedFormat) -> FixedPoint {
         let bits = arithmetic::wrapped(bits, format);
         FixedPoint { low: bits as u64, high: (bits >> 64) as u64, format }
     }
 
     /// The bits, of the sign as many as an `i128` has room for.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn to_bits(self) -> i128 {
         i128::from(self.high as i64) << 64 | i128::from(self.low)
     }
 
     /// The format.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn format(self) -> FixedFormat {
         self.format
     }
 
     /// The integer part, cut off towards zero.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn to_integer(self) -> i128 {
         arithmetic::to_integer(self.to_bits(), self.format)
     }
 
     /// The nearest `f64`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn to_f64(self) -> f64 {
         arithmetic::to_f64(self.to_bits(), self.format)
     }
 
     /// The nearest `f32`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn to_f32(self) -> f32 {
         arithmetic::to_f32(self.to_bits(), self.format)
     }
@@ -122,15 +122,15 @@ impl Held for FixedPoint {
     fn current() -> FixedFormat {
         FORMAT.get()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn new(bits: i128, format: FixedFormat) -> Self {
         FixedPoint::of_bits(bits, format)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bits(self) -> i128 {
         self.to_bits()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn own(self) -> FixedFormat {
         self.format
     }

@@ -18,37 +18,37 @@ pub enum InstrError {
 }
 
 /// Exchanges two values.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn swap<P>(a: &mut P, b: &mut P) {
     std::mem::swap(a, b);
 }
 
 /// `x → -x`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn neg<P: Linear>(x: &mut P) {
     x.negate();
 }
 
 /// `x → x + 1`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn inc<T: Ring>(x: &mut T) {
     *x = x.plus(T::one());
 }
 
 /// `x → x - 1`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn dec<T: Ring>(x: &mut T) {
     *x = x.minus(T::one());
 }
 
 /// `b → !b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn flip(b: &mut bool) {
     *b = !*b;
 }
 
 /// `z → conj(z)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn conj<P: Linear>(z: &mut P)
 where
     P::Over: Ring,
@@ -57,13 +57,13 @@ where
 }
 
 /// `x → 1/x`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn inv<T: Field>(x: &mut T) {
     *x = x.recip();
 }
 
 /// `(a, b) → (a cos θ - b sin θ, a sin θ + b cos θ)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn rot<P: Linear>(a: &mut P, b: &mut P, theta: P::Over)
 where
     P::Over: Real,
@@ -72,7 +72,7 @@ where
 }
 
 /// The rotation by `-θ`, which undoes [`rot`].
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn irot<P: Linear>(a: &mut P, b: &mut P, theta: P::Over)
 where
     P::Over: Real,
@@ -81,13 +81,13 @@ where
 }
 
 /// The sine and the cosine of the opposite angle.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn back<T: Real>((sine, cosine): (T, T)) -> (T, T) {
     (sine.negated(), cosine)
 }
 
 /// [`rot`] by an angle of which the sine and the cosine are given: `(a, b) → (a c - b s, a s + b c)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn rot_by<P: Linear>(a: &mut P, b: &mut P, (s, c): (P::Over, P::Over))
 where
     P::Over: Real,
@@ -100,7 +100,7 @@ where
 }
 
 /// `(a, b) → ((a + b)/√2, (a - b)/√2)`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn hadamard<P: Linear>(a: &mut P, b: &mut P)
 where
     P::Over: Field,
@@ -114,7 +114,7 @@ where
 }
 
 /// `x → k·x`, where the product fits.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn mul_int<P: Linear>(x: &mut P, k: i64) -> Result<(), InstrError>
 where
     P::Over: Ring,
@@ -127,7 +127,7 @@ where
 }
 
 /// `x → x/k`, where the quotient is exact.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn div_int<P: Linear>(x: &mut P, k: i64) -> Result<(), InstrError>
 where
     P::Over: Ring,
@@ -137,7 +137,7 @@ where
 }
 
 /// `x → c·x`, where the product tells `x`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn scale_by<P: Linear>(x: &mut P, c: P::Over) -> Result<(), InstrError>
 where
     P::Over: Ring,
@@ -147,7 +147,7 @@ where
 }
 
 /// `x → x/c`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn unscale_by<P: Linear>(x: &mut P, c: P::Over) -> Result<(), InstrError>
 where
     P::Over: Ring,

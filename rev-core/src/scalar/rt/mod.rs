@@ -12,26 +12,26 @@ use std::ops::BitXor;
 pub mod instr;
 
 /// An integer literal, in the type that its context asks for.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn lit_int<T: Ring>(v: i128) -> T {
     T::from_int(v)
 }
 
 /// A decimal literal, in the type that its context asks for.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn lit_f64<T: Field>(v: f64) -> T {
     T::from_f64(v)
 }
 
 /// `a as B`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn cast<A: Scalar, B: Scalar>(a: A) -> B {
     B::from_number(a.to_number())
 }
 
 /// The cotangents of a conversion's argument, from those of its result: the same numbers in the
 /// other type. Nothing where either type carries no derivative.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn cast_shadow<R: Linear, S: Linear>(s: S) -> R {
     let mut r = R::zero();
     for k in 0..R::width().min(S::width()) {
@@ -44,7 +44,7 @@ pub fn cast_shadow<R: Linear, S: Linear>(s: S) -> R {
 macro_rules! by_method {
     ($class:ident: $($(#[$doc:meta])* $name:ident = $method:ident ($($arg:ident)*);)*) => {$(
         $(#[$doc])*
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub fn $name<T: $class>($($arg: T),*) -> T {
             <T as $class>::$method($($arg),*)
         }
@@ -87,7 +87,7 @@ by_method! { Field:
 }
 
 /// [`sin`] and [`cos`] at once.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn sin_cos<T: Field>(x: T) -> (T, T) {
     x.sin_cos()
 }
@@ -111,7 +111,7 @@ by_method! { Real:
 macro_rules! elementary {
     ($class:ident $name:ident($first:ident $($more:ident)*) $doc:literal) => {
         #[doc = $doc]
-        #[inline(always)]
+        #[cfg_attr(optimized, inline(always))]
         pub fn $name<T: $class>($first: T $(, $more: T)*) -> T {
             <T as $class>::$name($first $(, $more)*)
         }
@@ -121,103 +121,103 @@ each_elementary!(Field elementary (Field));
 each_elementary!(Real elementary (Real));
 
 /// `a / b` cut off towards zero. Total: 0 for a zero divisor, which [`try_quot`] tells apart.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn quot<T: Integer>(a: T, b: T) -> T {
     a.quotient(b).unwrap_or_else(T::zero)
 }
 
 /// `a / b` cut off towards zero, `None` for a zero divisor.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn try_quot<T: Integer>(a: T, b: T) -> Option<T> {
     a.quotient(b)
 }
 
 /// The remainder of [`quot`]. Total: 0 for a zero divisor, which [`try_rem`] tells apart.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn rem<T: Integer>(a: T, b: T) -> T {
     a.remainder(b).unwrap_or_else(T::zero)
 }
 
 /// The remainder of [`quot`], `None` for a zero divisor.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn try_rem<T: Integer>(a: T, b: T) -> Option<T> {
     a.remainder(b)
 }
 
 /// `a ^ b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn bit_xor<T: Scalar + BitXor<Output = T>>(a: T, b: T) -> T {
     a ^ b
 }
 
 /// `a << n`; 0 where `n` is out of range.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shl<T: Integer>(a: T, n: i32) -> T {
     a.shift_left(n)
 }
 
 /// `a >> n`; copies of the sign where `n` is out of range.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shr<T: Integer>(a: T, n: i32) -> T {
     a.shift_right(n)
 }
 
 /// `a == b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn eq<T: Scalar>(a: T, b: T) -> bool {
     a == b
 }
 
 /// `a != b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn ne<T: Scalar>(a: T, b: T) -> bool {
     a != b
 }
 
 /// `a < b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn lt<T: PartialOrd>(a: T, b: T) -> bool {
     a < b
 }
 
 /// `a <= b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn le<T: PartialOrd>(a: T, b: T) -> bool {
     a <= b
 }
 
 /// `a > b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn gt<T: PartialOrd>(a: T, b: T) -> bool {
     a > b
 }
 
 /// `a >= b`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn ge<T: PartialOrd>(a: T, b: T) -> bool {
     a >= b
 }
 
 /// `a && b`; both sides have been evaluated.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn and(a: bool, b: bool) -> bool {
     a & b
 }
 
 /// `a || b`; both sides have been evaluated.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn or(a: bool, b: bool) -> bool {
     a | b
 }
 
 /// `!a`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn not(a: bool) -> bool {
     !a
 }
 
 /// `a` where `c` holds, else `b`; both have been evaluated.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn select<T: Scalar>(c: bool, a: T, b: T) -> T {
     if c {
         a
@@ -227,7 +227,7 @@ pub fn select<T: Scalar>(c: bool, a: T, b: T) -> T {
 }
 
 /// `a` where `a <= b`, else `b` (so `b` where one of them is NaN).
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn min<T: Scalar + PartialOrd>(a: T, b: T) -> T {
     if a <= b {
         a
@@ -237,7 +237,7 @@ pub fn min<T: Scalar + PartialOrd>(a: T, b: T) -> T {
 }
 
 /// `a` where `a >= b`, else `b` (so `b` where one of them is NaN).
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn max<T: Scalar + PartialOrd>(a: T, b: T) -> T {
     if a >= b {
         a
@@ -247,20 +247,20 @@ pub fn max<T: Scalar + PartialOrd>(a: T, b: T) -> T {
 }
 
 /// `|x|`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn abs<T: Ring + PartialOrd>(x: T) -> T {
     x.absolute()
 }
 
 /// `x` to an integer power.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn powi<T: Field>(x: T, n: i32) -> T {
     x.powi(n)
 }
 
 /// The `k`-th derivative of `xⁿ`: `n (n-1) … (n-k+1) xⁿ⁻ᵏ`, and 0 where that product is 0, also at
 /// `x = 0`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn powi_derivative<T: Field>(x: T, n: i32, k: i32) -> T {
     match falling_factorial::<T>(n, k) {
         Some(c) => c.times(x.powi(n.wrapping_sub(k))),
@@ -269,7 +269,7 @@ pub fn powi_derivative<T: Field>(x: T, n: i32, k: i32) -> T {
 }
 
 /// `n (n-1) … (n-k+1)`; `None` where it is 0.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(crate) fn falling_factorial<T: Field>(n: i32, k: i32) -> Option<T> {
     let mut c = T::one();
     for j in 0..k {
@@ -282,61 +282,61 @@ pub(crate) fn falling_factorial<T: Field>(n: i32, k: i32) -> Option<T> {
 }
 
 /// The `k`-th derivative of the digamma function.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn polygamma<T: Real>(k: i32, x: T) -> T {
     T::polygamma(k, x)
 }
 
 /// The real part.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn re<T: Field>(z: T) -> T::Real {
     z.re()
 }
 
 /// The imaginary part.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn im<T: Field>(z: T) -> T::Real {
     z.im()
 }
 
 /// `a + ib`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn complex<T: Real>(a: T, b: T) -> Complex<T> {
     Complex { re: a, im: b }
 }
 
 /// `|z|²`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn abs2<T: Field>(z: T) -> T::Real {
     z.abs2()
 }
 
 /// `|z|`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn norm<T: Field>(z: T) -> T::Real {
     z.norm()
 }
 
 /// The angle of `z`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn arg<T: Field>(z: T) -> T::Real {
     z.arg()
 }
 
 /// The same value; what it says is for the update that adds it ([`update::add_product`]).
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn fused<T>(product: T) -> T {
     product
 }
 
 /// The same value, which counts as a constant for all derivatives.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn stop_gradient<T>(x: T) -> T {
     x
 }
 
 /// A number that carries a derivative; 0 for one that doesn't.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn differentiable<T: Scalar>(t: T) -> T {
     if carries_derivative::<T>() {
         t
@@ -346,13 +346,13 @@ pub fn differentiable<T: Scalar>(t: T) -> T {
 }
 
 /// Whether a value of this type has storage for cotangents.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(crate) const fn carries_derivative<P: Primal>() -> bool {
     std::mem::size_of::<P::Shadow<1>>() > 0
 }
 
 /// `s · c`
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn scale<S: Linear>(s: S, c: S::Over) -> S
 where
     S::Over: Ring,
@@ -361,7 +361,7 @@ where
 }
 
 /// `s · c`, and 0 where `s` is 0 whatever `c` is.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn absorb<S: Linear>(s: S, c: S::Over) -> S
 where
     S::Over: Ring,
@@ -370,13 +370,13 @@ where
 }
 
 /// A real cotangent times a number.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn scale_real<T: Field, const N: usize>(c: <T::Real as Primal>::Shadow<N>, t: T) -> T::Shadow<N> {
     T::scale_real(c, t)
 }
 
 /// The conjugate of a cotangent.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_conj<S: Linear>(s: S) -> S
 where
     S::Over: Ring,
@@ -385,7 +385,7 @@ where
 }
 
 /// The real part of a cotangent.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_re<S: Linear>(s: S) -> S::Part
 where
     S::Over: Field,
@@ -394,7 +394,7 @@ where
 }
 
 /// The imaginary part of a cotangent.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_im<S: Linear>(s: S) -> S::Part
 where
     S::Over: Field,
@@ -403,14 +403,14 @@ where
 }
 
 /// The cotangent as one of a value like `of`, which isn't used otherwise.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_of<T: Ring, const N: usize>(s: T::Shadow<N>, of: T) -> T::Shadow<N> {
     let _ = of;
     s
 }
 
 /// The cotangent with a real part only.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_from_re<S: Linear>(re: S::Part) -> S
 where
     S::Over: Field,
@@ -419,7 +419,7 @@ where
 }
 
 /// The cotangent with an imaginary part only (0 where the variable is real).
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub fn shadow_from_im<S: Linear>(im: S::Part) -> S
 where
     S::Over: Field,
@@ -434,49 +434,49 @@ pub mod update {
     use std::ops::BitXor;
 
     /// `p += e` of numbers, and of arrays of the same shape.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn add_each<P: Linear>(p: &mut P, e: &P) {
         p.accumulate(e);
     }
 
     /// `p -= e` likewise.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn sub_each<P: Linear>(p: &mut P, e: &P) {
         p.deduct(e);
     }
 
     /// That `fields(e)` is written of what has sums.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn has_sums<P: Primal>(_: &P) {
         const { assert!(P::HAS_SUMS, "`fields` of what holds an enum: an enum has no sum") };
     }
 
     /// `p += fields(e)` of structs too, and of cotangents of enums.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn add_fields<P: Primal>(p: &mut P, e: &P) {
         p.add_each(e, false);
     }
 
     /// `p -= fields(e)` likewise.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn sub_fields<P: Primal>(p: &mut P, e: &P) {
         p.add_each(e, true);
     }
 
     /// `p += e`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn add<P: Linear>(p: &mut P, e: P) {
         p.accumulate(&e);
     }
 
     /// `p -= e`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn sub<P: Linear>(p: &mut P, e: P) {
         p.deduct(&e);
     }
 
     /// `p += v·c`, rounded once where [`Linear::accumulate_product`] is.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn add_product<P: Linear>(p: &mut P, v: P, c: P::Over)
     where
         P::Over: Ring,
@@ -485,7 +485,7 @@ pub mod update {
     }
 
     /// `p -= v·c` likewise.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn sub_product<P: Linear>(p: &mut P, v: P, c: P::Over)
     where
         P::Over: Ring,
@@ -494,7 +494,7 @@ pub mod update {
     }
 
     /// `p ^= e`
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn xor<T: Scalar + BitXor<Output = T>>(p: &mut T, e: T) {
         *p = *p ^ e;
     }
