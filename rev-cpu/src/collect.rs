@@ -2,6 +2,7 @@
 //! run the IR.
 
 use std::collections::BTreeSet;
+use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 
 use rev_core::error::Error;
@@ -13,14 +14,48 @@ use rev_core::structure::{Structs, Structure};
 use rev_core::text::parse_module;
 use rev_core::value::{Data, DynArg, Value};
 
-/// A module that a pass makes of a function's, when it is first asked for.
-#[derive(Default)]
-pub struct DerivedModule(OnceLock<Result<Module, Undirected>>);
+/// The module about a function, collected when it is first asked for. It is part of a `static`, which is never dropped: so how it is
+/// made and dropped is compiled here only, not in each crate that has a function.
+pub struct OwnModule(ManuallyDrop<OnceLock<Module>>);
 
-impl DerivedModule {
+impl OwnModule {
     /// Not made yet.
-    pub const fn new() -> DerivedModule {
-        DerivedModule(OnceLock::new())
+    pub const fn new() -> OwnModule {
+        OwnModule(ManuallyDrop::new(OnceLock::new()))
+    }
+
+    /// The module about the function of a unique name, which adds itself and what it calls.
+    pub fn get(&self, entry: &str, collect: fn(&mut Collector)) -> &Module {
+        self.0.get_or_init(|| {
+            let mut collector = Collector::about(entry);
+            collect(&mut collector);
+            collector.finish()
+        })
+    }
+}
+
+/// The module of a function's fused program, if there is one.
+pub struct FusedModule(ManuallyDrop<OnceLock<Option<Module>>>);
+
+impl FusedModule {
+    /// Not made yet.
+    pub const fn new() -> FusedModule {
+        FusedModule(ManuallyDrop::new(OnceLock::new()))
+    }
+
+    /// The module.
+    pub fn get(&self, of: fn() -> &'static Module) -> Option<&Module> {
+        self.0.get_or_init(|| of().fused()).as_ref()
+    }
+}
+
+/// The module of a function's adjoint on numbers.
+pub struct PullbackModule(ManuallyDrop<OnceLock<Result<Module, Undirected>>>);
+
+impl PullbackModule {
+    /// Not made yet.
+    pub const fn new() -> PullbackModule {
+        PullbackModule(ManuallyDrop::new(OnceLock::new()))
     }
 
     /// The module.
@@ -28,8 +63,8 @@ impl DerivedModule {
     /// # Errors
     ///
     /// What the pass says of the function.
-    pub fn get(&self, make: impl FnOnce() -> Result<Module, Undirected>) -> Result<&Module, Error> {
-        self.0.get_or_init(make).as_ref().map_err(|e| e.clone().into())
+    pub fn get(&self, of: fn() -> &'static Module) -> Result<&Module, Error> {
+        self.0.get_or_init(|| of().pullback()).as_ref().map_err(|e| e.clone().into())
     }
 }
 

@@ -79,7 +79,7 @@ impl Cpu {
     }
 
     /// Whether several iterations of a parallel loop run at once on the processor's vectors. They
-    /// do by default, on the best instruction set that the processor has (with debug assertions, AVX2 at best).
+    /// do by default, on the best instruction set that the processor has (without optimisation, AVX2 at best).
     pub fn lanes(mut self, on: bool) -> Cpu {
         self.options.lanes = if on { Lanes::Best } else { Lanes::Off };
         self
@@ -104,7 +104,7 @@ impl Cpu {
         if !runs(level) {
             let reason = match level.available() {
                 true => format!(
-                    "this program has no {level} code (with debug assertions there is none for AVX-512)"
+                    "this program has no {level} code: without optimisation there is none for AVX-512, and for a target that has AVX-512 none for AVX2"
                 ),
                 false => format!("this processor doesn't run {level} code"),
             };

@@ -71,7 +71,7 @@ pub mod __private {
     pub use crate::checks::{
         compare, in_range, number, ranges_meet, same_index, take_shadow, take_value, vacant, Held,
     };
-    pub use crate::collect::{Collector, DerivedModule, FunctionArg};
+    pub use crate::collect::{Collector, FunctionArg, FusedModule, OwnModule, PullbackModule};
     pub use crate::context::{Context, Forgetful, Mode, Restoring, Run, Width};
     pub use crate::contraction;
     pub use crate::dense::{

@@ -68,36 +68,37 @@ macro_rules! branching {
 }
 pub(super) use branching;
 
-/// How a vector is cut into registers of so many lanes.
+/// How a vector is cut into registers of so many lanes. A chunk's number is taken modulo the number of registers: to check it is a
+/// branch at each access, which the compiler takes longer to remove than all else that it does with one.
 macro_rules! cut {
-    ($lanes:literal $f:ident $i:ident; $load:ident $store:ident $load_int:ident $store_int:ident) => {
+    ($lanes:literal $f:ident $i:ident) => {
         type Float = $f;
         type Int = $i;
         const LANES: usize = $lanes;
 
         #[cfg_attr(optimized, inline(always))]
         fn load(&mut self, from: &Vector<$f>, chunk: usize) -> Self::F {
-            assert!(chunk < $crate::lanes::WIDTH / $lanes);
-            // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
-            unsafe { $load(from.0.as_ptr().add(chunk * $lanes).cast()) }
+            // SAFETY: words in the vector, which is aligned to the largest register, and any bits are a value.
+            unsafe { *from.0.as_ptr().cast::<Self::F>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) }
         }
         #[cfg_attr(optimized, inline(always))]
         fn store(&mut self, v: &Self::F, to: &mut Vector<$f>, chunk: usize) {
-            assert!(chunk < $crate::lanes::WIDTH / $lanes);
-            // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
-            unsafe { $store(to.0.as_mut_ptr().add(chunk * $lanes).cast(), *v) }
+            // SAFETY: as above.
+            unsafe {
+                *to.0.as_mut_ptr().cast::<Self::F>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) = *v
+            }
         }
         #[cfg_attr(optimized, inline(always))]
         fn load_int(&mut self, from: &Vector<$i>, chunk: usize) -> Self::I {
-            assert!(chunk < $crate::lanes::WIDTH / $lanes);
-            // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
-            unsafe { $load_int(from.0.as_ptr().add(chunk * $lanes).cast()) }
+            // SAFETY: words in the vector, which is aligned to the largest register, and any bits are a value.
+            unsafe { *from.0.as_ptr().cast::<Self::I>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) }
         }
         #[cfg_attr(optimized, inline(always))]
         fn store_int(&mut self, v: &Self::I, to: &mut Vector<$i>, chunk: usize) {
-            assert!(chunk < $crate::lanes::WIDTH / $lanes);
-            // SAFETY: the token says that the processor has the instruction; the chunk is in the vector.
-            unsafe { $store_int(to.0.as_mut_ptr().add(chunk * $lanes).cast(), *v) }
+            // SAFETY: as above.
+            unsafe {
+                *to.0.as_mut_ptr().cast::<Self::I>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) = *v
+            }
         }
     };
 }

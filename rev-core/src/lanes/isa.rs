@@ -17,9 +17,9 @@ pub trait Isa: Copy + Debug + Send + Sync + 'static {
     /// A bit for each lane that runs.
     const ALL: LaneMask = LaneMask::MAX >> (WIDTH - Self::LANES);
     /// Registers of `f64` and 64-bit integers.
-    type Double: Special + Elementary<Float = f64, Int = i64>;
+    type Double: Special + Elementary<Float = f64, Int = i64> + Copy;
     /// Registers of `f32` and 32-bit integers.
-    type Single: Elementary<Float = f32, Int = i32>;
+    type Single: Elementary<Float = f32, Int = i32> + Copy;
 
     /// The machine of `f64` and 64-bit integers.
     fn double(self) -> Self::Double;

@@ -17,7 +17,7 @@ impl<P: Laned> Debug for Pack<P> {
 impl<P: Laned> Clone for Pack<P> {
     #[cfg_attr(optimized, inline(always))]
     fn clone(&self) -> Self {
-        Pack(self.0.clone())
+        P::cloned(self)
     }
 }
 
@@ -37,6 +37,11 @@ pub trait Laned: Clone {
     /// How it lies in memory.
     const LAYOUT: Layout = Layout::LANES;
 
+    /// A clone, element by element; of numbers, which are copied, the vector at once.
+    #[cfg_attr(optimized, inline(always))]
+    fn cloned(pack: &Pack<Self>) -> Pack<Self> {
+        Pack(pack.0.clone())
+    }
     /// The same value in every lane.
     fn splat(v: Self) -> Pack<Self>;
     /// The value in lane `k`, which is less than [`WIDTH`](super::WIDTH).

@@ -7,8 +7,9 @@ use crate::math::Native;
 /// Vector registers of floats and of integers of the same width.
 ///
 /// A [`Vector`] is [`WIDTH`](super::WIDTH) / [`LANES`](Registers::LANES) registers; a chunk's number is
-/// always less than that.
-pub trait Registers: Machine {
+/// always less than that. Registers are copied and never dropped: where the compiler didn't know, each function of lanes
+/// would have code for a panic between any two instructions.
+pub trait Registers: Machine<F: Copy, I: Copy, M: Copy> {
     /// What one lane of a float register holds.
     type Float: Copy;
     /// What one lane of an integer register holds.

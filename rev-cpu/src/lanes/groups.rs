@@ -1,9 +1,9 @@
 //! A loop's values in groups of one for each lane, and the code that runs them on the instruction set
 //! at hand.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(avx2)]
 use rev_core::lanes::Avx2;
-#[cfg(all(target_arch = "x86_64", optimized))]
+#[cfg(avx512)]
 use rev_core::lanes::Avx512;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use rev_core::lanes::Isa;
@@ -118,12 +118,13 @@ impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES>
     }
 }
 
-/// Whether this program has code for an instruction set, and the processor too. With debug assertions loops are compiled for
-/// one set of an architecture only: with AVX-512 too, tests that consist of loops took up to twice as long to compile.
+/// Whether this program has code for an instruction set (`build.rs` says for which), and the processor too. Without optimisation
+/// loops are compiled for one set of an architecture only: with AVX-512 too, tests that consist of loops took up to twice as long to
+/// compile.
 pub fn runs(level: Level) -> bool {
     let compiled = match level {
-        Level::Avx512 => cfg!(all(target_arch = "x86_64", optimized)),
-        Level::Avx2 => cfg!(target_arch = "x86_64"),
+        Level::Avx512 => cfg!(avx512),
+        Level::Avx2 => cfg!(avx2),
         Level::Neon => cfg!(target_arch = "aarch64"),
         Level::Portable => !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")),
     };
@@ -160,11 +161,11 @@ macro_rules! with {
         }
     )*};
 }
-#[cfg(all(target_arch = "x86_64", optimized))]
+#[cfg(avx512)]
 with! {
     avx512 run_avx512 Avx512;
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(avx2)]
 with! {
     avx2 run_avx2 Avx2;
 }
@@ -204,7 +205,7 @@ pub fn portable<V: Visits, const LANES: usize>(
 /// `vectorize!(groups, |s, groups| body)`: the value of the body, a `Result<(), _>`, compiled for each
 /// instruction set that [`runs`] says, and run for that of the groups, with its token as `s`; `Ok(())` where
 /// there is no group.
-#[cfg(all(target_arch = "x86_64", optimized))]
+#[cfg(all(avx512, avx2))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {
@@ -212,7 +213,15 @@ macro_rules! __vectorize {
 }
 
 /// As above.
-#[cfg(all(target_arch = "x86_64", not(optimized)))]
+#[cfg(all(avx512, not(avx2)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __vectorize {
+    ($($given:tt)*) => { $crate::__vectorize_for!([avx512 run_avx512] $($given)*) };
+}
+
+/// As above.
+#[cfg(all(avx2, not(avx512)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __vectorize {

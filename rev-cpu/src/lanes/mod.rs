@@ -38,9 +38,9 @@ mod x86;
 pub use crate::__vectorize as vectorize;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use groups::portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(avx2)]
 pub use groups::{avx2, run_avx2};
-#[cfg(all(target_arch = "x86_64", optimized))]
+#[cfg(avx512)]
 pub use groups::{avx512, run_avx512};
 pub use groups::{best, fusing, have_sides, runs, split, Groups, MOST_SIDES};
 #[cfg(target_arch = "aarch64")]

@@ -6,14 +6,14 @@ use crate::lanes::Vector;
 /// vectors in memory; only scalars have more.
 macro_rules! chunks {
     ($s:ident $registers:ident, $chunk:ident => $body:block) => {{
-        if $s::LANES / <$s::$registers as $crate::lanes::Registers>::LANES > 8 {
+        if const { $s::LANES / <$s::$registers as $crate::lanes::Registers>::LANES > 8 } {
             for $chunk in 0..$s::LANES / <$s::$registers as $crate::lanes::Registers>::LANES $body
         } else {
             chunks!(@each $s $registers, $chunk => $body; 0 1 2 3 4 5 6 7)
         }
     }};
     (@each $s:ident $registers:ident, $chunk:ident => $body:block; $($k:literal)*) => {{
-        $(if $s::LANES / <$s::$registers as $crate::lanes::Registers>::LANES > $k {
+        $(if const { $s::LANES / <$s::$registers as $crate::lanes::Registers>::LANES > $k } {
             let $chunk = $k as usize;
             $body
         })*

@@ -17,14 +17,14 @@ macro_rules! in_registers {
         #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $first: Pack<$t>, $($arg: Pack<$t>),*) -> Pack<$t> {
             let $m = &mut s.$machine();
-            let mut result = $first.0;
+            let mut result = $first;
             chunks!(S $registers, chunk => {
                 let $first = &$m.load(&$first.0, chunk);
                 $(let $arg = &$m.load(&$arg.0, chunk);)*
                 let value = $value;
-                $m.store(&value, &mut result, chunk);
+                $m.store(&value, &mut result.0, chunk);
             });
-            Pack(result)
+            result
         }
     )*};
 }
@@ -66,6 +66,10 @@ macro_rules! floats {
             const LAYOUT: Layout = unsafe { Layout::words(std::mem::size_of::<$t>()) };
 
             #[cfg_attr(optimized, inline(always))]
+            fn cloned(pack: &Pack<$t>) -> Pack<$t> {
+                *pack
+            }
+            #[cfg_attr(optimized, inline(always))]
             fn splat(v: $t) -> Pack<$t> {
                 Pack(Vector::splat(v))
             }
@@ -98,14 +102,14 @@ macro_rules! floats {
             #[cfg_attr(optimized, inline(always))]
             fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
                 let m = &mut s.$machine();
-                let mut result = b.0;
+                let mut result = b;
                 chunks!(S $registers, chunk => {
                     let (a, b) = (m.load(&a.0, chunk), m.load(&b.0, chunk));
                     let here = m.mask(mask, chunk);
                     let value = m.select(&here, &a, &b);
-                    m.store(&value, &mut result, chunk);
+                    m.store(&value, &mut result.0, chunk);
                 });
-                Pack(result)
+                result
             }
         }
 

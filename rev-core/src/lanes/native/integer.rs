@@ -88,6 +88,10 @@ macro_rules! integers {
             const LAYOUT: Layout = unsafe { Layout::words(std::mem::size_of::<$t>()) };
 
             #[cfg_attr(optimized, inline(always))]
+            fn cloned(pack: &Pack<$t>) -> Pack<$t> {
+                *pack
+            }
+            #[cfg_attr(optimized, inline(always))]
             fn splat(v: $t) -> Pack<$t> {
                 Pack(Vector::splat(v))
             }

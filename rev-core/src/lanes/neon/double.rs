@@ -103,7 +103,7 @@ impl Machine for Double128 {
 }
 
 impl Registers for Double128 {
-    cut!(2 f64 i64; vld1q_f64 vst1q_f64 vld1q_s64 vst1q_s64);
+    cut!(2 f64 i64);
     by_intrinsic! {
         floor(a: F) -> F = vrndmq_f64;
         ceil(a: F) -> F = vrndpq_f64;

@@ -100,7 +100,7 @@ impl Machine for Single128 {
 }
 
 impl Registers for Single128 {
-    cut!(4 f32 i32; vld1q_f32 vst1q_f32 vld1q_s32 vst1q_s32);
+    cut!(4 f32 i32);
     by_intrinsic! {
         floor(a: F) -> F = vrndmq_f32;
         ceil(a: F) -> F = vrndpq_f32;

@@ -95,7 +95,7 @@ impl Machine for Double256 {
 }
 
 impl Registers for Double256 {
-    cut!(4 f64 i64; _mm256_load_pd _mm256_store_pd _mm256_load_si256 _mm256_store_si256);
+    cut!(4 f64 i64);
     by_intrinsic! {
         floor(a: F) -> F = _mm256_floor_pd;
         ceil(a: F) -> F = _mm256_ceil_pd;
@@ -199,7 +199,7 @@ impl Machine for Single256 {
 }
 
 impl Registers for Single256 {
-    cut!(8 f32 i32; _mm256_load_ps _mm256_store_ps _mm256_load_si256 _mm256_store_si256);
+    cut!(8 f32 i32);
     by_intrinsic! {
         floor(a: F) -> F = _mm256_floor_ps;
         ceil(a: F) -> F = _mm256_ceil_ps;

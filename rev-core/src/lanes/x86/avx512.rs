@@ -84,7 +84,7 @@ impl Machine for Double512 {
 }
 
 impl Registers for Double512 {
-    cut!(8 f64 i64; _mm512_load_pd _mm512_store_pd _mm512_load_si512 _mm512_store_si512);
+    cut!(8 f64 i64);
     by_intrinsic! {
         floor(a: F) -> F = _mm512_roundscale_pd::<DOWN>;
         ceil(a: F) -> F = _mm512_roundscale_pd::<UP>;
@@ -183,7 +183,7 @@ impl Machine for Single512 {
 }
 
 impl Registers for Single512 {
-    cut!(16 f32 i32; _mm512_load_ps _mm512_store_ps _mm512_load_si512 _mm512_store_si512);
+    cut!(16 f32 i32);
     by_intrinsic! {
         floor(a: F) -> F = _mm512_roundscale_ps::<DOWN>;
         ceil(a: F) -> F = _mm512_roundscale_ps::<UP>;

@@ -132,8 +132,8 @@ pub fn in_place(pair: &Pair) -> TokenStream {
         quote! {
             #[doc(hidden)]
             pub fn __pullback_module() -> ::core::result::Result<&'static #p::ir::Module, #p::Error> {
-                static MODULE: #p::DerivedModule = #p::DerivedModule::new();
-                MODULE.get(|| Self::__module().pullback())
+                static MODULE: #p::PullbackModule = #p::PullbackModule::new();
+                MODULE.get(Self::__module)
             }
         }
     });

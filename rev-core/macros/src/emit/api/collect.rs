@@ -24,20 +24,15 @@ pub fn functions(entry: &Entry) -> TokenStream {
 
         #[doc(hidden)]
         pub fn __module() -> &'static #p::ir::Module {
-            static MODULE: ::std::sync::OnceLock<#p::ir::Module> = ::std::sync::OnceLock::new();
-            MODULE.get_or_init(|| {
-                let mut __c = #p::Collector::about(Self {}.__name());
-                Self {}.__collect(&mut __c);
-                __c.finish()
-            })
+            static MODULE: #p::OwnModule = #p::OwnModule::new();
+            MODULE.get(Self {}.__name(), |__c| Self {}.__collect(__c))
         }
 
         // the module of the fused program, for devices that run the IR
         #[doc(hidden)]
         pub fn __fused_module() -> ::core::option::Option<&'static #p::ir::Module> {
-            static MODULE: ::std::sync::OnceLock<::core::option::Option<#p::ir::Module>> =
-                ::std::sync::OnceLock::new();
-            MODULE.get_or_init(|| Self::__module().fused()).as_ref()
+            static MODULE: #p::FusedModule = #p::FusedModule::new();
+            MODULE.get(Self::__module)
         }
     }
 }
