@@ -16,6 +16,7 @@ use rev_core::value::{Data, DynArg, Value};
 
 /// The module about a function, collected when it is first asked for. It is part of a `static`, which is never dropped: so how it is
 /// made and dropped is compiled here only, not in each crate that has a function.
+#[derive(Default)]
 pub struct OwnModule(ManuallyDrop<OnceLock<Module>>);
 
 impl OwnModule {
@@ -35,6 +36,7 @@ impl OwnModule {
 }
 
 /// The module of a function's fused program, if there is one.
+#[derive(Default)]
 pub struct FusedModule(ManuallyDrop<OnceLock<Option<Module>>>);
 
 impl FusedModule {
@@ -50,6 +52,7 @@ impl FusedModule {
 }
 
 /// The module of a function's adjoint on numbers.
+#[derive(Default)]
 pub struct PullbackModule(ManuallyDrop<OnceLock<Result<Module, Undirected>>>);
 
 impl PullbackModule {

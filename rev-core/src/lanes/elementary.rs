@@ -88,7 +88,7 @@ impl Special for Native<f64> {
 /// So many results of a function, compiled for the instructions of a machine, for one register after the other.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! compiled {
-    ($features:literal $machine:ident $t:ident $results:literal; $self:ident $count:ident $m:ident $(, $number:ident: $n:ty)*; $($arg:ident: $load:ident $of:ty),* => $values:expr) => {{
+    ($features:literal $machine:ident $t:ident $results:literal; $self:ident $count:ident $m:ident $(, $number:ident: $n:ty)*; $($arg:ident: $at:ident $of:ty),* => $values:expr) => {{
         // with the number of registers known, the compiler computes them side by side
         macro_rules! apart {
             ($lanes:expr) => {{
@@ -97,9 +97,9 @@ macro_rules! compiled {
                     let $m = &mut machine;
                     let mut results = [Vector([0.0; WIDTH]); $results];
                     for chunk in 0..$lanes / $machine::LANES {
-                        $(let $arg = &$m.$load($arg, chunk);)*
+                        $(let $arg = $m.$at($arg, chunk);)*
                         let values = $values;
-                        values.iter().zip(&mut results).for_each(|(value, result)| $m.store(value, result, chunk));
+                        values.iter().zip(&mut results).for_each(|(value, result)| *$m.at_mut(result, chunk) = *value);
                     }
                     results
                 }
@@ -116,11 +116,11 @@ macro_rules! compiled {
 /// A method with one such result.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! method {
-    ($features:literal $machine:ident $t:ident; $name:ident($m:ident $(, $number:ident: $n:ty)*)($($arg:ident: $load:ident $of:ty),*) => $value:expr) => {
+    ($features:literal $machine:ident $t:ident; $name:ident($m:ident $(, $number:ident: $n:ty)*)($($arg:ident: $at:ident $of:ty),*) => $value:expr) => {
         #[cfg_attr(optimized, inline(always))]
         fn $name(self, count: usize $(, $number: $n)* $(, $arg: &Vector<$of>)*) -> Vector<$t> {
             let [result] = compiled! {
-                $features $machine $t 1; self count $m $(, $number: $n)*; $($arg: $load $of),* => [$value]
+                $features $machine $t 1; self count $m $(, $number: $n)*; $($arg: $at $of),* => [$value]
             };
             result
         }
@@ -130,11 +130,11 @@ macro_rules! method {
 macro_rules! by_registers {
     ($features:literal $machine:ident $t:ident $(($variant:ident $name:ident($($arg:ident)*) $doc:literal $($row:tt)*))*) => {
         impl Elementary for $machine {
-            $(method! { $features $machine $t; $name(m)($($arg: load $t),*) => math::$name(m, $($arg),*) })*
+            $(method! { $features $machine $t; $name(m)($($arg: at $t),*) => math::$name(m, $($arg),*) })*
             #[cfg_attr(optimized, inline(always))]
             fn sin_cos(self, count: usize, x: &Vector<$t>) -> (Vector<$t>, Vector<$t>) {
                 let [sine, cosine] = compiled! {
-                    $features $machine $t 2; self count m; x: load $t => {
+                    $features $machine $t 2; self count m; x: at $t => {
                         let (sine, cosine) = math::sin_cos(m, x);
                         [sine, cosine]
                     }
@@ -153,9 +153,9 @@ macro_rules! on_registers {
         elementary_table!(by_registers, $features $single f32);
 
         impl Special for $double {
-            method! { $features $double f64; powi(m)(x: load f64, n: load_int i64) => math::powi(m, x, n) }
-            method! { $features $double f64; ln_gamma(m)(x: load f64) => math::ln_gamma(m, x) }
-            method! { $features $double f64; polygamma(m, order: i32)(x: load f64) => math::polygamma(m, order, x) }
+            method! { $features $double f64; powi(m)(x: at f64, n: int_at i64) => math::powi(m, x, n) }
+            method! { $features $double f64; ln_gamma(m)(x: at f64) => math::ln_gamma(m, x) }
+            method! { $features $double f64; polygamma(m, order: i32)(x: at f64) => math::polygamma(m, order, x) }
         }
     };
 }

@@ -77,27 +77,27 @@ macro_rules! cut {
         const LANES: usize = $lanes;
 
         #[cfg_attr(optimized, inline(always))]
-        fn load(&mut self, from: &Vector<$f>, chunk: usize) -> Self::F {
+        fn at<'v>(&mut self, of: &'v Vector<$f>, chunk: usize) -> &'v Self::F {
             // SAFETY: words in the vector, which is aligned to the largest register, and any bits are a value.
-            unsafe { *from.0.as_ptr().cast::<Self::F>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) }
+            unsafe { &*of.0.as_ptr().cast::<Self::F>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) }
         }
         #[cfg_attr(optimized, inline(always))]
-        fn store(&mut self, v: &Self::F, to: &mut Vector<$f>, chunk: usize) {
+        fn at_mut<'v>(&mut self, of: &'v mut Vector<$f>, chunk: usize) -> &'v mut Self::F {
             // SAFETY: as above.
             unsafe {
-                *to.0.as_mut_ptr().cast::<Self::F>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) = *v
+                &mut *of.0.as_mut_ptr().cast::<Self::F>().add(chunk % const { $crate::lanes::WIDTH / $lanes })
             }
         }
         #[cfg_attr(optimized, inline(always))]
-        fn load_int(&mut self, from: &Vector<$i>, chunk: usize) -> Self::I {
-            // SAFETY: words in the vector, which is aligned to the largest register, and any bits are a value.
-            unsafe { *from.0.as_ptr().cast::<Self::I>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) }
+        fn int_at<'v>(&mut self, of: &'v Vector<$i>, chunk: usize) -> &'v Self::I {
+            // SAFETY: as above.
+            unsafe { &*of.0.as_ptr().cast::<Self::I>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) }
         }
         #[cfg_attr(optimized, inline(always))]
-        fn store_int(&mut self, v: &Self::I, to: &mut Vector<$i>, chunk: usize) {
+        fn int_at_mut<'v>(&mut self, of: &'v mut Vector<$i>, chunk: usize) -> &'v mut Self::I {
             // SAFETY: as above.
             unsafe {
-                *to.0.as_mut_ptr().cast::<Self::I>().add(chunk % const { $crate::lanes::WIDTH / $lanes }) = *v
+                &mut *of.0.as_mut_ptr().cast::<Self::I>().add(chunk % const { $crate::lanes::WIDTH / $lanes })
             }
         }
     };
@@ -117,11 +117,11 @@ pub(super) fn folded<R: Registers>(m: &mut R, count: usize, v: &Vector<R::Float>
     }
     macro_rules! at {
         ($a:literal $b:literal) => {
-            sum!(m.load(v, $a), m.load(v, $b))
+            sum!(*m.at(v, $a), *m.at(v, $b))
         };
     }
     match count / R::LANES {
-        1 => m.load(v, 0),
+        1 => *m.at(v, 0),
         2 => at!(0 1),
         4 => sum!(at!(0 2), at!(1 3)),
         8 => sum!(sum!(at!(0 4), at!(2 6)), sum!(at!(1 5), at!(3 7))),
@@ -140,10 +140,10 @@ pub(super) fn folded_product<R: Registers>(
     a: &Vector<R::Float>,
     b: &Vector<R::Float>,
 ) -> R::F {
-    let (x, y) = (m.load(a, 0), m.load(b, 0));
+    let (x, y) = (*m.at(a, 0), *m.at(b, 0));
     let mut sum = m.mul(&x, &y);
     for chunk in 1..count / R::LANES {
-        let (x, y) = (m.load(a, chunk), m.load(b, chunk));
+        let (x, y) = (*m.at(a, chunk), *m.at(b, chunk));
         sum = m.fma(&x, &y, &sum);
     }
     sum

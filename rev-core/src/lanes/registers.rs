@@ -18,13 +18,13 @@ pub trait Registers: Machine<F: Copy, I: Copy, M: Copy> {
     const LANES: usize;
 
     /// A register of a vector.
-    fn load(&mut self, from: &Vector<Self::Float>, chunk: usize) -> Self::F;
-    /// Puts a register into a vector.
-    fn store(&mut self, v: &Self::F, to: &mut Vector<Self::Float>, chunk: usize);
+    fn at<'v>(&mut self, of: &'v Vector<Self::Float>, chunk: usize) -> &'v Self::F;
+    /// The same, to be written.
+    fn at_mut<'v>(&mut self, of: &'v mut Vector<Self::Float>, chunk: usize) -> &'v mut Self::F;
     /// A register of a vector of integers.
-    fn load_int(&mut self, from: &Vector<Self::Int>, chunk: usize) -> Self::I;
-    /// Puts a register into a vector of integers.
-    fn store_int(&mut self, v: &Self::I, to: &mut Vector<Self::Int>, chunk: usize);
+    fn int_at<'v>(&mut self, of: &'v Vector<Self::Int>, chunk: usize) -> &'v Self::I;
+    /// The same, to be written.
+    fn int_at_mut<'v>(&mut self, of: &'v mut Vector<Self::Int>, chunk: usize) -> &'v mut Self::I;
     /// The truth values of a chunk, from the bits of all lanes.
     fn mask(&mut self, bits: LaneMask, chunk: usize) -> Self::M;
     /// The truth values of a chunk as bits, at the places of its lanes.
@@ -51,20 +51,20 @@ macro_rules! scalars {
             const LANES: usize = 1;
 
             #[cfg_attr(optimized, inline(always))]
-            fn load(&mut self, from: &Vector<$f>, chunk: usize) -> $f {
-                from.0[chunk]
+            fn at<'v>(&mut self, of: &'v Vector<$f>, chunk: usize) -> &'v $f {
+                &of.0[chunk]
             }
             #[cfg_attr(optimized, inline(always))]
-            fn store(&mut self, v: &$f, to: &mut Vector<$f>, chunk: usize) {
-                to.0[chunk] = *v;
+            fn at_mut<'v>(&mut self, of: &'v mut Vector<$f>, chunk: usize) -> &'v mut $f {
+                &mut of.0[chunk]
             }
             #[cfg_attr(optimized, inline(always))]
-            fn load_int(&mut self, from: &Vector<$i>, chunk: usize) -> $i {
-                from.0[chunk]
+            fn int_at<'v>(&mut self, of: &'v Vector<$i>, chunk: usize) -> &'v $i {
+                &of.0[chunk]
             }
             #[cfg_attr(optimized, inline(always))]
-            fn store_int(&mut self, v: &$i, to: &mut Vector<$i>, chunk: usize) {
-                to.0[chunk] = *v;
+            fn int_at_mut<'v>(&mut self, of: &'v mut Vector<$i>, chunk: usize) -> &'v mut $i {
+                &mut of.0[chunk]
             }
             #[cfg_attr(optimized, inline(always))]
             fn mask(&mut self, bits: LaneMask, chunk: usize) -> bool {

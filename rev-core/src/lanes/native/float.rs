@@ -19,10 +19,10 @@ macro_rules! in_registers {
             let $m = &mut s.$machine();
             let mut result = $first;
             chunks!(S $registers, chunk => {
-                let $first = &$m.load(&$first.0, chunk);
-                $(let $arg = &$m.load(&$arg.0, chunk);)*
+                let $first = $m.at(&$first.0, chunk);
+                $(let $arg = $m.at(&$arg.0, chunk);)*
                 let value = $value;
-                $m.store(&value, &mut result.0, chunk);
+                *$m.at_mut(&mut result.0, chunk) = value;
             });
             result
         }
@@ -47,8 +47,8 @@ macro_rules! comparisons {
             let $m = &mut s.$machine();
             let mut bits = 0;
             chunks!(S $registers, chunk => {
-                let $a = &$m.load(&$a.0, chunk);
-                let $b = &$m.load(&$b.0, chunk);
+                let $a = $m.at(&$a.0, chunk);
+                let $b = $m.at(&$b.0, chunk);
                 let value = $value;
                 bits |= $m.bits(&value, chunk);
             });
@@ -104,10 +104,10 @@ macro_rules! floats {
                 let m = &mut s.$machine();
                 let mut result = b;
                 chunks!(S $registers, chunk => {
-                    let (a, b) = (m.load(&a.0, chunk), m.load(&b.0, chunk));
+                    let (a, b) = (m.at(&a.0, chunk), m.at(&b.0, chunk));
                     let here = m.mask(mask, chunk);
-                    let value = m.select(&here, &a, &b);
-                    m.store(&value, &mut result.0, chunk);
+                    let value = m.select(&here, a, b);
+                    *m.at_mut(&mut result.0, chunk) = value;
                 });
                 result
             }

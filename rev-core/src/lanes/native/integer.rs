@@ -18,10 +18,10 @@ macro_rules! in_registers {
             let $m = &mut s.$machine();
             let mut result = *view::<$t, $lane>(&$first.0);
             chunks!(S $registers, chunk => {
-                let $first = &$m.load_int(view(&$first.0), chunk);
-                $(let $arg = &$m.load_int(view(&$arg.0), chunk);)*
+                let $first = $m.int_at(view(&$first.0), chunk);
+                $(let $arg = $m.int_at(view(&$arg.0), chunk);)*
                 let value = $value;
-                $m.store_int(&value, &mut result, chunk);
+                *$m.int_at_mut(&mut result, chunk) = value;
             });
             Pack(*view(&result))
         }
@@ -36,8 +36,8 @@ macro_rules! comparisons {
             let $m = &mut s.$machine();
             let mut bits = 0;
             chunks!(S $registers, chunk => {
-                let $a = &$m.load_int(view(&$a.0), chunk);
-                let $b = &$m.load_int(view(&$b.0), chunk);
+                let $a = $m.int_at(view(&$a.0), chunk);
+                let $b = $m.int_at(view(&$b.0), chunk);
                 let value = $value;
                 bits |= $m.bits(&value, chunk);
             });
@@ -108,10 +108,10 @@ macro_rules! integers {
                 let m = &mut s.$machine();
                 let mut result = *view::<$t, $lane>(&b.0);
                 chunks!(S $registers, chunk => {
-                    let (a, b) = (m.load_int(view(&a.0), chunk), m.load_int(view(&b.0), chunk));
+                    let (a, b) = (m.int_at(view(&a.0), chunk), m.int_at(view(&b.0), chunk));
                     let here = m.mask(mask, chunk);
-                    let value = m.select_int(&here, &a, &b);
-                    m.store_int(&value, &mut result, chunk);
+                    let value = m.select_int(&here, a, b);
+                    *m.int_at_mut(&mut result, chunk) = value;
                 });
                 Pack(*view(&result))
             }
@@ -183,12 +183,12 @@ macro_rules! integers {
                 let counts = integers!(@counts $width s n);
                 let mut result = *view::<$t, $lane>(&a.0);
                 chunks!(S $registers, chunk => {
-                    let (a, n) = (m.load_int(view(&a.0), chunk), m.load_int(&counts, chunk));
-                    let (inside, n) = in_range(m, &n);
-                    let shifted = m.shl_by(&a, &n);
+                    let (a, n) = (m.int_at(view(&a.0), chunk), m.int_at(&counts, chunk));
+                    let (inside, n) = in_range(m, n);
+                    let shifted = m.shl_by(a, &n);
                     let zero = m.int(0);
                     let value = m.select_int(&inside, &shifted, &zero);
-                    m.store_int(&value, &mut result, chunk);
+                    *m.int_at_mut(&mut result, chunk) = value;
                 });
                 Pack(*view(&result))
             }
@@ -198,12 +198,12 @@ macro_rules! integers {
                 let counts = integers!(@counts $width s n);
                 let mut result = *view::<$t, $lane>(&a.0);
                 chunks!(S $registers, chunk => {
-                    let (a, n) = (m.load_int(view(&a.0), chunk), m.load_int(&counts, chunk));
-                    let (inside, n) = in_range(m, &n);
-                    let shifted = if $signed { shift_signed(m, &a, &n) } else { m.shr_by(&a, &n) };
-                    let out = if $signed { m.sar(&a, $lane::BITS - 1) } else { m.int(0) };
+                    let (a, n) = (m.int_at(view(&a.0), chunk), m.int_at(&counts, chunk));
+                    let (inside, n) = in_range(m, n);
+                    let shifted = if $signed { shift_signed(m, a, &n) } else { m.shr_by(a, &n) };
+                    let out = if $signed { m.sar(a, $lane::BITS - 1) } else { m.int(0) };
                     let value = m.select_int(&inside, &shifted, &out);
-                    m.store_int(&value, &mut result, chunk);
+                    *m.int_at_mut(&mut result, chunk) = value;
                 });
                 Pack(*view(&result))
             }
