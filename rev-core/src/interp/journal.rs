@@ -13,15 +13,17 @@ pub(super) enum Change {
 }
 
 impl Memory {
-    /// Starts to remember changes, or goes on doing so; how many there are so far.
-    pub fn remember(&mut self) -> usize {
-        self.journal.get_or_insert_default().len()
+    /// Goes on to remember changes, of which there are so many so far, or starts to, which is `None`.
+    pub fn remember(&mut self) -> Option<usize> {
+        let before = self.journal.as_ref().map(Vec::len);
+        self.journal.get_or_insert_default();
+        before
     }
 
-    /// Takes back all changes but the first so many, and forgets them. Nothing is remembered any more after the first.
-    pub fn take_back(&mut self, but: usize) {
+    /// Takes back the changes since [`Memory::remember`] gave this, and forgets them. Nothing is remembered any more where it started then.
+    pub fn take_back(&mut self, before: Option<usize>) {
         let mut journal = self.journal.take().unwrap_or_default();
-        while journal.len() > but {
+        while journal.len() > before.unwrap_or(0) {
             match journal.pop() {
                 Some(Change::Written(at, data)) => self.write(&at, data),
                 Some(Change::Allocated(id)) => drop(self.release(id)),
@@ -29,7 +31,7 @@ impl Memory {
                 None => break,
             }
         }
-        self.journal = (but > 0).then_some(journal);
+        self.journal = before.map(|_| journal);
     }
 
     /// Remembers a change.

@@ -37,7 +37,8 @@ pub trait Laned: Clone {
     /// How it lies in memory.
     const LAYOUT: Layout = Layout::LANES;
 
-    /// A clone, element by element; of numbers, which are copied, the vector at once.
+    /// A clone, element by element; of numbers, which are copied, the vector at once, and of several packs each. It is inlined where
+    /// a clone of the standard library is a call, for each element, of code that isn't compiled for the instruction set.
     #[cfg_attr(optimized, inline(always))]
     fn cloned(pack: &Pack<Self>) -> Pack<Self> {
         Pack(pack.0.clone())

@@ -33,6 +33,10 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
     const LAYOUT: Layout = P::LAYOUT;
 
     #[cfg_attr(optimized, inline(always))]
+    fn cloned(pack: &Pack<Self>) -> Pack<Self> {
+        Pack(std::array::from_fn(|k| P::cloned(&pack.0[k])))
+    }
+    #[cfg_attr(optimized, inline(always))]
     fn splat(v: Self) -> Pack<Self> {
         Pack(parts(v))
     }
@@ -99,6 +103,10 @@ impl<T: Real, const N: usize> Laned for Batch<T, N> {
     type Rows = LaneByLane;
     const LAYOUT: Layout = T::LAYOUT;
 
+    #[cfg_attr(optimized, inline(always))]
+    fn cloned(pack: &Pack<Self>) -> Pack<Self> {
+        Pack(std::array::from_fn(|k| T::cloned(&pack.0[k])))
+    }
     #[cfg_attr(optimized, inline(always))]
     fn splat(v: Self) -> Pack<Self> {
         Pack(parts(v.0))
