@@ -135,6 +135,26 @@ fn a_value_that_changes_is_computed_again() {
 }
 
 #[test]
+fn an_element_is_read_once() {
+    let source = "fn f(y: &mut f64, z: &mut [f64], x: [f64], at: [usize]) {
+        for i in 0..len(x) { z[i] += x[at[i]] * x[at[i]]; y += x[at[i]] * z[i] }
+    }";
+    let (x, at) = (vec![0.3, 1.7], vec![1usize, 0]);
+    let text = shared(source, &[&0.2, &vec![0.5, 0.25], &x, &at]);
+    // not the index, which analyses of the loop look for
+    assert_eq!((text.matches("x[at[i]]").count(), text.matches("at[i]").count()), (1, 1), "{text}");
+    // what is written is read again
+    assert_eq!(text.matches("* z[i]").count(), 1, "{text}");
+    let source = "fn f(y: &mut f64, z: &mut [f64]) { y += z[0] * z[0]; z[0] += 1.0; y += z[0] }";
+    let text = shared(source, &[&0.2, &vec![0.5]]);
+    assert_eq!(text.matches("z[0]").count(), 4, "{text}");
+    // nor is one read that wasn't
+    let source = "fn f(y: &mut f64, a: f64, x: [f64]) { if a > 1.0 { y += x[7] }; if a > 2.0 { y += x[7] } }";
+    let text = shared(source, &[&0.2, &0.1, &vec![0.5]]);
+    assert_eq!(text.matches("x[7]").count(), 2, "{text}");
+}
+
+#[test]
 fn nothing_is_computed_that_was_not_before() {
     // in neither branch, in a loop without iterations, on the right of `&&`
     let text = shared(

@@ -1,4 +1,4 @@
-//! Sharing: a function of values that don't change is computed once.
+//! Sharing: a function of values that don't change is computed once, and an element that doesn't change is read once.
 //!
 //! Derivatives repeat what their functions computed: that of `sin x` is `cos x`, that of `√x` has `√x` in it, a
 //! quotient's the reciprocal of its divisor. In a program that is only run forward each of these gets a name of
@@ -8,6 +8,9 @@
 //! nothing is computed that wasn't before. Arguments are compared as they are written, so that an element which two
 //! names stand for counts as two. The sine and the cosine of a number count as one, which has one
 //! reduction of the argument for both; their names are bound one right after the other, for backends to see.
+//!
+//! What is read of an array that isn't written is shared like a function, since nothing tells rustc that what is written in
+//! between is another array: it would read the element again, and compute again what it computed from it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -182,7 +185,7 @@ impl<'f> Search<'f> {
         let at = self.roles.len();
         self.roles.push(Role::Other);
         let value = self.values.get(&std::ptr::from_ref(e)).copied().flatten();
-        let Some(value) = value.filter(|_| is_worth_sharing(e)) else { return self.children(e, surely) };
+        let Some(value) = value.filter(|_| is_worth_sharing(self.function, e)) else { return self.children(e, surely) };
         let class = self.class(e, value);
         if let Some(&known) = self.available.get(&class) {
             let before = self.before(self.found[known].before);
@@ -412,6 +415,7 @@ impl Naming<'_> {
         for expr in exprs {
             let name = match &expr.kind {
                 ExprKind::Func(func, _) => format!("__{}", func.name()),
+                ExprKind::Read(place) => format!("__{}", self.function.var(place.var).name),
                 _ => "__value".to_string(),
             };
             let var = Var { name, ty: ty.clone(), kind: VarKind::Binding, span: Span::NONE };
@@ -457,13 +461,23 @@ fn number_type(function: &Function, expr: &Expr) -> Option<Type> {
     matches!(part, Type::Scalar(_) | Type::Generic(_)).then_some(ty)
 }
 
-/// Whether a function takes longer than reading its value.
-fn is_worth_sharing(expr: &Expr) -> bool {
+/// Whether an expression takes longer than reading its value.
+fn is_worth_sharing(function: &Function, expr: &Expr) -> bool {
     use Func::*;
-    let ExprKind::Func(func, _) = &expr.kind else { return matches!(expr.kind, ExprKind::Pure(..)) };
+    let ExprKind::Func(func, _) = &expr.kind else {
+        return matches!(expr.kind, ExprKind::Pure(..)) || is_element(function, expr);
+    };
     func.is_elementary()
         || matches!(
             func,
             Div | Sqrt | Recip | Powi | PowiDerivative | LnGamma | Polygamma | Norm | Arg | ArgGradient
         )
+}
+
+/// Whether an expression reads an element that carries a derivative. Others may be indices, which stay as they are written for the
+/// analyses of a loop.
+fn is_element(function: &Function, expr: &Expr) -> bool {
+    let ExprKind::Read(place) = &expr.kind else { return false };
+    place.path.iter().any(|step| matches!(step, Step::Index(_)))
+        && !type_of(function, expr).is_inactive(&function.generics)
 }
