@@ -1,9 +1,10 @@
 //! What the gradient functions of emitted code share.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::BitOr;
 
-use ndarray::{Array, ArrayView, Dimension};
+use ndarray::{Array, ArrayView, CowArray, Dimension};
 use rev_core::error::Error;
 use rev_core::scalar::{Linear, Num, Primal};
 use rev_core::value::{DynArg, Shapes};
@@ -226,27 +227,34 @@ pub fn zero_array_like<E: Primal, D: Dimension>(of: ArrayView<'_, E, D>) -> Resu
     Ok(of.map(Primal::zeros))
 }
 
-/// The elements of a slice as tangents.
+/// The elements of a slice as tangents: where they lie, if they do so in the same way.
 ///
 /// # Errors
 ///
 /// When there is no memory for them.
-pub fn tangents<E: Primal>(of: &[E]) -> Result<Vec<E::Shadow<1>>, Error> {
+pub fn tangents<E: Primal>(of: &[E]) -> Result<Cow<'_, [E::Shadow<1>]>, Error> {
+    if let Some(shadows) = E::as_tangents(of) {
+        return Ok(Cow::Borrowed(shadows));
+    }
     let mut shadows = room(of.len())?;
     for element in of {
         shadows.push(element.as_tangent()?);
     }
-    Ok(shadows)
+    Ok(Cow::Owned(shadows))
 }
 
-/// The elements of an array as tangents.
+/// The elements of an array as tangents, likewise.
 ///
 /// # Errors
 ///
 /// When there is no memory for them.
 pub fn tangent_array<E: Primal, D: Dimension>(
     of: ArrayView<'_, E, D>,
-) -> Result<Array<E::Shadow<1>, D>, Error> {
+) -> Result<CowArray<'_, E::Shadow<1>, D>, Error> {
+    let here = of.to_slice().and_then(E::as_tangents);
+    if let Some(Ok(view)) = here.map(|shadows| ArrayView::from_shape(of.raw_dim(), shadows)) {
+        return Ok(CowArray::from(view));
+    }
     drop(room::<E::Shadow<1>>(of.len())?);
     let mut failed = None;
     let shadows = of.map(|element| {
@@ -255,7 +263,7 @@ pub fn tangent_array<E: Primal, D: Dimension>(
             element.zero_shadow()
         })
     });
-    failed.map_or(Ok(shadows), Err)
+    failed.map_or(Ok(CowArray::from(shadows)), Err)
 }
 
 pub(crate) fn room<T>(count: usize) -> Result<Vec<T>, Error> {

@@ -76,6 +76,11 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
         shadow.update_sides(&mut |sides| sides.fill(numbers.next().unwrap_or(f64::NAN)))?;
         Ok(shadow)
     }
+    /// Values as their tangents, where they lie. `None` for a type whose shadows lie in another way.
+    fn as_tangents(values: &[Self]) -> Option<&[Self::Shadow<1>]> {
+        let _ = values;
+        None
+    }
     /// The value with the numbers of a shadow of width 1, shaped like another: its stacks are as high, its enums of the same
     /// variants, and what isn't a number that carries derivatives is as there.
     ///
@@ -289,6 +294,9 @@ macro_rules! active {
             fn as_tangent(&self) -> Result<Self::Shadow<1>, Error> {
                 Ok(Batch([*self]))
             }
+            fn as_tangents(values: &[Self]) -> Option<&[Self::Shadow<1>]> {
+                Some(Batch::each_of(values))
+            }
             #[cfg_attr(optimized, inline(always))]
             fn of_tangent(shadow: &Self::Shadow<1>, _: &Self) -> Result<Self, Error> {
                 Ok(shadow.get())
@@ -446,6 +454,12 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     }
     fn cotangent(gradient: Self::Gradient) -> Self::Shadow<1> {
         gradient.map(P::cotangent)
+    }
+
+    fn as_tangents(values: &[Self]) -> Option<&[Self::Shadow<1>]> {
+        let all = P::as_tangents(values.as_flattened())?;
+        // SAFETY: as many shadows as numbers, and so as many arrays of `K` of them as there are of these
+        Some(unsafe { std::slice::from_raw_parts(all.as_ptr().cast(), values.len()) })
     }
 
     #[inline]

@@ -11,6 +11,14 @@ use std::marker::PhantomData;
 #[repr(transparent)]
 pub struct Batch<T, const N: usize>(pub [T; N]);
 
+impl<T> Batch<T, 1> {
+    /// Numbers as shadows of one each, where they lie.
+    pub fn each_of(numbers: &[T]) -> &[Self] {
+        // SAFETY: the layout of `Batch<T, 1>` is that of `[T; 1]`, which is that of `T`
+        unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) }
+    }
+}
+
 impl<T: Copy, const N: usize> Batch<T, N> {
     /// Equal cotangents.
     pub fn splat(v: T) -> Self {

@@ -185,7 +185,9 @@ impl<'f> Search<'f> {
         let at = self.roles.len();
         self.roles.push(Role::Other);
         let value = self.values.get(&std::ptr::from_ref(e)).copied().flatten();
-        let Some(value) = value.filter(|_| is_worth_sharing(self.function, e)) else { return self.children(e, surely) };
+        let Some(value) = value.filter(|_| is_worth_sharing(self.function, e)) else {
+            return self.children(e, surely);
+        };
         let class = self.class(e, value);
         if let Some(&known) = self.available.get(&class) {
             let before = self.before(self.found[known].before);
@@ -406,7 +408,7 @@ impl Naming<'_> {
         let Some(ty) = number_type(self.function, e) else { return };
         let Found { value, before, values, .. } = &self.found.0[found];
         let (value, before, both) = (*value, *before, values.len() > 1);
-        let first = e.without_spans();
+        let first = e.clone();
         let mut exprs = vec![first.clone()];
         if both {
             exprs.push(other_of_pair(first));
@@ -415,7 +417,7 @@ impl Naming<'_> {
         for expr in exprs {
             let name = match &expr.kind {
                 ExprKind::Func(func, _) => format!("__{}", func.name()),
-                ExprKind::Read(place) => format!("__{}", self.function.var(place.var).name),
+                ExprKind::Read(place) => format!("__{}_read", self.function.var(place.var).name),
                 _ => "__value".to_string(),
             };
             let var = Var { name, ty: ty.clone(), kind: VarKind::Binding, span: Span::NONE };

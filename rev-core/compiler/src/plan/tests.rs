@@ -192,7 +192,7 @@ fn a_loop_and_its_adjoint_are_one_sweep() {
     let plan = plan_of("l: &mut f64, x: [f64]", body);
     let (_, fused) = plan.split_once("fused\n").unwrap();
     let line =
-        "    par i: l sum, x read, l_bar read, x_bar own; narrow, linear i, packs s s_bar t2 t3 __x; work 32\n";
+        "    par i: l sum, x read, l_bar read, x_bar own; narrow, linear i, packs s s_bar t2 t3 __x_read; work 32\n";
     assert_eq!(fused, line, "{plan}");
 }
 
