@@ -342,3 +342,40 @@ fn tangents_of_adjoints_of_functions_that_pass_functions_by_name() {
         near(slope_of::hvp(device, 1.0, x).unwrap().x, 120.0 * x);
     }
 }
+
+#[reversible(tangent = 2)]
+fn cube<T: Real>(y: &mut T, x: T) {
+    *y += x * x * x;
+}
+
+#[reversible(tangent = 2)]
+fn at_the_square<T: Real>(y: &mut T, f: impl Reversible<(&mut T, T)>, x: T) {
+    f(&mut y, x * x);
+}
+
+#[test]
+fn the_tangent_of_a_function_of_functions_has_a_tangent() {
+    type Slope = <at_the_square as HasTangent>::Tangent;
+    type CubesSlope = <cube as HasTangent>::Tangent;
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        let (to, along) = ((0.0, 0.0), (1.0, 0.0));
+        let found = Slope::jvp(
+            device,
+            &to.0,
+            &to.1,
+            cube::TANGENT,
+            CubesSlope::TANGENT,
+            along.0,
+            along.1,
+            &to.0,
+            &to.1,
+            cube {},
+            cube::TANGENT,
+            2.0,
+            1.0,
+        );
+        // of x⁶
+        let found = found.unwrap();
+        assert_eq!((found.y, found.y_dot, found.y_dot_, found.y_dot_dot), (64.0, 192.0, 192.0, 480.0));
+    }
+}

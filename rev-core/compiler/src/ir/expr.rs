@@ -172,23 +172,6 @@ impl Expr {
         }
     }
 
-    /// The same expression without source positions.
-    pub(crate) fn without_spans(&self) -> Expr {
-        let mut e = self.clone();
-        e.strip_spans();
-        e
-    }
-
-    fn strip_spans(&mut self) {
-        self.span = Span::NONE;
-        if let ExprKind::Read(p) | ExprKind::Len(p, _) | ExprKind::ZeroShadow(p) | ExprKind::ZeroLike(p) =
-            &mut self.kind
-        {
-            p.span = Span::NONE;
-        }
-        self.each_child_mut(&mut |e| e.strip_spans());
-    }
-
     /// The same expression at a source position.
     pub fn at(mut self, span: Span) -> Expr {
         self.span = span;

@@ -111,6 +111,13 @@ impl Function {
         VarId(self.vars.len() as u32 - 1)
     }
 
+    /// A name that no type parameter has: `name`, else `name2`, `name3`, ….
+    pub(crate) fn new_generic(&self, name: String) -> String {
+        let is_free = |own: &String| self.generics.iter().all(|g| g.name != *own);
+        let others = (2..).map(|k| format!("{name}{k}"));
+        std::iter::once(name.clone()).chain(others).find(is_free).unwrap_or(name)
+    }
+
     /// The variable with a name.
     pub fn find_var(&self, name: &str) -> Option<VarId> {
         self.vars.iter().position(|v| v.name == name).map(|i| VarId(i as u32))

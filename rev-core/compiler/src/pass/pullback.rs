@@ -186,7 +186,7 @@ impl Plain {
     fn function_bar(&mut self, name: &FunctionPath) -> Type {
         let own = match self.called {
             Derived::Pullback => name.with(Derived::Pullback),
-            _ => format!("{name}_bar").into(),
+            _ => self.out.new_generic(format!("{name}_bar")).into(),
         };
         let of = self.out.generics.iter().find(|g| g.name == name.as_str()).map(|g| g.kind.clone());
         if let Some(GenericKind::Function(params)) = of {

@@ -106,7 +106,7 @@ impl Builder {
 
     /// The type of the tangent of a function that is an argument: each of its arguments is followed by a tangent.
     fn function_dot(&mut self, name: &FunctionPath) -> Type {
-        let own = format!("{name}_dot");
+        let own = self.out.new_generic(format!("{name}_dot"));
         let of = self.out.generics.iter().find(|g| g.name == name.as_str()).map(|g| g.kind.clone());
         if let Some(GenericKind::Function(params)) = of {
             let all = params.into_iter().flat_map(|p| vec![p; self.order + 1]).collect();
