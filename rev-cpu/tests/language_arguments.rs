@@ -258,3 +258,27 @@ fn the_loss_can_be_named() {
         assert_eq!((g.value, g.x), (9.0, 6.0));
     }
 }
+
+/// The sum of what is at an index for the first time.
+#[reversible]
+fn first_uses(y: &mut f64, x: &[f64], at: &[usize]) {
+    let mut used: Vec<bool> = zeros(x.len());
+    let mut again: Array2<bool> = zeros((at.len(), 1));
+    let mut turned = Array2::<bool>::zeros((1, 1));
+    for k in 0..at.len() {
+        again[[k, 0]] ^= used[at[k]];
+        if !again[[k, 0]] {
+            used[at[k]] ^= true;
+            *y += x[at[k]];
+        }
+    }
+    turned[[0, 0]] ^= true;
+}
+
+#[test]
+fn arrays_of_false_are_zeros() {
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        let g = first_uses::gradient(device, &[1.0, 2.0, 4.0], &[2, 0, 2, 0]).unwrap();
+        assert_eq!((g.value, g.x), (5.0, vec![1.0, 0.0, 1.0]));
+    }
+}

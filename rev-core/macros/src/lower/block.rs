@@ -2,9 +2,11 @@
 
 use rev_compiler::diag::{Code, Diagnostic};
 use rev_compiler::ir::{
-    Block, Expr, ExprKind, Place, Release, Span, Step, Stmt, StmtKind, Type, VarId, VarKind,
+    Block, Expr, ExprKind, Number, Place, Release, ScalarType, Span, Step, Stmt, StmtKind, Type, VarId,
+    VarKind,
 };
 
+use super::checkpoint::zero_of;
 use super::{is_unreadable, strip, Lowerer};
 use crate::spans::Region;
 use crate::types::path_text;
@@ -139,8 +141,14 @@ impl Lowerer {
         let expected = annotation.and_then(|t| self.read_type(t));
         let mut value = self.expr_or_unreadable(e);
         if let (Some(Type::Array(element, _)), ExprKind::Fill(fill, _)) = (expected, &mut value.kind) {
-            if let ExprKind::Literal(_, ty @ None) = &mut fill.kind {
-                *ty = Some(*element);
+            match &mut fill.kind {
+                ExprKind::Literal(Number::Int(0), None)
+                    if fill.span == Span::NONE && *element == Type::Scalar(ScalarType::Bool) =>
+                {
+                    **fill = zero_of(&element);
+                }
+                ExprKind::Literal(_, ty @ None) => *ty = Some(*element),
+                _ => {}
             }
         }
         value

@@ -390,7 +390,8 @@ fn zero_like(place: &Place, ty: &Type) -> Expr {
     Expr::new(kind)
 }
 
-fn zero_of(ty: &Type) -> Expr {
+/// The zero of a type.
+pub(super) fn zero_of(ty: &Type) -> Expr {
     Expr::new(match ty {
         Type::Scalar(ScalarType::Bool) => ExprKind::Literal(Number::Bool(false), None),
         Type::Scalar(_) | Type::Generic(_) => ExprKind::Literal(Number::Int(0), Some(ty.clone())),

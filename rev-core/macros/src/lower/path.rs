@@ -6,6 +6,7 @@ use rev_compiler::ir::{Class, Expr, ExprKind, GenericKind, Number, Place, Scalar
 use rev_compiler::ops::Func;
 
 use super::call::wrong_count;
+use super::checkpoint::zero_of;
 use super::composed::composed;
 use super::{plain_name, strip, Lowerer};
 use crate::types::{function_path, is_type_name, path_text};
@@ -102,6 +103,7 @@ impl Lowerer {
             }
             if name == "zeros" && c.args.len() == 1 {
                 let shape = self.shape(&c.args[0])?;
+                // without a place, by which a literal that is written is told apart
                 return Some(fill(Expr::int(0), shape));
             }
             if name == "zeros_like" && c.args.len() == 1 {
@@ -258,10 +260,7 @@ impl Lowerer {
                 let shape = self.shape(&c.args[0])?;
                 let zero = match &**element {
                     Type::Unknown => Expr::int(0),
-                    Type::Scalar(_) | Type::Generic(_) | Type::Complex(_) => {
-                        Expr::new(ExprKind::Literal(Number::Int(0), Some((**element).clone())))
-                    }
-                    _ => Expr::new(ExprKind::Zero((**element).clone())),
+                    element => zero_of(element),
                 };
                 Some(fill(zero, shape))
             }
