@@ -1,7 +1,7 @@
 //! What enums and `Option`s hold has tangents and second derivatives.
 
 use rev_core::interp::Interpreter;
-use rev_core::scalar::{Batch, Primal};
+use rev_core::scalar::{Batch, Primal, Variants};
 use rev_core::Options;
 use rev_cpu::prelude::*;
 
@@ -302,4 +302,139 @@ fn what_an_enum_in_an_enum_stands_beside_has_derivatives() {
     let expected = 0.3f64.tanh() - 0.4f64.tanh() + 3.0 * 1f64.tanh();
     assert!((y - expected).abs() < 1e-12, "{y}");
     assert!(guessed::check_gradient(&Cpu::new(), &0.0, &all).unwrap().passed());
+}
+
+/// An enum with arrays and with enums in them, whose elements patterns name.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+enum Spots<T: Real> {
+    Nowhere,
+    Pair([T; 2], T),
+    Grid(Option<[[T; 2]; 2]>, ([T; 2], i64)),
+    Each([Option<T>; 2]),
+}
+
+#[reversible(tangent, adjoint)]
+fn spotted<T: Real>(y: &mut T, pair: Option<[T; 2]>, spots: &Spots<T>) {
+    if let Some([a, b]) = pair {
+        *y += a * b;
+    }
+    match spots {
+        Spots::Nowhere => {}
+        Spots::Pair([a, _], b) => *y += a * a * b,
+        Spots::Grid(Some([[a, b], [_, c]]), ([d, e], 1..=2)) => *y += a * b * c + d * e,
+        Spots::Grid(_, ([d, _], _)) => *y += d * d,
+        Spots::Each([Some(a), None] | [None, Some(a)]) => *y += a * a,
+        Spots::Each([Some(a), Some(b)]) => *y += a * b,
+        Spots::Each(_) => {}
+    }
+}
+
+/// What the adjoint leaves in enums of their own.
+#[reversible(tangent)]
+fn slopes<T: Real>(
+    y: &mut T,
+    y_bar: &mut T,
+    pair: Option<[T; 2]>,
+    pair_bar: &mut Option<[T; 2]>,
+    spots: &Spots<T>,
+    spots_bar: &mut Spots<T>,
+) {
+    spotted::adjoint(&mut y, &mut y_bar, pair, &mut pair_bar, &spots, &mut spots_bar);
+}
+
+#[test]
+fn elements_of_arrays_in_enums_have_derivatives() {
+    let (pair, still) = (Some([3.0, 5.0]), Spots::Nowhere);
+    let all = [
+        Spots::Nowhere,
+        Spots::Pair([2.0, 7.0], 3.0),
+        Spots::Grid(Some([[2.0, 3.0], [11.0, 5.0]]), ([7.0, 4.0], 1)),
+        Spots::Grid(Some([[2.0, 3.0], [11.0, 5.0]]), ([7.0, 4.0], 3)),
+        Spots::Grid(None, ([7.0, 4.0], 2)),
+        Spots::Each([None, Some(3.0)]),
+        Spots::Each([Some(2.0), Some(3.0)]),
+    ];
+    // of a b, a² b, a b c + d e, d² and a²
+    let values = [0.0, 12.0, 58.0, 49.0, 49.0, 9.0, 6.0];
+    let by_each = [
+        Spots::Nowhere,
+        Spots::Pair([12.0, 0.0], 4.0),
+        Spots::Grid(Some([[15.0, 10.0], [0.0, 6.0]]), ([4.0, 7.0], 0)),
+        Spots::Grid(Some([[0.0; 2]; 2]), ([14.0, 0.0], 0)),
+        Spots::Grid(None, ([14.0, 0.0], 0)),
+        Spots::Each([None, Some(6.0)]),
+        Spots::Each([Some(3.0), Some(2.0)]),
+    ];
+    for device in devices() {
+        let device = &*device;
+        let found = spotted::jvp(device, &0.0, Some([1.0, 2.0]), &still, &0.0, pair, &still).unwrap();
+        assert_eq!((found.y, found.y_dot), (15.0, 5.0 + 6.0));
+        let h = spotted::hvp(device, Some([1.0, 2.0]), &still, pair, &still).unwrap();
+        assert_eq!(h.pair, [2.0, 1.0]);
+        // along a and b, of a² b
+        let along = Spots::Pair([1.0, 4.0], 2.0);
+        let found = spotted::jvp(device, &0.0, Some([0.0; 2]), &along, &0.0, pair, &all[1]).unwrap();
+        assert_eq!((found.y, found.y_dot), (27.0, 12.0 + 8.0));
+        let h = spotted::hvp(device, Some([0.0; 2]), &along, pair, &all[1]).unwrap();
+        assert_eq!(h.spots.pair_0, [Batch([6.0 + 8.0]), Batch([0.0])]);
+        assert_eq!(h.spots.pair_1, Batch([4.0]));
+        for ((spots, value), by) in all.iter().zip(values).zip(&by_each) {
+            assert_eq!(spotted::gradient(device, pair, spots).unwrap().value, 15.0 + value);
+            assert!(spotted::check_gradient(device, &0.0, pair, spots).unwrap().passed(), "{spots:?}");
+            let (mut y, mut y_bar) = (15.0 + value, 1.0);
+            let (mut pair_bar, mut spots_bar) = (Some([0.5, 0.0]), by.clone());
+            // they start at zero, of the variant
+            spots_bar.add_fields(by, true);
+            slopes::run(device, &mut y, &mut y_bar, pair, &mut pair_bar, spots, &mut spots_bar).unwrap();
+            assert_eq!((y, pair_bar), (0.0, Some([5.5, 3.0])));
+            assert_eq!(&spots_bar, by);
+        }
+    }
+}
+
+/// Their elements as arguments, and in a parallel loop.
+#[reversible(tangent, adjoint)]
+fn all_spotted<T: Real>(y: &mut [T], sum: &mut T, pairs: &[Option<[T; 2]>], shared: &Spots<T>) {
+    for i in par(0..y.len()) {
+        if let Some([a, b]) = pairs[i] {
+            y[i] += a * b * b;
+        }
+        if let (Some([a, _]), Spots::Pair([b, c], _)) = (pairs[i], shared) {
+            *sum += a * b * c;
+        }
+    }
+    for i in 0..y.len() {
+        if let Some([a, b]) = pairs[i] {
+            weighed(&mut y[i], a, [a, b]);
+        }
+    }
+}
+
+#[reversible(tangent, adjoint)]
+fn weighed<T: Real>(y: &mut T, a: T, both: &[T; 2]) {
+    *y += a * both[1];
+}
+
+#[test]
+fn elements_of_arrays_in_enums_in_loops_and_calls() {
+    let n = 60;
+    let pairs: Vec<_> = (0..n).map(|i| (i % 3 > 0).then_some([f64::from(i), 2.0])).collect();
+    let along: Vec<_> = pairs.iter().map(|pair| pair.map(|_| [1.0, 0.5])).collect();
+    let (shared, shared_along) = (Spots::Pair([2.0, 3.0], 1.0), Spots::Pair([0.0, 1.0], 0.0));
+    let (zeros, held) = (vec![0.0; pairs.len()], pairs.iter().flatten());
+    let sum: f64 = held.clone().map(|[a, _]| a * 6.0).sum();
+    let sum_dot: f64 = held.map(|[a, _]| 6.0 + a * 2.0).sum();
+    for device in devices() {
+        let device = &*device;
+        let found =
+            all_spotted::jvp(device, &zeros, &0.0, &along, &shared_along, &zeros, &0.0, &pairs, &shared)
+                .unwrap();
+        assert_eq!((found.sum, found.sum_dot), (sum, sum_dot));
+        for (i, pair) in pairs.iter().enumerate() {
+            // of a b² + a b
+            let expected = pair.map_or((0.0, 0.0), |[a, _]| (a * 6.0, 4.0 + a * 2.0 + 2.0 + a * 0.5));
+            assert_eq!((found.y[i], found.y_dot[i]), expected, "{i}");
+        }
+        assert!(all_spotted::check_gradient(device, &zeros, &0.0, &pairs, &shared).unwrap().passed());
+    }
 }

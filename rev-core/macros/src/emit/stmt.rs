@@ -173,11 +173,8 @@ impl Body<'_> {
         let written = self.source.fields.contains(&stmt.span);
         let has_sums = written.then(|| quote_spanned!(span=> __f::update::has_sums(&*__p);));
         let applied = at_target(place, &target, quote!(#has_sums #fits #apply(__p, __v); #seen));
-        quote!({
-            #aliases
-            let __v = &#value;
-            #applied
-        })
+        let applied = named(other, quote!(__v), quote!(&#value), applied);
+        quote!({ #aliases #applied })
     }
 
     /// `a[i] += e` where other tasks may add to the same element.
@@ -881,12 +878,17 @@ pub fn is_released(var: VarId, block: &Block) -> bool {
     false
 }
 
-/// Statements about `__p`, which is what stands at a place. The parts of an enum are put back when they are dropped, and those
-/// of an enum in an enum live to the end of a `match` on them, but not of a `let`.
+/// Statements about `__p`, which is what stands at a place.
 fn at_target(place: &Place, target: &TokenStream, statements: TokenStream) -> TokenStream {
-    let enums = place.path.iter().filter(|step| matches!(step, Step::Field(f) if f == PARTS));
-    match enums.count() {
-        0 | 1 => quote!(let __p = &mut #target; #statements),
-        _ => quote!(match &mut #target { __p => { #statements } }),
+    named(place, quote!(__p), quote!(&mut #target), statements)
+}
+
+/// Statements with a name for a reference to what stands at a place. The parts of an enum are values that live to the end of a
+/// `match` on what is in them, but of a `let` only where that is a field: not where it is an element of an array in the enum, or
+/// in an enum in it.
+fn named(place: &Place, name: TokenStream, reference: TokenStream, statements: TokenStream) -> TokenStream {
+    match place.path.iter().any(|step| matches!(step, Step::Field(f) if f == PARTS)) {
+        false => quote!(let #name = #reference; #statements),
+        true => quote!(match #reference { #name => { #statements } };),
     }
 }
