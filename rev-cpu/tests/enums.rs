@@ -438,3 +438,167 @@ fn elements_of_arrays_in_enums_in_loops_and_calls() {
         assert!(all_spotted::check_gradient(device, &zeros, &0.0, &pairs, &shared).unwrap().passed());
     }
 }
+
+const LAST: usize = 3;
+const LOW: i64 = -2;
+const ON: bool = true;
+
+/// What has a constant.
+struct Limits;
+
+impl Limits {
+    const TOP: i64 = 7;
+}
+
+/// Constants beside enums, of which the numbers are matched by value.
+#[reversible(tangent, adjoint)]
+fn beside<T: Real>(y: &mut T, spring: &Spring<T>, i: usize, n: i64, on: bool, at: Option<usize>) {
+    match (spring, i) {
+        (Spring::Linear(k), LAST) => *y += k * k,
+        (Spring::Hardening { k, .. }, 1 | LAST) => *y += k,
+        _ => {}
+    }
+    match ((n, spring), (i + 1, at)) {
+        ((LOW | Limits::TOP, Spring::Linear(k)), (LAST, Some(LAST))) => *y += k * 10.0,
+        ((i64::MIN, Spring::Linear(k)), _) => *y += k * k * k,
+        ((low @ LOW, Spring::Linear(k)), (_, None)) => *y += k * (low as T),
+        _ => {}
+    }
+    if let (ON, Spring::Table([a, _], LAST)) = (on, spring) {
+        *y += a * a;
+    }
+    *y += match (spring, on) {
+        (Spring::Linear(k), ON) => k * 100.0,
+        (_, _) => T::zero(),
+    };
+}
+
+fn beside_plainly(spring: &Spring<f64>, i: usize, n: i64, on: bool, at: Option<usize>) -> f64 {
+    let mut y = match (spring, &i) {
+        (Spring::Linear(k), &LAST) => k * k,
+        (Spring::Hardening { k, .. }, 1 | &LAST) => *k,
+        _ => 0.0,
+    };
+    y += match ((n, spring), (i + 1, at)) {
+        ((LOW | Limits::TOP, Spring::Linear(k)), (LAST, Some(LAST))) => k * 10.0,
+        ((i64::MIN, Spring::Linear(k)), _) => k * k * k,
+        ((low @ LOW, Spring::Linear(k)), (_, None)) => k * low as f64,
+        _ => 0.0,
+    };
+    if let (ON, Spring::Table([a, _], LAST)) = (on, spring) {
+        y += a * a;
+    }
+    y + if let (Spring::Linear(k), ON) = (spring, on) { k * 100.0 } else { 0.0 }
+}
+
+#[test]
+fn constants_beside_enums() {
+    let springs = [
+        Spring::Slack,
+        Spring::Linear(3.0),
+        Spring::Hardening { k: 5.0, c: 2.0 },
+        Spring::Table([2.0, 1.0], 3),
+        Spring::Table([2.0, 1.0], 4),
+    ];
+    let numbers = [LOW, Limits::TOP, i64::MIN, 0];
+    for device in devices() {
+        let device = &*device;
+        for (k, spring) in springs.iter().enumerate() {
+            for (i, n) in (1..5).flat_map(|i| numbers.map(|n| (i, n))) {
+                for (on, at) in [(false, None), (true, Some(3)), (true, Some(4)), (false, Some(3))] {
+                    let found = beside::gradient(device, spring, i, n, on, at).unwrap();
+                    let case = format!("{spring:?} {i} {n} {on} {at:?}");
+                    assert_eq!(found.value, beside_plainly(spring, i, n, on, at), "{case}");
+                    let h = 0.5;
+                    // of at most three degrees, so that this is exact but for h² of k³
+                    let slope = |of: &dyn Fn(f64) -> Spring<f64>| {
+                        let value = |h| beside_plainly(&of(h), i, n, on, at);
+                        (value(h) - value(-h)) / (2.0 * h)
+                    };
+                    let cubic = if k == 1 && n == i64::MIN { h * h } else { 0.0 };
+                    let by = found.spring;
+                    assert_eq!(
+                        by.linear_0.get(),
+                        if k == 1 { slope(&|h| Spring::Linear(3.0 + h)) - cubic } else { 0.0 },
+                        "{case}"
+                    );
+                    let of_k =
+                        if k == 2 { slope(&|h| Spring::Hardening { k: 5.0 + h, c: 2.0 }) } else { 0.0 };
+                    assert_eq!(by.hardening_k.get(), of_k, "{case}");
+                    let of_a = if k == 3 { slope(&|h| Spring::Table([2.0 + h, 1.0], 3)) } else { 0.0 };
+                    assert_eq!(by.table_0[0].get(), of_a, "{case}");
+                }
+            }
+        }
+        // along k, of k² + 100 k at 3
+        let (spring, along) = (Spring::Linear(3.0), Spring::Linear(2.0));
+        let found = beside::jvp(device, &0.0, &along, None, &0.0, &spring, 3, 7, true, None).unwrap();
+        assert_eq!((found.y, found.y_dot), (309.0, 12.0 + 200.0));
+    }
+}
+
+/// What is matched in a parallel loop, in fields that are lent to it, and in a loop that a pattern ends.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Chain<T: Real> {
+    shared: Spring<T>,
+    marks: Vec<i64>,
+    kind: usize,
+}
+
+#[reversible(tangent)]
+fn chained<T: Real>(y: &mut [T], e: &mut T, chain: &Chain<T>, springs: &[Spring<T>], counts: &[usize]) {
+    for i in par(0..y.len()) {
+        match (springs[i], counts[i], chain.marks[i]) {
+            (Spring::Linear(k), LAST, _) => y[i] += k * k,
+            (Spring::Linear(k), _, LOW) => y[i] += k,
+            _ => {}
+        }
+        if let (Spring::Linear(k), LAST, LOW) = (chain.shared, chain.kind, chain.marks[i]) {
+            *e += k * k;
+        }
+    }
+    let mut first = 0usize;
+    #[compute]
+    {
+        #[post(first > 0)]
+        while let (Spring::Linear(_), LAST) = (springs[first], counts[first]) {
+            inc(first);
+        }
+    }
+    *e += first as T;
+}
+
+#[test]
+fn constants_beside_enums_in_loops() {
+    let n = 90;
+    let springs: Vec<_> =
+        (0..n).map(|i| if i % 4 == 2 { Spring::Slack } else { Spring::Linear(f64::from(i)) }).collect();
+    let along: Vec<_> = springs
+        .iter()
+        .map(|s| if let Spring::Linear(_) = s { Spring::Linear(1.0) } else { Spring::Slack })
+        .collect();
+    let counts: Vec<usize> = (0..springs.len()).map(|i| if i % 3 < 2 { 3 } else { 5 }).collect();
+    let marks: Vec<i64> = (0..n).map(|i| i64::from(i % 5) - 2).collect();
+    let chain = Chain { shared: Spring::Linear(4.0), marks, kind: 3 };
+    let still = Chain { shared: Spring::Linear(1.0), ..chain.clone() };
+    let zeros = vec![0.0; springs.len()];
+    for device in devices() {
+        let device = &*device;
+        let found =
+            chained::jvp(device, &zeros, &0.0, &still, &along, &zeros, &0.0, &chain, &springs, &counts)
+                .unwrap();
+        // each fifth mark is low; the first two springs are linear and counted three times
+        assert_eq!((found.e, found.e_dot), (18.0 * 16.0 + 2.0, 18.0 * 8.0));
+        for i in 0..springs.len() {
+            let k = i as f64;
+            let expected = match (i % 4, i % 3, i % 5) {
+                (2, ..) => (0.0, 0.0),
+                (_, 0 | 1, _) => (k * k, 2.0 * k),
+                (_, _, 0) => (k, 1.0),
+                _ => (0.0, 0.0),
+            };
+            assert_eq!((found.y[i], found.y_dot[i]), expected, "{i}");
+        }
+        assert!(chained::check_gradient(device, &zeros, &0.0, &chain, &springs, &counts).unwrap().passed());
+    }
+}

@@ -186,8 +186,10 @@ pub struct Matched {
     pub subject: Subject,
     /// Where it stands.
     pub at: proc_macro2::Span,
-    /// Whether it is an enum, of which nothing may be moved.
+    /// Whether there is an enum in it, of which nothing may be moved.
     pub by_reference: bool,
+    /// What is compared with constants: a reference isn't of their type.
+    pub compared: Vec<ir::Place>,
     /// The arms as written, which do nothing.
     pub arms: TokenStream,
 }

@@ -15,7 +15,7 @@ use rev_compiler::plan;
 use super::body::{parsed, Body, Repr};
 use super::names::ident;
 use super::types::rust_type;
-use crate::model::Subject;
+use crate::model::{Matched, Subject};
 use crate::spans::at_span;
 
 /// Whether a place is reached for reading or for writing.
@@ -233,7 +233,6 @@ impl Body<'_> {
     pub fn arms(&mut self, span: Span, cond: &Expr) -> TokenStream {
         let matched = self.source.matched(&self.function.name, span).filter(|_| self.lane.is_none());
         let Some(matched) = matched else { return TokenStream::new() };
-        let borrow = matched.by_reference.then(|| quote!(&));
         // as it is called here, where the condition still asks it
         let asked = match &matched.subject {
             Subject::One(Place { path, .. }) => first_place(cond)
@@ -244,9 +243,10 @@ impl Body<'_> {
         let of = match asked {
             Some(place) => {
                 let place = self.place(&place, Reach::Read);
+                let borrow = matched.by_reference.then(|| quote!(&));
                 quote!(#borrow #place)
             }
-            None => self.matched(&matched.subject, &borrow),
+            None => self.matched(&matched.subject, matched),
         };
         let of = at_span(of, matched.at.resolved_at(proc_macro2::Span::call_site()));
         let arms = &matched.arms;
@@ -254,25 +254,25 @@ impl Body<'_> {
     }
 
     /// Values that are matched, of which not all need be left in the program.
-    fn matched(&mut self, subject: &Subject, borrow: &Option<TokenStream>) -> TokenStream {
-        match subject {
+    fn matched(&mut self, subject: &Subject, within: &Matched) -> TokenStream {
+        let place = match subject {
             Subject::Several(each) => {
-                let each: Vec<_> = each.iter().map(|s| self.matched(s, borrow)).collect();
-                quote!((#(#each,)*))
+                let each: Vec<_> = each.iter().map(|s| self.matched(s, within)).collect();
+                return quote!((#(#each,)*));
             }
-            Subject::One(place) if self.is_there(place.var) => {
-                let mut place = place.clone();
-                plan::rename_lent(&mut place, &self.loans);
-                let place = self.place(&place, Reach::Read);
-                quote!(#borrow #place)
-            }
-            Subject::One(place) => {
-                let of =
-                    self.type_of(place).and_then(|ty| rust_type(&ty, self.p)).unwrap_or_else(|| quote!(_));
-                let p = self.p;
-                quote!(#borrow #p::fail::erased::<#of>())
-            }
+            Subject::One(place) => place,
+        };
+        let by_reference = within.by_reference && !within.compared.iter().any(|other| other.same(place));
+        let borrow = by_reference.then(|| quote!(&));
+        if self.is_there(place.var) {
+            let mut place = place.clone();
+            plan::rename_lent(&mut place, &self.loans);
+            let place = self.place(&place, Reach::Read);
+            return quote!(#borrow #place);
         }
+        let of = self.type_of(place).and_then(|ty| rust_type(&ty, self.p)).unwrap_or_else(|| quote!(_));
+        let p = self.p;
+        quote!(#borrow #p::fail::erased::<#of>())
     }
 
     /// Whether a variable is declared in the program.

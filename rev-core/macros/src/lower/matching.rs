@@ -209,7 +209,7 @@ impl Lowerer {
             quote!(#pat #guard => {})
         });
         let patterns = patterns.collect();
-        let variants = self.variants;
+        let (variants, compared) = (self.variants, self.compared.len());
         let mut first_asked = None;
         let last = written.len().saturating_sub(1);
         let guarded_at_last = written.last().is_some_and(|(_, guard, _)| guard.is_some());
@@ -247,6 +247,7 @@ impl Lowerer {
         // all of them are read
         let arms: Vec<_> = arms.collect();
         let (function, by_reference) = (self.function.name.clone(), self.variants > variants);
+        let compared = self.compared.split_off(compared);
         match first_asked {
             Some(span) => {
                 let subject = subject.clone();
@@ -256,6 +257,7 @@ impl Lowerer {
                     subject,
                     at,
                     by_reference,
+                    compared,
                     arms: patterns,
                 });
             }
@@ -463,6 +465,7 @@ impl Lowerer {
             return self.variant(&variant, Vec::new(), place);
         }
         let (value, span) = (self.path_expr(p)?, self.span(at));
+        self.compared.push(place.clone());
         let cond = Expr::func(Func::Eq, vec![Expr::read(Place { span, ..place.clone() }), value]);
         Some(Asked { cond: Some(cond), names: Vec::new() })
     }

@@ -73,6 +73,8 @@ struct Lowerer {
     made: Vec<(VarId, Expr, Block)>,
     /// How many variants patterns have named.
     variants: usize,
+    /// The places that patterns compare with constants.
+    compared: Vec<Place>,
     /// Whether complex numbers occur.
     has_complex: bool,
     /// Whether this is a pure function.
@@ -111,6 +113,7 @@ impl Lowerer {
             steps: None,
             made: Vec::new(),
             variants: 0,
+            compared: Vec::new(),
             has_complex: false,
             is_pure: false,
         }
