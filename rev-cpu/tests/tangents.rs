@@ -140,6 +140,49 @@ fn a_result_that_is_not_used_has_a_tangent_of_its_type() {
     }
 }
 
+/// A branch that is constant, of tuples, nested ones and arrays.
+#[reversible(tangent, taylor = 2)]
+fn constant_arms<T: Real>(y: &mut T, z: &mut [T; 2], x: T, n: usize) {
+    let (p, q) = if n > 1 { (x, x * x) } else { (T::one(), T::zero()) };
+    *y += p * q;
+    let (p, k) = match n {
+        1 => (T::one(), 0usize),
+        _ => (x, n),
+    };
+    *y += p * p * T::from_usize(k);
+    let t = if n > 1 { (x, (T::one(), T::from_f64(3.0))) } else { (T::from_f64(4.0), (T::one(), x)) };
+    *y += t.0 * t.1 .0 * t.1 .1 * x;
+    let a = if n > 1 { [x.recip(), x * x] } else { [T::one(); 2] };
+    *y += a[0] * a[1] * x;
+    let given = (T::from_f64(5.0), T::one());
+    let (p, q) = if n < 2 { given } else { (x, x * x) };
+    *y += p * q;
+    (z[0], z[1]) += if n > 1 { (x, x * x) } else { (T::one(), T::zero()) };
+}
+
+#[test]
+fn a_branch_that_is_constant_as_a_whole_has_a_tangent_of_its_form() {
+    let x = 0.75_f64;
+    // 2x³ + 6x² and 4x² + x + 5
+    let many = [2.0 * x * x * x + 6.0 * x * x, 6.0 * x * x + 12.0 * x, 12.0 * x + 12.0];
+    let one = [4.0 * x * x + x + 5.0, 8.0 * x + 1.0, 8.0];
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        for (n, y, z_dot) in [(2, many, [1.0, 2.0 * x]), (1, one, [0.0; 2])] {
+            let zero = [0.0; 2];
+            let found = constant_arms::jvp(device, &0.0, &zero, 1.0, &0.0, &zero, x, n).unwrap();
+            near(found.y, y[0]);
+            near(found.y_dot, y[1]);
+            found.z_dot.iter().zip(z_dot).for_each(|(a, b)| near(*a, b));
+            let (g, h) = constant_arms::gradient_and_hvp(device, &zero, 1.0, &zero, x, n).unwrap();
+            near(g.value, y[0]);
+            near(g.x, y[1]);
+            near(h.x, y[2]);
+            let found = constant_arms::directional(device, &0.0, &zero, 1.0, &0.0, &zero, x, n).unwrap();
+            found.y.iter().zip(y).for_each(|(a, b)| near(*a, b));
+        }
+    }
+}
+
 /// The derivative of `f` along a direction, by central differences.
 fn difference(f: impl Fn(f64) -> f64) -> f64 {
     let h = 1e-5;

@@ -18,7 +18,8 @@ use std::collections::BTreeSet;
 use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
-    height, Block, Class, Derived, Expr, ExprKind, FunctionPath, Place, Span, Step, Type, VarId,
+    height, Block, Class, Derived, Expr, ExprKind, FunctionPath, Generic, GenericKind, Length, Number, Place,
+    Span, Step, Type, VarId,
 };
 use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func, Push};
@@ -169,8 +170,8 @@ impl Builder {
     fn by_kind(&mut self, node: &Node, element: &[u32], k: usize) -> Option<Expr> {
         if let Some((cond, branches)) = node.guarded() {
             node.closed.set(true);
-            let [a, b] = branches.map(|part| self.branch(part, element, k));
-            return choice(cond.clone(), a, b);
+            let made = branches.map(|part| self.branch(part, element, k));
+            return self.choice_of(node, element, cond, made);
         }
         match (&node.expr.kind, node.parts.as_slice()) {
             (ExprKind::Read(place), _) => {
@@ -178,8 +179,8 @@ impl Builder {
                 self.of_place(&place, k)
             }
             (ExprKind::If(cond, ..), [a, b]) => {
-                let [a, b] = [a, b].map(|part| self.coefficient(part, element, k));
-                choice(cond.as_ref().clone(), a, b)
+                let made = [a, b].map(|part| self.coefficient(part, element, k));
+                self.choice_of(node, element, cond, made)
             }
             // of orders above the first, blocks have been opened
             (ExprKind::Block(lets, _), parts) => {
@@ -416,7 +417,62 @@ impl Builder {
     }
 
     fn of_each(&mut self, parts: &[Node], k: usize) -> Vec<Expr> {
-        parts.iter().map(|part| self.coefficient(part, &[], k).unwrap_or(Expr::int(0))).collect()
+        let of = |part| self.coefficient(part, &[], k).unwrap_or_else(|| self.zero(part.expr, &[]));
+        parts.iter().map(of).collect()
+    }
+
+    /// The choice between coefficients of branches, with zeros in place of those of one that is constant.
+    fn choice_of(&self, node: &Node, element: &[u32], cond: &Expr, made: [Option<Expr>; 2]) -> Option<Expr> {
+        let [a, b] = match made {
+            [None, None] => return None,
+            [Some(a), Some(b)] => [a, b],
+            [Some(a), None] => [a, self.zero(node.expr, element)],
+            [None, Some(b)] => [self.zero(node.expr, element), b],
+        };
+        Some(cond.clone().choose(a, b))
+    }
+
+    /// The coefficient of what is constant, in the form of the value of an expression, or of an element of it: zeros in a tuple
+    /// where that is one.
+    fn zero(&self, e: &Expr, element: &[u32]) -> Expr {
+        match &e.kind {
+            ExprKind::Literal(..) => Expr::int(0),
+            _ => self.zero_in_form(&type_of(&self.out, e), element),
+        }
+    }
+
+    /// The zero of an element of a type. That of a number has the type that is asked for where it stands.
+    fn zero_in_form(&self, ty: &Type, element: &[u32]) -> Expr {
+        match (ty, element) {
+            (Type::Tuple(types), [first, rest @ ..]) => {
+                types.get(*first as usize).map_or(Expr::int(0), |ty| self.zero_in_form(ty, rest))
+            }
+            (Type::Tuple(types), []) => {
+                let parts = types.iter().map(|ty| self.zero_in_form(ty, &[])).collect();
+                Expr::new(ExprKind::Tuple(parts))
+            }
+            (Type::Fixed(of, length), []) => {
+                let of = Box::new(self.zero_in_form(of, &[]));
+                Expr::new(ExprKind::Repeat(of, Box::new(self.length(length))))
+            }
+            (Type::Struct(..), []) if !ty.is_partial() => Expr::new(ExprKind::Zero(ty.clone())),
+            _ => Expr::int(0),
+        }
+    }
+
+    fn length(&self, length: &Length) -> Expr {
+        match length {
+            Length::Literal(n) => {
+                Expr::new(ExprKind::Literal(Number::Int(i128::from(*n)), Some(Type::INDEX)))
+            }
+            Length::Named(name) => {
+                let is_own = |g: &Generic| g.name == *name && matches!(g.kind, GenericKind::Const);
+                Expr::new(match self.out.generics.iter().any(is_own) {
+                    true => ExprKind::Const(name.clone()),
+                    false => ExprKind::Named(name.clone()),
+                })
+            }
+        }
     }
 
     /// A product of arrays: the products of coefficients of the factors, of orders that add up to `k`.
