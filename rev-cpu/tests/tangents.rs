@@ -183,6 +183,58 @@ fn a_branch_that_is_constant_as_a_whole_has_a_tangent_of_its_form() {
     }
 }
 
+#[pure(order = 3)]
+fn squared<T: Real>(x: T, n: usize) -> (T, usize) {
+    (x * x, n / 2)
+}
+
+#[pure]
+fn halved(n: usize, x: f64) -> (usize, f64) {
+    (n / 2, x * x)
+}
+
+/// Integers that are results of one function and arguments of another.
+#[reversible(tangent, taylor = 2)]
+fn eighth_power<T: Real>(y: &mut T, x: T, n: usize) {
+    let (a, k) = squared(x, n);
+    let (b, l) = squared(a, k);
+    let (c, m) = squared(b, l);
+    *y += c * T::from_usize(m);
+}
+
+#[reversible(tangent)]
+fn eighth_powers(y: &mut f64, x: &[f64], n: usize) {
+    for i in par(0..x.len()) {
+        let (a, k) = squared(x[i], n);
+        let (l, b) = halved(k, a);
+        let (m, c) = halved(l, b);
+        *y += c * m as f64;
+    }
+}
+
+#[test]
+fn integers_between_pure_functions_carry_no_tangent() {
+    let x = 0.75_f64;
+    // 2x⁸
+    let expected = [2.0 * x.powi(8), 16.0 * x.powi(7), 112.0 * x.powi(6)];
+    let (many, ones) = ([x; 40], [1.0; 40]);
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        let found = eighth_power::jvp(device, &0.0, 1.0, &0.0, x, 16).unwrap();
+        near(found.y, expected[0]);
+        near(found.y_dot, expected[1]);
+        let (g, h) = eighth_power::gradient_and_hvp(device, 1.0, x, 16).unwrap();
+        near(g.x, expected[1]);
+        near(h.x, expected[2]);
+        let found = eighth_power::directional(device, &0.0, 1.0, &0.0, x, 16).unwrap();
+        found.y.iter().zip(expected).for_each(|(a, b)| near(*a, b));
+        let found = eighth_powers::jvp(device, &0.0, &ones, &0.0, &many, 16).unwrap();
+        near(found.y_dot, 40.0 * expected[1]);
+        let (g, h) = eighth_powers::gradient_and_hvp(device, &ones, &many, 16).unwrap();
+        g.x.iter().for_each(|v| near(*v, expected[1]));
+        h.x.iter().for_each(|v| near(*v, expected[2]));
+    }
+}
+
 /// The derivative of `f` along a direction, by central differences.
 fn difference(f: impl Fn(f64) -> f64) -> f64 {
     let h = 1e-5;

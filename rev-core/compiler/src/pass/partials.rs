@@ -81,13 +81,13 @@ pub(crate) fn row_type(result: &Type, pure: &Pure) -> Type {
     }
 }
 
-/// A type for each parameter that has a zero: its own where it carries a derivative.
+/// A type for each parameter that has a zero: its own where it carries a derivative. That of an integer is the first one's
+/// that does: it may be the integer result of such a function, whose tangent is a zero of that type, and the products are added.
 fn zero_types(pure: &Pure) -> Vec<Type> {
-    let of = |p: &VarId| match pure.vars.get(p.0 as usize).map(|v| &v.ty) {
-        Some(ty) if !ty.is_inactive(&pure.generics) => ty.clone(),
-        _ => Type::Scalar(ScalarType::I32),
-    };
-    pure.params.iter().map(of).collect()
+    let own =
+        |p: &VarId| pure.vars.get(p.0 as usize).map(|v| &v.ty).filter(|ty| !ty.is_inactive(&pure.generics));
+    let first = pure.params.iter().find_map(own).cloned().unwrap_or(Type::Scalar(ScalarType::I32));
+    pure.params.iter().map(|p| own(p).unwrap_or(&first).clone()).collect()
 }
 
 /// The partial derivatives of a result, from those by each parameter.
