@@ -293,4 +293,25 @@ mod tests {
         let shadows = zero_shadow_array::<_, _, 1>(table.view()).unwrap();
         assert_eq!((shadows.dim(), shadows.strides()), (table.dim(), table.strides()));
     }
+
+    /// Numbers are tangents where they lie; a broadcast or turned view is copied in its order.
+    #[test]
+    fn tangents_of_numbers_are_not_copied() {
+        let x = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+        let of = |shadows: &[[rev_core::scalar::Batch<f64, 1>; 2]]| -> Vec<f64> {
+            shadows.iter().flatten().map(|s| s.0[0]).collect()
+        };
+        let found = tangents(&x).unwrap();
+        assert!(matches!(&found, Cow::Borrowed(_)) && of(&found) == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert!(tangents::<[f64; 0]>(&[[]; 3]).unwrap().len() == 3);
+        let halves = tangents(&[rev_core::scalar::f16::ONE]).unwrap();
+        assert!(matches!(&halves, Cow::Owned(_)) && halves[0].0 == [1.0]);
+        let table = ndarray::arr2(&[[1.0f64, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        assert!(tangent_array(table.view()).unwrap().is_view());
+        let turned = tangent_array(table.t()).unwrap();
+        assert!(!turned.is_view() && turned.dim() == (2, 3) && turned[[1, 2]].0 == [6.0]);
+        let row = ndarray::arr1(&[1.0f64, 2.0]);
+        let wide = tangent_array(row.broadcast((3, 2)).unwrap()).unwrap();
+        assert!(!wide.is_view() && wide.dim() == (3, 2) && wide[[2, 1]].0 == [2.0]);
+    }
 }
