@@ -602,3 +602,36 @@ fn constants_beside_enums_in_loops() {
         assert!(chained::check_gradient(device, &zeros, &0.0, &chain, &springs, &counts).unwrap().passed());
     }
 }
+
+#[reversible(tangent)]
+fn squares<T: Real>(y: &mut T, x: &[T]) {
+    for i in 0..x.len() {
+        *y += x[i] * x[i];
+    }
+}
+
+/// Arrays that an enum holds are passed on by the names that patterns give them.
+#[reversible(tangent)]
+fn squares_of<T: Real>(y: &mut T, pair: Option<[T; 2]>, more: &[Option<[T; 3]>]) {
+    if let Some(both) = pair {
+        squares(&mut y, &both);
+    }
+    for i in 0..more.len() {
+        if let Some(three) = more[i] {
+            squares(&mut y, &three);
+        }
+    }
+}
+
+#[test]
+fn arrays_in_enums_are_passed_on() {
+    let more = vec![Some([1.0, 2.0, -1.0]), None, Some([0.5, 0.0, 1.0])];
+    for device in devices() {
+        let device = &*device;
+        let g = squares_of::gradient(device, Some([3.0, -1.0]), &more).unwrap();
+        assert_eq!(g.value, 10.0 + 6.0 + 1.25);
+        let slope = squares_of::jvp(device, &0.0, Some([1.0, 2.0]), &more, &0.0, Some([3.0, -1.0]), &more);
+        assert_eq!(slope.unwrap().y_dot, 2.0 * (3.0 - 2.0) + 2.0 * 7.25);
+        assert!(squares_of::check_gradient(device, &0.0, Some([3.0, -1.0]), &more).unwrap().passed());
+    }
+}

@@ -149,7 +149,7 @@ impl Body<'_> {
     }
 
     /// Whether a place is part of what an enum holds, and not of a shadow.
-    fn is_value_of_enum(&self, place: &Place) -> bool {
+    pub(super) fn is_value_of_enum(&self, place: &Place) -> bool {
         !self.is_shadow(place) && place.path.iter().any(|s| matches!(s, Step::Field(name) if name == PARTS))
     }
 

@@ -402,6 +402,10 @@ impl Body<'_> {
             _ => Repr::Value,
         };
         self.set(var, repr);
+        // what an enum holds may be an array, which only rustc knows
+        if matches!(&expr.kind, ExprKind::Read(place) if self.is_value_of_enum(place)) {
+            self.shaped.insert(var);
+        }
         let body = self.block(body);
         self.scope(quote!(let #name #ty = #value; #body))
     }
