@@ -122,3 +122,54 @@ fn a_division_by_zero_is_the_failing_iteration_s() {
     assert_eq!(found.0, Cause::DivisionByZero);
     assert_eq!(found, of(quotients::run(&Interpreter::new(), &mut [0; 11], &a, &b).unwrap_err()));
 }
+
+#[pure]
+fn two<T: Real>(x: T) -> (T, T) {
+    (x * x, x)
+}
+
+#[pure]
+fn product_of_either<T: Real>(x: T) -> T {
+    let (p, q) = if x > 1.0 { two(x) } else { (x, T::one()) };
+    p * q
+}
+
+#[reversible(tangent)]
+fn results_of_branches<T: Real>(y: &mut T, z: &mut T, x: T, n: usize) {
+    let (p, q) = if n > 1 { two(x) } else { (T::one(), x) };
+    let (r, s) = match n {
+        0 => two(p),
+        1 => {
+            let half = 0.5 * q;
+            two(half)
+        }
+        _ => two(q),
+    };
+    *z += p * q + product_of_either(x);
+    (*y, *z) += if n > 2 { two(r) } else { (s, p) };
+}
+
+/// The same in plain Rust: `y`, `z`.
+fn results_of_branches_by_hand(x: f64, n: usize) -> (f64, f64) {
+    let two = |x: f64| (x * x, x);
+    let (p, q) = if n > 1 { two(x) } else { (1.0, x) };
+    let (r, s) = two([p, 0.5 * q, q][n.min(2)]);
+    let (a, b) = if n > 2 { two(r) } else { (s, p) };
+    (a, b + p * q + if x > 1.0 { x * x * x } else { x })
+}
+
+#[test]
+fn branches_are_calls_with_several_results() {
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        for (n, x) in (0..4).flat_map(|n| [(n, 0.7), (n, 1.5)]) {
+            let found = results_of_branches::jvp(device, &0.0, &0.0, 1.0, &0.0, &0.0, x, n).unwrap();
+            let at = |h: f64| results_of_branches_by_hand(x + h, n);
+            assert_eq!((found.y, found.z), at(0.0), "{n}");
+            let (before, after) = (at(-1e-6), at(1e-6));
+            approx::assert_abs_diff_eq!(found.y_dot, (after.0 - before.0) / 2e-6, epsilon = 1e-8);
+            approx::assert_abs_diff_eq!(found.z_dot, (after.1 - before.1) / 2e-6, epsilon = 1e-8);
+            let back = results_of_branches::vjp(device, 2.0, 3.0, &0.0, &0.0, x, n).unwrap();
+            approx::assert_abs_diff_eq!(back.x_bar, 2.0 * found.y_dot + 3.0 * found.z_dot, epsilon = 1e-12);
+        }
+    }
+}

@@ -199,7 +199,7 @@ impl Lowerer {
         rest: &[syn::Stmt],
     ) -> Block {
         let types = element_types(annotation, names.elems.len());
-        let whole = self.temporary(self.type_of(&value), span);
+        let (whole, value) = self.whole(value, names.elems.len(), span);
         let mut declared = vec![(whole, value)];
         for (k, (pat, ty)) in names.elems.iter().zip(types).enumerate() {
             let part = Place { span: self.span(pat), ..Place::var(whole).with(Step::Element(k as u32)) };

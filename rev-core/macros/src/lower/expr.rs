@@ -267,7 +267,7 @@ impl Lowerer {
             syn::Pat::Ident(p) => self.name_value(p, annotation, value, lets),
             syn::Pat::Tuple(t) => {
                 let at = value.span;
-                let whole = self.temporary(self.type_of(&value), at);
+                let (whole, value) = self.whole(value, t.elems.len(), at);
                 lets.push((whole, value));
                 for (k, pat) in t.elems.iter().enumerate() {
                     let place = Place::var(whole).with(rev_compiler::ir::Step::Element(k as u32));

@@ -39,7 +39,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quote::ToTokens;
 use rev_compiler::check::Types;
 use rev_compiler::diag::{Code, Diagnostic, Diagnostics};
-use rev_compiler::ir::{Block, Expr, ExprKind, Function, Place, Span, Type, Var, VarId, VarKind};
+use rev_compiler::ir::{Block, Expr, ExprKind, Function, Place, Span, Step, Type, Var, VarId, VarKind};
 
 use crate::model::Source;
 use crate::names::{plain as plain_name, refused, Named};
@@ -206,6 +206,38 @@ impl Lowerer {
     /// A name for a value that the source doesn't name.
     fn temporary(&mut self, ty: Type, span: Span) -> VarId {
         self.add_var("t", ty, VarKind::Binding, span)
+    }
+
+    /// A name for a value of several parts, which are read of it.
+    fn whole(&mut self, value: Expr, parts: usize, span: Span) -> (VarId, Expr) {
+        let value = match value.kind {
+            ExprKind::If(..) | ExprKind::Block(..) => self.calls_in_parts(value, parts),
+            _ => value,
+        };
+        (self.temporary(self.type_of(&value), span), value)
+    }
+
+    /// Branches that are calls of functions with several results, as tuples of these: only there it is known how many they are.
+    fn calls_in_parts(&mut self, value: Expr, parts: usize) -> Expr {
+        let Expr { kind, span } = value;
+        let kind = match kind {
+            ExprKind::If(cond, a, b) => {
+                let [a, b] = [a, b].map(|branch| Box::new(self.calls_in_parts(*branch, parts)));
+                ExprKind::If(cond, a, b)
+            }
+            ExprKind::Block(lets, value) => {
+                ExprKind::Block(lets, Box::new(self.calls_in_parts(*value, parts)))
+            }
+            ExprKind::Pure(..) => {
+                let call = Expr { kind, span };
+                let whole = self.temporary(self.type_of(&call), span);
+                let part = |k| Place { span, ..Place::var(whole).with(Step::Element(k as u32)) };
+                let results = (0..parts).map(|k| Expr::read(part(k))).collect();
+                ExprKind::Block(vec![(whole, call)], Box::new(Expr::new(ExprKind::Tuple(results)).at(span)))
+            }
+            kind => kind,
+        };
+        Expr { kind, span }
     }
 
     fn add_var(&mut self, name: &str, ty: Type, kind: VarKind, span: Span) -> VarId {

@@ -281,10 +281,11 @@ impl Lowerer {
     /// `(a, b) += e` for a tuple `e`: its value gets a name first.
     fn update_parts(&mut self, op: UpdateOp, targets: Vec<Target>, right: &syn::Expr, span: Span) -> Block {
         let Some(value) = self.expr(right) else { return Vec::new() };
-        let whole = self.temporary(self.type_of(&value), value.span);
+        let at = value.span;
+        let (whole, value) = self.whole(value, targets.len(), at);
         let mut body = Vec::new();
         for (k, target) in targets.into_iter().enumerate() {
-            let part = Place { span: value.span, ..Place::var(whole).with(Step::Element(k as u32)) };
+            let part = Place { span: at, ..Place::var(whole).with(Step::Element(k as u32)) };
             body.extend(self.apply(op, target, Expr::read(part), span));
         }
         vec![Stmt::new(StmtKind::Let { var: whole, expr: value, body }).at(span)]
