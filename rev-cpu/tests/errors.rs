@@ -34,6 +34,25 @@ fn an_index_out_of_range() {
     assert!(gather::run(&unchecked, &mut y, &[1.0, 2.0], &[1, 0, 7]).is_err());
 }
 
+/// What is read or computed once for several places.
+#[reversible]
+fn repeated(y: &mut f64, z: &mut f64, x: &[f64], k: usize, l: usize) {
+    *y += x[k] * x[k];
+    *y += x[l].exp();
+    *z += x[l].exp() * x[k];
+}
+
+#[test]
+fn an_element_that_is_read_once_is_quoted_as_written() {
+    for device in [Cpu::new(), Cpu::new().checks(false)] {
+        for (k, l, place) in [(2, 0, "x[k]"), (0, 2, "x[l]")] {
+            let e = repeated::run(&device, &mut 0.0, &mut 0.0, &[1.0, 2.0], k, l).unwrap_err();
+            let cause = Cause::IndexOutOfRange { place: place.into(), index: vec![2], shape: vec![2] };
+            assert_eq!(*e.cause(), cause);
+        }
+    }
+}
+
 #[reversible]
 fn shifted(x: &mut [f64], i: usize, j: usize) {
     x[i] += x[j] * 2.0;

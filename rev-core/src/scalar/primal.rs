@@ -458,8 +458,9 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
 
     fn as_tangents(values: &[Self]) -> Option<&[Self::Shadow<1>]> {
         let all = P::as_tangents(values.as_flattened())?;
-        // SAFETY: as many shadows as numbers, and so as many arrays of `K` of them as there are of these
-        Some(unsafe { std::slice::from_raw_parts(all.as_ptr().cast(), values.len()) })
+        // SAFETY: there are as many shadows as arrays of `K` of them have
+        (all.len() == values.len() * K)
+            .then(|| unsafe { std::slice::from_raw_parts(all.as_ptr().cast(), values.len()) })
     }
 
     #[inline]

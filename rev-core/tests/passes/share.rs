@@ -148,6 +148,11 @@ fn an_element_is_read_once() {
     let source = "fn f(y: &mut f64, z: &mut [f64]) { y += z[0] * z[0]; z[0] += 1.0; y += z[0] }";
     let text = shared(source, &[&0.2, &vec![0.5]]);
     assert_eq!(text.matches("z[0]").count(), 4, "{text}");
+    let source = "fn f(y: &mut f64, x: [f64], at: [(f64, usize)]) {
+        for i in 0..len(at) { y += x[at[i].1] * at[i].0; y += x[at[i].1] * at[i].0 }
+    }";
+    let text = shared(source, &[&0.2, &x, &vec![(0.5, 1usize), (0.25, 0)]]);
+    assert_eq!((text.matches("x[at[i].1]").count(), text.matches("at[i].0").count()), (1, 1), "{text}");
     // nor is one read that wasn't
     let source = "fn f(y: &mut f64, a: f64, x: [f64]) { if a > 1.0 { y += x[7] }; if a > 2.0 { y += x[7] } }";
     let text = shared(source, &[&0.2, &0.1, &vec![0.5]]);

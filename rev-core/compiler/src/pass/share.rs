@@ -406,6 +406,10 @@ impl Naming<'_> {
     /// Names for a function, which is read by the first of them where it stands; none if its type isn't known.
     fn bind(&mut self, found: usize, e: &mut Expr) {
         let Some(ty) = number_type(self.function, e) else { return };
+        // an index beside numbers
+        if matches!(e.kind, ExprKind::Read(_)) && ty.is_inactive(&self.function.generics) {
+            return;
+        }
         let Found { value, before, values, .. } = &self.found.0[found];
         let (value, before, both) = (*value, *before, values.len() > 1);
         let first = e.clone();
@@ -476,10 +480,10 @@ fn is_worth_sharing(function: &Function, expr: &Expr) -> bool {
         )
 }
 
-/// Whether an expression reads an element that carries a derivative. Others may be indices, which stay as they are written for the
-/// analyses of a loop.
+/// Whether an expression reads an element of what may carry a derivative. Others may be indices, which stay as they are written for
+/// the analyses of a loop.
 fn is_element(function: &Function, expr: &Expr) -> bool {
     let ExprKind::Read(place) = &expr.kind else { return false };
     place.path.iter().any(|step| matches!(step, Step::Index(_)))
-        && !type_of(function, expr).is_inactive(&function.generics)
+        && !function.var(place.var).ty.is_inactive(&function.generics)
 }
