@@ -160,6 +160,33 @@ fn an_element_is_read_once() {
 }
 
 #[test]
+fn a_row_is_read_once() {
+    let source = "fn f(y: &mut f64, z: &mut [f64], x: [[f64;3]], i: usize) {
+        y += x[i][0] * x[i][2]; z[0] += x[i][1]; y += exp(x[i][0])
+    }";
+    let rows = vec![[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]];
+    let text = shared(source, &[&0.5, &vec![1.0], &rows, &1usize]);
+    assert_eq!((text.matches("x[i]").count(), text.matches("__x_read[").count()), (1, 4), "{text}");
+    // of rows of rows the whole
+    let source = "fn f(y: &mut f64, x: [[[f64;2];2]], i: usize) { y += x[i][0][1] * x[i][1][0] }";
+    let text = shared(source, &[&0.5, &vec![[[0.1, 0.2], [0.3, 0.4]]], &0usize]);
+    assert!(text.contains("let __x_read: [[f64; 2]; 2] = x[i]") && text.contains("__x_read[0][1]"), "{text}");
+    // not of many numbers, of one that is read alone, or of rows that change
+    for (n, read) in [(16, true), (17, false)] {
+        let source = format!("fn f(y: &mut f64, x: [[f64;{n}]], i: usize) {{ y += x[i][0] * x[i][2] }}");
+        let text = erase(&checked(&source), Wanted::All).shared().to_string();
+        assert_eq!(text.contains("__x_read"), read, "{text}");
+    }
+    for source in [
+        "fn f(y: &mut f64, x: [[f64;3]], i: usize) { y += x[i][0] + x[0][1] }",
+        "fn f(y: &mut f64, x: &mut [[f64;3]], i: usize) { y += x[i][0] * x[i][2]; x[i][1] += 1.0 }",
+    ] {
+        let text = shared(source, &[&0.5, &rows, &1usize]);
+        assert!(!text.contains("__x_read"), "{text}");
+    }
+}
+
+#[test]
 fn nothing_is_computed_that_was_not_before() {
     // in neither branch, in a loop without iterations, on the right of `&&`
     let text = shared(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::path::own_name;
-use super::{Block, Expr, FunctionPath, Names, PathArgument, ScalarType};
+use super::{Axis, Block, Expr, FunctionPath, Names, PathArgument, Place, ScalarType, Step};
 use crate::diag::Diagnostics;
 
 /// A source position range, 1-based lines and 0-based columns as the Rust compiler counts them.
@@ -102,6 +102,11 @@ impl Function {
     /// The variable behind an id.
     pub fn var(&self, id: VarId) -> &Var {
         &self.vars[id.0 as usize]
+    }
+
+    /// The type of the value at a place, as far as the types of variables alone say it.
+    pub fn type_at(&self, place: &Place) -> Option<Type> {
+        place.path.iter().try_fold(self.var(place.var).ty.clone(), Type::part)
     }
 
     /// Adds a variable under a name that no other variable has: `name`, else `name2`, `name3`, ….
@@ -335,9 +340,31 @@ pub enum Length {
 }
 
 impl Type {
+    /// The type of a part of a value, as far as the type alone says it.
+    pub fn part(self, step: &Step) -> Option<Type> {
+        Some(match (step, self) {
+            (_, Type::Shadow(t)) => Type::Shadow(Box::new(t.part(step)?)),
+            (Step::Index(_), Type::Array(t, _) | Type::Fixed(t, _)) => *t,
+            (Step::Element(k), Type::Tuple(ts)) => ts.get(*k as usize)?.clone(),
+            (Step::Re | Step::Im, Type::Complex(t)) => *t,
+            (Step::Part(axes), Type::Array(t, rank)) => Type::Array(t, rank_of_part(axes, rank)),
+            (Step::Part(axes), Type::Fixed(t, _)) => Type::Array(t, rank_of_part(axes, Rank::Fixed(1))),
+            _ => return None,
+        })
+    }
+
     /// Whether values are surely scalars, which are copied wherever they are read.
     pub fn is_scalar(&self) -> bool {
         matches!(self, Type::Scalar(_) | Type::Generic(_) | Type::Complex(_))
+    }
+
+    /// The number of elements of a fixed-size array, or of the shadow of one, where it is written as a number.
+    pub fn literal_length(&self) -> Option<u64> {
+        match self {
+            Type::Fixed(_, Length::Literal(n)) => Some(*n),
+            Type::Shadow(t) => t.literal_length(),
+            _ => None,
+        }
     }
 
     /// Whether values are surely arrays of run-time shape, or the shadows of some.
@@ -463,5 +490,14 @@ impl Type {
             Type::Tuple(ts) | Type::Struct(_, ts) => ts.iter().any(|t| t.is_storage(generics)),
             Type::Scalar(_) | Type::Complex(_) | Type::Function(_) | Type::Unknown => false,
         }
+    }
+}
+
+/// The number of axes that a part has of an array's.
+fn rank_of_part(axes: &[Axis], whole: Rank) -> Rank {
+    let dropped = axes.iter().filter(|a| matches!(a, Axis::At(_))).count();
+    match whole {
+        Rank::Fixed(n) => Rank::Fixed(n.saturating_sub(u8::try_from(dropped).unwrap_or(u8::MAX))),
+        Rank::Dynamic => Rank::Dynamic,
     }
 }

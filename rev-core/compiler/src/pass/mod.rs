@@ -11,6 +11,7 @@ mod inverse;
 mod partials;
 mod pullback;
 mod rename;
+mod rows;
 mod share;
 mod tangent;
 mod transpose;

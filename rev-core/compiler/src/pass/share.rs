@@ -23,7 +23,7 @@ use crate::limits;
 use crate::ops::Func;
 use crate::plan::lend;
 
-use super::Erased;
+use super::{rows, Erased};
 use crate::validate::{verified, Form};
 
 impl Erased {
@@ -42,12 +42,17 @@ impl Erased {
 
 /// Computes repeated functions once, in a program that is run forward.
 fn share(mut function: Function) -> Function {
-    let body = std::mem::take(&mut function.body);
+    let mut body = std::mem::take(&mut function.body);
     function.body = limits::grown(depth(&body), || {
+        rows::apart(&function, &mut body);
         let mut search = Search::new(&function);
         search.block(&body, true);
         let found = search.found();
-        Naming { function: &mut function, found, at: 0, statement: 0, bound: BTreeMap::new() }.block(body)
+        let mut naming =
+            Naming { function: &mut function, found, at: 0, statement: 0, bound: BTreeMap::new() };
+        let mut body = naming.block(body);
+        rows::together(&function, &mut body);
+        body
     });
     verified(function, Form::Forward, "sharing")
 }
@@ -457,14 +462,15 @@ fn is_pair(stmt: &Stmt) -> bool {
     }
 }
 
-/// The type of an expression, if that is known and a number's.
+/// The type of an expression, if that is known and a number's, or that of numbers that are read together.
 fn number_type(function: &Function, expr: &Expr) -> Option<Type> {
     let ty = type_of(function, expr);
     let part = match &ty {
         Type::Complex(part) => part,
         whole => whole,
     };
-    matches!(part, Type::Scalar(_) | Type::Generic(_)).then_some(ty)
+    let row = matches!(expr.kind, ExprKind::Read(_)) && rows::is_row(&ty);
+    (row || matches!(part, Type::Scalar(_) | Type::Generic(_))).then_some(ty)
 }
 
 /// Whether an expression takes longer than reading its value.

@@ -172,7 +172,7 @@ impl Body<'_> {
     /// parameter may be a slice or a view.
     fn reference(&self, place: &Place, reference: TokenStream) -> TokenStream {
         let p = self.p;
-        match self.type_of(place) {
+        match self.function.type_at(place) {
             Some(ty) if ty.is_fixed() => quote!(#p::Pass::pass(#reference)),
             Some(ty) if is_unknown(&ty) && self.shaped.contains(&place.var) => {
                 quote!(#p::Pass::pass(#reference))

@@ -185,7 +185,7 @@ impl Body<'_> {
             {
                 self.exprs(&typed_literals(args))
             }
-            _ => self.exprs(args),
+            _ => args.iter().zip(func.row().args).map(|(e, shape)| self.argument(e, *shape)).collect(),
         };
         match (func, values.as_slice()) {
             (Func::And, [a, b]) => quote!((#a && #b)),
@@ -204,6 +204,25 @@ impl Body<'_> {
                 let name = ident(func.name());
                 quote!(__f::#name(#(#values),*))
             }
+        }
+    }
+
+    /// An argument of a function of the table. The exponent of a whole power is an `i32`.
+    fn argument(&mut self, e: &Expr, shape: Shape) -> TokenStream {
+        match e.kind {
+            ExprKind::Literal(n, None) if shape == Shape::I => {
+                self.literal(n, Some(&Type::Scalar(ScalarType::I32)))
+            }
+            _ => self.expr(e),
+        }
+    }
+
+    /// The exponent of a whole power, where the function leaves its type open.
+    pub fn exponent(&mut self, e: &Expr) -> TokenStream {
+        let n = self.argument(e, Shape::I);
+        match e.kind {
+            ExprKind::Literal(_, None) => n,
+            _ => quote!({ let __n: i32 = #n; __n }),
         }
     }
 
@@ -270,7 +289,8 @@ impl Body<'_> {
             let place = self.place(&place, Reach::Read);
             return quote!(#borrow #place);
         }
-        let of = self.type_of(place).and_then(|ty| rust_type(&ty, self.p)).unwrap_or_else(|| quote!(_));
+        let of =
+            self.function.type_at(place).and_then(|ty| rust_type(&ty, self.p)).unwrap_or_else(|| quote!(_));
         let p = self.p;
         quote!(#borrow #p::fail::erased::<#of>())
     }
@@ -288,7 +308,7 @@ impl Body<'_> {
         if place.path.is_empty() && self.repr(place.var) == Repr::Function {
             return reached;
         }
-        if self.type_of(place).is_some_and(|t| t.is_scalar()) {
+        if self.function.type_at(place).is_some_and(|t| t.is_scalar()) {
             return reached;
         }
         quote!(__copy(&#reached))
@@ -301,11 +321,6 @@ impl Body<'_> {
         }
         let reached = self.place(place, Reach::Read);
         quote!(#p::Primal::zero_shadow::<__N>(&#reached))
-    }
-
-    /// The type of a place as far as the program says it.
-    pub fn type_of(&self, place: &Place) -> Option<Type> {
-        place.path.iter().try_fold(self.function.var(place.var).ty.clone(), part_type)
     }
 
     /// The Rust place that a place is: what can stand behind `&` or `&mut`, or before `.field`. A
@@ -362,7 +377,11 @@ impl Body<'_> {
             Reach::Write => "wr",
             Reach::Atomic => "at",
         });
+        let surely = reach != Reach::Atomic && self.is_surely_there(index, place, depth);
         let index: Vec<_> = index.iter().map(|e| self.index(e)).collect();
+        if surely {
+            return quote!(#array #([#index])*);
+        }
         let shown = self.show(place);
         let absent = self.fail(|at| quote!(__x.error(#at, #shown)));
         let reach_at = |index: TokenStream| {
@@ -386,6 +405,20 @@ impl Body<'_> {
             Reach::Read | Reach::Write => quote!((*#found)),
             Reach::Atomic => found,
         }
+    }
+
+    /// Whether an element of a fixed-size array is there as the program says it, and is reached without a handle or a claim.
+    fn is_surely_there(&self, index: &[Expr], place: &Place, depth: usize) -> bool {
+        let array = Place { path: place.path[..depth].to_vec(), ..place.clone() };
+        let length = self.function.type_at(&array).and_then(|ty| ty.literal_length());
+        let known = |e: &Expr| match e.kind {
+            ExprKind::Literal(Number::Int(k), None) => {
+                length.is_some_and(|n| (0..i128::from(n)).contains(&k))
+            }
+            _ => false,
+        };
+        let direct = depth > 0 || self.repr(place.var) != Repr::Handle;
+        direct && index.iter().all(known) && !self.is_claimed(place, depth)
     }
 
     /// Whether iterations claim what they access there.
@@ -492,7 +525,7 @@ impl Body<'_> {
             None => self.fail(make),
         };
         // how many axes are left, which only the type says
-        let part = match self.type_of(place).and_then(|ty| rank_of(&ty)) {
+        let part = match self.function.type_at(place).and_then(|ty| rank_of(&ty)) {
             Some(Rank::Fixed(rank)) => {
                 let rank = Literal::usize_unsuffixed(rank.into());
                 quote!(__a.part::<_, #rank>(__t))
@@ -540,28 +573,6 @@ fn rank_of(ty: &Type) -> Option<Rank> {
         Type::Shadow(t) => rank_of(t),
         _ => None,
     }
-}
-
-/// How many axes are left of an array.
-fn rank_of_part(axes: &[Axis], whole: Rank) -> Rank {
-    let dropped = axes.iter().filter(|a| matches!(a, Axis::At(_))).count();
-    match whole {
-        Rank::Fixed(n) => Rank::Fixed(n.saturating_sub(u8::try_from(dropped).unwrap_or(u8::MAX))),
-        Rank::Dynamic => Rank::Dynamic,
-    }
-}
-
-/// The type of a part of a value.
-fn part_type(whole: Type, step: &Step) -> Option<Type> {
-    Some(match (step, whole) {
-        (_, Type::Shadow(t)) => Type::Shadow(Box::new(part_type(*t, step)?)),
-        (Step::Index(_), Type::Array(t, _) | Type::Fixed(t, _)) => *t,
-        (Step::Element(k), Type::Tuple(ts)) => ts.get(*k as usize)?.clone(),
-        (Step::Re | Step::Im, Type::Complex(t)) => *t,
-        (Step::Part(axes), Type::Array(t, rank)) => Type::Array(t, rank_of_part(axes, rank)),
-        (Step::Part(axes), Type::Fixed(t, _)) => Type::Array(t, rank_of_part(axes, Rank::Fixed(1))),
-        _ => return None,
-    })
 }
 
 /// Whether an expression is made of numbers without a type, so that it takes its own from what stands beside it: also where

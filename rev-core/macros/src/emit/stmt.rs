@@ -104,7 +104,7 @@ impl Body<'_> {
             return self.array_update(op, place, expr);
         }
         if let (None | Some(Type::Struct(..) | Type::Unknown), ExprKind::Read(other), false) = (
-            self.type_of(place),
+            self.function.type_at(place),
             &expr.kind,
             self.is_shadow(place) || op == UpdateOp::Xor || self.around.atomic.contains(&place.var),
         ) {
@@ -292,8 +292,8 @@ impl Body<'_> {
             return self.instr_on_arrays(instr, places, operands);
         }
         let aliases = self.alias_checks(stmt);
-        let exchanged =
-            instr == Instr::Swap && !places.iter().all(|q| self.type_of(q).is_some_and(|t| t.is_scalar()));
+        let exchanged = instr == Instr::Swap
+            && !places.iter().all(|q| self.function.type_at(q).is_some_and(|t| t.is_scalar()));
         let fits = match places {
             [a, _] if exchanged => {
                 let (p, shown) = (self.p, self.show(a));
@@ -749,7 +749,7 @@ impl Body<'_> {
             }),
         };
         let seen = self.see(place.var, quote!(&*__p));
-        let fits = match self.type_of(place) {
+        let fits = match self.function.type_at(place) {
             Some(ty) if ty.is_scalar() => TokenStream::new(),
             Some(_) | None => {
                 let failure = self.fail(|at| quote!(#p::fail::misshapen(#at, #shown, __e)));

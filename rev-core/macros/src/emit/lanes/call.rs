@@ -185,7 +185,7 @@ impl Body<'_> {
             let arg = self.place_argument(place, mode);
             return Passed { arg, ..Passed::default() };
         }
-        let fixed = self.type_of(place).is_some_and(|ty| ty.is_fixed());
+        let fixed = self.function.type_at(place).is_some_and(|ty| ty.is_fixed());
         let whole = place.path.is_empty() && self.kind(place.var) == Kind::Pack;
         if whole {
             let name = self.name(place.var);

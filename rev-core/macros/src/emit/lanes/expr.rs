@@ -159,10 +159,7 @@ impl Body<'_> {
                     .iter()
                     .zip(shapes)
                     .map(|(e, shape)| match shape {
-                        Shape::I if !self.varies(e) => {
-                            let n = self.expr(e);
-                            quote!({ let __n: i32 = #n; __n })
-                        }
+                        Shape::I if !self.varies(e) => self.exponent(e),
                         _ => self.pack(e),
                     })
                     .collect();
