@@ -565,6 +565,91 @@ fn an_element_is_exchanged_with_itself() {
     }
 }
 
+/// Rows of which several elements change, in branches and loops, at places of each iteration's own; one under two names.
+#[reversible]
+#[allow(clippy::too_many_arguments)]
+fn changed_rows<T: Real>(
+    x: &mut [[T; 3]],
+    y: &mut [[T; 2]],
+    z: &mut [[T; 2]],
+    w: &[[T; 3]],
+    to: &[usize],
+    steps: usize,
+) {
+    #[injective(to)]
+    for i in par(0..x.len()) {
+        x[i][0] += w[i][1] * w[i][2];
+        y[to[i]][1] += w[i][0];
+        if w[i][0] > 0.0 {
+            x[i][1] += x[i][0] * w[i][0];
+        } else {
+            x[i][2] -= x[i][0];
+        }
+        for _ in 0..steps {
+            x[i][1] += w[i][2];
+        }
+        y[to[i]][0] += x[i][0] * y[to[i]][1];
+        x[i][2] += x[i][1] * w[i][1];
+        z[i][0] += w[i][0];
+        let next = i + 1;
+        z[next - 1][0] += w[i][1];
+        z[i][1] += z[next - 1][0] * w[i][2];
+    }
+}
+
+#[test]
+fn rows_of_which_several_elements_change() {
+    let n = 37;
+    let row = |i: usize| -> [f64; 3] { std::array::from_fn(|k| ((3 * i + k) as f64 * 0.7).sin()) };
+    let w: Vec<[f64; 3]> = (0..n).map(row).collect();
+    let (x, y) = (vec![[0.5, 0.25, -1.5]; n], vec![[0.125, 2.0]; n]);
+    let z = y.clone();
+    let mut to: Vec<usize> = (0..n).map(|i| (5 * i + 3) % n).collect();
+    let (mut x_after, mut y_after, mut z_after) = (x.clone(), y.clone(), z.clone());
+    for (i, w) in w.iter().enumerate() {
+        let (x, y, z) = (&mut x_after[i], &mut y_after[to[i]], &mut z_after[i]);
+        x[0] += w[1] * w[2];
+        y[1] += w[0];
+        match w[0] > 0.0 {
+            true => x[1] += x[0] * w[0],
+            false => x[2] -= x[0],
+        }
+        (0..3).for_each(|_| x[1] += w[2]);
+        y[0] += x[0] * y[1];
+        x[2] += x[1] * w[1];
+        z[0] += w[0];
+        z[0] += w[1];
+        z[1] += z[0] * w[2];
+    }
+    let mut first = None;
+    for device in all_devices() {
+        let device = &*device;
+        let (mut x_now, mut y_now, mut z_now) = (x.clone(), y.clone(), z.clone());
+        changed_rows::run(device, &mut x_now, &mut y_now, &mut z_now, &w, &to, 3).unwrap();
+        assert_eq!((&x_now, &y_now, &z_now), (&x_after, &y_after, &z_after), "{}", device.name());
+        let bars = (&x_after, &y_after, &z_after);
+        let v = changed_rows::vjp(device, &x, &y, &z, bars.0, bars.1, bars.2, &w, &to, 3).unwrap();
+        let (x_bar, z_bar, w_bar) = (v.x_bar, v.z_bar, v.w_bar);
+        let expected = first.get_or_insert_with(|| (x_bar.clone(), z_bar.clone(), w_bar.clone()));
+        assert_eq!((&x_bar, &z_bar, &w_bar), (&expected.0, &expected.1, &expected.2), "{}", device.name());
+        changed_rows::run_inverse(device, &mut x_now, &mut y_now, &mut z_now, &w, &to, 3).unwrap();
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);
+        assert!(
+            x_now.iter().zip(&x).all(|(a, b)| near(a, b)) && y_now.iter().zip(&y).all(|(a, b)| near(a, b))
+        );
+        assert!(z_now.iter().zip(&z).all(|(a, b)| near(a, b)));
+    }
+    // an element that isn't there is told of as it is written
+    to[20] = n;
+    for device in all_devices() {
+        let (mut x_now, mut y_now, mut z_now) = (x.clone(), y.clone(), z.clone());
+        let error = changed_rows::run(&*device, &mut x_now, &mut y_now, &mut z_now, &w, &to, 3)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("y[to[i]][1]") && error.contains("37"), "{}: {error}", device.name());
+    }
+}
+
 macro_rules! leaves {
     () => {
         return

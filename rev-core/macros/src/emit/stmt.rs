@@ -33,12 +33,16 @@ impl Body<'_> {
     /// A sequence of statements.
     pub fn block(&mut self, block: &Block) -> TokenStream {
         let taken = self.taken.len();
-        let statements = block.iter().map(|s| self.stmt(s)).collect();
+        let statements = match self.lane {
+            Some(_) => self.lane_block(block),
+            None => block.iter().map(|s| self.stmt(s)).collect(),
+        };
         self.taken.truncate(taken);
         statements
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> TokenStream {
+    /// A statement.
+    pub fn stmt(&mut self, stmt: &Stmt) -> TokenStream {
         self.stand_at(stmt.span);
         if self.lane.is_some() {
             self.lane_stmt(stmt)

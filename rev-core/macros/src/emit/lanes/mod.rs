@@ -19,6 +19,7 @@ mod checks;
 mod expr;
 mod place;
 mod program;
+mod rows;
 mod stmt;
 
 use std::collections::BTreeSet;
@@ -31,6 +32,7 @@ use rev_compiler::plan::{AlikeSoFar, Lanes, Varying};
 use super::body::Body;
 use super::names::ident;
 pub use program::{declared, program};
+use rows::Row;
 
 /// What the emitter knows while it emits statements for lanes.
 pub struct Lane {
@@ -44,6 +46,8 @@ pub struct Lane {
     mask: Ident,
     /// Names given so far.
     names: usize,
+    /// The rows that packs hold.
+    rows: Vec<Row>,
     /// The lane of which an error tells.
     failing: Option<TokenStream>,
     /// Whether these are a function's statements: whoever calls it in lanes has to know which of them an error is about.
@@ -53,7 +57,8 @@ pub struct Lane {
 impl Lane {
     /// The lanes of a mask: those of a group of iterations, or for which a function is called.
     pub fn under(Lanes { varying, shared }: Lanes, mask: Ident) -> Lane {
-        Lane { varying, shared, alike: AlikeSoFar::default(), mask, names: 0, failing: None, called: false }
+        let (alike, rows) = (AlikeSoFar::default(), Vec::new());
+        Lane { varying, shared, alike, mask, names: 0, rows, failing: None, called: false }
     }
 
     /// The same in a function that lanes call.

@@ -36,6 +36,9 @@ pub struct Chosen {
 impl Body<'_> {
     /// Where the lanes' values at a place are.
     pub fn spot(&mut self, place: &Place, reach: Reach) -> Spot {
+        if let Some((row, depth)) = self.held_row(place) {
+            return self.along(quote!(#row), place, depth, reach);
+        }
         let (p, name) = (self.p, self.name(place.var));
         let base = match self.repr(place.var) {
             Repr::Value | Repr::Owned | Repr::Handle | Repr::Function => quote!(#name),
@@ -72,7 +75,7 @@ impl Body<'_> {
     }
 
     /// The step of a path at which lanes part.
-    fn first_choice(&self, place: &Place) -> Option<usize> {
+    pub fn first_choice(&self, place: &Place) -> Option<usize> {
         place.path.iter().position(|step| match step {
             Step::Index(index) => index.iter().any(|e| self.varies(e)),
             _ => false,
@@ -119,7 +122,13 @@ impl Body<'_> {
     }
 
     /// An access of chosen elements that fails where an index is out of range.
-    fn accessed(&mut self, chosen: &Chosen, method: &str, value: &TokenStream, place: &Place) -> TokenStream {
+    pub fn accessed(
+        &mut self,
+        chosen: &Chosen,
+        method: &str,
+        value: &TokenStream,
+        place: &Place,
+    ) -> TokenStream {
         let (mask, method) = (self.mask(), ident(method));
         let (array, index, shown) = (&chosen.array, &chosen.index, self.show(place));
         let failure = self.failing_at(
@@ -250,6 +259,11 @@ impl Body<'_> {
 }
 
 impl Chosen {
+    /// Code that names the indices.
+    pub fn lets(&self) -> &TokenStream {
+        &self.lets
+    }
+
     /// Whether a path leads to plain elements, not to parts of them.
     pub fn is_plain(&self, place: &Place) -> bool {
         !self.packs && self.depth == place.path.len()

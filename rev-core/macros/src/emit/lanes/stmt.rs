@@ -106,7 +106,7 @@ impl Body<'_> {
                 return update;
             }
         }
-        let value = self.pack(expr);
+        let (value, read) = (self.pack(expr), self.row_read(place));
         match (self.spot(place, Reach::Write), op) {
             (Spot::One, UpdateOp::Add | UpdateOp::Sub) => {
                 let mask = self.mask();
@@ -127,6 +127,7 @@ impl Body<'_> {
                 let seen = self.lane_see(place.var, &held);
                 quote!({
                     let __v = #value;
+                    #read
                     __l::update::#name(__s, #mask, &mut #held, __v);
                     #seen
                 })
@@ -159,7 +160,7 @@ impl Body<'_> {
             return None;
         }
         let (v, c) = (self.fresh("v"), self.fresh("c"));
-        let (a, b) = (self.pack(a), self.pack(b));
+        let (a, b, read) = (self.pack(a), self.pack(b), self.row_read(place));
         if matches!(spot, Spot::One) {
             let mask = self.mask();
             let sum = quote!(__l::sum_product(__s, #mask, #v, #c));
@@ -171,7 +172,7 @@ impl Body<'_> {
             let mask = body.mask();
             quote!(__l::update::#name(__s, #mask, &mut #part, #v, #c);)
         });
-        Some(quote!({ let #v = #a; let #c = #b; #update }))
+        Some(quote!({ let #v = #a; let #c = #b; #read #update }))
     }
 
     /// Whether lanes only accumulate into the array of a place, perhaps into the same element.
