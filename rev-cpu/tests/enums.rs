@@ -635,3 +635,41 @@ fn arrays_in_enums_are_passed_on() {
         assert!(squares_of::check_gradient(device, &0.0, Some([3.0, -1.0]), &more).unwrap().passed());
     }
 }
+
+/// Patterns of several values in statements that run forward and back in one program, where the second time their variables have
+/// other names.
+#[reversible(tangent)]
+fn computed_twice<T: Real>(e: &mut T, springs: &[Spring<T>], counts: &[usize]) {
+    let mut sum = T::zero();
+    #[compute]
+    {
+        for i in 0..counts.len() {
+            match (springs[i], counts[i]) {
+                (Spring::Linear(k), 1..=3) => sum += k,
+                (Spring::Linear(k), _) => sum += k * k,
+                _ => {}
+            }
+        }
+    }
+    *e += sum;
+    let mut last = T::zero();
+    #[checkpoint(every = 2)]
+    for i in 0..counts.len() {
+        last = 0.5 * last
+            + match (counts[i] % 2, springs[i]) {
+                (1, Spring::Linear(k)) => k,
+                _ => T::one(),
+            };
+    }
+    *e += last;
+}
+
+#[test]
+fn several_values_are_matched_in_what_runs_forward_and_back() {
+    let springs = [Spring::Linear(3.0f64), Spring::Slack, Spring::Linear(5.0)];
+    for device in devices() {
+        let g = computed_twice::gradient(&*device, &springs, &[1, 2, 4]).unwrap();
+        assert_eq!(g.value, 28.0 + (3.0 / 4.0 + 0.5 + 1.0));
+        assert_eq!((g.springs[0].linear_0.get(), g.springs[2].linear_0.get()), (1.25, 10.0));
+    }
+}

@@ -173,3 +173,54 @@ fn branches_are_calls_with_several_results() {
         }
     }
 }
+
+#[pure]
+fn is_odd<T: Real>(n: i64, x: T, yes: bool) -> bool {
+    if x > 0.0 {
+        n % 2 == 1
+    } else {
+        yes
+    }
+}
+
+#[pure]
+fn one_of_both<T: Real>(first: bool, x: T) -> T {
+    if first {
+        x * x
+    } else {
+        3.0 * x
+    }
+}
+
+/// Truth values that are results of one function and arguments of another, which reads numbers too.
+#[reversible(tangent, inverse_adjoint)]
+fn truths<T: Real>(y: &mut T, x: T, n: i64) {
+    *y += one_of_both(is_odd(n, x * x, is_odd(n + 1, x.cos(), n > 4)), x);
+    let (p, odd) = if n > 2 { (x, is_odd(n, x, true)) } else { (T::one(), false) };
+    *y += one_of_both(odd, p);
+    let (k, q, both) = match n {
+        3 => (1i64, x * x, true),
+        _ => (n, T::one(), false),
+    };
+    *y += one_of_both(both, q * T::from_f64(k as f64));
+    let whole = if n > 2 { two(x) } else { (x, T::one()) };
+    *y += whole.0 * whole.1;
+}
+
+#[test]
+fn truth_values_between_pure_functions_carry_no_tangent() {
+    let x = 0.75;
+    for device in [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &Interpreter::new()] {
+        // x² + x² + x⁴ + x³ and 3x + 3 + 3 · 2 + x
+        let odd = [2.0 * x * x + x.powi(4) + x.powi(3), 4.0 * x + 4.0 * x.powi(3) + 3.0 * x * x];
+        for (n, [y, slope]) in [(3, odd), (2, [4.0 * x + 9.0, 4.0])] {
+            let found = truths::jvp(device, &0.0, 1.0, &0.0, x, n).unwrap();
+            approx::assert_abs_diff_eq!(found.y, y, epsilon = 1e-12);
+            approx::assert_abs_diff_eq!(found.y_dot, slope, epsilon = 1e-12);
+            let (g, h) = truths::gradient_and_hvp(device, 1.0, x, n).unwrap();
+            approx::assert_abs_diff_eq!(g.x, slope, epsilon = 1e-12);
+            let second = if n == 3 { 4.0 + 12.0 * x * x + 6.0 * x } else { 0.0 };
+            approx::assert_abs_diff_eq!(h.x, second, epsilon = 1e-12);
+        }
+    }
+}

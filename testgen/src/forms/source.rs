@@ -25,10 +25,11 @@ pub fn program(form: &Form) -> String {
 impl Source<'_> {
     fn pure(&mut self, f: &Pure) {
         let generics = if self.form.generic { "<T: Real>" } else { "" };
-        let (params, result) = f.signature(self.form.scalar());
         // without real numbers there would be nothing to choose the type by
-        let generics = if params.contains("T") { generics } else { "" };
-        let value = self.dialect.several(&f.value, false);
+        let scalar = if f.has_reals() { self.form.scalar() } else { "f64" };
+        let generics = if scalar == "T" { generics } else { "" };
+        let (params, result) = f.signature(scalar);
+        let value = Dialect { scalar, ..self.dialect }.several(&f.value, false);
         let _ = writeln!(
             self.out,
             "#[pure]\npub fn {}{generics}({params}) -> {result} {{\n    {value}\n}}\n",

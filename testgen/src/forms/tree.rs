@@ -441,6 +441,11 @@ impl Kind {
 }
 
 impl Pure {
+    /// Whether a parameter or a result is a real number.
+    pub fn has_reals(&self) -> bool {
+        self.params.iter().map(|(_, kind)| kind).chain(&self.results).any(|kind| *kind == Kind::Real)
+    }
+
     /// The parameters and the type of what it returns.
     pub fn signature(&self, scalar: &str) -> (String, String) {
         let params: Vec<String> = self.params.iter().map(|(n, k)| format!("{n}: {}", k.ty(scalar))).collect();

@@ -6,8 +6,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use rev_compiler::check::overlap::{overlap, Overlap};
 use rev_compiler::ir::{
-    Axis, Class, Expr, ExprKind, FunctionPath, Number, Place, Rank, ScalarType, Span, Step, Type, VarId,
-    PARTS,
+    Axis, Block, Class, Expr, ExprKind, FunctionPath, Number, Place, Rank, ScalarType, Span, Step, StmtKind,
+    Type, VarId, PARTS,
 };
 use rev_compiler::ops::{Func, Shape};
 use rev_compiler::plan;
@@ -39,6 +39,43 @@ fn first_place(e: &Expr) -> Option<&Place> {
             first
         }
     }
+}
+
+/// Whether an expression stands in a block, and the variables that are declared around it.
+fn declared_around(block: &Block, e: &Expr, around: &mut Vec<VarId>) -> bool {
+    fn within(part: &Expr, e: &Expr, around: &mut Vec<VarId>) -> bool {
+        if std::ptr::eq(part, e) {
+            return true;
+        }
+        let count = around.len();
+        if let ExprKind::Block(lets, _) = &part.kind {
+            around.extend(lets.iter().map(|(var, _)| *var));
+        }
+        let mut found = false;
+        part.each_child(&mut |child| found = found || within(child, e, around));
+        if !found {
+            around.truncate(count);
+        }
+        found
+    }
+    block.iter().any(|stmt| {
+        let mut found = false;
+        stmt.each_expr(&mut |part| found = found || within(part, e, around));
+        if found {
+            return true;
+        }
+        let count = around.len();
+        if let StmtKind::Let { var, .. } | StmtKind::Ancilla { var, .. } | StmtKind::For { var, .. } =
+            &stmt.kind
+        {
+            around.push(*var);
+        }
+        let found = stmt.blocks().into_iter().any(|block| declared_around(block, e, around));
+        if !found {
+            around.truncate(count);
+        }
+        found
+    })
 }
 
 impl Body<'_> {
@@ -257,6 +294,8 @@ impl Body<'_> {
             Subject::One(Place { path, .. }) => first_place(cond)
                 .filter(|p| p.path.len() >= path.len())
                 .map(|asked| Place { path: asked.path[..path.len()].to_vec(), ..asked.clone() }),
+            // a copy of the branch, as on the way back, has other variables
+            subject @ Subject::Several(_) if self.is_copied(subject, cond) => return TokenStream::new(),
             Subject::Several(_) => None,
         };
         let of = match asked {
@@ -293,6 +332,20 @@ impl Body<'_> {
             self.function.type_at(place).and_then(|ty| rust_type(&ty, self.p)).unwrap_or_else(|| quote!(_));
         let p = self.p;
         quote!(#borrow #p::fail::erased::<#of>())
+    }
+
+    /// Whether something that is matched is declared in the program, but not around a branch.
+    fn is_copied(&self, subject: &Subject, cond: &Expr) -> bool {
+        let place = match subject {
+            Subject::Several(each) => return each.iter().any(|s| self.is_copied(s, cond)),
+            Subject::One(place) => place,
+        };
+        let mut vars = vec![place.var];
+        place.indices().for_each(|i| vars.extend(i.reads().into_iter().map(|p| p.var)));
+        let mut around = Vec::new();
+        let found = declared_around(&self.function.body, cond, &mut around);
+        let local = |var: &VarId| !self.function.params.contains(var) && self.is_there(*var);
+        found && vars.iter().any(|var| local(var) && !around.contains(var))
     }
 
     /// Whether a variable is declared in the program.

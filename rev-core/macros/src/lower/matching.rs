@@ -231,7 +231,9 @@ impl Lowerer {
             let mut guarded = Some(());
             if let Some(guard) = guard {
                 let named = self.named(&names);
+                let variants = self.variants;
                 let guard = self.expr(guard).map(|guard| within(named, guard));
+                self.variants = variants;
                 self.scope.truncate(mark);
                 guarded = guard.as_ref().map(|_| ());
                 cond = both(cond, guard);
@@ -239,7 +241,10 @@ impl Lowerer {
             // an arm is a block of its own, with braces or without
             self.blocks.push(mark);
             let names = self.named(&names);
+            // what an arm matches in its turn is by reference or by value for itself
+            let variants = self.variants;
             let then = lower(self, body);
+            self.variants = variants;
             self.blocks.pop();
             self.scope.truncate(mark);
             guarded.and(then).map(|then| Arm { cond, names, then, span })

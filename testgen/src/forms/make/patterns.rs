@@ -136,6 +136,9 @@ impl Maker<'_> {
             return Some((Pat::Or(vec![several(name.clone(), a), several(b, name)]), own));
         }
         let (pat, names) = self.one(holds)?;
+        if names.iter().any(|s| matches!(s.holds, Holds::Option(_))) {
+            return None;
+        }
         Some((Pat::Or(vec![several(pat.clone(), Pat::Wild), several(Pat::Wild, pat)]), names))
     }
 
@@ -151,7 +154,8 @@ impl Maker<'_> {
                 }
                 let k = self.dice.below(variants.len());
                 let other = (k + 1) % variants.len();
-                if self.dice.chance(20) {
+                // of two variants one would be left for nothing else
+                if variants.len() > 2 && self.dice.chance(20) {
                     return self.alternatives(name, &variants[k], &variants[other]);
                 }
                 self.variant(&name.clone(), &variants[k], true)
@@ -167,7 +171,11 @@ impl Maker<'_> {
         a: &(String, Vec<(String, Type)>),
         b: &(String, Vec<(String, Type)>),
     ) -> Option<Named> {
-        let same = |(k, (_, ty)): (usize, &(String, Type))| Some((k, b.1.iter().position(|(_, t)| t == ty)?));
+        // what is one of two `Option`s isn't differentiated
+        let is_option = |ty: &Type| matches!(ty, Type::Option(_));
+        let same = |(k, (_, ty)): (usize, &(String, Type))| {
+            Some((k, b.1.iter().position(|(_, t)| t == ty && !is_option(t))?))
+        };
         let shared: Vec<(usize, usize)> = a.1.iter().enumerate().filter_map(same).collect();
         let Some(&(i, j)) = self.dice.pick(&shared) else {
             return Some((Pat::Or(vec![only(of, a, None), only(of, b, None)]), Vec::new()));

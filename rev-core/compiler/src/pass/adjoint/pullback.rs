@@ -152,6 +152,13 @@ impl Builder<'_> {
             ExprKind::Partials(path, _) => {
                 self.pull_results(&path.with(Derived::Partials), node, used, shadow)
             }
+            // a call stands in a branch: what is used of its results
+            _ if !used.is_empty() && has_call_as_value(node.expr) => used
+                .iter()
+                .flat_map(|e| {
+                    self.pull_node(node, e, Cotangent::of(Expr::read(element_of(shadow.clone(), e))))
+                })
+                .collect(),
             _ => self.pull_node(node, &[], Cotangent::of(Expr::read(shadow.clone()))),
         }
     }
@@ -482,7 +489,14 @@ impl Builder<'_> {
         match self.carried(&Type::Shadow(Box::new(type_of(&self.out, arg.expr)))) {
             Carried::Number => self.pull_shared(arg, c),
             Carried::Nothing => Vec::new(),
-            Carried::Unknown => self.pull_converted(arg, c, any_shadow()),
+            // it may be a truth value, of which there is no shadow by which what is converted could get its type
+            Carried::Unknown => {
+                let negative = c.negative;
+                self.with_base(c, arg.reads > 1, arg, |b, base| {
+                    let base = Expr::new(ExprKind::Cast(Box::new(base), any_shadow()));
+                    b.pull_node(arg, &[], Cotangent { negative, ..Cotangent::of(base) })
+                })
+            }
         }
     }
 
@@ -653,6 +667,16 @@ pub(in crate::pass) fn bind(var: VarId, expr: Expr, body: Block) -> Block {
         return body;
     }
     vec![Stmt::new(StmtKind::Let { var, expr, body })]
+}
+
+/// Whether the value of an expression is that of a pure function in a branch.
+fn has_call_as_value(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Pure(..) | ExprKind::Partials(..) => true,
+        ExprKind::If(_, a, b) => has_call_as_value(a) || has_call_as_value(b),
+        ExprKind::Block(_, value) => has_call_as_value(value),
+        _ => false,
+    }
 }
 
 /// The scope of a shadow: zeros, dropped at its end.

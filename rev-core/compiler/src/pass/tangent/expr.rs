@@ -19,7 +19,7 @@ use super::Builder;
 use crate::check::type_of;
 use crate::ir::{
     height, Block, Class, Derived, Expr, ExprKind, FunctionPath, Generic, GenericKind, Length, Number, Place,
-    Span, Step, Type, VarId,
+    ScalarType, Span, Step, Type, VarId,
 };
 use crate::limits::{deeper, STEP};
 use crate::ops::{Contraction, Derivative, Func, Push};
@@ -365,13 +365,29 @@ impl Builder {
     /// the others.
     fn of_bound(&mut self, var: VarId, node: &Node, used: &ElementsUsed, k: usize) -> Option<Expr> {
         let is_call = match &node.expr.kind {
-            ExprKind::Pure(..) | ExprKind::Partials(..) => true,
             ExprKind::Read(place) => self.names.is_call(place.var),
-            _ => false,
+            _ => self.ends_in_call(node.expr) || self.has_inactive_part(var),
         };
         match is_call && !used.is_empty() && node.reads > 0 {
             true => Some(self.of_elements((var, k), node, used, &mut Vec::new())),
             false => self.coefficient(node, &[], k),
+        }
+    }
+
+    /// Whether a name stands for a tuple in which something carries no derivative.
+    fn has_inactive_part(&self, var: VarId) -> bool {
+        let Type::Tuple(parts) = &self.out.var(var).ty else { return false };
+        parts.iter().any(|ty| ty.is_inactive(&self.out.generics))
+    }
+
+    /// Whether the value of an expression, or of a branch of it, is that of a pure function.
+    fn ends_in_call(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Pure(..) | ExprKind::Partials(..) => true,
+            ExprKind::If(_, a, b) => self.ends_in_call(a) || self.ends_in_call(b),
+            ExprKind::Block(_, value) => self.ends_in_call(value),
+            ExprKind::Read(place) => place.path.is_empty() && self.names.is_call(place.var),
+            _ => false,
         }
     }
 
@@ -385,9 +401,13 @@ impl Builder {
         element: &mut Vec<u32>,
     ) -> Expr {
         let inside = |e: &&Vec<u32>| e.starts_with(element);
-        let Some(last) = used.iter().filter(inside).filter_map(|e| e.get(element.len())).max().copied()
-        else {
-            let tangent = used.contains(element).then(|| self.coefficient(node, element, k)).flatten();
+        let ty = element_type(&self.out.var(var).ty, element);
+        let last = used.iter().filter(inside).filter_map(|e| e.get(element.len())).max().copied();
+        let known = if let Type::Tuple(parts) = ty { parts.len().checked_sub(1) } else { None };
+        let inactive = ty.is_inactive(&self.out.generics);
+        let Some(last) = last.map(|last| known.map_or(last, |known| last.max(known as u32))) else {
+            let is_used = used.contains(element) && !inactive;
+            let tangent = is_used.then(|| self.coefficient(node, element, k)).flatten();
             return tangent.unwrap_or_else(|| {
                 let value = element.iter().fold(Place::var(var), |of, k| of.with(Step::Element(*k)));
                 Expr::new(ExprKind::ZeroLike(value))
@@ -417,8 +437,21 @@ impl Builder {
     }
 
     fn of_each(&mut self, parts: &[Node], k: usize) -> Vec<Expr> {
-        let of = |part| self.coefficient(part, &[], k).unwrap_or_else(|| self.zero(part.expr, &[]));
+        let of = |part| self.coefficient(part, &[], k).unwrap_or_else(|| self.zero_of_part(part));
         parts.iter().map(of).collect()
+    }
+
+    /// The zero of a part that is constant: nothing else need say of which type it is.
+    fn zero_of_part(&mut self, part: &Node) -> Expr {
+        if !matches!(type_of(&self.out, part.expr), Type::Unknown) {
+            return self.zero(part.expr, &[]);
+        }
+        let place = match self.value_of(part) {
+            Expr { kind: ExprKind::Read(place), .. } => place,
+            value => Place::var(self.bound_name("z", value)),
+        };
+        part.is_used();
+        Expr::new(ExprKind::ZeroLike(place))
     }
 
     /// The choice between coefficients of branches, with zeros in place of those of one that is constant.
@@ -456,6 +489,10 @@ impl Builder {
                 Expr::new(ExprKind::Repeat(of, Box::new(self.length(length))))
             }
             (Type::Struct(..), []) if !ty.is_partial() => Expr::new(ExprKind::Zero(ty.clone())),
+            (Type::Scalar(ScalarType::Bool), []) => Expr::bool(false),
+            (Type::Scalar(_), []) if ty.is_inactive(&self.out.generics) => {
+                Expr::new(ExprKind::Literal(Number::Int(0), Some(ty.clone())))
+            }
             _ => Expr::int(0),
         }
     }
@@ -501,6 +538,14 @@ impl Builder {
         }
         out
     }
+}
+
+/// The type of an element of a tuple, as far as it is known.
+fn element_type<'t>(ty: &'t Type, element: &[u32]) -> &'t Type {
+    element.iter().fold(ty, |ty, k| match ty {
+        Type::Tuple(parts) => parts.get(*k as usize).unwrap_or(&Type::Unknown),
+        _ => &Type::Unknown,
+    })
 }
 
 /// The ways to write `k` as a sum of `n` orders, those with high orders first before others.
