@@ -53,6 +53,30 @@ fn an_element_that_is_read_once_is_quoted_as_written() {
     }
 }
 
+/// An element that is read in a block and behind it, and another one before both.
+#[reversible]
+fn read_in_order(y: &mut [f64], x: &[f64], k: usize, l: usize) {
+    {
+        let t = x[l] * 2.0;
+        y[0] += x[k] * t + x[k].exp();
+    }
+    y[1] += x[k] + x[k].exp();
+}
+
+#[test]
+fn of_two_errors_the_first_one_is_told() {
+    let devices =
+        [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &rev_core::interp::Interpreter::new()];
+    for device in devices {
+        for (k, l, place, out, at) in [(7, 9, "x[l]", 9, "let t"), (7, 0, "x[k]", 7, "y[0]")] {
+            let e = read_in_order::run(device, &mut [0.0; 2], &[1.0, 2.0], k, l).unwrap_err();
+            let cause = Cause::IndexOutOfRange { place: place.into(), index: vec![out], shape: vec![2] };
+            assert_eq!(*e.cause(), cause);
+            assert!(e.to_string().contains(at), "{e}");
+        }
+    }
+}
+
 #[reversible]
 fn shifted(x: &mut [f64], i: usize, j: usize) {
     x[i] += x[j] * 2.0;
