@@ -448,6 +448,7 @@ struct Limits;
 
 impl Limits {
     const TOP: i64 = 7;
+    const SIZE: usize = 4;
 }
 
 /// Constants beside enums, of which the numbers are matched by value.
@@ -466,6 +467,9 @@ fn beside<T: Real>(y: &mut T, spring: &Spring<T>, i: usize, n: i64, on: bool, at
     }
     if let (ON, Spring::Table([a, _], LAST)) = (on, spring) {
         *y += a * a;
+    }
+    if let Some(Limits::SIZE) = at {
+        *y += 1.0;
     }
     *y += match (spring, on) {
         (Spring::Linear(k), ON) => k * 100.0,
@@ -487,6 +491,9 @@ fn beside_plainly(spring: &Spring<f64>, i: usize, n: i64, on: bool, at: Option<u
     };
     if let (ON, Spring::Table([a, _], LAST)) = (on, spring) {
         y += a * a;
+    }
+    if let Some(Limits::SIZE) = at {
+        y += 1.0;
     }
     y + if let (Spring::Linear(k), ON) = (spring, on) { k * 100.0 } else { 0.0 }
 }

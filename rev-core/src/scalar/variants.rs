@@ -15,7 +15,8 @@ use std::ops::{Deref, DerefMut};
 #[diagnostic::on_unimplemented(
     message = "[R0606] `{Self}` isn't an enum that a program can look into",
     label = "matched here",
-    note = "an enum is one under `#[derive(Clone, Debug, Reversible)]`; so is an `Option` of what has no arrays of run-time shape"
+    note = "an enum is one under `#[derive(Clone, Debug, Reversible)]`; so is an `Option` of what has no arrays of run-time shape",
+    note = "a constant of a type where the pattern doesn't say that it is no variant is compared in a guard: `n if n == S::LIMIT`"
 )]
 pub trait Variants: Clone + Debug + Send + Sync {
     /// Its name.

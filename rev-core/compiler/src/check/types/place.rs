@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Axis, Class, Expr, ExprKind, Length, Number, Place, Rank, Span, Step, StructDef};
+use crate::ir::{Axis, Class, Expr, ExprKind, Length, Number, Place, Rank, Span, Step, StructDef, PARTS};
 
 use super::solver::Solver;
 use super::term::{Head, Term};
@@ -31,6 +31,10 @@ impl<'a> Solver<'a> {
                 Some(def) => self
                     .field(def, &args, field)
                     .unwrap_or_else(|| self.no_part(place, k, whole, &format!("no field `{field}`"))),
+                // whether there is a value, and that
+                None if name == "Option" && field == PARTS && args.len() == 1 => {
+                    Term::Node(Head::Tuple, [Term::BOOL].into_iter().chain(args).collect())
+                }
                 None => self.unknown_part(place, k),
             },
             (Term::Node(Head::Struct(name), args), Step::Element(n)) => match self.definition(&name) {
