@@ -392,7 +392,10 @@ mod names {
             const FUNCTIONS: usize = [$(stringify!($name)),*].len();
         };
     }
-    functions! { main run vjp jvp hvp ir _1 r#type value device größe 関数 drop new inline test vec }
+    functions! {
+        main run vjp jvp hvp ir _1 r#type value device größe 関数 drop new inline test vec
+        step2 step_2 step__2 step_b stepB step_B 関_数
+    }
 
     #[reversible]
     fn calls(y: &mut f64, x: f64) {

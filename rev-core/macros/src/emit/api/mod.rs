@@ -381,16 +381,22 @@ impl Entry<'_> {
             .collect()
     }
 
-    /// A struct of results, named after the function: `FitGradient`.
+    /// A struct of results, named after the function: `FitGradient`. Of two functions it has two names: an underscore that no
+    /// capital stands for stays (`Step_2Gradient`), and so does a name with capitals of its own (`stepB_Gradient`).
     pub fn result_name(&self, suffix: &str) -> Ident {
         let name = plain(&self.model.item.sig.ident);
+        if self.model.method.is_none() && name.contains(char::is_uppercase) {
+            return ident(&format!("{name}_{suffix}"));
+        }
         let (start, inner) = name.split_at(name.len() - name.trim_start_matches('_').len());
         let (inner, end) = inner.split_at(inner.trim_end_matches('_').len());
         let camel: String = inner
             .split('_')
-            .map(|part| {
+            .enumerate()
+            .map(|(k, part)| {
                 let (first, rest) = part.split_at(part.chars().next().map_or(0, char::len_utf8));
-                first.to_uppercase() + rest
+                let kept = if k > 0 && !first.starts_with(char::is_lowercase) { "_" } else { "" };
+                kept.to_string() + &first.to_uppercase() + rest
             })
             .collect();
         ident(&format!("{start}{camel}{suffix}{end}"))
