@@ -573,3 +573,37 @@ fn what_keeps_a_branch_starts_at_false() {
     let error = soften::inverse(&mut loss, &mut x, &mut went).unwrap_err();
     assert!(matches!(error.cause(), Cause::Release { place, .. } if place == "kept"), "{error}");
 }
+
+/// Names of literals alone are whole numbers or `f64`, whatever becomes of them.
+#[reversible(tangent)]
+fn names_of_literals<T: Real>(y: &mut T, n: &mut i64, x: T) {
+    let k = 0.3 * 4.0;
+    let m = k + 1.5;
+    let mut few = 7;
+    few += 2;
+    let unused = (x, (1.0, 2.0));
+    let half = sin(0.5);
+    *n += (m as i64) + (few as i64);
+    if half > 0.4 && few > 8 {
+        *y += unused.0 * unused.1 .0 * x * ((k as usize) as T);
+    }
+    *y += also_named(x);
+}
+
+#[pure]
+fn also_named<T: Real>(x: T) -> T {
+    let k = 2.5 + 1.0;
+    let unused = 4.5;
+    x * ((k as u8) as T)
+}
+
+#[test]
+fn names_of_literals_alone_have_a_type() {
+    for device in [&Cpu::new() as &dyn Device, &rev_core::interp::Interpreter::new()] {
+        let (mut y, mut n) = (0.0f32, 0);
+        names_of_literals::run(device, &mut y, &mut n, 1.5).unwrap();
+        assert_eq!((y, n), (1.5 * 1.5 + 3.0 * 1.5, 2 + 9));
+        assert_eq!(names_of_literals::gradient(device, &0, 1.5f32).unwrap().x, 2.0 * 1.5 + 3.0);
+        assert_eq!(names_of_literals::hvp(device, 1.0, &0, 1.5f32).unwrap().x, 2.0);
+    }
+}

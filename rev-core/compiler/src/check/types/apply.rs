@@ -76,7 +76,7 @@ fn write(expr: &mut Expr, ty: Type, generics: &[Generic], detail: Detail) {
 }
 
 /// The type of a whole number that takes none from what stands beside it.
-fn holding(v: i128) -> ScalarType {
+pub(super) fn holding(v: i128) -> ScalarType {
     match (i32::try_from(v), i64::try_from(v)) {
         (Ok(_), _) => ScalarType::I32,
         (Err(_), Ok(_)) => ScalarType::I64,

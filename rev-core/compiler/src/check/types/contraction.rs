@@ -16,7 +16,7 @@ impl Solver<'_> {
         match formula.target.rank() {
             Some(0) => element,
             Some(n) => Term::array(element, n as u8),
-            None => self.terms.hole(),
+            None => self.unknown(),
         }
     }
 
@@ -35,7 +35,7 @@ impl Solver<'_> {
 
     /// The type of the elements, and whether the product is one of shadows.
     fn factors(&mut self, expr: &Expr, formula: &Contraction, factors: &[Expr]) -> (Term, bool) {
-        let element = self.terms.hole();
+        let element = self.unknown();
         let mut shadow = false;
         for (operand, factor) in formula.factors().iter().zip(factors) {
             let found = self.expr(factor);

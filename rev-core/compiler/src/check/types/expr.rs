@@ -14,7 +14,7 @@ impl Solver<'_> {
         match &expr.kind {
             ExprKind::Literal(n, ty) => self.literal(expr, *n, ty.as_ref()),
             ExprKind::Named(path) => self.constant(path),
-            ExprKind::Function(_) => self.terms.hole(),
+            ExprKind::Function(_) => self.unknown(),
             ExprKind::Const(_) => Term::INDEX,
             ExprKind::Read(place) => self.place(place),
             ExprKind::Len(place, _) => {
@@ -49,7 +49,10 @@ impl Solver<'_> {
                 self.index(n, expr.span);
                 match length(n) {
                     Some(length) => Term::Node(Head::Fixed(length), vec![element]),
-                    None => self.terms.hole(),
+                    None => {
+                        self.open.push(element);
+                        self.unknown()
+                    }
                 }
             }
             ExprKind::Fill(e, shape) => {
@@ -92,7 +95,7 @@ impl Solver<'_> {
         let table = self.scope.module.and_then(|m| m.tables.get(path));
         let term = match table {
             Some(table) => self.terms.of(&table.table_type()),
-            None => self.terms.hole(),
+            None => self.unknown(),
         };
         self.constants.insert(path.to_string(), term.clone());
         term

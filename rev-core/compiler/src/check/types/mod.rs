@@ -16,7 +16,9 @@ mod term;
 mod verdict;
 
 use crate::diag::Diagnostics;
-use crate::ir::{depth, Block, Direction, Expr, ExprKind, Function, Module, Place, Pure, Type, VarId};
+use crate::ir::{
+    depth, Block, Direction, Expr, ExprKind, Function, Module, Place, Pure, StmtKind, Type, VarId,
+};
 
 use crate::limits::grown;
 use crate::ops::Func;
@@ -148,10 +150,20 @@ fn solve(function: &Function, module: Option<&Module>) -> (Found, Diagnostics) {
     function.grown(|| {
         let mut solver = Solver::new(scope(function, module));
         solver.block(&function.body);
+        if module.is_none() && !has_external(&function.body) {
+            solver.default();
+        }
         solver.verdict();
         let found = Found::new(&solver, |f| each_expr(&function.body, f));
         (found, solver.out)
     })
+}
+
+/// Whether a block has Rust in it that may say what type a name has.
+fn has_external(block: &Block) -> bool {
+    block
+        .iter()
+        .any(|s| matches!(s.kind, StmtKind::External { .. }) || s.blocks().into_iter().any(has_external))
 }
 
 fn apply(found: &mut Found, function: &mut Function, detail: Detail) {
@@ -170,6 +182,9 @@ fn solve_pure(pure: &Pure, module: Option<&Module>) -> (Found, Diagnostics) {
     for partial in pure.partials.iter().flatten() {
         let found = solver.expr(partial);
         solver.expect(&declared, &found, partial.span, None);
+    }
+    if module.is_none() {
+        solver.default();
     }
     solver.verdict();
     let found = Found::new(&solver, |f| exprs_of(pure).for_each(f));

@@ -105,7 +105,7 @@ impl<'a> Solver<'a> {
         match self.parts.get(&key) {
             Some(term) => term.clone(),
             None => {
-                let term = self.terms.hole();
+                let term = self.unknown();
                 self.parts.insert(key, term.clone());
                 term
             }

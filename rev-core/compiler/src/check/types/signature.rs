@@ -22,7 +22,9 @@ impl Solver<'_> {
             Callee::Path(path) => self.declared(path.as_str(), stmt.span),
             Callee::Param(var) => self.parameter(*var, stmt.span),
         };
-        let Some(parameters) = known.map(|p| with_shadows(p, direction)) else { return };
+        let Some(parameters) = known.map(|p| with_shadows(p, direction)) else {
+            return self.open.extend(found.into_iter().map(|(term, _)| term));
+        };
         let name = self.callee_name(callee);
         if parameters.len() != args.len() {
             return self.arity(stmt.span, &name, parameters.len(), args.len());
@@ -101,7 +103,10 @@ impl Solver<'_> {
     fn derived(&mut self, expr: &Expr, (path, times): (&str, usize), args: &[Expr]) -> Term {
         let found: Vec<Term> = args.iter().map(|e| self.expr(e)).collect();
         let pure = self.scope.module.and_then(|m| m.pures.get(m.resolve(self.scope.name, path)));
-        let Some(pure) = pure else { return self.terms.hole() };
+        let Some(pure) = pure else {
+            self.open.extend(found);
+            return self.unknown();
+        };
         let generics = self.generics(&pure.generics, path, expr.span);
         if pure.params.len() != args.len() {
             self.arity(expr.span, path, pure.params.len(), args.len());

@@ -68,6 +68,8 @@ pub(super) struct Solver<'a> {
     pub parts: BTreeMap<(VarId, String), Term>,
     /// The types of named constants.
     pub constants: BTreeMap<String, Term>,
+    /// What meets something of which only rustc knows the type.
+    pub open: Vec<Term>,
     pub out: Diagnostics,
 }
 
@@ -85,6 +87,7 @@ impl<'a> Solver<'a> {
             noted: BTreeMap::new(),
             parts: BTreeMap::new(),
             constants: BTreeMap::new(),
+            open: Vec::new(),
             out: Diagnostics::default(),
         }
     }
@@ -94,6 +97,13 @@ impl<'a> Solver<'a> {
             Some(term) => term.clone(),
             None => self.terms.hole(),
         }
+    }
+
+    /// A type that only rustc knows.
+    pub fn unknown(&mut self) -> Term {
+        let term = self.terms.hole();
+        self.open.push(term.clone());
+        term
     }
 
     pub fn note(&mut self, expr: &Expr, term: &Term) {

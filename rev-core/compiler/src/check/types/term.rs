@@ -102,6 +102,15 @@ impl Terms {
         term.clone()
     }
 
+    /// The holes that are left in a term.
+    pub fn holes(&self, term: &Term) -> Vec<usize> {
+        match self.shallow(term) {
+            Term::Hole(k) => vec![k],
+            Term::Leaf(_) => Vec::new(),
+            Term::Node(_, parts) => parts.iter().flat_map(|t| self.holes(t)).collect(),
+        }
+    }
+
     /// The type that a term stands for, unknown where a hole isn't filled.
     pub fn resolve(&self, term: &Term) -> Type {
         match self.shallow(term) {

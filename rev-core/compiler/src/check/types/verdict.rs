@@ -1,11 +1,50 @@
 //! The end of inference: whether the types found can do what the program asks of them.
 
-use crate::diag::{Code, Diagnostic};
-use crate::ir::{Class, Number, Span, Type};
+use std::collections::BTreeSet;
 
-use super::solver::{Demand, Need, Solver};
+use crate::diag::{Code, Diagnostic};
+use crate::ir::{Class, Number, ScalarType, Span, Type, VarKind};
+
+use super::apply::holding;
+use super::solver::{Demand, Need, Relation, Solver};
+use super::term::Term;
 
 impl Solver<'_> {
+    /// Gives names of literals among themselves, of which nothing else says what type they have, Rust's defaults.
+    pub fn default(&mut self) {
+        self.settle();
+        let is_name = |kind| matches!(kind, VarKind::Binding | VarKind::Ancilla);
+        let others = self.scope.vars.iter().zip(&self.vars).filter(|(var, _)| !is_name(var.kind));
+        self.open.extend(others.map(|(_, term)| term.clone()));
+        for relation in &self.relations {
+            match relation {
+                Relation::Real(a, b) | Relation::Element(a, _, b) => self.open.extend([a.clone(), b.clone()]),
+            }
+        }
+        let open: BTreeSet<usize> = self.open.iter().flat_map(|t| self.terms.holes(t)).collect();
+        let is_real = |need: &Need| matches!(need, Need::Class(Class::Field | Class::Real));
+        let mut real: BTreeSet<usize> = self
+            .demands
+            .iter()
+            .filter(|d| is_real(&d.need))
+            .flat_map(|d| self.terms.holes(&d.term))
+            .collect();
+        let floats = self.literals.iter().filter(|(n, ..)| matches!(n, Number::Float(_)));
+        real.extend(floats.flat_map(|(_, t, _)| self.terms.holes(t)));
+        for (number, term, _) in self.literals.clone() {
+            let ty = match number {
+                Number::Int(v) => holding(v),
+                Number::Float(_) | Number::Bool(_) => ScalarType::F64,
+            };
+            if let [hole] = self.terms.holes(&term)[..] {
+                if !open.contains(&hole) {
+                    let ty = if real.contains(&hole) { ScalarType::F64 } else { ty };
+                    self.terms.unify(&term, &Term::scalar(ty));
+                }
+            }
+        }
+    }
+
     /// Reports every demand and literal that a known type doesn't satisfy.
     pub fn verdict(&mut self) {
         self.settle();
