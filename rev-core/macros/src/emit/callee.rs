@@ -118,7 +118,7 @@ pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> To
         let trait_ = found_through(p, kind, &name);
         return match kind {
             Kind::Reversible if !derived.is_empty() => {
-                programs_of(p, &quote!(<#of as #trait_>::Programs), &derived)
+                programs_of(p, &quote!(<#of as #trait_>::Programs), &derived, at)
             }
             Kind::Reversible => quote_spanned!(at=> <#of as #trait_>::PROGRAMS),
             Kind::Pure(_) => found_by(quote!(#of as #trait_)),
@@ -133,17 +133,20 @@ pub fn programs(p: &TokenStream, source: &Source, path: &Path, kind: Kind) -> To
         None => quote!(#bare),
     };
     match kind {
-        Kind::Reversible if !derived.is_empty() => programs_of(p, &named, &derived),
+        Kind::Reversible if !derived.is_empty() => {
+            programs_of(p, &named, &derived, span.resolved_at(Span::call_site()))
+        }
         Kind::Reversible => found_by(quote!(#named as #p::IsReversible)),
         Kind::Pure(_) => found_by(quote!(#named as #p::IsPure)),
     }
 }
 
-/// The programs of a derived function of a function.
-fn programs_of(p: &TokenStream, of: &TokenStream, derived: &[Derived]) -> TokenStream {
+/// The programs of a derived function of a function. rustc's message about one that isn't there stands at the function's name.
+fn programs_of(p: &TokenStream, of: &TokenStream, derived: &[Derived], at: Span) -> TokenStream {
     let ty = derived.iter().fold(of.clone(), |of, kind| {
-        let (found_by, ty) = kind.found_by();
-        quote!(<#of as #p::#found_by>::#ty)
+        let (found_by, mut ty) = kind.found_by();
+        ty.set_span(at);
+        quote_spanned!(at=> <#of as #p::#found_by>::#ty)
     });
     quote!(<#ty as #p::IsReversible>::PROGRAMS)
 }
