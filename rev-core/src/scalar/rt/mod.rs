@@ -448,7 +448,9 @@ pub mod update {
     /// That `fields(e)` is written of what has sums.
     #[cfg_attr(optimized, inline(always))]
     pub fn has_sums<P: Primal>(_: &P) {
-        const { assert!(P::HAS_SUMS, "`fields` of what holds an enum: an enum has no sum") };
+        const {
+            assert!(P::HAS_SUMS, "[R0403] `fields` of what holds an enum or an `Option`, which have no sum: add the other fields, each by itself")
+        };
     }
 
     /// `p += fields(e)` of structs too, and of cotangents of enums.
