@@ -540,6 +540,12 @@ fn derivatives_where_there_is_none() {
         assert_eq!((g.s, g.e), (1.0, 0.0));
         let g = edges::gradient(&*device, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0).unwrap();
         assert_eq!((g.s, g.e), (0.0, 2.0f64.ln()));
+        // where `1/s` is infinite
+        for s in [f64::from_bits(1), 1e-310] {
+            let g = edges::gradient(&*device, 0.0, 0.0, 0.0, 0.0, s, 0.0).unwrap();
+            assert_eq!((g.s, g.e), (0.0, rev_core::scalar::rt::ln(s)), "{s}");
+            assert_eq!(edges::gradient(&*device, 0.0, 0.0, 0.0, 0.0, s, 1.0).unwrap().s, 1.0);
+        }
         assert_eq!(root::gradient(&*device, 0.0).unwrap().x, f64::INFINITY);
         assert_eq!(root::vjp(&*device, 0.0, &0.0, 0.0).unwrap().x_bar, 0.0);
     }

@@ -12,8 +12,9 @@ macro_rules! elementary_table {
         $callback! { $($with)*
             // powers and roots
             (Powf powf(x y) "`xʸ`" Real (T T) T Singular(|a, v| vec![
-                // away from the origin the derivative of this is right where the exponent is zero
-                but_at_origin(a, a[1].clone()) * call(Func::Powf, &[&a[0], &but_at_origin(a, a[1].clone() - int(1))]),
+                // away from the origin the derivative of this is right where the exponent is zero, and `x^(y - 1)` may be infinite
+                call(Func::Absorb, &[&but_at_origin(a, a[1].clone()),
+                    &call(Func::Powf, &[&a[0], &but_at_origin(a, a[1].clone() - int(1))])]),
                 at_zero(&a[0], int(0), v.clone()) * call(Func::Ln, &[&nonzero(&a[0])])]))
             (Hypot hypot(x y) "`√(x² + y²)` without overflow on the way." Real (T T) T Partials(|a, v| vec![
                 quotient(&a[0], v), quotient(&a[1], v)]))
