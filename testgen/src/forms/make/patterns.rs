@@ -136,7 +136,7 @@ impl Maker<'_> {
             return Some((Pat::Or(vec![several(name.clone(), a), several(b, name)]), own));
         }
         let (pat, names) = self.one(holds)?;
-        if names.iter().any(|s| matches!(s.holds, Holds::Option(_))) {
+        if names.iter().any(is_composed) {
             return None;
         }
         Some((Pat::Or(vec![several(pat.clone(), Pat::Wild), several(Pat::Wild, pat)]), names))
@@ -171,16 +171,15 @@ impl Maker<'_> {
         a: &(String, Vec<(String, Type)>),
         b: &(String, Vec<(String, Type)>),
     ) -> Option<Named> {
-        // what is one of two `Option`s isn't differentiated
-        let is_option = |ty: &Type| matches!(ty, Type::Option(_));
-        let same = |(k, (_, ty)): (usize, &(String, Type))| {
-            Some((k, b.1.iter().position(|(_, t)| t == ty && !is_option(t))?))
-        };
+        let same = |(k, (_, ty)): (usize, &(String, Type))| Some((k, b.1.iter().position(|(_, t)| t == ty)?));
         let shared: Vec<(usize, usize)> = a.1.iter().enumerate().filter_map(same).collect();
         let Some(&(i, j)) = self.dice.pick(&shared) else {
             return Some((Pat::Or(vec![only(of, a, None), only(of, b, None)]), Vec::new()));
         };
         let (pat, names) = self.part(&a.1[i].1, false);
+        if names.iter().any(is_composed) {
+            return None;
+        }
         Some((Pat::Or(vec![only(of, a, Some((i, pat.clone()))), only(of, b, Some((j, pat)))]), names))
     }
 
@@ -277,6 +276,15 @@ impl Maker<'_> {
             false => Pat::Tuple(path, pats.into_iter().map(|(_, p)| p).collect()),
         };
         (pat, names)
+    }
+}
+
+/// Whether a name stands for several real numbers, or an `Option` of them: where two patterns have it, it isn't differentiated.
+fn is_composed(named: &Slot) -> bool {
+    match named.holds {
+        Holds::Real => !named.pieces.is_empty(),
+        Holds::Option(_) | Holds::Array(_) => true,
+        _ => false,
     }
 }
 
