@@ -680,3 +680,35 @@ fn several_values_are_matched_in_what_runs_forward_and_back() {
         assert_eq!((g.springs[0].linear_0.get(), g.springs[2].linear_0.get()), (1.25, 10.0));
     }
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Reversible)]
+enum Counted<T: Real> {
+    Pair { counts: [i64; 2] },
+    Weight(T),
+}
+
+/// A computed value beside others in a pattern, where an enum's names are that no derivative needs.
+#[reversible(tangent)]
+fn counted<T: Real>(y: &mut T, e: &Counted<T>, x: T) {
+    match e {
+        Counted::Pair { counts: [n, m] } => {
+            if let (1, rest) = (m, (n % 3) % 4) {
+                *y += x.sin();
+            }
+        }
+        Counted::Weight(w) => *y += w * x,
+    }
+}
+
+#[test]
+fn a_computed_value_is_matched_beside_others() {
+    for device in devices() {
+        let device = &*device;
+        for (counts, taken) in [([5, 1], 1.0), ([5, 2], 0.0)] {
+            let g = counted::gradient(device, &Counted::Pair { counts }, 0.5f64).unwrap();
+            assert_eq!((g.value, g.x), (taken * 0.5f64.sin(), taken * 0.5f64.cos()));
+        }
+        let g = counted::gradient(device, &Counted::Weight(2.0), 0.5f64).unwrap();
+        assert_eq!((g.value, g.x, g.e.weight_0.get()), (1.0, 2.0, 0.5));
+    }
+}

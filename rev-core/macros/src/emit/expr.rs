@@ -304,19 +304,23 @@ impl Body<'_> {
                 let borrow = matched.by_reference.then(|| quote!(&));
                 quote!(#borrow #place)
             }
-            None => self.matched(&matched.subject, matched),
+            None => match self.matched(&matched.subject, matched) {
+                Some(of) => of,
+                None => return TokenStream::new(),
+            },
         };
         let of = at_span(of, matched.at.resolved_at(proc_macro2::Span::call_site()));
         let arms = &matched.arms;
         quote!(if false { match #of { #arms } })
     }
 
-    /// Values that are matched, of which not all need be left in the program.
-    fn matched(&mut self, subject: &Subject, within: &Matched) -> TokenStream {
+    /// Values that are matched, of which not all need be left in the program; `None` where the type of one that isn't
+    /// left is rustc's to tell, from the program in which it is.
+    fn matched(&mut self, subject: &Subject, within: &Matched) -> Option<TokenStream> {
         let place = match subject {
             Subject::Several(each) => {
-                let each: Vec<_> = each.iter().map(|s| self.matched(s, within)).collect();
-                return quote!((#(#each,)*));
+                let each = each.iter().map(|s| self.matched(s, within)).collect::<Option<Vec<_>>>()?;
+                return Some(quote!((#(#each,)*)));
             }
             Subject::One(place) => place,
         };
@@ -326,12 +330,11 @@ impl Body<'_> {
             let mut place = place.clone();
             plan::rename_lent(&mut place, &self.loans);
             let place = self.place(&place, Reach::Read);
-            return quote!(#borrow #place);
+            return Some(quote!(#borrow #place));
         }
-        let of =
-            self.function.type_at(place).and_then(|ty| rust_type(&ty, self.p)).unwrap_or_else(|| quote!(_));
+        let of = rust_type(&self.function.type_at(place)?, self.p)?;
         let p = self.p;
-        quote!(#borrow #p::fail::erased::<#of>())
+        Some(quote!(#borrow #p::fail::erased::<#of>()))
     }
 
     /// Whether something that is matched is declared in the program, but not around a branch.
