@@ -52,9 +52,6 @@ const FORMS: &[&str] = &[
     "pure call with given derivatives",
     "block expression",
     "if expression",
-    "branch of several numbers",
-    "tuple",
-    "array",
     "length",
     "named constant",
     "function as an argument",
@@ -83,7 +80,6 @@ const TYPES: &[&str] = &[
     "[T; 3]",
     "[T; N]",
     "(T, T)",
-    "(bool, T, i64)",
     "Body<T>",
     "Stack<T>",
     "Stack<Complex<T>>",
@@ -262,16 +258,7 @@ impl Census {
                 self.form(if given { "pure call with given derivatives" } else { "pure call" });
             }
             ExprKind::Block(..) => self.form("block expression"),
-            ExprKind::If(_, a, _) => {
-                self.form("if expression");
-                let several =
-                    matches!(a.kind, ExprKind::Tuple(_) | ExprKind::Array(_) | ExprKind::Repeat(..));
-                if several {
-                    self.form("branch of several numbers");
-                }
-            }
-            ExprKind::Tuple(_) => self.form("tuple"),
-            ExprKind::Array(_) => self.form("array"),
+            ExprKind::If(..) => self.form("if expression"),
             ExprKind::Len(..) => self.form("length"),
             ExprKind::Named(path) if path == prelude::TABLE => self.form("constant table"),
             ExprKind::Named(_) => self.form("named constant"),

@@ -81,6 +81,6 @@ where
         }
         What::Depth => Data::scalar(dice.below(3)),
         // no parameter is one
-        What::Mixed | What::Narrow(_) | What::Function => Data::None,
+        What::Narrow(_) | What::Function => Data::None,
     }
 }

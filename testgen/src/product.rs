@@ -20,7 +20,6 @@ fn letters(what: &What) -> Option<&'static str> {
         | What::Ints
         | What::Indices { .. }
         | What::Duo
-        | What::Mixed
         | What::Body
         | What::Stack(_)
         | What::Depth
