@@ -218,6 +218,7 @@ fn start(what: &What, data: &Data) -> String {
         What::Bool => "false".into(),
         What::Reals => format!("vec![0.0f64; {}]", length[0]),
         What::Matrix => format!("Array2::<f64>::zeros(({}, {}))", length[0], length[1]),
+        What::Rows => format!("vec![[0.0f64; 3]; {}]", length[0]),
         What::Triple { .. } => format!("[0.0f64; {}]", length[0]),
         What::Ints => format!("vec![0i64; {}]", length[0]),
         What::Indices { .. } => format!("vec![0usize; {}]", length[0]),
@@ -244,7 +245,7 @@ fn passed(param: &Param, k: usize) -> String {
         What::Matrix if written => format!("a{k}.view_mut()"),
         What::Matrix => format!("a{k}.view()"),
         _ if written => format!("&mut a{k}"),
-        What::Reals | What::Ints | What::Indices { .. } => format!("&a{k}"),
+        What::Reals | What::Rows | What::Ints | What::Indices { .. } => format!("&a{k}"),
         _ if param.by_reference => format!("&a{k}"),
         _ => format!("a{k}.clone()"),
     }
@@ -262,7 +263,7 @@ fn lent(param: &Param, name: &str, k: usize) -> String {
 
 fn shadow(what: &What, k: usize) -> String {
     match what {
-        What::Reals | What::Ints | What::Indices { .. } => {
+        What::Reals | What::Rows | What::Ints | What::Indices { .. } => {
             format!("a{k}.iter().map(Primal::zero_shadow::<1>).collect::<Vec<_>>()")
         }
         What::Matrix => format!("a{k}.map(|e| e.zero_shadow::<1>())"),

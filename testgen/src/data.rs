@@ -57,6 +57,7 @@ where
         What::Bool => Data::scalar(dice.chance(50)),
         What::Reals => Data::vector(reals(long)),
         What::Matrix => Data::Array(Array { shape: vec![long, SHORT], elements: reals(long * SHORT) }),
+        What::Rows => Data::vector((0..long).map(|_| Data::vector(reals(SHORT))).collect()),
         What::Triple { .. } => Data::vector(reals(SHORT)),
         What::Ints => Data::vector((0..long).map(|_| Data::scalar(dice.below(21) as i64 - 10)).collect()),
         What::Indices { injective: true } => {

@@ -127,7 +127,7 @@ impl Generator<'_> {
     }
 
     /// A place in a variable that holds scalars of the kind.
-    fn place_in(&mut self, known: &Known, element: Element) -> Place {
+    pub(crate) fn place_in(&mut self, known: &Known, element: Element) -> Place {
         let place = Place::var(known.id);
         match &known.what {
             What::Real
@@ -147,6 +147,12 @@ impl Generator<'_> {
             What::Matrix => {
                 let (i, j) = (self.first_index(known), self.index(SHORT));
                 place.with(Step::Index(vec![i, j]))
+            }
+            What::Rows => {
+                let i = self.first_index(known);
+                let constant = Expr::int(self.dice.below(SHORT) as i128);
+                let j = if self.dice.chance(80) { constant } else { self.index(SHORT) };
+                place.with(Step::Index(vec![i])).with(Step::Index(vec![j]))
             }
             What::Triple { .. } => {
                 let i = self.index(SHORT);

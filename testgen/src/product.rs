@@ -17,6 +17,7 @@ fn letters(what: &What) -> Option<&'static str> {
         | What::Int
         | What::Index(_)
         | What::Bool
+        | What::Rows
         | What::Ints
         | What::Indices { .. }
         | What::Duo

@@ -314,7 +314,7 @@ fn parameters(dice: &mut Dice, has_const: bool, recursive: bool, long: usize) ->
         out.push(param(if mode == Mode::Write { "y" } else { "x" }, n, what, mode, by_reference));
     };
     for _ in 0..2 + dice.below(3) {
-        let what = match dice.below(10) {
+        let what = match dice.below(11) {
             0..=2 => What::Real,
             3 => What::Complex,
             4 => What::Int,
@@ -322,12 +322,13 @@ fn parameters(dice: &mut Dice, has_const: bool, recursive: bool, long: usize) ->
             6 => What::Reals,
             7 => What::Matrix,
             8 => What::Duo,
+            9 => What::Rows,
             _ => What::Body,
         };
         add(what, Mode::Write, true);
     }
     for _ in 0..2 + dice.below(3) {
-        let what = match dice.below(11) {
+        let what = match dice.below(12) {
             0..=2 => What::Real,
             3 => What::Complex,
             4 => What::Index(long - 1),
@@ -335,6 +336,7 @@ fn parameters(dice: &mut Dice, has_const: bool, recursive: bool, long: usize) ->
             6 => What::Matrix,
             7 | 8 => What::Indices { injective: dice.chance(60) },
             9 => What::Body,
+            10 => What::Rows,
             _ => What::Duo,
         };
         let scalar = matches!(what, What::Real | What::Complex);

@@ -70,6 +70,8 @@ fn parameter_type(what: &What, written: bool, by_reference: bool) -> String {
         What::Ints => "&[i64]".into(),
         What::Indices { .. } if written => "&mut [usize]".into(),
         What::Indices { .. } => "&[usize]".into(),
+        What::Rows if written => "&mut [[T; 3]]".into(),
+        What::Rows => "&[[T; 3]]".into(),
         What::Matrix if written => "ArrayViewMut2<T>".into(),
         What::Matrix => "ArrayView2<T>".into(),
         _ => {

@@ -28,8 +28,10 @@ pub enum What {
     Bool,
     /// A slice or vector of real numbers.
     Reals,
-    /// Rows of `SHORT` real numbers.
+    /// Rows of `SHORT` real numbers, in an array of two dimensions.
     Matrix,
+    /// Rows of `SHORT` real numbers, in an array of arrays.
+    Rows,
     /// A fixed-size array of `SHORT` real numbers; its length may be a const parameter.
     Triple {
         named: bool,
@@ -342,6 +344,7 @@ impl What {
             What::Bool => Type::BOOL,
             What::Reals => Type::Array(t(), Rank::Fixed(1)),
             What::Matrix => Type::Array(t(), Rank::Fixed(2)),
+            What::Rows => Type::Array(Box::new(What::Triple { named: false }.ty()), Rank::Fixed(1)),
             What::Triple { named: true } => Type::Fixed(t(), Length::Named("N".into())),
             What::Triple { named: false } => Type::Fixed(t(), Length::Literal(SHORT as u64)),
             What::Ints => Type::Array(Box::new(Type::Scalar(ScalarType::I64)), Rank::Fixed(1)),
@@ -361,9 +364,13 @@ impl What {
     /// Whether it holds scalars of a kind.
     pub fn holds(&self, element: Element) -> bool {
         match self {
-            What::Real | What::Reals | What::Matrix | What::Triple { .. } | What::Duo | What::Body => {
-                element == Element::Real
-            }
+            What::Real
+            | What::Reals
+            | What::Matrix
+            | What::Rows
+            | What::Triple { .. }
+            | What::Duo
+            | What::Body => element == Element::Real,
             What::Complex => matches!(element, Element::Real | Element::Complex),
             What::Int | What::Ints => element == Element::Int,
             What::Bool => element == Element::Bool,
@@ -379,7 +386,7 @@ impl What {
     /// Whether its first index can be owned by an iteration.
     pub fn is_array(&self) -> bool {
         match self {
-            What::Reals | What::Matrix | What::Ints => true,
+            What::Reals | What::Matrix | What::Rows | What::Ints => true,
             What::Real
             | What::Complex
             | What::Int

@@ -172,6 +172,11 @@ impl Generator<'_> {
         }
         let element = self.element();
         let place = self.place(element, Use::Accumulate)?;
+        self.update_of(place, element)
+    }
+
+    /// `p += e` and its kin, of a place.
+    fn update_of(&mut self, place: Place, element: Element) -> Option<Stmt> {
         let accumulated = self.scopes.get(place.var)?.permission == Permission::Accumulate;
         let signed = [UpdateOp::Add, UpdateOp::Sub][self.dice.below(2)];
         let op = match element {
@@ -188,13 +193,35 @@ impl Generator<'_> {
         };
         let expr = match value {
             // no throw of the dice, which would make other programs of all seeds
-            e @ Expr { kind: ExprKind::Func(Func::Mul, _), .. } if op == signed && place.var.0 % 2 == 0 => {
+            e @ Expr { kind: ExprKind::Func(Func::Mul, _), .. }
+                if op == signed && place.var.0.is_multiple_of(2) =>
+            {
                 Expr::func(Func::Fused, vec![e])
             }
             e => e,
         };
         self.targets.clear();
         self.leaf(StmtKind::Update { op, place, expr })
+    }
+
+    /// Changes of one row of the iteration's own, with other statements between them: lanes read and write it once.
+    fn row_changes(&mut self) -> Block {
+        let owned = |k: &&Known| {
+            k.what == What::Rows
+                && matches!(k.permission, Permission::Owned(_))
+                && self.allowed(k, Use::Accumulate)
+        };
+        let rows: Vec<Known> = self.scopes.known.iter().filter(owned).cloned().collect();
+        let Some(row) = self.dice.pick(&rows).cloned() else { return Vec::new() };
+        let mut out = Vec::new();
+        for _ in 0..2 + self.dice.below(2) {
+            let place = self.place_in(&row, Element::Real);
+            out.extend(self.update_of(place, Element::Real));
+            if self.dice.chance(40) {
+                out.extend(self.statement());
+            }
+        }
+        out
     }
 
     fn instruction(&mut self) -> Option<Stmt> {
@@ -296,7 +323,7 @@ impl Generator<'_> {
             What::Int => self.place(Element::Int, usage)?,
             What::Bool => self.place(Element::Bool, Use::Write)?,
             What::Reals => self.part(usage, length, strided)?,
-            What::Matrix | What::Triple { .. } | What::Ints | What::Duo | What::Body => {
+            What::Matrix | What::Rows | What::Triple { .. } | What::Ints | What::Duo | What::Body => {
                 Place::var(self.whole(what, usage)?)
             }
             What::Stack(_) => Place::var(self.whole(what, Use::Write)?),
@@ -372,6 +399,7 @@ impl Generator<'_> {
             }
             What::Reals => ArgValue::Place(self.part(Use::Read, length, strided)?),
             What::Matrix
+            | What::Rows
             | What::Triple { .. }
             | What::Ints
             | What::Indices { .. }
@@ -710,7 +738,11 @@ impl Generator<'_> {
         let body = self.within(Why::Loop, reads, |g| {
             g.know(var, What::Index(most), Permission::Read, false);
             let n = 1 + g.dice.below(3);
-            g.repeated(most + 1, |g| g.fresh_block(n))
+            g.repeated(most + 1, |g| {
+                let mut body = g.in_new_block(Self::row_changes);
+                body.extend(g.fresh_block(n));
+                body
+            })
         });
         self.parallel = false;
         for (k, permission) in self.scopes.known.iter_mut().zip(saved) {

@@ -210,6 +210,10 @@ fn independent_iterations_run_in_any_order() {
             continue;
         }
         let source = text::print_function(&entry);
+        // a promise that isn't kept where nothing is checked leads anywhere
+        if source.contains("unchecked") && source.contains("disjoint") {
+            continue;
+        }
         let Some(module) = with_entry(&program, entry).and_then(checked) else { continue };
         accepted += 1;
         let mut reversed = module.clone();

@@ -1,6 +1,6 @@
 //! Pure expressions.
 
-use super::{is_function_name, FunctionPath, Place, Span, Type, VarId};
+use super::{is_function_name, FunctionPath, Place, Span, Step, Type, VarId};
 use crate::ops::{Contraction, Func};
 
 /// A pure expression.
@@ -109,6 +109,19 @@ impl Expr {
     /// An expression without a source.
     pub fn new(kind: ExprKind) -> Expr {
         Expr { kind, span: Span::NONE }
+    }
+
+    /// Whether its evaluation may be an error: of an index, or of a division of integers, in a pure function too.
+    pub fn can_fail(&self) -> bool {
+        let mut found = match &self.kind {
+            ExprKind::Func(func, _) => matches!(func, Func::Quot | Func::Rem),
+            ExprKind::Pure(..) | ExprKind::Partials(..) => true,
+            _ => self.named().is_some_and(|(place, _)| {
+                place.path.iter().any(|step| matches!(step, Step::Index(_) | Step::Part(_)))
+            }),
+        };
+        self.each_child(&mut |part| found |= part.can_fail());
+        found
     }
 
     /// Whether this is the same expression, wherever both stand in the source.

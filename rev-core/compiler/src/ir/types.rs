@@ -272,6 +272,13 @@ pub enum VarKind {
     Index,
 }
 
+impl VarKind {
+    /// Whether its value stays the same where it is in scope.
+    pub fn never_changes(self) -> bool {
+        matches!(self, VarKind::Binding | VarKind::Index | VarKind::Param(Mode::Read))
+    }
+}
+
 /// How an argument is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {

@@ -4,7 +4,7 @@
 //! that array costs. So they stand apart for the search of what is read more than once: `x[i]` as an expression, and an element
 //! of it.
 
-use crate::ir::{Expr, ExprKind, Function, Length, Mode, Number, Place, Step, Stmt, Type, VarKind};
+use crate::ir::{Expr, ExprKind, Function, Length, Number, Place, Step, Stmt, Type};
 
 /// The most numbers that are read together.
 const LARGEST: u64 = 16;
@@ -49,11 +49,13 @@ fn numbers(ty: &Type) -> Option<u64> {
 fn row(function: &Function, e: &Expr) -> Option<(Expr, Vec<u32>)> {
     let ExprKind::Read(place) = &e.kind else { return None };
     let var = function.var(place.var);
-    let changes = !matches!(var.kind, VarKind::Param(Mode::Read) | VarKind::Binding);
-    if changes || var.ty.is_inactive(&function.generics) {
+    if !var.kind.never_changes() || var.ty.is_inactive(&function.generics) {
         return None;
     }
     let known: Vec<u32> = place.path.iter().rev().map_while(element).collect();
+    if known.is_empty() {
+        return None;
+    }
     let whole = Place { path: place.path[..place.path.len() - known.len()].to_vec(), ..place.clone() };
     let within = whole.path.iter().any(|step| matches!(step, Step::Index(_)));
     let ty = function.type_at(&whole).filter(|ty| within && is_row(ty))?;
@@ -63,7 +65,7 @@ fn row(function: &Function, e: &Expr) -> Option<(Expr, Vec<u32>)> {
         let there = ty.literal_length().is_some_and(|n| u64::from(*k) < n);
         ty.part(&Step::Index(Vec::new())).filter(|_| there)
     })?;
-    Some((Expr::new(ExprKind::Read(whole)).at(e.span), elements)).filter(|(_, elements)| !elements.is_empty())
+    Some((Expr::new(ExprKind::Read(whole)).at(e.span), elements))
 }
 
 /// The element that a step takes, if it is known.

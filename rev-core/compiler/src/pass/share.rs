@@ -5,10 +5,10 @@
 //! its own where it is computed first, and is read from there on. The bits are the same.
 //!
 //! A function is shared within a block, where it stands at least twice and is surely evaluated the first time:
-//! nothing is computed that wasn't before. What may be an error (an index out of range, a division by zero in a pure function) isn't
-//! computed before the statement in which it stands first: there the error is another one's. Arguments are compared as they are written, so that an element which two
-//! names stand for counts as two. The sine and the cosine of a number count as one, which has one
-//! reduction of the argument for both; their names are bound one right after the other, for backends to see.
+//! nothing is computed that wasn't before. What may be an error isn't computed before the statement in which it stands
+//! first: of two errors the first one is told. Arguments are compared as they are written, so that an element which
+//! two names stand for counts as two. The sine and the cosine of a number count as one, which has one reduction of
+//! the argument for both; their names are bound one right after the other, for backends to see.
 //!
 //! What is read of an array that isn't written is shared like a function, since nothing tells rustc that what is written in
 //! between is another array: it would read the element again, and compute again what it computed from it.
@@ -197,7 +197,7 @@ impl<'f> Search<'f> {
         let class = self.class(e, value);
         let known = self.available.get(&class).copied();
         let known = known.map(|known| (known, self.before(self.found[known].before)));
-        if let Some((known, before)) = known.filter(|(k, at)| *at == self.found[*k].before || !may_fail(e)) {
+        if let Some((known, before)) = known.filter(|(k, at)| *at == self.found[*k].before || !e.can_fail()) {
             let found = &mut self.found[known];
             (found.before, found.uses) = (before, found.uses + 1);
             let which = found.values.iter().position(|v| *v == value);
@@ -340,20 +340,6 @@ fn axis(axis: &Axis) -> &'static str {
         Axis::Range(..) => "a..b",
         Axis::Whole => "..",
     }
-}
-
-/// Whether what an expression computes may be an error of the statement, which is then the one in which it stands first.
-fn may_fail(e: &Expr) -> bool {
-    let element =
-        |place: &Place| place.path.iter().any(|step| matches!(step, Step::Index(_) | Step::Part(_)));
-    let mut found = match &e.kind {
-        ExprKind::Read(place) | ExprKind::Len(place, _) => element(place),
-        ExprKind::Func(func, _) => matches!(func, Func::Quot | Func::Rem),
-        ExprKind::Pure(..) | ExprKind::Partials(..) => true,
-        _ => false,
-    };
-    e.each_child(&mut |part| found |= may_fail(part));
-    found
 }
 
 /// Whether only the first part of an expression is surely computed.

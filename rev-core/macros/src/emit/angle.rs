@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_compiler::ir::{Block, Expr, ExprKind, Mode, Stmt, StmtKind, VarId, VarKind};
+use rev_compiler::ir::{Block, Expr, ExprKind, Stmt, StmtKind, VarId};
 use rev_compiler::ops::{Func, Instr};
 
 use super::body::Body;
@@ -73,8 +73,7 @@ impl Body<'_> {
         match &e.kind {
             ExprKind::Read(place) => {
                 let kind = self.function.var(place.var).kind;
-                let fixed = matches!(kind, VarKind::Binding | VarKind::Index | VarKind::Param(Mode::Read));
-                fixed && place.path.is_empty() && !bound.contains(&place.var)
+                kind.never_changes() && place.path.is_empty() && !bound.contains(&place.var)
             }
             ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Function(_) | ExprKind::Const(_) => true,
             ExprKind::Cast(e, _) => self.is_unchanged(e, bound),

@@ -20,6 +20,7 @@
 
 mod angle;
 mod api;
+mod arms;
 mod body;
 mod by_value;
 mod call;

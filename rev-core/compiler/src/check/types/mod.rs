@@ -17,7 +17,7 @@ mod verdict;
 
 use crate::diag::Diagnostics;
 use crate::ir::{
-    depth, Block, Direction, Expr, ExprKind, Function, Module, Place, Pure, StmtKind, Type, VarId,
+    depth, has_external, Block, Direction, Expr, ExprKind, Function, Module, Place, Pure, Type, VarId,
 };
 
 use crate::limits::grown;
@@ -150,6 +150,7 @@ fn solve(function: &Function, module: Option<&Module>) -> (Found, Diagnostics) {
     function.grown(|| {
         let mut solver = Solver::new(scope(function, module));
         solver.block(&function.body);
+        // foreign code may say what type a name has
         if module.is_none() && !has_external(&function.body) {
             solver.default();
         }
@@ -157,13 +158,6 @@ fn solve(function: &Function, module: Option<&Module>) -> (Found, Diagnostics) {
         let found = Found::new(&solver, |f| each_expr(&function.body, f));
         (found, solver.out)
     })
-}
-
-/// Whether a block has Rust in it that may say what type a name has.
-fn has_external(block: &Block) -> bool {
-    block
-        .iter()
-        .any(|s| matches!(s.kind, StmtKind::External { .. }) || s.blocks().into_iter().any(has_external))
 }
 
 fn apply(found: &mut Found, function: &mut Function, detail: Detail) {

@@ -401,9 +401,10 @@ impl Builder {
         element: &mut Vec<u32>,
     ) -> Expr {
         let inside = |e: &&Vec<u32>| e.starts_with(element);
-        let ty = element_type(&self.out.var(var).ty, element);
+        let whole = self.out.var(var).ty.clone();
+        let ty = element.iter().try_fold(whole, |ty, k| ty.part(&Step::Element(*k))).unwrap_or(Type::Unknown);
         let last = used.iter().filter(inside).filter_map(|e| e.get(element.len())).max().copied();
-        let known = if let Type::Tuple(parts) = ty { parts.len().checked_sub(1) } else { None };
+        let known = if let Type::Tuple(parts) = &ty { parts.len().checked_sub(1) } else { None };
         let inactive = ty.is_inactive(&self.out.generics);
         let Some(last) = last.map(|last| known.map_or(last, |known| last.max(known as u32))) else {
             let is_used = used.contains(element) && !inactive;
@@ -538,14 +539,6 @@ impl Builder {
         }
         out
     }
-}
-
-/// The type of an element of a tuple, as far as it is known.
-fn element_type<'t>(ty: &'t Type, element: &[u32]) -> &'t Type {
-    element.iter().fold(ty, |ty, k| match ty {
-        Type::Tuple(parts) => parts.get(*k as usize).unwrap_or(&Type::Unknown),
-        _ => &Type::Unknown,
-    })
 }
 
 /// The ways to write `k` as a sum of `n` orders, those with high orders first before others.

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use rev_compiler::ir::{Expr, ExprKind, FunctionPath, Place, ScalarType, Step, Type, VarId};
+use rev_compiler::ir::{Expr, ExprKind, FunctionPath, Place, ScalarType, Type, VarId};
 use rev_compiler::ops::{Func, Shape};
 
 use super::super::body::{Body, Repr};
@@ -186,7 +186,7 @@ impl Body<'_> {
     fn where_any(&mut self, e: &Expr) -> TokenStream {
         let mask = self.mask();
         let value = self.pack(e);
-        if can_fail(e) {
+        if e.can_fail() {
             quote!(if __l::any(&#mask) { #value } else { __l::zero() })
         } else {
             value
@@ -302,20 +302,4 @@ impl Body<'_> {
         let is_value = self.repr(*var) == Repr::Value && self.kind(*var) != Kind::Pack;
         (path.is_empty() && is_index && is_value).then(|| self.name(*var))
     }
-}
-
-/// Whether the evaluation of an expression can fail.
-fn can_fail(e: &Expr) -> bool {
-    let indexed = |q: &Place| q.path.iter().any(|s| matches!(s, Step::Index(_) | Step::Part(_)));
-    let own = match &e.kind {
-        ExprKind::Read(q) | ExprKind::Len(q, _) | ExprKind::ZeroShadow(q) | ExprKind::ZeroLike(q) => {
-            indexed(q)
-        }
-        ExprKind::Func(func, _) => matches!(func, Func::Quot | Func::Rem),
-        ExprKind::Pure(..) | ExprKind::Partials(..) => true,
-        _ => false,
-    };
-    let mut found = own;
-    e.each_child(&mut |c| found |= can_fail(c));
-    found
 }

@@ -6,7 +6,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rev_compiler::ir::{Access, Mode, Place, Step, Stmt, StmtKind, UpdateOp, VarKind};
+use rev_compiler::ir::{Access, Place, Step, Stmt, StmtKind, UpdateOp};
 
 use super::super::body::Body;
 use super::super::expr::Reach;
@@ -14,7 +14,6 @@ use super::place::Spot;
 use super::Kind;
 
 /// A row that is held in a pack.
-#[derive(Clone)]
 pub struct Row {
     place: Place,
     name: Ident,
@@ -28,7 +27,7 @@ impl Body<'_> {
         let mut out = TokenStream::new();
         let mut rest = block;
         while let [first, others @ ..] = rest {
-            match self.row(first, rest) {
+            match self.row(rest) {
                 Some((place, count)) => {
                     let (holding, after) = rest.split_at(count);
                     out.extend(self.with_row(place, holding));
@@ -52,9 +51,13 @@ impl Body<'_> {
         let read = self.accessed(&chosen, "lanes_read", &TokenStream::new(), &place);
         let write = self.accessed(&chosen, "lanes_write", &quote!(, #name), &place);
         let row = Row { place, read: Some(quote!(#name = { #lets #read };)), name: name.clone() };
-        self.lane.iter_mut().for_each(|lane| lane.rows.push(row.clone()));
+        if let Some(lane) = &mut self.lane {
+            lane.rows.push(row);
+        }
         let statements = self.lane_block(statements);
-        self.lane.iter_mut().for_each(|lane| drop(lane.rows.pop()));
+        if let Some(lane) = &mut self.lane {
+            lane.rows.pop();
+        }
         quote!(let mut #name; #statements { #lets #write; })
     }
 
@@ -66,8 +69,8 @@ impl Body<'_> {
 
     /// The row that the first of some statements changes, and how many of them may find it in a pack; `None` where nothing
     /// accesses it again.
-    fn row(&self, first: &Stmt, block: &[Stmt]) -> Option<(Place, usize)> {
-        let row = self.changed(first)?;
+    fn row(&self, block: &[Stmt]) -> Option<(Place, usize)> {
+        let row = self.changed(block.first()?)?;
         let (mut holding, mut all) = (0, 0);
         for (k, stmt) in block.iter().enumerate() {
             let (mut accesses, mut apart) = (0, false);
@@ -110,10 +113,7 @@ impl Body<'_> {
         let depth = self.first_choice(place)?;
         let (up_to, part) = place.path.split_at(depth + 1);
         let row = Place { path: up_to.to_vec(), ..place.clone() };
-        let fixed = |q: &Place| {
-            let kind = self.function.var(q.var).kind;
-            matches!(kind, VarKind::Binding | VarKind::Index | VarKind::Param(Mode::Read))
-        };
+        let fixed = |q: &Place| self.function.var(q.var).kind.never_changes();
         let reached = part.iter().all(|step| !matches!(step, Step::Field(_) | Step::Part(_)));
         let chosen = self.kind(place.var) == Kind::Uniform && !self.is_shared(place);
         let plain = !self.around.atomic.contains(&place.var)
