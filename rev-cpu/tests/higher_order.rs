@@ -343,6 +343,32 @@ fn tangents_of_adjoints_of_functions_that_pass_functions_by_name() {
     }
 }
 
+/// What only a constant goes into decides an integer: no cotangent reaches the calls.
+#[reversible(tangent, adjoint, constant(k))]
+fn counted<T: Real>(y: &mut T, n: &mut i64, x: T, k: &[T; 1]) {
+    let mut a = T::zero();
+    squared(&mut a, k[0]);
+    *n ^= if a > 0.25 { 2 } else { 3 };
+    *y += x * x * x * k[0];
+}
+
+#[reversible(tangent, constant(k))]
+fn slope_of_counted<T: Real>(y: &mut T, x: T, k: &[T; 1]) {
+    let mut n = 0;
+    let mut x_bar = T::zero();
+    counted::gradient(&mut n, x, &mut x_bar, k);
+    *y += x_bar;
+}
+
+#[test]
+fn calls_that_no_cotangent_reaches_are_in_tangents_of_adjoints() {
+    for device in [&Cpu::new() as &dyn Device, &Interpreter::new()] {
+        let (x, k) = (0.8, [0.7]);
+        near(counted::hessian(device, &0, x, &k).unwrap().matrix()[[0, 0]], 6.0 * x * k[0]);
+        near(slope_of_counted::hvp(device, 1.0, x, &k).unwrap().x, 6.0 * k[0]);
+    }
+}
+
 #[reversible(tangent = 2)]
 fn cube<T: Real>(y: &mut T, x: T) {
     *y += x * x * x;

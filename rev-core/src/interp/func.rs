@@ -187,8 +187,8 @@ macro_rules! row {
     (Field (SR T) S scale_real, $key:ident, $it:ident) => {
         fields!(*$key, U => Ok(scale_real::<U>(take!(SR U $it), take!(T U $it))?))
     };
-    (Ring (S T) S shadow_of, $key:ident, $it:ident) => {
-        rings!(*$key, U => next::<U>(&mut $it).map(|s| Ok(s.to_value()))?)
+    (Scalar (S T) S shadow_of, $key:ident, $it:ident) => {
+        scalars!(*$key, U => next::<U>(&mut $it).map(|s| Ok(s.to_value()))?)
     };
     // a real cotangent stays one until it meets a complex variable
     (Field (SR) S shadow_from_re, $key:ident, $it:ident) => { $it.next().map(|v| Ok(*v)) };

@@ -2,7 +2,7 @@
 
 use super::linear::LinearRows;
 use super::{Isa, Laned, Pack};
-use crate::scalar::{rt, Field, Linear, Primal, Ring};
+use crate::scalar::{rt, Field, Linear, Primal, Ring, Scalar};
 
 /// `rt::scale`(crate::scalar::rt::scale) in each lane.
 #[cfg_attr(optimized, inline(always))]
@@ -83,7 +83,7 @@ where
 
 /// `rt::shadow_of`(crate::scalar::rt::shadow_of) in each lane.
 #[cfg_attr(optimized, inline(always))]
-pub fn shadow_of<S: Isa, T: Ring, const N: usize>(
+pub fn shadow_of<S: Isa, T: Scalar, const N: usize>(
     _: S,
     shadow: Pack<T::Shadow<N>>,
     of: Pack<T>,

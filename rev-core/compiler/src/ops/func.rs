@@ -250,7 +250,7 @@ macro_rules! all_functions {
                 Some(call(Func::ScaleReal, &[&a[0], c]))],
                 |a, _, t| bilinear(|s, by| call(Func::ScaleReal, &[s, by]), |s, by| call(Func::ScaleReal, &[s, by]), a, t)))
             // the same cotangent, where only the value says of what type it is
-            (ShadowOf shadow_of Ring (S T) S Pullback(|_, _, c| vec![Some(c.clone()), None],
+            (ShadowOf shadow_of Scalar (S T) S Pullback(|_, _, c| vec![Some(c.clone()), None],
                 |a, _, t| t[0].as_ref().map(|t| call(Func::ShadowOf, &[t, &a[1]]))))
             (ShadowConj shadow_conj Ring (S) S Pullback(|_, _, c| vec![Some(call(Func::ShadowConj, &[c]))],
                 |_, _, t| linear(Func::ShadowConj, t)))

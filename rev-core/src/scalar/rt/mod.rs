@@ -404,7 +404,7 @@ where
 
 /// The cotangent as one of a value like `of`, which isn't used otherwise.
 #[cfg_attr(optimized, inline(always))]
-pub fn shadow_of<T: Ring, const N: usize>(s: T::Shadow<N>, of: T) -> T::Shadow<N> {
+pub fn shadow_of<T: Scalar, const N: usize>(s: T::Shadow<N>, of: T) -> T::Shadow<N> {
     let _ = of;
     s
 }

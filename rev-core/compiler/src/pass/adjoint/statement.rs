@@ -5,8 +5,8 @@ use super::Builder;
 use crate::check::overlap::{overlap, Overlap};
 use crate::check::type_of;
 use crate::ir::{
-    Arg, ArgValue, Block, Callee, Direction, Expr, ExprKind, Mode, Parallel, Place, Range, Release, Stmt,
-    StmtKind, Type, UpdateOp, VarId, VarKind,
+    Arg, ArgValue, Block, Callee, Derived, Direction, Expr, ExprKind, Mode, Parallel, Place, Range, Release,
+    Stmt, StmtKind, Type, UpdateOp, VarId, VarKind,
 };
 use crate::ops::{Func, Instr, InstrAdjoint};
 use crate::pass::inverse_block;
@@ -227,9 +227,10 @@ impl Builder<'_> {
     /// another argument may read a part, since two arguments may not accumulate into one element.
     ///
     /// Where the cotangents of everything that the callee writes are zero, so are all that its
-    /// adjoint would give: what is left is the uncall.
+    /// adjoint would give: what is left is the uncall. An adjoint that is only run has none.
     fn call(&mut self, callee: &Callee, direction: Direction, args: &[Arg], stmt: &Stmt) -> Block {
-        if self.form.elide_zero && args.iter().all(|arg| self.gives_nothing(arg)) {
+        let has_inverse = !self.is_pullback(callee);
+        if self.form.elide_zero && has_inverse && args.iter().all(|arg| self.gives_nothing(arg)) {
             return inverse_block(std::slice::from_ref(stmt));
         }
         if direction.transposed {
@@ -279,6 +280,16 @@ impl Builder<'_> {
         body.push(call);
         body.extend(pulls);
         scopes.into_iter().rev().fold(body, |body, scope| scope.around(body))
+    }
+
+    /// Whether a callee is an adjoint that is only run.
+    fn is_pullback(&self, callee: &Callee) -> bool {
+        match callee {
+            Callee::Path(path) => path.is(Derived::Pullback),
+            Callee::Param(var) => {
+                matches!(&self.out.var(*var).ty, Type::Function(name) if name.is(Derived::Pullback))
+            }
+        }
     }
 
     /// Whether a call has no cotangent from an argument: it is only read, or its shadow is zero, with a height that the call leaves
