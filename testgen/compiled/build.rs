@@ -234,7 +234,7 @@ fn start(what: &What, data: &Data) -> String {
             format!("Stack::<{of}>::new()")
         }
         What::Depth => "0usize".into(),
-        What::Narrow(_) | What::Function => "()".into(),
+        What::Mixed | What::Narrow(_) | What::Function => "()".into(),
     }
 }
 

@@ -52,6 +52,9 @@ const FORMS: &[&str] = &[
     "pure call with given derivatives",
     "block expression",
     "if expression",
+    "branch of several numbers",
+    "tuple",
+    "array",
     "length",
     "named constant",
     "function as an argument",
@@ -80,6 +83,7 @@ const TYPES: &[&str] = &[
     "[T; 3]",
     "[T; N]",
     "(T, T)",
+    "(bool, T, i64)",
     "Body<T>",
     "Stack<T>",
     "Stack<Complex<T>>",
@@ -258,7 +262,16 @@ impl Census {
                 self.form(if given { "pure call with given derivatives" } else { "pure call" });
             }
             ExprKind::Block(..) => self.form("block expression"),
-            ExprKind::If(..) => self.form("if expression"),
+            ExprKind::If(_, a, _) => {
+                self.form("if expression");
+                let several =
+                    matches!(a.kind, ExprKind::Tuple(_) | ExprKind::Array(_) | ExprKind::Repeat(..));
+                if several {
+                    self.form("branch of several numbers");
+                }
+            }
+            ExprKind::Tuple(_) => self.form("tuple"),
+            ExprKind::Array(_) => self.form("array"),
             ExprKind::Len(..) => self.form("length"),
             ExprKind::Named(path) if path == prelude::TABLE => self.form("constant table"),
             ExprKind::Named(_) => self.form("named constant"),

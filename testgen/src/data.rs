@@ -82,6 +82,6 @@ where
         }
         What::Depth => Data::scalar(dice.below(3)),
         // no parameter is one
-        What::Narrow(_) | What::Function => Data::None,
+        What::Mixed | What::Narrow(_) | What::Function => Data::None,
     }
 }

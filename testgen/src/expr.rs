@@ -287,6 +287,10 @@ impl Generator<'_> {
                 };
                 return Expr::new(ExprKind::Pure("bend".into(), vec![self.linear(d), n]));
             }
+            36 if self.dice.chance(40) => {
+                let mixed = self.gauge(d);
+                return element(mixed, 1);
+            }
             36 => {
                 let pair = Expr::new(ExprKind::Pure("polar".into(), vec![self.small(d), self.linear(d)]));
                 return element(pair, self.dice.below(2) as u32);
@@ -403,7 +407,9 @@ impl Generator<'_> {
         }
         let d = depth - 1;
         let c = Expr::int(1 + self.dice.below(6) as i128);
-        match self.dice.below(14) {
+        match self.dice.below(16) {
+            14 => Expr::new(ExprKind::Pure("which".into(), vec![self.int(d), self.condition(d)])),
+            15 => element(self.gauge(d), 2),
             0 | 1 => f(Func::Add, vec![self.int(d), self.int(d)]),
             2 => f(Func::Sub, vec![self.int(d), self.int(d)]),
             3 => f(Func::Mul, vec![c, self.int(d)]),
@@ -436,7 +442,8 @@ impl Generator<'_> {
     /// A truth value.
     pub(crate) fn condition(&mut self, depth: usize) -> Expr {
         let d = depth.saturating_sub(1);
-        match self.dice.below(if depth == 0 { 6 } else { 9 }) {
+        match self.dice.below(if depth == 0 { 6 } else { 10 }) {
+            9 => element(self.gauge(d), 0),
             0 | 1 => {
                 let func = [Func::Lt, Func::Le, Func::Gt, Func::Ge][self.dice.below(4)];
                 let e = self.linear(d);
@@ -463,6 +470,57 @@ impl Generator<'_> {
             6 => f(Func::And, vec![self.condition(d), self.condition(d)]),
             7 => f(Func::Or, vec![self.condition(d), self.condition(d)]),
             _ => f(Func::Not, vec![self.condition(d)]),
+        }
+    }
+
+    /// A truth value, a real number and an integer, each computed from all three.
+    fn gauge(&mut self, depth: usize) -> Expr {
+        let args = vec![self.int(depth), self.linear(depth), self.condition(depth)];
+        Expr::new(ExprKind::Pure("gauge".into(), args))
+    }
+
+    /// Several numbers, as a tuple or an array: branches of them, constants, calls.
+    pub(crate) fn several(&mut self, what: &What, depth: usize) -> Expr {
+        if depth > 0 && self.dice.chance(60) {
+            return self.condition(1).choose(self.several(what, depth - 1), self.several(what, depth - 1));
+        }
+        let constant = self.dice.chance(35);
+        if !constant && self.dice.chance(40) {
+            match what {
+                What::Duo => {
+                    let args = vec![self.small(1), self.linear(1)];
+                    return Expr::new(ExprKind::Pure("polar".into(), args));
+                }
+                What::Mixed => return self.gauge(1),
+                _ => {}
+            }
+        }
+        let number = |g: &mut Self| match constant || g.dice.chance(20) {
+            true => Expr::new(ExprKind::Literal(
+                Number::Int(g.dice.below(2) as i128),
+                Some(Type::Generic("T".into())),
+            )),
+            false => g.small(1),
+        };
+        match what {
+            What::Mixed => {
+                let x = number(self);
+                let (b, n) = match constant {
+                    true => {
+                        let n = Number::Int(self.dice.below(4) as i128);
+                        let n = Expr::new(ExprKind::Literal(n, Some(Type::Scalar(ScalarType::I64))));
+                        (Expr::bool(self.dice.chance(50)), n)
+                    }
+                    false => (self.condition(1), self.int(1)),
+                };
+                Expr::new(ExprKind::Tuple(vec![b, x, n]))
+            }
+            What::Duo => Expr::new(ExprKind::Tuple(vec![number(self), number(self)])),
+            _ if constant => {
+                let (x, n) = (number(self), Expr::int(SHORT as i128));
+                Expr::new(ExprKind::Repeat(Box::new(x), Box::new(n)))
+            }
+            _ => Expr::new(ExprKind::Array((0..SHORT).map(|_| number(self)).collect())),
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Generator<'a> {
     pub(crate) targets: Vec<Place>,
     /// The block of the source that the next statement stands in.
     pub(crate) block: usize,
+    /// Elements that were read of what isn't written, to be read again.
+    pub(crate) seen: Vec<(Element, Place)>,
 }
 
 /// How a place is going to be used.
@@ -116,14 +118,37 @@ impl Generator<'_> {
     pub(crate) fn place(&mut self, element: Element, usage: Use) -> Option<Place> {
         let fit = |k: &&Known| k.what.holds(element) && self.allowed(k, usage);
         let candidates: Vec<Known> = self.scopes.known.iter().filter(fit).cloned().collect();
+        if let Some(again) = self.seen_before(element, usage, &candidates) {
+            return Some(again);
+        }
         for _ in 0..4 {
             let known = self.dice.pick(&candidates)?.clone();
             let place = self.place_in(&known, element);
             if self.targets.iter().all(|t| surely_distinct(t, &place)) {
+                let element_read = place.path.iter().any(|step| matches!(step, Step::Index(_)));
+                if known.permission == Permission::Read && element_read {
+                    self.seen.push((element, place.clone()));
+                }
                 return Some(place);
             }
         }
         None
+    }
+
+    /// An element that was read before, and is the same still if its indices are.
+    fn seen_before(&mut self, element: Element, usage: Use, of: &[Known]) -> Option<Place> {
+        if !matches!(usage, Use::Read | Use::ReadSmall) || !self.dice.chance(20) {
+            return None;
+        }
+        let is_read = |v: VarId| of.iter().any(|k| k.id == v && k.permission == Permission::Read);
+        let is_known = |v: VarId| self.scopes.get(v).is_some();
+        let fits = |(e, p): &&(Element, Place)| {
+            let indices = || p.indices().flat_map(Expr::reads).all(|q| is_known(q.var));
+            let apart = self.targets.iter().all(|t| surely_distinct(t, p));
+            *e == element && is_read(p.var) && indices() && apart
+        };
+        let fits: Vec<Place> = self.seen.iter().filter(fits).map(|(_, p)| p.clone()).collect();
+        self.dice.pick(&fits).cloned()
     }
 
     /// A place in a variable that holds scalars of the kind.
@@ -159,6 +184,11 @@ impl Generator<'_> {
                 place.with(Step::Index(vec![i]))
             }
             What::Duo => place.with(Step::Element(self.dice.below(2) as u32)),
+            What::Mixed => {
+                let at = [(Element::Bool, 0), (Element::Real, 1), (Element::Int, 2)];
+                let at = at.iter().find(|(e, _)| *e == element).map_or(1, |(_, k)| *k);
+                place.with(Step::Element(at))
+            }
             What::Body => match self.dice.below(3) {
                 0 => place.with(Step::Field("mass".into())),
                 _ => {

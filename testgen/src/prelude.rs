@@ -33,6 +33,15 @@ pure fn polar<T: Real>(r: T, a: T) -> (T, T) {
     (0.5 * r * c, 0.5 * r * sin(a))
 }
 
+pure fn which(n: i64, b: bool) -> i64 {
+    if b { quot(n, 3) } else { n - 1 }
+}
+
+pure fn gauge<T: Real>(n: i64, x: T, b: bool) -> (bool, T, i64) {
+    let k: i64 = which(n, !b);
+    (k > 1 || b, if b { 0.5 * sin(x) } else { 0.25 * tanh(x) }, k)
+}
+
 fn axpy<T: Real>(y: &mut [T], a: T, x: [T]) {
     for i in 0..len(y) {
         y[i] += a * x[i]
@@ -125,6 +134,19 @@ pub fn given<T: Real>(x: T, y: T) -> T {
 pub fn polar<T: Real>(r: T, a: T) -> (T, T) {
     let c = cos(a);
     (0.5 * r * c, 0.5 * r * sin(a))
+}
+
+/// A pure function of what carries no derivative.
+#[pure(order = 3)]
+pub fn which(n: i64, b: bool) -> i64 {
+    if b { n / 3 } else { n - 1 }
+}
+
+/// A pure function of numbers of several types.
+#[pure(order = 3)]
+pub fn gauge<T: Real>(n: i64, x: T, b: bool) -> (bool, T, i64) {
+    let k = which(n, !b);
+    (k > 1 || b, if b { 0.5 * sin(x) } else { 0.25 * tanh(x) }, k)
 }
 
 /// `y += a x`

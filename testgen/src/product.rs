@@ -21,6 +21,7 @@ fn letters(what: &What) -> Option<&'static str> {
         | What::Ints
         | What::Indices { .. }
         | What::Duo
+        | What::Mixed
         | What::Body
         | What::Stack(_)
         | What::Depth

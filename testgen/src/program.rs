@@ -233,6 +233,7 @@ fn function(
         parallel: false,
         targets: Vec::new(),
         block: 0,
+        seen: Vec::new(),
     };
     for p in &params {
         let ty = p.what.ty();

@@ -180,6 +180,18 @@ impl Source<'_> {
             }
             // the source names the table itself
             StmtKind::Let { var, body, .. } if self.name(*var) == TABLE => self.block(body),
+            // branches may be calls of functions, of which it is seen here that they have several results
+            StmtKind::Let { var, expr: expr @ Expr { kind: ExprKind::If(..), .. }, body }
+                if matches!(self.f.var(*var).ty, Type::Tuple(_)) =>
+            {
+                let name = self.name(*var);
+                let count = if let Type::Tuple(of) = &self.f.var(*var).ty { of.len() } else { 0 };
+                let parts: Vec<String> = (0..count).map(|k| format!("{name}_{k}")).collect();
+                let parts = parts.join(", ");
+                let text = format!("let ({parts}) = {}; let {name} = ({parts});", self.expr(expr, 0));
+                self.line(&text);
+                self.block(body);
+            }
             StmtKind::Let { var, expr, body } => {
                 let text = format!("let {} = {};", self.name(*var), self.expr(expr, 0));
                 self.line(&text);

@@ -44,6 +44,8 @@ pub enum What {
     },
     /// A pair of real numbers.
     Duo,
+    /// A truth value, a real number and an integer.
+    Mixed,
     /// The struct of the prelude.
     Body,
     /// A stack of scalars.
@@ -350,6 +352,7 @@ impl What {
             What::Ints => Type::Array(Box::new(Type::Scalar(ScalarType::I64)), Rank::Fixed(1)),
             What::Indices { .. } => Type::Array(Box::new(Type::INDEX), Rank::Fixed(1)),
             What::Duo => Type::Tuple(vec![*t(), *t()]),
+            What::Mixed => Type::Tuple(vec![Type::BOOL, *t(), Type::Scalar(ScalarType::I64)]),
             What::Body => Type::Struct("Body".into(), vec![*t()]),
             What::Stack(Element::Real) => Type::Stack(t()),
             What::Stack(Element::Complex) => Type::Stack(Box::new(Type::Complex(t()))),
@@ -374,6 +377,7 @@ impl What {
             What::Complex => matches!(element, Element::Real | Element::Complex),
             What::Int | What::Ints => element == Element::Int,
             What::Bool => element == Element::Bool,
+            What::Mixed => element != Element::Complex,
             What::Index(_)
             | What::Indices { .. }
             | What::Stack(_)
@@ -395,6 +399,7 @@ impl What {
             | What::Triple { .. }
             | What::Indices { .. }
             | What::Duo
+            | What::Mixed
             | What::Body
             | What::Stack(_)
             | What::Depth

@@ -323,9 +323,13 @@ impl Generator<'_> {
             What::Int => self.place(Element::Int, usage)?,
             What::Bool => self.place(Element::Bool, Use::Write)?,
             What::Reals => self.part(usage, length, strided)?,
-            What::Matrix | What::Rows | What::Triple { .. } | What::Ints | What::Duo | What::Body => {
-                Place::var(self.whole(what, usage)?)
-            }
+            What::Matrix
+            | What::Rows
+            | What::Triple { .. }
+            | What::Ints
+            | What::Duo
+            | What::Mixed
+            | What::Body => Place::var(self.whole(what, usage)?),
             What::Stack(_) => Place::var(self.whole(what, Use::Write)?),
             What::Index(_) | What::Indices { .. } | What::Depth | What::Narrow(_) | What::Function => {
                 return None
@@ -404,6 +408,7 @@ impl Generator<'_> {
             | What::Ints
             | What::Indices { .. }
             | What::Duo
+            | What::Mixed
             | What::Body
             | What::Stack(_) => ArgValue::Place(Place::var(self.whole(what, Use::Read)?)),
             What::Depth => ArgValue::Expr(Expr::index(self.dice.below(3))),
@@ -418,15 +423,17 @@ impl Generator<'_> {
 
     /// `let n = e { … }`
     fn binding(&mut self, rest: usize) -> Option<Stmt> {
-        let (what, expr, small) = match self.dice.below(9) {
+        let (what, expr, small) = match self.dice.below(11) {
             0..=2 => (What::Real, self.linear(2), false),
             3 => (What::Real, self.small(2), true),
             4 => (What::Int, self.int(1), false),
             5 => (What::Bool, self.condition(1), false),
             6 => (What::Complex, self.small_complex(1), true),
-            7 => {
-                let args = vec![self.small(1), self.linear(1)];
-                (What::Duo, Expr::new(ExprKind::Pure("polar".into(), args)), true)
+            7 | 9 | 10 => {
+                let of = [What::Duo, What::Mixed, What::Triple { named: false }];
+                let what = of[self.dice.below(3)].clone();
+                let expr = self.several(&what, 2);
+                (what, expr, true)
             }
             _ => (What::Index(self.long - 1), self.index(self.long), false),
         };

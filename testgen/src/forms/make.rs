@@ -4,6 +4,8 @@
 //! computed from what the rest of the block leaves alone, so every program can be taken back.
 
 mod checkpoints;
+mod patterns;
+mod pures;
 mod statements;
 mod themes;
 mod values;
@@ -17,6 +19,9 @@ use crate::Dice;
 enum Holds {
     Real,
     Int,
+    Truth,
+    /// An array of so many real numbers, as a whole.
+    Array(usize),
     Option(Type),
     Declared(String),
     Number(System),
@@ -96,6 +101,7 @@ pub fn make(seed: u64) -> Form {
         fixed: (generic && round.is_multiple_of(2)).then_some(fixed),
         long: [4, 19][dice.below(2)],
         types: Vec::new(),
+        pures: Vec::new(),
         functions: Vec::new(),
     };
     let mut m = Maker {
@@ -115,11 +121,13 @@ pub fn make(seed: u64) -> Form {
         helpers: Vec::new(),
     };
     m.types();
+    m.pures();
     m.helper();
     m.main();
     m.form.functions.append(&mut m.helpers);
     let main = m.form.functions.remove(0);
     m.form.functions.push(main);
+    m.form.forget_unused();
     m.form
 }
 
@@ -186,13 +194,20 @@ impl Maker<'_> {
     }
 
     fn variant_field(&mut self) -> Type {
-        match self.dice.below(7) {
+        match self.dice.below(9) {
             0..=2 => Type::Real,
             3 => Type::Of("i64"),
             4 => Type::Fixed(2),
-            5 => Type::Option(Box::new([Type::Real, Type::Of("i64")][self.dice.below(2)].clone())),
-            _ => Type::Declared("Mode".into()),
+            5 => Type::Option(Box::new(self.held())),
+            6 => Type::Declared("Mode".into()),
+            7 => Type::Ints(2),
+            _ => Type::Pair,
         }
+    }
+
+    /// What an `Option` holds.
+    fn held(&mut self) -> Type {
+        [Type::Real, Type::Of("i64"), Type::Fixed(2), Type::Pair][self.dice.below(4)].clone()
     }
 
     fn is_summable(&self, of: &str) -> bool {
@@ -235,8 +250,13 @@ impl Maker<'_> {
         match ty {
             Type::Real => of(Holds::Real),
             Type::Of("i64") => of(Holds::Int),
+            Type::Of("bool") => of(Holds::Truth),
             Type::Of(name) => of(Holds::Of(name)),
-            Type::Fixed(n) => self.know(with(Piece::Index(vec![*n])), &Type::Real),
+            Type::Fixed(n) => {
+                self.know(with(Piece::Index(vec![*n])), &Type::Real);
+                self.slots.push(Slot { holds: Holds::Array(*n), ..slot });
+            }
+            Type::Ints(n) => self.know(with(Piece::Index(vec![*n])), &Type::Of("i64")),
             Type::Named => self.know(with(Piece::Index(vec![3])), &Type::Real),
             Type::Pair => (0..2).for_each(|k| self.know(with(Piece::Element(k)), &Type::Real)),
             Type::Vector(inner, n) | Type::Slice(inner, n) => {
@@ -264,7 +284,13 @@ impl Maker<'_> {
             |name: &str, ty: Type, written: bool| Param { name: name.into(), ty, written, zero: false };
         let mut params = vec![param("y", Type::Real, true)];
         match self.form.theme {
-            Theme::Matches | Theme::Checkpoints => params.push(param("e", declared("Kind"), false)),
+            Theme::Matches | Theme::Checkpoints => {
+                params.push(param("e", declared("Kind"), false));
+                if self.dice.chance(60) {
+                    let array = [Type::Fixed(2), Type::Slice(Box::new(Type::Real), 2)];
+                    params.push(param("v", array[self.dice.below(2)].clone(), false));
+                }
+            }
             Theme::Structs => {
                 params.push(param("r", declared("Part"), true));
                 params.push(param("t", declared("Part"), false));
@@ -301,8 +327,9 @@ impl Maker<'_> {
                 let moves = self.dice.chance(60) && !self.form.has_constants();
                 params.push(param("es", slice(declared("Kind")), moves));
                 params.push(param("ms", slice(declared("Mode")), self.dice.chance(30)));
-                params.push(param("o", Type::Option(Box::new(Type::Real)), false));
-                params.push(param("os", slice(Type::Option(Box::new(Type::Real))), false));
+                let (one, each) = (self.held(), self.held());
+                params.push(param("o", Type::Option(Box::new(one)), false));
+                params.push(param("os", slice(Type::Option(Box::new(each))), false));
                 params.push(param("oi", Type::Option(Box::new(Type::Of("i64"))), false));
                 if !self.form.generic {
                     params.push(param("w", slice(Type::Of("f32")), true));
@@ -333,6 +360,9 @@ impl Maker<'_> {
                     params.push(param("ux", slice(Type::Number(System::Odd)), false));
                 }
             }
+        }
+        if self.dice.chance(60) {
+            params.push(param("xs", slice(Type::Fixed(2)), self.dice.chance(40)));
         }
         if !self.has(Theme::Checkpoints) {
             if self.dice.chance(40) {

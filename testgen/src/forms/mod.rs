@@ -14,7 +14,10 @@ mod walk;
 
 pub use plain::ODD;
 use tree::*;
-use walk::{mentions, read, roots_of_cond, roots_of_expr, roots_of_literal, written};
+use walk::{
+    mentions, read, roots_of_cond, roots_of_expr, roots_of_literal, roots_of_several, roots_of_subject,
+    written,
+};
 
 /// What a program is about, besides updates, branches, loops, ancillas and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +48,7 @@ pub struct Form {
     /// The length of its arrays.
     pub long: usize,
     types: Vec<Declared>,
+    pures: Vec<Pure>,
     functions: Vec<Function>,
 }
 
@@ -101,7 +105,7 @@ impl Form {
                 }
             })
             .collect::<String>();
-        format!("/// What lengths are computed from.\npub const LEN: usize = 2;\n\n{types}")
+        format!("pub const LEN: usize = 2;\npub const TWO: i64 = 2;\n\n{types}")
     }
 
     fn variant(&self, (name, fields): &(String, Vec<(String, Type)>)) -> String {
@@ -118,6 +122,19 @@ impl Form {
             (false, true) => format!("    {name} {{ {} }},\n", fields.join(", ")),
             (false, false) => format!("    {name}({}),\n", fields.join(", ")),
         }
+    }
+
+    /// Leaves out the pure functions that are not called.
+    fn forget_unused(&mut self) {
+        while let Some(k) = self.unused() {
+            self.pures.remove(k);
+        }
+    }
+
+    fn unused(&self) -> Option<usize> {
+        let text = self.source();
+        let count = |head: &str, f: &Pure| text.matches(&format!("{head}{}(", f.name)).count();
+        self.pures.iter().position(|f| count("", f) == count("fn ", f))
     }
 
     fn declared(&self, name: &str) -> Option<&Declared> {
@@ -145,6 +162,7 @@ impl Form {
         match ty {
             Type::Real | Type::Fixed(_) | Type::Named | Type::Pair | Type::Matrix(..) => true,
             Type::Of(name) => name.starts_with('f'),
+            Type::Ints(_) => false,
             Type::Vector(of, _) | Type::Slice(of, _) | Type::Stack(of) | Type::Option(of) => self.is_real(of),
             Type::Declared(name) => self.has_reals(name),
             Type::Number(system) => *system != System::Odd,
@@ -192,6 +210,7 @@ impl Form {
             Type::Real => scalar.into(),
             Type::Of(name) => (*name).into(),
             Type::Fixed(k) => format!("[{scalar}; {}]", self.length(*k)),
+            Type::Ints(k) => format!("[i64; {}]", self.length(*k)),
             Type::Named => format!("[{scalar}; {n}]"),
             Type::Pair => format!("({scalar}, {scalar})"),
             Type::Vector(of, _) | Type::Slice(of, _) => format!("Vec<{}>", self.ty(of, scalar, n)),
@@ -245,6 +264,8 @@ impl Form {
                     Type::Real => "0.0".to_string(),
                     Type::Of(_) => "0".into(),
                     Type::Fixed(n) => format!("[0.0; {n}]"),
+                    Type::Ints(n) => format!("[0; {n}]"),
+                    Type::Pair => "(0.0, 0.0)".into(),
                     Type::Option(_) => "None".into(),
                     Type::Declared(name) => self.zero_variant(name),
                     _ => String::new(),

@@ -23,6 +23,11 @@ pub fn program(form: &Form) -> String {
             s.sums(declared, fields);
         }
     }
+    for f in &form.pures {
+        let (params, result) = f.signature("f64");
+        let value = D.several(&f.value, false);
+        let _ = writeln!(s.out, "fn plain_{}({params}) -> {result} {{\n    {value}\n}}\n", f.name);
+    }
     for f in &form.functions {
         s.function(f, false);
         s.function(f, true);
@@ -124,6 +129,19 @@ impl Plain<'_> {
                 self.scale(&D.place(place), op, *system, by)
             }
             Stmt::Let(name, e, body) => self.scope(&format!("let {name} = {};", D.expr(e)), &[], body, back),
+            Stmt::LetSeveral(names, values, body) => {
+                let text = format!("let ({}) = {};", names.join(", "), D.several(values, false));
+                self.scope(&text, &[], body, back)
+            }
+            Stmt::LetArray(name, values, body) => {
+                self.scope(&format!("let {name} = {};", D.several(values, true)), &[], body, back)
+            }
+            Stmt::UpdateSeveral(places, op, values) => {
+                self.line(&format!("let several = {};", D.several(values, false)));
+                for (k, p) in places.iter().enumerate() {
+                    self.line(&format!("{} {}= several.{k};", D.place(p), signed(*op)));
+                }
+            }
             Stmt::LetStruct(name, of, made, body) => {
                 let text = format!("let {name} = {};", self.made(of, made));
                 self.scope(&text, &[], body, back)
@@ -149,11 +167,11 @@ impl Plain<'_> {
                 self.braces("else ", b, back)
             }
             Stmt::IfLet(pat, p, a, b) => {
-                self.braces(&format!("if let {} = {} ", pat.text(), D.place(p)), a, back);
+                self.braces(&format!("if let {} = {} ", pat.text(), D.subject(p)), a, back);
                 self.braces("else ", b, back)
             }
             Stmt::Match(p, arms) => {
-                self.line(&format!("match {} {{", D.place(p)));
+                self.line(&format!("match {} {{", D.subject(p)));
                 for (pat, guard, body) in arms {
                     self.braces(&format!("{}{} => ", pat.text(), D.guard(guard)), body, back);
                 }
@@ -323,6 +341,7 @@ fn added(ty: &Type, a: &str, b: &str, depth: usize) -> String {
         Type::Real => format!("{a} += sign * {b};"),
         Type::Of("bool") => format!("{a} ^= {b};"),
         Type::Of(_) => format!("{a} += (whole as i64) * {b};"),
+        Type::Ints(_) => String::new(),
         Type::Fixed(_) | Type::Named | Type::Vector(..) | Type::Slice(..) => {
             let of = match ty {
                 Type::Vector(of, _) | Type::Slice(of, _) => (**of).clone(),
@@ -351,7 +370,7 @@ fn zeroed(ty: &Type, a: &str, depth: usize) -> String {
         Type::Pair => format!("{a} = (0.0, 0.0);"),
         Type::Matrix(..) => format!("{a}.fill(0.0);"),
         Type::Declared(name) => format!("{a} = zero_{name}(&{a});"),
-        Type::Stack(_) | Type::Option(_) | Type::Number(_) => String::new(),
+        Type::Ints(_) | Type::Stack(_) | Type::Option(_) | Type::Number(_) => String::new(),
     }
 }
 

@@ -66,6 +66,7 @@ fn value(form: &Form, ty: &Type, dice: &mut Dice) -> String {
         Type::Of(name) if name.starts_with('f') => format!("{:?}{name}", number(dice)),
         Type::Of(_) => (dice.below(11) as i64 - 3).to_string(),
         Type::Fixed(n) => format!("[{}]", list(dice, &Type::Real, *n)),
+        Type::Ints(n) => format!("[{}]", list(dice, &Type::Of("i64"), *n)),
         Type::Named => format!("[{}]", list(dice, &Type::Real, 3)),
         Type::Pair => format!("({})", list(dice, &Type::Real, 2)),
         Type::Vector(of, n) | Type::Slice(of, n) => format!("vec![{}]", list(dice, of, *n)),

@@ -17,11 +17,26 @@ pub struct Source<'a> {
 pub fn program(form: &Form) -> String {
     let dialect = Dialect { scalar: form.scalar(), stars: false };
     let mut s = Source { form, dialect, out: String::new(), indent: 0 };
+    form.pures.iter().for_each(|f| s.pure(f));
     form.functions.iter().for_each(|f| s.function(f));
     s.out
 }
 
 impl Source<'_> {
+    fn pure(&mut self, f: &Pure) {
+        let generics = if self.form.generic { "<T: Real>" } else { "" };
+        // without real numbers there would be nothing to choose the type by
+        let scalar = if f.has_reals() { self.form.scalar() } else { "f64" };
+        let generics = if scalar == "T" { generics } else { "" };
+        let (params, result) = f.signature(scalar);
+        let value = Dialect { scalar, ..self.dialect }.several(&f.value, false);
+        let _ = writeln!(
+            self.out,
+            "#[pure]\npub fn {}{generics}({params}) -> {result} {{\n    {value}\n}}\n",
+            f.name
+        );
+    }
+
     fn function(&mut self, f: &Function) {
         let form = self.form;
         let mut options = Vec::new();
@@ -82,7 +97,15 @@ impl Source<'_> {
     fn stmt(&mut self, s: &Stmt) {
         let d = self.dialect;
         match s {
+            // both mean the same
+            Stmt::Update(p, '-', e) if self.out.len().is_multiple_of(3) => {
+                self.line(&format!("-{} += {};", self.place(p), d.expr(e)))
+            }
             Stmt::Update(p, op, e) => self.line(&format!("{} {op}= {};", self.target(p), d.expr(e))),
+            Stmt::UpdateSeveral(places, op, values) => {
+                let places: Vec<String> = places.iter().map(|p| self.place(p)).collect();
+                self.line(&format!("({}) {op}= {};", places.join(", "), d.several(values, false)))
+            }
             Stmt::IntUpdate(p, op, n) => self.line(&format!("{} {op}= {};", self.target(p), d.int(n))),
             Stmt::Neg(p) => self.line(&format!("neg({});", self.place(p))),
             Stmt::Swap(a, b) => self.line(&format!("swap({}, {});", self.place(a), self.place(b))),
@@ -95,21 +118,16 @@ impl Source<'_> {
             Stmt::Scale { place, op, system: _, by } => {
                 self.line(&format!("{} {op}= {};", self.target(place), self.num(by)))
             }
-            Stmt::Let(name, e, body) => {
-                self.line("{");
-                self.indent += 1;
-                self.line(&format!("let {name} = {};", d.expr(e)));
-                self.block(body);
-                self.indent -= 1;
-                self.line("}");
+            Stmt::Let(name, e, body) => self.scope(&format!("let {name} = {};", d.expr(e)), body),
+            Stmt::LetSeveral(names, values, body) => {
+                let text = format!("let ({}) = {};", names.join(", "), d.several(values, false));
+                self.scope(&text, body)
+            }
+            Stmt::LetArray(name, values, body) => {
+                self.scope(&format!("let {name} = {};", d.several(values, true)), body)
             }
             Stmt::LetStruct(name, of, made, body) => {
-                self.line("{");
-                self.indent += 1;
-                self.line(&format!("let {name} = {};", self.made(of, made)));
-                self.block(body);
-                self.indent -= 1;
-                self.line("}");
+                self.scope(&format!("let {name} = {};", self.made(of, made)), body)
             }
             Stmt::Ancilla { name, start, compute, prepare, body } => {
                 self.line("{");
@@ -139,11 +157,11 @@ impl Source<'_> {
                 self.otherwise(b);
             }
             Stmt::IfLet(pat, p, a, b) => {
-                self.braces(&format!("if let {} = {} ", pat.text(), self.place(p)), a);
+                self.braces(&format!("if let {} = {} ", pat.text(), d.subject(p)), a);
                 self.otherwise(b);
             }
             Stmt::Match(p, arms) => {
-                self.line(&format!("match {} {{", self.place(p)));
+                self.line(&format!("match {} {{", d.subject(p)));
                 self.indent += 1;
                 for (pat, guard, body) in arms {
                     self.braces(&format!("{}{} => ", pat.text(), d.guard(guard)), body);
@@ -201,6 +219,15 @@ impl Source<'_> {
             Stmt::Assign(p, e) => self.line(&format!("{} = {};", self.place(p), d.expr(e))),
             Stmt::AssignInt(p, n) => self.line(&format!("{} = {};", self.place(p), d.int(n))),
         }
+    }
+
+    fn scope(&mut self, declaration: &str, body: &[Stmt]) {
+        self.line("{");
+        self.indent += 1;
+        self.line(declaration);
+        self.block(body);
+        self.indent -= 1;
+        self.line("}");
     }
 
     fn otherwise(&mut self, block: &[Stmt]) {

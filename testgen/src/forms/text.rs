@@ -3,6 +3,9 @@
 
 use super::tree::*;
 
+/// The number that patterns name by a constant.
+const TWO: i64 = 2;
+
 /// Of which language a text is.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
@@ -44,29 +47,84 @@ impl Dialect {
             Expr::If(c, a, b) => {
                 format!("if {} {{ {} }} else {{ {} }}", self.cond(c), self.expr(a), self.expr(b))
             }
-            Expr::Match(p, arms) => {
-                let arms = arms.iter().map(|(pat, guard, e)| {
-                    let value = self.expr(e);
-                    format!("{}{} => {value}, ", pat.text(), self.guard(guard))
-                });
-                format!("match {} {{ {}}}", self.place(p), arms.collect::<String>())
-            }
+            Expr::Match(subject, arms) => self.choice(subject, arms, &|e| self.expr(e)),
             Expr::IfLet(pat, p, a, b) => format!(
                 "if let {} = {} {{ {} }} else {{ {} }}",
                 pat.text(),
-                self.place(p),
+                self.subject(p),
                 self.expr(a),
                 self.expr(b)
             ),
+            Expr::Call(name, args) => self.call(name, args),
             Expr::Block(name, value, e) => {
                 format!("{{ let {name} = {}; {} }}", self.expr(value), self.expr(e))
             }
         }
     }
 
+    fn choice<E>(
+        &self,
+        subject: &Subject,
+        arms: &[(Pat, Option<Cond>, E)],
+        value: &dyn Fn(&E) -> String,
+    ) -> String {
+        let arms: String =
+            arms.iter().map(|(p, c, e)| format!("{}{} => {}, ", p.text(), self.guard(c), value(e))).collect();
+        format!("match {} {{ {arms}}}", self.subject(subject))
+    }
+
+    /// What is matched.
+    pub fn subject(&self, subject: &Subject) -> String {
+        let each = subject.iter().map(|one| match one {
+            Matched::Place(p) => self.place(p),
+            Matched::Int(n) => self.int(n),
+        });
+        let each: Vec<String> = each.collect();
+        if each.len() == 1 {
+            each.concat()
+        } else {
+            format!("({})", each.join(", "))
+        }
+    }
+
+    fn call(&self, name: &str, args: &[Item]) -> String {
+        let plain = if self.stars { "plain_" } else { "" };
+        format!("{plain}{name}({})", self.items(args))
+    }
+
+    fn items(&self, items: &[Item]) -> String {
+        let each = items.iter().map(|item| match item {
+            Item::Real(e) => self.expr(e),
+            // nothing beside it may say of which type it is
+            Item::Int(Int::Number(n)) => format!("{n}i64"),
+            Item::Int(n) => self.int(n),
+            Item::Truth(c) => self.cond(c),
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Several numbers: an array, or a tuple, of one number that number.
+    pub fn several(&self, values: &Several, array: bool) -> String {
+        let of = |v: &Several| self.several(v, array);
+        match values {
+            Several::Of(items) if array => format!("[{}]", self.items(items)),
+            Several::Of(items) if items.len() == 1 => self.items(items),
+            Several::Of(items) => format!("({})", self.items(items)),
+            Several::Call(name, args) => self.call(name, args),
+            Several::If(c, a, b) => format!("if {} {{ {} }} else {{ {} }}", self.cond(c), of(a), of(b)),
+            Several::Match(subject, arms) => self.choice(subject, arms, &of),
+            Several::IfLet(pat, p, a, b) => {
+                format!("if let {} = {} {{ {} }} else {{ {} }}", pat.text(), self.subject(p), of(a), of(b))
+            }
+            Several::Block(name, e, v) => format!("{{ let {name} = {}; {} }}", self.expr(e), of(v)),
+        }
+    }
+
     fn operand(&self, e: &Expr) -> String {
         match e {
-            Expr::Read(_) | Expr::Number(_) | Expr::Constant(_) | Expr::OfInt(_) => self.expr(e),
+            Expr::Read(_) | Expr::Number(_) | Expr::Constant(_) | Expr::OfInt(_) | Expr::Call(..) => {
+                self.expr(e)
+            }
             e => format!("({})", self.expr(e)),
         }
     }
@@ -78,12 +136,8 @@ impl Dialect {
             Int::Var(name) => format!("({name} as i64)"),
             Int::Rem(a, n) => format!("({}) % {n}", self.int(a)),
             Int::Binary(op, a, b) => format!("({}) {op} ({})", self.int(a), self.int(b)),
-            Int::Match(p, arms) => {
-                let arms = arms.iter().map(|(pat, guard, n)| {
-                    format!("{}{} => {}, ", pat.text(), self.guard(guard), self.int(n))
-                });
-                format!("match {} {{ {}}}", self.place(p), arms.collect::<String>())
-            }
+            Int::Match(subject, arms) => self.choice(subject, arms, &|n| self.int(n)),
+            Int::Call(name, args) => self.call(name, args),
         }
     }
 
@@ -97,6 +151,9 @@ impl Dialect {
             Cond::Reals(a, op, b) => format!("({}) {op} ({})", self.expr(a), self.expr(b)),
             Cond::Not(c) => format!("!({})", self.cond(c)),
             Cond::Both(a, op, b) => format!("({}) {op} ({})", self.cond(a), self.cond(b)),
+            Cond::Read(p) => self.place(p),
+            Cond::Is(v) => v.to_string(),
+            Cond::Call(name, args) => self.call(name, args),
         }
     }
 
@@ -131,7 +188,11 @@ impl Pat {
         let list = |of: &[Pat]| of.iter().map(Pat::text).collect::<Vec<_>>().join(", ");
         match self {
             Pat::Wild => "_".into(),
+            Pat::Number(TWO) => "TWO".into(),
             Pat::Number(n) => n.to_string(),
+            Pat::Truth(v) => v.to_string(),
+            Pat::Array(of) => format!("[{}]", list(of)),
+            Pat::Several(of) => format!("({})", list(of)),
             Pat::Range(a, b) => format!("{a}..={b}"),
             Pat::Open(a, b) => {
                 let end = |n: &Option<i64>| n.map_or(String::new(), |n| n.to_string());

@@ -54,10 +54,12 @@ pub enum Expr {
     OfInt(Int),
     /// `if c { a } else { b }`
     If(Box<Cond>, Box<Expr>, Box<Expr>),
-    /// `match place { pattern if guard => value, .. }`
-    Match(Place, Vec<(Pat, Option<Cond>, Expr)>),
-    /// `if let pattern = place { a } else { b }`
-    IfLet(Pat, Place, Box<Expr>, Box<Expr>),
+    /// `match subject { pattern if guard => value, .. }`
+    Match(Subject, Vec<(Pat, Option<Cond>, Expr)>),
+    /// `if let pattern = subject { a } else { b }`
+    IfLet(Pat, Subject, Box<Expr>, Box<Expr>),
+    /// `f(args)` of a pure function.
+    Call(String, Vec<Item>),
     /// `{ let name = value; e }`
     Block(String, Box<Expr>, Box<Expr>),
 }
@@ -75,8 +77,50 @@ pub enum Int {
     Rem(Box<Int>, i64),
     /// `a + b` and the like.
     Binary(char, Box<Int>, Box<Int>),
-    /// `match place { pattern => value, .. }`
-    Match(Place, Vec<(Pat, Option<Cond>, Int)>),
+    /// `match subject { pattern => value, .. }`
+    Match(Subject, Vec<(Pat, Option<Cond>, Int)>),
+    /// `f(args)` of a pure function.
+    Call(String, Vec<Item>),
+}
+
+/// What is matched: a place or a value, or several.
+pub type Subject = Vec<Matched>;
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub enum Matched {
+    /// What a place holds.
+    Place(Place),
+    /// An integer.
+    Int(Int),
+}
+
+/// A number or truth value among others.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// A real number.
+    Real(Expr),
+    /// An integer.
+    Int(Int),
+    /// A truth value.
+    Truth(Cond),
+}
+
+/// Several numbers: a tuple or an array.
+#[derive(Clone, Debug)]
+pub enum Several {
+    /// `(a, b)`
+    Of(Vec<Item>),
+    /// `f(args)` of a pure function.
+    Call(String, Vec<Item>),
+    /// `if c { a } else { b }`
+    If(Cond, Box<Several>, Box<Several>),
+    /// `match subject { pattern if guard => values, .. }`
+    Match(Subject, Vec<(Pat, Option<Cond>, Several)>),
+    /// `if let pattern = subject { a } else { b }`
+    IfLet(Pat, Subject, Box<Several>, Box<Several>),
+    /// `{ let name = e; values }`
+    Block(String, Expr, Box<Several>),
 }
 
 /// A condition.
@@ -90,6 +134,12 @@ pub enum Cond {
     Not(Box<Cond>),
     /// `a && b`, `a || b`
     Both(Box<Cond>, &'static str, Box<Cond>),
+    /// What a place holds.
+    Read(Place),
+    /// A literal.
+    Is(bool),
+    /// `f(args)` of a pure function.
+    Call(String, Vec<Item>),
 }
 
 /// A pattern. Its text is the same in both languages.
@@ -109,6 +159,12 @@ pub enum Pat {
     Name(String),
     /// `n @ p`
     At(String, Box<Pat>),
+    /// `true`
+    Truth(bool),
+    /// `[p, q]`
+    Array(Vec<Pat>),
+    /// `(p, q)`
+    Several(Vec<Pat>),
     /// `E::A`, `Some(p)`
     Tuple(String, Vec<Pat>),
     /// `E::B { x, n: p, .. }`
@@ -182,6 +238,12 @@ pub enum Stmt {
     Scale { place: Place, op: char, system: System, by: Num },
     /// `{ let name = e; body }`
     Let(String, Expr, Vec<Stmt>),
+    /// `{ let (a, b) = values; body }`
+    LetSeveral(Vec<String>, Several, Vec<Stmt>),
+    /// `{ let a = values; body }`, an array.
+    LetArray(String, Several, Vec<Stmt>),
+    /// `(y, z) += values`
+    UpdateSeveral(Vec<Place>, char, Several),
     /// `{ let name = S { .. }; body }`
     LetStruct(String, String, Literal, Vec<Stmt>),
     /// `{ let mut name = init; prepare; body }`: `prepare` alone writes it, the body reads it.
@@ -192,10 +254,10 @@ pub enum Stmt {
     Compute(Vec<Stmt>, Vec<Stmt>),
     /// `if c { a } else { b }`
     If(Cond, Vec<Stmt>, Vec<Stmt>),
-    /// `match place { .. }`
-    Match(Place, Vec<(Pat, Option<Cond>, Vec<Stmt>)>),
-    /// `if let pattern = place { a } else { b }`
-    IfLet(Pat, Place, Vec<Stmt>, Vec<Stmt>),
+    /// `match subject { .. }`
+    Match(Subject, Vec<(Pat, Option<Cond>, Vec<Stmt>)>),
+    /// `if let pattern = subject { a } else { b }`
+    IfLet(Pat, Subject, Vec<Stmt>, Vec<Stmt>),
     /// `for var in 0..n`, in parallel or not.
     For { var: String, count: usize, parallel: bool, body: Vec<Stmt> },
     /// `for element in array`, or with `index` where it is counted, forward or reversed, in parallel or not.
@@ -279,6 +341,8 @@ pub enum Type {
     Of(&'static str),
     /// `[T; n]`
     Fixed(usize),
+    /// `[i64; n]`
+    Ints(usize),
     /// `[T; N]`, of a const parameter that is 3.
     Named,
     /// `(T, T)`
@@ -332,6 +396,28 @@ pub struct Param {
     pub zero: bool,
 }
 
+/// A pure function.
+#[derive(Clone, Debug)]
+pub struct Pure {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<(String, Kind)>,
+    /// What its results are.
+    pub results: Vec<Kind>,
+    /// Its value: one number, or several.
+    pub value: Several,
+}
+
+/// What an argument or a result of a pure function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Real,
+    Int,
+    Truth,
+}
+
 /// A function.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -341,4 +427,30 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Its body.
     pub body: Vec<Stmt>,
+}
+
+impl Kind {
+    /// Its type, of real numbers the scalar.
+    fn ty(self, scalar: &str) -> &str {
+        match self {
+            Kind::Real => scalar,
+            Kind::Int => "i64",
+            Kind::Truth => "bool",
+        }
+    }
+}
+
+impl Pure {
+    /// Whether a parameter or a result is a real number.
+    pub fn has_reals(&self) -> bool {
+        self.params.iter().map(|(_, kind)| kind).chain(&self.results).any(|kind| *kind == Kind::Real)
+    }
+
+    /// The parameters and the type of what it returns.
+    pub fn signature(&self, scalar: &str) -> (String, String) {
+        let params: Vec<String> = self.params.iter().map(|(n, k)| format!("{n}: {}", k.ty(scalar))).collect();
+        let results: Vec<&str> = self.results.iter().map(|k| k.ty(scalar)).collect();
+        let result = if results.len() == 1 { results.concat() } else { format!("({})", results.join(", ")) };
+        (params.join(", "), result)
+    }
 }

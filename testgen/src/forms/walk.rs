@@ -19,6 +19,18 @@ pub fn roots_of_cond(c: &Cond) -> Vec<String> {
     out
 }
 
+pub fn roots_of_several(values: &Several) -> Vec<String> {
+    let mut out = Vec::new();
+    several(values, &mut out);
+    out
+}
+
+pub fn roots_of_subject(of: &Subject) -> Vec<String> {
+    let mut out = Vec::new();
+    subject(of, &mut out);
+    out
+}
+
 pub fn roots_of_literal(made: &Literal) -> Vec<String> {
     let mut out = Vec::new();
     literal(made, &mut out);
@@ -61,16 +73,63 @@ fn expr(e: &Expr, out: &mut Names) {
             expr(b, out);
         }
         Expr::Match(p, arms) => {
-            place(p, out);
+            subject(p, out);
             for (_, guard, e) in arms {
                 guard.iter().for_each(|c| cond(c, out));
                 expr(e, out);
             }
         }
         Expr::IfLet(_, p, a, b) => {
-            place(p, out);
+            subject(p, out);
             expr(a, out);
             expr(b, out);
+        }
+        Expr::Call(_, args) => items(args, out),
+    }
+}
+
+fn subject(of: &Subject, out: &mut Names) {
+    for one in of {
+        match one {
+            Matched::Place(p) => place(p, out),
+            Matched::Int(n) => int(n, out),
+        }
+    }
+}
+
+fn items(of: &[Item], out: &mut Names) {
+    for item in of {
+        match item {
+            Item::Real(e) => expr(e, out),
+            Item::Int(n) => int(n, out),
+            Item::Truth(c) => cond(c, out),
+        }
+    }
+}
+
+fn several(values: &Several, out: &mut Names) {
+    match values {
+        Several::Of(of) | Several::Call(_, of) => items(of, out),
+        Several::If(c, a, b) => {
+            cond(c, out);
+            several(a, out);
+            several(b, out);
+        }
+        Several::Match(p, arms) => {
+            subject(p, out);
+            for (_, guard, v) in arms {
+                guard.iter().for_each(|c| cond(c, out));
+                several(v, out);
+            }
+        }
+        Several::IfLet(_, p, a, b) => {
+            subject(p, out);
+            several(a, out);
+            several(b, out);
+        }
+        Several::Block(_, e, v) => {
+            expr(e, out);
+            several(v, out);
         }
     }
 }
@@ -84,8 +143,9 @@ fn int(n: &Int, out: &mut Names) {
             int(a, out);
             int(b, out);
         }
+        Int::Call(_, args) => items(args, out),
         Int::Match(p, arms) => {
-            place(p, out);
+            subject(p, out);
             for (_, guard, n) in arms {
                 guard.iter().for_each(|c| cond(c, out));
                 int(n, out);
@@ -105,6 +165,9 @@ fn cond(c: &Cond, out: &mut Names) {
             expr(b, out);
         }
         Cond::Not(c) => cond(c, out),
+        Cond::Read(p) => place(p, out),
+        Cond::Is(_) => {}
+        Cond::Call(_, args) => items(args, out),
         Cond::Both(a, _, b) => {
             cond(a, out);
             cond(b, out);
@@ -171,6 +234,14 @@ fn each(block: &[Stmt], reads: &mut Names, writes: &mut Names) {
                 expr(e, reads);
                 each(body, reads, writes);
             }
+            Stmt::LetSeveral(_, values, body) | Stmt::LetArray(_, values, body) => {
+                several(values, reads);
+                each(body, reads, writes);
+            }
+            Stmt::UpdateSeveral(places, _, values) => {
+                places.iter().for_each(|p| place(p, writes));
+                several(values, reads);
+            }
             Stmt::LetStruct(_, _, made, body) => {
                 literal(made, reads);
                 each(body, reads, writes);
@@ -198,14 +269,14 @@ fn each(block: &[Stmt], reads: &mut Names, writes: &mut Names) {
                 each(b, reads, writes);
             }
             Stmt::Match(p, arms) => {
-                place(p, reads);
+                subject(p, reads);
                 for (_, guard, body) in arms {
                     guard.iter().for_each(|c| cond(c, reads));
                     each(body, reads, writes);
                 }
             }
             Stmt::IfLet(_, p, a, b) => {
-                place(p, reads);
+                subject(p, reads);
                 each(a, reads, writes);
                 each(b, reads, writes);
             }

@@ -95,22 +95,20 @@ impl Maker<'_> {
         match self.dice.below(8) {
             0..=3 => assign(self, true),
             4 => {
-                let slot = self.scrutinee().filter(|s| s.permission == Permission::Read)?;
-                let place = self.place(&slot);
-                let arms = self.freezing(vec![slot.behind.clone()], |m| {
-                    m.arms(&slot, |m| assign(m, false).into_iter().collect())
+                let asked = self.asked().filter(|asked| self.is_fixed(asked))?;
+                let arms = self.freezing(asked.behind.clone(), |m| {
+                    m.arms(&asked, |m| assign(m, false).into_iter().collect())
                 });
-                Some(Stmt::Match(place, arms))
+                Some(Stmt::Match(asked.subject, arms))
             }
             5 => {
-                let slot = self.scrutinee().filter(|s| s.permission == Permission::Read)?;
-                let place = self.place(&slot);
-                let (pat, names) = self.refutable(&slot)?;
-                let (a, b) = self.freezing(vec![slot.behind.clone()], |m| {
+                let asked = self.asked().filter(|asked| self.is_fixed(asked))?;
+                let (pat, names) = self.refutable(&asked)?;
+                let (a, b) = self.freezing(asked.behind.clone(), |m| {
                     let a = m.with(names, |m| assign(m, false).into_iter().collect());
                     (a, assign(m, false).into_iter().collect())
                 });
-                Some(Stmt::IfLet(pat, place, a, b))
+                Some(Stmt::IfLet(pat, asked.subject, a, b))
             }
             6 => {
                 let (var, count) = (self.name("i"), 3);

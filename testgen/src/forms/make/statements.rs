@@ -37,7 +37,7 @@ impl Maker<'_> {
     pub(super) fn stmt(&mut self) -> Option<Stmt> {
         let preparing = self.only.is_some();
         let deep = self.loops.len() > 1;
-        match self.dice.below(if preparing { 14 } else { 34 }) {
+        match self.dice.below(if preparing { 14 } else { 39 }) {
             0..=3 => self.update(),
             4 => self.int_update(),
             5..=7 => self.special(),
@@ -59,6 +59,8 @@ impl Maker<'_> {
             26 | 27 => self.call(),
             28 | 29 => self.match_statement(),
             30 => self.if_let(),
+            31..=33 => self.binding_of_several(),
+            34 | 35 => self.update_of_several(),
             _ => self.special(),
         }
     }
@@ -141,10 +143,9 @@ impl Maker<'_> {
     }
 
     pub(super) fn match_statement(&mut self) -> Option<Stmt> {
-        let slot = self.scrutinee()?;
-        let place = self.place(&slot);
-        let arms = self.freezing(vec![slot.behind.clone()], |m| m.arms(&slot, |m| m.inner_arm()));
-        Some(Stmt::Match(place, arms))
+        let asked = self.asked()?;
+        let arms = self.freezing(asked.behind.clone(), |m| m.arms(&asked, |m| m.inner_arm()));
+        Some(Stmt::Match(asked.subject, arms))
     }
 
     pub(super) fn inner_arm(&mut self) -> Vec<Stmt> {
@@ -158,15 +159,14 @@ impl Maker<'_> {
     }
 
     pub(super) fn if_let(&mut self) -> Option<Stmt> {
-        let slot = self.scrutinee()?;
-        let place = self.place(&slot);
-        let (pat, names) = self.refutable(&slot)?;
-        let (a, b) = self.freezing(vec![slot.behind.clone()], |m| {
+        let asked = self.asked()?;
+        let (pat, names) = self.refutable(&asked)?;
+        let (a, b) = self.freezing(asked.behind.clone(), |m| {
             let a = m.with(names, |m| m.inner(2));
             let b = if m.dice.chance(50) { m.inner(1) } else { Vec::new() };
             (a, b)
         });
-        Some(Stmt::IfLet(pat, place, a, b))
+        Some(Stmt::IfLet(pat, asked.subject, a, b))
     }
 
     /// A branch that changes what its condition reads, and a stack that keeps which way it went.
@@ -273,8 +273,10 @@ impl Maker<'_> {
             };
             // a struct as a whole is what its parts are
             let whole = matches!(slot.holds, Holds::Declared(_)) && indexed.is_none();
-            let shared =
-                matches!(slot.holds, Holds::Stack | Holds::Number(_) | Holds::Option(_) | Holds::Of(_));
+            let shared = matches!(
+                slot.holds,
+                Holds::Stack | Holds::Number(_) | Holds::Option(_) | Holds::Of(_) | Holds::Array(_)
+            );
             self.slots[k].permission = match permission {
                 Permission::Add if whole || shared => Permission::Hidden,
                 _ if whole && slot.pieces.is_empty() => Permission::Hidden,
@@ -337,7 +339,10 @@ impl Maker<'_> {
                 let system = [System::Log, System::MaxPlus, System::MinPlus][self.dice.below(3)];
                 (Start::One(system), Type::Number(system))
             }
-            (_, 0 | 4) => (Start::Array(3), Type::Fixed(3)),
+            (_, 0 | 4) => {
+                let n = 2 + self.dice.below(2);
+                (Start::Array(n), Type::Fixed(n))
+            }
             (_, 5) if !self.parallel => {
                 (Start::Vector(self.form.long), Type::Slice(Box::new(Type::Real), self.form.long))
             }
@@ -396,6 +401,7 @@ impl Maker<'_> {
             let holds = match &p.ty {
                 Type::Declared(name) => Holds::Declared(name.clone()),
                 Type::Number(system) => Holds::Number(*system),
+                Type::Fixed(n) | Type::Slice(_, n) => Holds::Array(*n),
                 _ => Holds::Real,
             };
             if p.written {
