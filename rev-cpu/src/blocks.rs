@@ -25,7 +25,18 @@ const WORTH_COPY: usize = 2048;
 /// Less than this part of a block isn't worth a copy, where the target holds the sums of other parts of the loop.
 const LEAST: usize = 16;
 
-/// Runs a loop, or a `part` of one, on this thread. `weight` and `group` are those of [`crate::parallel::run`].
+/// How the sums of a loop are formed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sums {
+    /// In blocks.
+    OfAll,
+    /// In blocks, of a part of the loop: the target holds those of other parts.
+    OfPart,
+    /// One term after the other.
+    InOrder,
+}
+
+/// Runs a loop, or a part of one, on this thread. `weight` and `group` are those of [`crate::parallel::run`].
 ///
 /// # Errors
 ///
@@ -34,8 +45,31 @@ const LEAST: usize = 16;
 pub(crate) fn run<V, A, C, F>(
     cx: Context<'_, C>,
     visits: V,
+    work: [usize; 2],
+    sums: Sums,
+    targets: A,
+    body: F,
+) -> Result<(), Error>
+where
+    V: Visits,
+    A: Target,
+    C: Mode,
+    F: Fn(Context<'_, C>, V, A) -> Result<(), Error>,
+{
+    // a constant, so that what doesn't run isn't compiled
+    match A::ROUNDED {
+        true => in_blocks(cx, visits, work, sums, targets, body),
+        false => body(cx, visits, targets),
+    }
+}
+
+/// The same of numbers of 32 bits.
+#[inline]
+fn in_blocks<V, A, C, F>(
+    cx: Context<'_, C>,
+    visits: V,
     [weight, group]: [usize; 2],
-    part: bool,
+    sums: Sums,
     targets: A,
     body: F,
 ) -> Result<(), Error>
@@ -47,7 +81,8 @@ where
 {
     let count = visits.count();
     // most loops need no division to know
-    let block = if !A::ROUNDED || !part && count.saturating_mul(weight) <= WORTH_COPY {
+    let block = if sums == Sums::InOrder || sums == Sums::OfAll && count.saturating_mul(weight) <= WORTH_COPY
+    {
         usize::MAX
     } else {
         // lanes are added up by a tree, and their sum is one term
@@ -55,7 +90,7 @@ where
         lanes.saturating_mul(length(weight, targets.cells()))
     };
     // without memory for copies it goes without
-    let most = if part { block / LEAST } else { block };
+    let most = if sums == Sums::OfPart { block / LEAST } else { block };
     let copies = if count > most { copy(targets).zip(copy(targets)) } else { None };
     let Some((mut of_block, mut of_blocks)) = copies else { return body(cx, visits, targets) };
     let mut rest = visits;
@@ -117,7 +152,7 @@ mod tests {
             Run::new(&options).context(),
             Up::new(0, n),
             [weight, 1],
-            false,
+            Sums::OfAll,
             By(Sum, Single::new(&mut total)),
             body,
         )

@@ -228,7 +228,7 @@ impl<'a, C> Context<'a, C> {
     }
 
     /// Calls both at once: the first on the calling thread, the second on another one of the run's.
-    pub fn join(self, here: impl FnOnce(), there: impl FnOnce() + Send) {
+    pub fn join(self, here: &mut dyn FnMut(), there: &mut (dyn FnMut() + Send)) {
         self.beside(here, Some(there));
     }
 

@@ -38,6 +38,7 @@ pub mod function;
 pub mod gradient;
 pub mod lanes;
 pub mod names;
+mod ordered;
 pub mod parallel;
 pub mod parts;
 mod pass;

@@ -8,7 +8,7 @@
 //! * By default each thread has one copy and takes parts of the range until none is left
 //!   (`schedule.rs`); one thread accumulates into the target. Sums of many terms are formed in blocks
 //!   (`blocks.rs`).
-//! * In deterministic mode the range is cut into leaves, which with the order of their sums are those
+//! * In deterministic mode (`ordered.rs`) the range is cut into leaves, which with the order of their sums are those
 //!   of [`rev_core::tree`]. They depend on the number of iterations alone: the same bits on any number
 //!   of threads, one included, and on every device.
 //!
@@ -17,14 +17,17 @@
 //! mode such a loop adds atomically to the target itself, where its elements allow it
 //! ([`atomics_pay`]); else it gets fewer threads.
 
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use rev_core::error::Error;
 use rev_core::scalar::{Linear, Num, Primal, Scalar};
-use rev_core::tree;
 
 use crate::atomic::is_atomic;
-use crate::blocks;
+use crate::blocks::{self, Sums};
 use crate::context::{Context, Mode};
 use crate::fail;
+use crate::ordered;
 use crate::schedule::{self, MULTIPLICATION, OPERATION};
 use crate::scratch::Scratch;
 use crate::steps::Visits;
@@ -308,20 +311,39 @@ where
     C: Mode,
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
 {
-    let count = steps.count();
-    let workers = workers(cx, count, weight);
+    let workers = workers(cx, steps.count(), weight);
+    if workers > 1 || is_fixed(cx, &targets) {
+        return cut(cx, steps, [weight, group], workers, targets, body);
+    }
+    blocks::run(cx, steps, [weight, group], Sums::OfAll, targets, body)
+}
+
+/// The same in parts, for threads or for sums in an order that is kept.
+#[inline(never)]
+fn cut<V, A, C, F>(
+    cx: Context<'_, C>,
+    visits: V,
+    work: [usize; 2],
+    workers: usize,
+    targets: A,
+    body: F,
+) -> Result<(), Error>
+where
+    V: Visits,
+    A: Target,
+    C: Mode,
+    F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
+{
     let fixed = is_fixed(cx, &targets);
-    if workers <= 1 && !fixed {
-        return blocks::run(cx, steps, [weight, group], false, targets, body);
+    let (sums, copies) =
+        if fixed { (Sums::InOrder, ordered::copies(visits.count())) } else { (Sums::OfPart, workers - 1) };
+    let copies = Copies::up_to(copies).ok_or_else(fail::no_copy)?;
+    let parts = Loop { cx, visits, work, sums, targets, body, copies };
+    let cx = cx.restoring();
+    match fixed {
+        true => ordered::sum(cx, &parts, visits.count(), workers),
+        false => schedule::share(cx, &parts, visits.count(), targets.cells(), work, workers),
     }
-    if !fixed {
-        return schedule::share(cx, steps, [weight, group], workers, targets, &body);
-    }
-    let inner = cx.with_workers(cx.workers() / workers.max(1));
-    let root = Tree { cx: inner, parallel: workers > 1, targets, body: &body };
-    let mut total = root.grow(steps)?;
-    targets.merge(cx, &mut total);
-    Ok(())
 }
 
 /// The same with arrays besides, `targets.1`, to whose elements all tasks add in place where they are `atomic`; else they
@@ -425,49 +447,118 @@ where
         && array.count().saturating_mul(cx.workers()) > work / 4
 }
 
-/// A loop on its way through the tree of the deterministic mode.
-struct Tree<'a, C, A, F> {
-    cx: Context<'a, C>,
-    parallel: bool,
-    targets: A,
-    body: &'a F,
+/// A loop as those see it that cut it into parts, whatever its body and its targets are: they are compiled once for all
+/// loops. Iterations have numbers, and so has what they add to: 0 is the targets themselves, from 1 on are copies.
+pub(crate) trait Parts: Sync {
+    /// Takes room for a copy. Whether there was any.
+    fn reserve(&self, copy: usize) -> bool;
+    /// Makes a copy whole: it starts at the neutral element.
+    fn complete(&self, copy: usize);
+    /// Runs some iterations on the calling thread, with so many threads for loops inside them.
+    ///
+    /// # Errors
+    ///
+    /// Of the first one that fails.
+    fn run(&self, iterations: Range<usize>, into: usize, workers: usize) -> Result<(), Error>;
+    /// Adds a copy to another or to the targets, on so many threads, and gives its room back.
+    fn merge(&self, into: usize, copy: usize, workers: usize);
 }
 
-impl<C: Mode, A: Target, F> Tree<'_, C, A, F> {
-    /// Runs a part of the range into a copy. The left part takes the largest power of two of
-    /// leaves that leaves something over, which makes the sums pairwise.
-    fn grow<V: Visits>(&self, steps: V) -> Result<A::Copy, Error>
-    where
-        F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
-    {
-        let leaves = tree::blocks(steps.count());
-        if leaves <= 1 {
-            return self.run_leaf(steps);
-        }
-        let (left, right) = steps.split_at(leaves.next_power_of_two() / 2 * tree::BLOCK);
-        let (mut left, mut right) = if self.parallel {
-            let (mut first, mut second) = (None, None);
-            self.cx.join(|| first = Some(self.grow(left)), || second = Some(self.grow(right)));
-            let done = |part: Option<_>| part.unwrap_or_else(|| Err(fail::no_copy()));
-            (done(first)?, done(second)?)
-        } else {
-            (self.grow(left)?, self.grow(right)?)
-        };
-        // SAFETY: the handle is used for this call only.
-        let sum = unsafe { self.targets.of(&mut left) };
-        sum.ok_or_else(fail::no_copy)?.merge(self.cx, &mut right);
-        Ok(left)
+/// A loop that is cut into parts.
+struct Loop<'a, V, A: Target, C, F> {
+    cx: Context<'a, C>,
+    visits: V,
+    work: [usize; 2],
+    sums: Sums,
+    targets: A,
+    body: F,
+    copies: Copies<A::Copy>,
+}
+
+/// The targets, or those over a copy.
+///
+/// # Safety
+///
+/// They must not be used after the copy is dropped or moved.
+unsafe fn over<A: Target>(targets: A, copy: Option<&mut Option<A::Copy>>) -> Option<A> {
+    match copy {
+        None => Some(targets),
+        // SAFETY: as required of the caller.
+        Some(copy) => unsafe { targets.of(copy.as_mut()?) },
+    }
+}
+
+/// Copies, each of which a thread has at a time: the first, which needs no memory for its place, and others.
+struct Copies<T>(Slot<T>, Vec<Slot<T>>);
+
+/// A copy, if there is one now.
+type Slot<T> = Mutex<Option<T>>;
+
+impl<T> Copies<T> {
+    /// Places for so many. `None` when out of memory.
+    fn up_to(count: usize) -> Option<Copies<T>> {
+        let mut others = Vec::new();
+        others.try_reserve_exact(count.saturating_sub(1)).ok()?;
+        others.resize_with(count.saturating_sub(1), Slot::default);
+        Some(Copies(Slot::default(), others))
     }
 
-    fn run_leaf<V: Visits>(&self, steps: V) -> Result<A::Copy, Error>
-    where
-        F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
-    {
-        let mut copy = self.targets.reserve().ok_or_else(fail::no_copy)?;
-        A::complete(&mut copy);
-        // SAFETY: the copy lives until the body has returned, and the body keeps no handle.
-        let target = unsafe { self.targets.of(&mut copy) };
-        (self.body)(self.cx, steps, target.ok_or_else(fail::no_copy)?)?;
-        Ok(copy)
+    /// The place of a copy; `None` for 0, which is none.
+    fn place(&self, copy: usize) -> Option<MutexGuard<'_, Option<T>>> {
+        let slot = match copy.checked_sub(1)? {
+            0 => &self.0,
+            k => self.1.get(k - 1)?,
+        };
+        Some(slot.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes a copy out of its place.
+    fn take(&self, copy: usize) -> Option<T> {
+        self.place(copy)?.take()
+    }
+
+    /// Puts one there. Whether it was one.
+    fn put(&self, copy: usize, new: Option<T>) -> bool {
+        let is_there = new.is_some();
+        if let Some(mut place) = self.place(copy) {
+            *place = new;
+        }
+        is_there
+    }
+}
+
+impl<V, A, C, F> Parts for Loop<'_, V, A, C, F>
+where
+    V: Visits,
+    A: Target,
+    C: Mode,
+    F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
+{
+    fn reserve(&self, copy: usize) -> bool {
+        self.copies.put(copy, self.targets.reserve())
+    }
+
+    fn complete(&self, copy: usize) {
+        if let Some(copy) = self.copies.place(copy).as_deref_mut().and_then(Option::as_mut) {
+            A::complete(copy);
+        }
+    }
+
+    fn run(&self, iterations: Range<usize>, into: usize, workers: usize) -> Result<(), Error> {
+        let part = self.visits.split_at(iterations.start).1.split_at(iterations.len()).0;
+        let mut place = self.copies.place(into);
+        // SAFETY: the place is locked until the body has returned, which keeps no handle.
+        let targets = unsafe { over(self.targets, place.as_deref_mut()) }.ok_or_else(fail::no_copy)?;
+        blocks::run(self.cx.with_workers(workers), part, self.work, self.sums, targets, &self.body)
+    }
+
+    fn merge(&self, into: usize, copy: usize, workers: usize) {
+        let copy = self.copies.take(copy);
+        let mut place = self.copies.place(into);
+        // SAFETY: the place is locked meanwhile.
+        let targets = unsafe { over(self.targets, place.as_deref_mut()) };
+        if let (Some(targets), Some(mut copy)) = (targets, copy) {
+            targets.merge(self.cx.with_workers(workers), &mut copy);
+        }
     }
 }

@@ -5,17 +5,16 @@
 //! thread takes parts of the range from a common counter, large ones first, until there is none left, so
 //! that threads that are held up leave their share to the others.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use rev_core::error::Error;
 
-use crate::blocks;
-use crate::context::{Context, Mode};
+use crate::context::{Context, Restoring};
 use crate::fail;
-use crate::parallel::Target;
-use crate::steps::Visits;
+use crate::parallel::Parts;
 
 /// What it takes to get other threads started, in nanoseconds.
 const START: f64 = 2e4;
@@ -41,73 +40,65 @@ const TIMED: f64 = 4e4;
 /// The least time that says what the others take, in nanoseconds: the first ones wait for memory.
 const SURE: f64 = 1e4;
 
-/// Runs a loop of iterations of about `weight` operations, `group` of them at once where it runs in lanes, on up
-/// to `workers` threads. It is cut between groups: iterations that make none run one after the other, each for
-/// the price of many.
+/// Runs a loop of `count` iterations of about `weight` operations, `group` of them at once where it runs in lanes, whose
+/// targets have `cells` scalars, on up to `workers` threads. It is cut between groups: iterations that make none run one
+/// after the other, each for the price of many.
 ///
 /// # Errors
 ///
 /// Of the failing part that comes first in the range; or that there is no memory for copies.
-pub(crate) fn share<V, A, C, F>(
-    cx: Context<'_, C>,
-    visits: V,
+pub(crate) fn share(
+    cx: Context<'_, Restoring>,
+    parts: &dyn Parts,
+    count: usize,
+    cells: usize,
     [weight, group]: [usize; 2],
     workers: usize,
-    targets: A,
-    body: &F,
-) -> Result<(), Error>
-where
-    V: Visits,
-    A: Target,
-    C: Mode,
-    F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
-{
-    let body = &|cx: Context<'_, C>, visits: V, targets: A| {
-        blocks::run(cx, visits, [weight, group], true, targets, body)
-    };
-    let (count, cells) = (visits.count(), targets.cells() as f64);
+) -> Result<(), Error> {
+    let (all, cells) = (cx.workers(), cells as f64);
     let forced = cx.parallel_from() == 0;
     let group = if count < 2 * group { 1 } else { group };
     // a loop of a few iterations can't spare one to be timed
     let guess = worthwhile((count as f64) * (weight as f64) * OPERATION, cells, workers);
-    let (rest, workers, part) = if forced {
-        (visits, workers, 1)
+    let (done, workers, part) = if forced {
+        (0, workers, 1)
     } else if count < FIRST && guess > 1 {
-        (visits, guess, 1)
+        (0, guess, 1)
     } else {
         let enough = (TIMED / (weight as f64 * OPERATION)) as usize;
         let mut next = whole_groups((count / FIRST).min(enough.max(1)), group).max(group);
         let start = Instant::now();
-        let mut rest = visits;
+        let mut done = 0;
         let each = loop {
-            let (first, others) = rest.split_at(next.min(rest.count()));
-            body(cx, first, targets)?;
-            (rest, next) = (others, 2 * next);
+            let first = done..done + next.min(count - done);
+            parts.run(first.clone(), 0, all)?;
+            (done, next) = (first.end, 2 * next);
             let time = start.elapsed().as_nanos() as f64;
-            if time >= SURE || rest.count() <= next {
-                break time / (count - rest.count()) as f64;
+            if time >= SURE || count - done <= next {
+                break time / done as f64;
             }
         };
-        let workers = worthwhile(each * rest.count() as f64, cells, workers.min(rest.count()).max(1));
-        (rest, workers, (PART / each) as usize)
+        let rest = count - done;
+        let workers = worthwhile(each * rest as f64, cells, workers.min(rest).max(1));
+        (done, workers, (PART / each) as usize)
     };
     if workers <= 1 {
-        return body(cx, rest, targets);
+        return parts.run(done..count, 0, all);
     }
-    let cx = cx.with_workers(cx.workers() / workers);
+    let cx = cx.with_workers(all / workers);
     let group = if forced { 1 } else { group };
-    let part = whole_groups(part.min(rest.count() / workers), group).max(group);
+    let part = whole_groups(part.min((count - done) / workers), group).max(group);
     let loop_ = Shared {
         cx,
-        visits: rest,
+        parts,
+        count,
         group,
         part,
         workers,
-        next: AtomicUsize::new(0),
+        next: AtomicUsize::new(done),
         failed: Mutex::new(None),
-        body,
     };
-    loop_.fan(workers, targets);
+    loop_.fan(0..workers);
     let failed = loop_.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     failed.map_or(Ok(()), |(_, error)| Err(error))
 }
@@ -133,9 +124,10 @@ fn whole_groups(iterations: usize, group: usize) -> usize {
 }
 
 /// A loop that threads take parts of.
-struct Shared<'a, V, C, F> {
-    cx: Context<'a, C>,
-    visits: V,
+struct Shared<'a> {
+    cx: Context<'a, Restoring>,
+    parts: &'a dyn Parts,
+    count: usize,
     group: usize,
     /// The smallest number of iterations to take.
     part: usize,
@@ -144,54 +136,42 @@ struct Shared<'a, V, C, F> {
     next: AtomicUsize,
     /// The failure that comes first in the range, with its part's first iteration.
     failed: Mutex<Option<(usize, Error)>>,
-    body: &'a F,
 }
 
-impl<V: Visits, C: Mode, F> Shared<'_, V, C, F> {
-    /// Runs parts of the loop on some threads, of which the calling one is the first and has the target.
+impl Shared<'_> {
+    /// Runs parts of the loop on some threads, of which the calling one is the first; each has the copy of its number.
     /// The copies' memory is taken and given back by the thread that needs another one, and filled by the
     /// other. Whether anything was done.
-    fn fan<A: Target>(&self, threads: usize, target: A) -> bool
-    where
-        F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
-    {
-        if threads <= 1 {
-            return self.work(target);
+    fn fan(&self, threads: Range<usize>) -> bool {
+        let Range { start, end } = threads;
+        if threads.len() <= 1 {
+            return self.work(start);
         }
-        let others = threads / 2;
-        let Some(mut copy) = target.reserve() else {
+        let other = end - threads.len() / 2;
+        if !self.parts.reserve(other) {
             self.fail(0, fail::no_copy());
             return false;
-        };
+        }
         let (mut here, mut there) = (false, false);
-        let with_copy = || {
-            if self.next.load(Relaxed) >= self.visits.count() {
-                return;
-            }
-            A::complete(&mut copy);
-            // SAFETY: the copy lives until both have returned, and no handle is kept.
-            match unsafe { target.of(&mut copy) } {
-                Some(private) => there = self.fan(others, private),
-                None => self.fail(0, fail::no_copy()),
+        let mut with_copy = || {
+            if self.next.load(Relaxed) < self.count {
+                self.parts.complete(other);
+                there = self.fan(other..end);
             }
         };
-        self.cx.join(|| here = self.fan(threads - others, target), with_copy);
+        self.cx.join(&mut || here = self.fan(start..other), &mut with_copy);
         if there {
-            target.merge(self.cx.with_workers(threads), &mut copy);
+            self.parts.merge(start, other, threads.len());
         }
         here || there
     }
 
     /// Takes parts until there is none left. Whether there was one.
-    fn work<A: Target>(&self, target: A) -> bool
-    where
-        F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
-    {
+    fn work(&self, thread: usize) -> bool {
         let mut worked = false;
         while let Some((start, size)) = self.take() {
             worked = true;
-            let part = self.visits.split_at(start).1.split_at(size).0;
-            if let Err(error) = (self.body)(self.cx, part, target) {
+            if let Err(error) = self.parts.run(start..start + size, thread, self.cx.workers()) {
                 self.fail(start, error);
             }
         }
@@ -200,19 +180,18 @@ impl<V: Visits, C: Mode, F> Shared<'_, V, C, F> {
 
     /// The next part: half of each thread's share of what is left, but not less than the smallest.
     fn take(&self) -> Option<(usize, usize)> {
-        let count = self.visits.count();
         let size = |start: usize| {
-            let left = count - start;
+            let left = self.count - start;
             whole_groups(left / (2 * self.workers), self.group).max(self.part).min(left)
         };
-        let after = |start| (start < count).then(|| start + size(start));
+        let after = |start| (start < self.count).then(|| start + size(start));
         let start = self.next.fetch_update(Relaxed, Relaxed, after).ok()?;
         Some((start, size(start)))
     }
 
     /// Notes a failure, and that no more parts are to be taken.
     fn fail(&self, start: usize, error: Error) {
-        self.next.store(self.visits.count(), Relaxed);
+        self.next.store(self.count, Relaxed);
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if failed.as_ref().is_none_or(|(first, _)| start < *first) {
             *failed = Some((start, error));
@@ -223,9 +202,9 @@ impl<V: Visits, C: Mode, F> Shared<'_, V, C, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Restoring, Run};
+    use crate::context::Run;
     use crate::device::Cpu;
-    use crate::parallel::{By, Sum};
+    use crate::parallel::{run, By, Sum};
     use crate::steps::Up;
     use crate::view::Single;
     use rev_core::error::Cause;
@@ -242,8 +221,8 @@ mod tests {
 
     #[test]
     fn every_iteration_is_run_once_and_the_first_failure_reported() {
-        for cpu in [Cpu::with_threads(3), Cpu::with_threads(4).parallel_from(0)] {
-            let run = Run::new(cpu.options());
+        for cpu in [Cpu::with_threads(3).parallel_from(1), Cpu::with_threads(4).parallel_from(0)] {
+            let of_cpu = Run::new(cpu.options());
             let counts = [2usize, 3, 50, 1000, 100_003];
             for (count, group) in counts.into_iter().flat_map(|c| [1, 16, 32].map(|group| (c, group))) {
                 let mut total = 0u64;
@@ -253,14 +232,14 @@ mod tests {
                         visits.into_iter().for_each(|i| *sum.get() += i as u64 + 1);
                         Ok(())
                     };
-                share(run.context(), Up::new(0, count), [100, group], 4, target, &body).unwrap();
+                run(of_cpu.context(), Up::new(0, count), [100, group], target, body).unwrap();
                 assert_eq!(total, (count * (count + 1) / 2) as u64);
             }
             let failing = |_: Context<'_, Restoring>, visits: Up<usize>, (): ()| {
                 let failed = visits.into_iter().find(|i| i % 1000 == 999);
                 failed.map_or(Ok(()), |i| Err(Error::new(Cause::Step { found: i as i128 })))
             };
-            let error = share(run.context(), Up::new(0, 10_000), [100, 1], 4, (), &failing).unwrap_err();
+            let error = run(of_cpu.context(), Up::new(0, 10_000), [100, 1], (), failing).unwrap_err();
             assert!(matches!(error.cause(), Cause::Step { found: 999 }), "{error}");
         }
     }

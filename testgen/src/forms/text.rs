@@ -191,7 +191,13 @@ impl Pat {
             Pat::Number(TWO) => "TWO".into(),
             Pat::Number(n) => n.to_string(),
             Pat::Truth(v) => v.to_string(),
-            Pat::Array(of) => format!("[{}]", list(of)),
+            Pat::Array(of) => {
+                let each = of.iter().map(|p| match p {
+                    Pat::Open(..) => format!("({})", p.text()),
+                    p => p.text(),
+                });
+                format!("[{}]", each.collect::<Vec<_>>().join(", "))
+            }
             Pat::Several(of) => format!("({})", list(of)),
             Pat::Range(a, b) => format!("{a}..={b}"),
             Pat::Open(a, b) => {
