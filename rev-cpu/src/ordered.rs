@@ -58,7 +58,8 @@ impl Tree<'_> {
         if self.parallel {
             let (mut first, mut second) = (Ok(()), Ok(()));
             self.cx.join(&mut || first = self.grow(left.clone()), &mut || second = self.grow(right.clone()));
-            (first?, second?);
+            first?;
+            second?;
         } else {
             self.grow(left)?;
             self.grow(right)?;
