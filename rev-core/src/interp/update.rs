@@ -107,6 +107,8 @@ fn accumulate_in(op: UpdateOp, a: &Data, b: &Data, of_struct: bool) -> Result<Da
     };
     match (a, b) {
         (Data::Scalar(Value::Bool(a)), Data::Scalar(Value::Bool(b))) if of_struct => Ok(Data::scalar(a ^ b)),
+        // the cotangent of a truth value, which carries nothing
+        (Data::Scalar(Value::Bool(_)), Data::Scalar(Value::Bool(false))) => Ok(a.clone()),
         (Data::None, _) | (_, Data::None) => Ok(a.clone()),
         (Data::Array(x), Data::Array(y)) if x.shape == y.shape => {
             Ok(Data::Array(Array { shape: x.shape.clone(), elements: each(&x.elements, &y.elements)? }))

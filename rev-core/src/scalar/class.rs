@@ -28,7 +28,7 @@ pub trait Zero: Sized {
 }
 
 /// Storage and comparison for equality.
-pub trait Scalar: Primal + Zero + Copy + Debug + PartialEq + Send + Sync + 'static {
+pub trait Scalar: Primal<Lanes: Copy> + Zero + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The type in the IR.
     fn ir_type() -> crate::ir::Type;
     /// The dynamic value.

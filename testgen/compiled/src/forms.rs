@@ -7,6 +7,7 @@ use rev_core::interp::Interpreter;
 use rev_core::tolerance::Options;
 use rev_core::value::Data;
 use rev_cpu::prelude::Cpu;
+use rev_cuda::lower::LowerOptions;
 use rev_cuda::{Cuda, Emulator};
 use rev_testgen::reals::{difference, dot, magnitude, moved, reals, replace};
 use rev_testgen::suite::slopes::{self, Verdict};
@@ -154,10 +155,12 @@ fn ways() -> Vec<Way> {
 
 /// The emulator, and a GPU where there is one, in the fixed order.
 fn gpus(group: &'static str) -> Vec<Way> {
-    let emulator = Box::new(Emulator::new().deterministic(true));
+    // what loops within loops keep
+    let kernels = LowerOptions { stack_capacity: 4096, ..LowerOptions::default() };
+    let emulator = Box::new(Emulator::new().deterministic(true).kernels(kernels.clone()));
     let mut all = vec![Way { name: "emulator", group, device: emulator }];
     if let Ok(gpu) = Cuda::new(0) {
-        all.push(Way { name: "cuda", group, device: Box::new(gpu.deterministic(true)) });
+        all.push(Way { name: "cuda", group, device: Box::new(gpu.deterministic(true).kernels(kernels)) });
     }
     all
 }

@@ -148,6 +148,7 @@ impl Body<'_> {
                 let value = self.value(place);
                 quote!(__l::splat(#value))
             }
+            Spot::Held(held) if self.function.type_at(place).is_some_and(|ty| ty.is_scalar()) => held,
             Spot::Held(held) => quote!(__copy(&#held)),
             Spot::Chosen(chosen) => {
                 let method = if chosen.packs { "pick" } else { "lanes_read" };
