@@ -99,11 +99,12 @@ impl<const R: usize> Absent<R> {
     /// An index that an array doesn't have.
     #[cfg_attr(optimized, inline(always))]
     pub fn of(array: &impl Extents, index: [usize; R]) -> Absent<R> {
-        Absent { index, shape: std::array::from_fn(|k| array.extent(k)) }
+        Absent { index, shape: array.extents() }
     }
 
     /// The error.
-    #[cfg_attr(optimized, inline(always))]
+    #[cold]
+    #[inline(never)]
     pub fn error(self, at: &At, place: &'static str) -> Error {
         out_of_range(at, place, &self.index, &self.shape)
     }

@@ -109,6 +109,11 @@ pub trait Extents {
     fn count(&self) -> usize {
         (0..self.rank()).map(|k| self.extent(k)).product()
     }
+    /// The number of elements along each of so many axes.
+    #[cfg_attr(optimized, inline(always))]
+    fn extents<const R: usize>(&self) -> [usize; R] {
+        std::array::from_fn(|k| self.extent(k))
+    }
 }
 
 /// Element access of arrays that lie in a value, spelled as that of handles: arrays of fixed size, and the fields of
@@ -402,6 +407,14 @@ impl<E, M> Extents for Slice<'_, E, M> {
     #[cfg_attr(optimized, inline(always))]
     fn count(&self) -> usize {
         self.len
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn extents<const R: usize>(&self) -> [usize; R] {
+        let mut extents = [1; R];
+        if R > 0 {
+            extents[0] = self.len;
+        }
+        extents
     }
 }
 

@@ -27,13 +27,13 @@ pub fn neg<S: Isa, M: Mask, P: Linear>(s: S, m: M, x: &mut Pack<P>) {
 /// `x → x + 1`
 #[cfg_attr(optimized, inline(always))]
 pub fn inc<S: Isa, M: Mask, T: Ring>(s: S, m: M, x: &mut Pack<T>) {
-    *x = masked(s, m, add(s, x.clone(), T::splat(T::one())), x);
+    *x = masked(s, m, add(s, *x, T::splat(T::one())), x);
 }
 
 /// `x → x - 1`
 #[cfg_attr(optimized, inline(always))]
 pub fn dec<S: Isa, M: Mask, T: Ring>(s: S, m: M, x: &mut Pack<T>) {
-    *x = masked(s, m, sub(s, x.clone(), T::splat(T::one())), x);
+    *x = masked(s, m, sub(s, *x, T::splat(T::one())), x);
 }
 
 /// `b → !b`
@@ -54,7 +54,7 @@ where
 /// `x → 1/x`
 #[cfg_attr(optimized, inline(always))]
 pub fn inv<S: Isa, M: Mask, T: Field>(s: S, m: M, x: &mut Pack<T>) {
-    *x = masked(s, m, recip(s, x.clone()), x);
+    *x = masked(s, m, recip(s, *x), x);
 }
 
 /// `(a, b) → (a cos θ - b sin θ, a sin θ + b cos θ)`
@@ -63,7 +63,7 @@ pub fn rot<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack
 where
     P::Over: Real,
 {
-    let sine = sin(s, theta.clone());
+    let sine = sin(s, theta);
     rotate(s, m, a, b, (cos(s, theta), sine));
 }
 
@@ -73,7 +73,7 @@ pub fn irot<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pac
 where
     P::Over: Real,
 {
-    let sine = super::neg(s, sin(s, theta.clone()));
+    let sine = super::neg(s, sin(s, theta));
     rotate(s, m, a, b, (cos(s, theta), sine));
 }
 
@@ -116,7 +116,7 @@ fn scaled<S: Isa, P: Linear>(s: S, v: &Pack<P>, c: &Pack<P::Over>) -> Pack<P>
 where
     P::Over: Ring,
 {
-    P::InLanes::scale(s, v.clone(), c.clone())
+    P::InLanes::scale(s, v.clone(), *c)
 }
 
 /// `(a, b) → ((a + b)/√2, (a - b)/√2)`
@@ -193,13 +193,13 @@ pub fn scale_by<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    if let Some(product) = P::InLanes::scale_exact(s, m.bits(s), x.clone(), c.clone()) {
+    if let Some(product) = P::InLanes::scale_exact(s, m.bits(s), x.clone(), c) {
         *x = masked(s, m, product, x);
         return Ok(());
     }
     let x = x.clone();
     Err(first_failing(m.bits(s), move |lane| {
-        P::InLanes::scale_exact(s, lane, x.clone(), c.clone()).is_none().then_some(InstrError::Product)
+        P::InLanes::scale_exact(s, lane, x.clone(), c).is_none().then_some(InstrError::Product)
     }))
 }
 
@@ -214,13 +214,13 @@ pub fn unscale_by<S: Isa, M: Mask, P: Linear>(
 where
     P::Over: Ring,
 {
-    if let Some(quotient) = P::InLanes::unscale_exact(s, m.bits(s), x.clone(), c.clone()) {
+    if let Some(quotient) = P::InLanes::unscale_exact(s, m.bits(s), x.clone(), c) {
         *x = masked(s, m, quotient, x);
         return Ok(());
     }
     let x = x.clone();
     Err(first_failing(m.bits(s), move |lane| {
-        P::InLanes::unscale_exact(s, lane, x.clone(), c.clone()).is_none().then_some(InstrError::Inexact)
+        P::InLanes::unscale_exact(s, lane, x.clone(), c).is_none().then_some(InstrError::Inexact)
     }))
 }
 

@@ -106,7 +106,7 @@ pub trait Rows<T: Laned> {
     where
         T: Field,
     {
-        (Self::sin(s, x.clone()), Self::cos(s, x))
+        (Self::sin(s, x), Self::cos(s, x))
     }
     /// `rt::powi` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -241,7 +241,7 @@ pub fn remainder<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>)
 /// The first active lane that holds a zero, as an error.
 #[cfg_attr(optimized, inline(always))]
 fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> Result<(), usize> {
-    match eq(s, divisor.clone(), T::splat(T::zero())).0 & m.bits(s) {
+    match eq(s, *divisor, T::splat(T::zero())).0 & m.bits(s) {
         0 => Ok(()),
         zeros => Err(zeros.trailing_zeros() as usize),
     }

@@ -39,5 +39,5 @@ where
 /// `p ^= e`
 #[cfg_attr(optimized, inline(always))]
 pub fn xor<S: Isa, M: Mask, T: Scalar + BitXor<Output = T>>(s: S, m: M, p: &mut Pack<T>, e: Pack<T>) {
-    *p = masked(s, m, bit_xor(s, p.clone(), e), p);
+    *p = masked(s, m, bit_xor(s, *p, e), p);
 }

@@ -361,8 +361,8 @@ impl<T: Real> Field for Complex<T> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<T> {
-        let re = lanes::mul(s, z.0.re.clone(), z.0.re);
-        lanes::add(s, re, lanes::mul(s, z.0.im.clone(), z.0.im))
+        let re = lanes::mul(s, z.0.re, z.0.re);
+        lanes::add(s, re, lanes::mul(s, z.0.im, z.0.im))
     }
     #[cfg_attr(optimized, inline(always))]
     fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<T> {

@@ -1,11 +1,11 @@
 //! Indices of lanes: the same in every lane, growing from lane to lane by a step, or one of each
 //! lane's own; and where in memory a tuple of them leads.
 
+use rev_core::error::Error;
 use rev_core::lanes::{self, Isa, LaneMask, Laned, Pack, WIDTH};
 use rev_core::scalar::Integer;
 
-use crate::fail::Absent;
-use crate::view::Extents;
+use crate::fail::{Absent, At};
 
 /// An integer that is `first + k · step` in lane `k`, wrapping around: a loop variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,10 +233,17 @@ pub trait Indices<const R: usize>: Pattern {
     fn in_lane(self, k: usize) -> [usize; R];
 }
 
-/// What the lane `k` asked for, of which an array has no element.
-#[cfg_attr(optimized, inline(always))]
-pub fn absent<const R: usize>(array: &impl Extents, index: impl Indices<R>, k: usize) -> Absent<R> {
-    Absent::of(array, index.in_lane(k))
+/// That an array of a shape has no element that the lane `k` asked for.
+#[cold]
+#[inline(never)]
+pub fn absent<const R: usize>(
+    at: &At,
+    place: &'static str,
+    shape: [usize; R],
+    index: impl Indices<R>,
+    k: usize,
+) -> Error {
+    Absent { index: index.in_lane(k), shape }.error(at, place)
 }
 
 #[cfg_attr(optimized, inline(always))]

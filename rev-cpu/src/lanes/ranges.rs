@@ -35,7 +35,7 @@ impl<I: Integer> Trips<I> {
             let steps = Steps::new(start, end, inclusive, step, from_end, reversed).ok_or(k)?;
             left[k] = Some(steps);
         }
-        Ok(Trips { left, values: start.clone() })
+        Ok(Trips { left, values: *start })
     }
 }
 
@@ -53,7 +53,7 @@ impl<I: Integer> Iterator for Trips<I> {
             set(&mut taking_part, k, true);
             any = true;
         }
-        any.then_some((taking_part, self.values.clone()))
+        any.then_some((taking_part, self.values))
     }
 }
 

@@ -26,7 +26,7 @@ impl<T: Real> Rows<Complex<T>> for ComplexParts {
     #[cfg_attr(optimized, inline(always))]
     fn mul<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
         let (a, b) = (a.0, b.0);
-        let re = sub(s, mul(s, a.re.clone(), b.re.clone()), mul(s, a.im.clone(), b.im.clone()));
+        let re = sub(s, mul(s, a.re, b.re), mul(s, a.im, b.im));
         number(re, add(s, mul(s, a.re, b.im), mul(s, a.im, b.re)))
     }
     #[cfg_attr(optimized, inline(always))]
@@ -41,8 +41,8 @@ impl<T: Real> Rows<Complex<T>> for ComplexParts {
         c: Pack<Complex<T>>,
     ) -> Pack<Complex<T>> {
         let (a, b, c) = (a.0, b.0, c.0);
-        let re = mul_add(s, a.re.clone(), b.re.clone(), c.re);
-        let re = mul_add(s, neg(s, a.im.clone()), b.im.clone(), re);
+        let re = mul_add(s, a.re, b.re, c.re);
+        let re = mul_add(s, neg(s, a.im), b.im, re);
         number(re, mul_add(s, a.im, b.re, mul_add(s, a.re, b.im, c.im)))
     }
     #[cfg_attr(optimized, inline(always))]
@@ -53,17 +53,17 @@ impl<T: Real> Rows<Complex<T>> for ComplexParts {
     #[cfg_attr(optimized, inline(always))]
     fn div<S: Isa>(s: S, a: Pack<Complex<T>>, b: Pack<Complex<T>>) -> Pack<Complex<T>> {
         let (a, b) = (a.0, b.0);
-        let first = ge(s, abs(s, b.re.clone()), abs(s, b.im.clone()));
-        let large = select(s, first, b.re.clone(), b.im.clone());
+        let first = ge(s, abs(s, b.re), abs(s, b.im));
+        let large = select(s, first, b.re, b.im);
         let small = select(s, first, b.im, b.re);
-        let r = div(s, small.clone(), large.clone());
-        let d = add(s, large, mul(s, small, r.clone()));
-        let own = select(s, first, a.re.clone(), a.im.clone());
-        let other = select(s, first, a.im.clone(), a.re.clone());
-        let re = add(s, own, mul(s, other, r.clone()));
-        let im = sub(s, a.im.clone(), mul(s, a.re.clone(), r.clone()));
+        let r = div(s, small, large);
+        let d = add(s, large, mul(s, small, r));
+        let own = select(s, first, a.re, a.im);
+        let other = select(s, first, a.im, a.re);
+        let re = add(s, own, mul(s, other, r));
+        let im = sub(s, a.im, mul(s, a.re, r));
         let turned = sub(s, mul(s, a.im, r), a.re);
-        number(div(s, re, d.clone()), div(s, select(s, first, im, turned), d))
+        number(div(s, re, d), div(s, select(s, first, im, turned), d))
     }
     #[cfg_attr(optimized, inline(always))]
     fn recip<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
@@ -72,7 +72,7 @@ impl<T: Real> Rows<Complex<T>> for ComplexParts {
     #[cfg_attr(optimized, inline(always))]
     fn exp<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
         let r = exp(s, z.0.re);
-        let cosine = mul(s, r.clone(), cos(s, z.0.im.clone()));
+        let cosine = mul(s, r, cos(s, z.0.im));
         number(cosine, mul(s, r, sin(s, z.0.im)))
     }
     #[cfg_attr(optimized, inline(always))]

@@ -123,7 +123,7 @@ impl<T: Real, const N: usize> Laned for Batch<T, N> {
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
         let mut result = a.0;
         for (a, b) in result.iter_mut().zip(b.0) {
-            *a = T::select(s, mask, a.clone(), b);
+            *a = T::select(s, mask, *a, b);
         }
         Pack(result)
     }

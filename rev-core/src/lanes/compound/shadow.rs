@@ -37,7 +37,7 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
     #[cfg_attr(optimized, inline(always))]
     fn scale<S: Isa>(s: S, mut a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
         for a in &mut a.0 {
-            *a = T::InLanes::scale(s, a.clone(), c.clone());
+            *a = T::InLanes::scale(s, *a, c);
         }
         a
     }
@@ -45,7 +45,7 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
     fn sum_product<S: Isa>(s: S, v: Pack<Batch<T, N>>, c: Pack<T>) -> Batch<T, N> {
         let mut sums = [T::zero(); N];
         for (sum, v) in sums.iter_mut().zip(v.0) {
-            *sum = T::InLanes::sum_product(s, v, c.clone());
+            *sum = T::InLanes::sum_product(s, v, c);
         }
         Batch(sums)
     }
@@ -57,7 +57,7 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         c: Pack<T>,
     ) -> Pack<Batch<T, N>> {
         for k in 0..N {
-            to.0[k] = T::InLanes::plus_product(s, to.0[k].clone(), v.0[k].clone(), c.clone());
+            to.0[k] = T::InLanes::plus_product(s, to.0[k], v.0[k], c);
         }
         to
     }
@@ -69,14 +69,14 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         c: Pack<T>,
     ) -> Pack<Batch<T, N>> {
         for k in 0..N {
-            from.0[k] = T::InLanes::minus_product(s, from.0[k].clone(), v.0[k].clone(), c.clone());
+            from.0[k] = T::InLanes::minus_product(s, from.0[k], v.0[k], c);
         }
         from
     }
     #[cfg_attr(optimized, inline(always))]
     fn absorb<S: Isa>(s: S, mut a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
         for a in &mut a.0 {
-            *a = T::InLanes::absorb(s, a.clone(), c.clone());
+            *a = T::InLanes::absorb(s, *a, c);
         }
         a
     }
@@ -95,11 +95,11 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
         mut a: Pack<Batch<T, N>>,
         c: Pack<T>,
     ) -> Option<Pack<Batch<T, N>>> {
-        if eq(s, c.clone(), T::splat(T::zero())).0 & mask != 0 {
+        if eq(s, c, T::splat(T::zero())).0 & mask != 0 {
             return None;
         }
         for a in &mut a.0 {
-            *a = div(s, a.clone(), c.clone());
+            *a = div(s, *a, c);
         }
         Some(a)
     }
@@ -175,8 +175,8 @@ where
     #[cfg_attr(optimized, inline(always))]
     fn scale<S: Isa>(s: S, a: Pack<ComplexShadow<P>>, c: Pack<Complex<P::Over>>) -> Pack<ComplexShadow<P>> {
         let (a, c) = (a.0, c.0);
-        let re = P::InLanes::scale(s, a.re.clone(), c.re.clone());
-        let im = P::InLanes::scale(s, a.re, c.im.clone());
+        let re = P::InLanes::scale(s, a.re.clone(), c.re);
+        let im = P::InLanes::scale(s, a.re, c.im);
         let turned = P::InLanes::scale(s, a.im.clone(), c.im);
         let kept = P::InLanes::scale(s, a.im, c.re);
         parts(P::InLanes::minus(s, re, turned), P::InLanes::plus(s, im, kept))
@@ -184,8 +184,8 @@ where
     #[cfg_attr(optimized, inline(always))]
     fn absorb<S: Isa>(s: S, a: Pack<ComplexShadow<P>>, c: Pack<Complex<P::Over>>) -> Pack<ComplexShadow<P>> {
         let (a, c) = (a.0, c.0);
-        let re = P::InLanes::absorb(s, a.re.clone(), c.re.clone());
-        let im = P::InLanes::absorb(s, a.re, c.im.clone());
+        let re = P::InLanes::absorb(s, a.re.clone(), c.re);
+        let im = P::InLanes::absorb(s, a.re, c.im);
         let turned = P::InLanes::absorb(s, a.im.clone(), c.im);
         let kept = P::InLanes::absorb(s, a.im, c.re);
         parts(P::InLanes::minus(s, re, turned), P::InLanes::plus(s, im, kept))

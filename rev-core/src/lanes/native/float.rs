@@ -367,12 +367,12 @@ fn small_power<S: Isa, T: crate::scalar::Real>(s: S, x: Pack<T>, n: i32) -> Opti
     match n {
         0 => Some(splat(T::one())),
         1 => Some(x),
-        2 => Some(mul(s, x.clone(), x)),
-        3 => Some(mul(s, mul(s, x.clone(), x.clone()), x)),
+        2 => Some(mul(s, x, x)),
+        3 => Some(mul(s, mul(s, x, x), x)),
         -1 => Some(recip(s, x)),
         -2 => {
             let inverse = recip(s, x);
-            Some(mul(s, inverse.clone(), inverse))
+            Some(mul(s, inverse, inverse))
         }
         _ => None,
     }

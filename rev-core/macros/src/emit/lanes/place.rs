@@ -133,7 +133,7 @@ impl Body<'_> {
         let (array, index, shown) = (&chosen.array, &chosen.index, self.show(place));
         let failure = self.failing_at(
             quote!(__lane),
-            |at| quote!(__l::absent(&#array, (#(#index,)*), __lane).error(#at, #shown)),
+            |at| quote!(__l::absent(#at, #shown, #array.extents(), (#(#index,)*), __lane)),
         );
         quote!(match #array.#method(__s, #mask, (#(#index,)*) #value) {
             __Ok(__r) => __r,
