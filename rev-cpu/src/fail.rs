@@ -103,8 +103,7 @@ impl<const R: usize> Absent<R> {
     }
 
     /// The error.
-    #[cold]
-    #[inline(never)]
+    #[cfg_attr(optimized, inline(always))]
     pub fn error(self, at: &At, place: &'static str) -> Error {
         out_of_range(at, place, &self.index, &self.shape)
     }

@@ -234,8 +234,7 @@ pub trait Indices<const R: usize>: Pattern {
 }
 
 /// That an array of a shape has no element that the lane `k` asked for.
-#[cold]
-#[inline(never)]
+#[cfg_attr(optimized, inline(always))]
 pub fn absent<const R: usize>(
     at: &At,
     place: &'static str,
