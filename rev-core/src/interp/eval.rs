@@ -480,18 +480,13 @@ impl<'a> Evaluator<'a> {
                 Num::Int(v) => Data::Literal(Number::Int(v.into())),
                 Num::Uint(v) => Data::Literal(Number::Int(v.into())),
                 Num::Wide(v) => Data::Literal(Number::Int(v)),
-                Num::WideUint(_) | Num::Float(_) | Num::Fixed(_) => Data::Literal(Number::Float(n.to_f64())),
-                Num::Complex(..) => return None,
+                Num::WideUint(_) | Num::Float(_) => Data::Literal(Number::Float(n.to_f64())),
+                Num::Fixed(_) | Num::Complex(..) => data.clone(),
             }),
         };
         let cast = match (&data, ty) {
             (Data::None, _) => Some(Data::None),
             (Data::Scalar(v), Type::Shadow(_)) if v.is_inactive() => Some(Data::None),
-            (Data::Scalar(v), Type::Shadow(_))
-                if scalar.is_none() && matches!(v.to_num(), Num::Complex(..)) =>
-            {
-                Some(data.clone())
-            }
             (Data::Scalar(v), _) => to(v.to_num()),
             (Data::Literal(n), _) => to(literal_number(*n)),
             (Data::Lanes(l), _) => match &scalar {

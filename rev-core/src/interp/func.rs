@@ -196,6 +196,9 @@ macro_rules! row {
     (Scalar (T T) T bit_xor, $key:ident, $it:ident) => {
         xors!(*$key, U => Ok(rt::bit_xor(take!(T U $it), take!(T U $it)).to_value()))
     };
+    (Scalar (T) T $name:ident, $key:ident, $it:ident) => {
+        scalars!(*$key, U => Ok(rt::$name(take!(T U $it)).to_value()))
+    };
     (Scalar (T T) B eq, $key:ident, $it:ident) => {
         scalars!(*$key, U => Ok(rt::eq(take!(T U $it), take!(T U $it)).to_value()))
     };

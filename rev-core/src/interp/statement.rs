@@ -44,7 +44,11 @@ impl Machine<'_> {
             },
         };
         check_alias(&eval, &at, place)?;
-        let new = update(op, &self.memory.read(&at), &value)?;
+        let old = self.memory.read(&at);
+        if expr.takes_any_type() && matches!(*old, Data::Scalar(Value::Bool(_))) {
+            return Ok(());
+        }
+        let new = update(op, &old, &value)?;
         self.memory.write(&at, new);
         Ok(())
     }

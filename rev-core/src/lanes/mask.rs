@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::{Isa, LaneMask, Laned, Pack, WIDTH};
-use crate::scalar::Linear;
+use crate::scalar::Accumulator;
 
 impl Laned for bool {
     /// Bit `k` is lane `k`.
@@ -166,7 +166,7 @@ pub(super) fn masked<S: Isa, M: Mask, P: Laned>(s: S, m: M, v: Pack<P>, place: &
 
 /// `v`, and zero in the lanes that aren't active.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn active<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: Pack<P>) -> Pack<P> {
+pub(super) fn active<S: Isa, M: Mask, P: Accumulator>(s: S, m: M, v: Pack<P>) -> Pack<P> {
     if m.is_all() {
         v
     } else {

@@ -3,14 +3,14 @@
 use super::linear::LinearRows;
 use super::mask::active;
 use super::{Isa, Mask, Pack};
-use crate::scalar::{Linear, Ring, Scalar};
+use crate::scalar::{Accumulator, Linear, Ring, Scalar};
 use std::ops::BitXor;
 
 /// The sum over the active lanes, along a fixed tree: lane `k` and lane `k + 16`, then `k + 8`, `k + 4`,
 /// `k + 2`, `k + 1`. Lanes that aren't active count as zero.
 #[cfg_attr(optimized, inline(always))]
-pub fn sum<S: Isa, M: Mask, P: Linear>(s: S, m: M, v: &Pack<P>) -> P {
-    P::InLanes::sum(s, active(s, m, v.clone()))
+pub fn sum<S: Isa, M: Mask, P: Accumulator>(s: S, m: M, v: &Pack<P>) -> P {
+    P::total(s, active(s, m, v.clone()))
 }
 
 /// The sum of `v·c` over the active lanes, along a fixed tree; each product may be rounded together with

@@ -3,19 +3,19 @@
 use super::linear::LinearRows;
 use super::mask::masked;
 use super::{bit_xor, Isa, Mask, Pack};
-use crate::scalar::{Linear, Ring, Scalar};
+use crate::scalar::{Accumulator, Linear, Ring, Scalar};
 use std::ops::BitXor;
 
 /// `p += e`
 #[cfg_attr(optimized, inline(always))]
-pub fn add<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
-    *p = masked(s, m, P::InLanes::plus(s, p.clone(), e), p);
+pub fn add<S: Isa, M: Mask, P: Accumulator>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
+    *p = masked(s, m, P::sum(s, p.clone(), e, false), p);
 }
 
 /// `p -= e`
 #[cfg_attr(optimized, inline(always))]
-pub fn sub<S: Isa, M: Mask, P: Linear>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
-    *p = masked(s, m, P::InLanes::minus(s, p.clone(), e), p);
+pub fn sub<S: Isa, M: Mask, P: Accumulator>(s: S, m: M, p: &mut Pack<P>, e: Pack<P>) {
+    *p = masked(s, m, P::sum(s, p.clone(), e, true), p);
 }
 
 /// `p += v·c`, rounded where the scalars' update is.

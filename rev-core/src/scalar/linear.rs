@@ -1,7 +1,7 @@
 //! What values and shadows have in common: they are added, negated and scaled element by element.
 
 use super::{Field, Num, Ring, Zero};
-use crate::lanes::{Laned, LinearRows};
+use crate::lanes::{Isa, Laned, LinearRows, Pack};
 use crate::value::DynArg;
 use std::fmt::Debug;
 
@@ -178,5 +178,48 @@ pub trait Linear: Clone + Debug + PartialEq + Zero + DynArg + Laned + Send + Syn
     {
         let _ = im;
         Self::zero()
+    }
+}
+
+/// What derivatives of a value whose type only rustc knows are added to: a number, or a truth value, which has none.
+pub trait Accumulator: Laned + Zero {
+    /// `self += v`, or `self -= v`.
+    fn add(&mut self, v: &Self, negative: bool);
+    /// `a + b`, or `a - b`, in each lane.
+    fn sum<S: Isa>(s: S, a: Pack<Self>, b: Pack<Self>, negative: bool) -> Pack<Self>;
+    /// The sum over the lanes, along a fixed tree.
+    fn total<S: Isa>(s: S, v: Pack<Self>) -> Self;
+}
+
+impl<P: Linear> Accumulator for P {
+    #[cfg_attr(optimized, inline(always))]
+    fn add(&mut self, v: &Self, negative: bool) {
+        if negative {
+            self.deduct(v);
+        } else {
+            self.accumulate(v);
+        }
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn sum<S: Isa>(s: S, a: Pack<Self>, b: Pack<Self>, negative: bool) -> Pack<Self> {
+        if negative {
+            P::InLanes::minus(s, a, b)
+        } else {
+            P::InLanes::plus(s, a, b)
+        }
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn total<S: Isa>(s: S, v: Pack<Self>) -> Self {
+        P::InLanes::sum(s, v)
+    }
+}
+
+impl Accumulator for bool {
+    fn add(&mut self, _: &Self, _: bool) {}
+    fn sum<S: Isa>(_: S, a: Pack<Self>, _: Pack<Self>, _: bool) -> Pack<Self> {
+        a
+    }
+    fn total<S: Isa>(_: S, _: Pack<Self>) -> Self {
+        false
     }
 }

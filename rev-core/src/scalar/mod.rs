@@ -38,7 +38,7 @@ pub use fixed::{
     Fraction128, Fraction32, Fraction64, I16F16, I32F32, I64F64,
 };
 pub use half::{Half, WideBatch};
-pub use linear::Linear;
+pub use linear::{Accumulator, Linear};
 pub use num_complex::Complex;
 pub use number::Num;
 pub use primal::{Mismatch, Primal};

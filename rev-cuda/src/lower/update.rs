@@ -16,6 +16,15 @@ use super::{Lower, Outcome};
 use rev_core::ir::Number;
 use rev_core::ops::Func;
 
+/// Whether a place is that of a number that carries no derivative.
+fn carries_nothing(at: &Loc) -> bool {
+    match at {
+        Loc::Registers(Val::Num(n)) => n.is_inactive(),
+        Loc::Memory(m) => matches!(Val::zero(&m.kind), Some(Val::Num(n)) if n.is_inactive()),
+        Loc::Registers(_) | Loc::Value(_) | Loc::Choice(..) | Loc::Array(_) | Loc::Stack(_) => false,
+    }
+}
+
 impl Lower<'_> {
     /// `place op= expr`
     pub fn update(&mut self, op: UpdateOp, place: &Place, expr: &Expr) -> Outcome<()> {
@@ -25,6 +34,9 @@ impl Lower<'_> {
             let (a, b) = (self.eval(a)?, self.eval(b)?);
             let shadow = self.is_shadow(place);
             return self.add_product(op != UpdateOp::Sub, (&at, shadow), func, (a, b));
+        }
+        if expr.takes_any_type() && carries_nothing(&at) {
+            return Ok(());
         }
         let value = self.eval(expr)?;
         match op {

@@ -38,6 +38,12 @@ impl Expr {
         Expr::new(ExprKind::Func(func, args))
     }
 
+    /// Whether it is converted to a type that isn't known: that of what it is added to. It is a cotangent then, of a value
+    /// of which only rustc knows the type; of a truth value, which has none, it is left out.
+    pub fn takes_any_type(&self) -> bool {
+        matches!(self.kind, ExprKind::Cast(_, Type::Unknown))
+    }
+
     /// The factors of a product that is to be rounded together with the sum to which it is added, and
     /// how they are multiplied.
     pub fn fused_factors(&self) -> Option<(Func, &Expr, &Expr)> {

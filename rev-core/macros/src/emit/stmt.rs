@@ -126,6 +126,8 @@ impl Body<'_> {
         let name = ident(match (op, values.len()) {
             (UpdateOp::Add, 2) => "add_product",
             (UpdateOp::Sub, 2) => "sub_product",
+            (UpdateOp::Add, _) if expr.takes_any_type() => "add_any",
+            (UpdateOp::Sub, _) if expr.takes_any_type() => "sub_any",
             (UpdateOp::Add, _) => "add",
             (UpdateOp::Sub, _) => "sub",
             (UpdateOp::Xor, _) => "xor",

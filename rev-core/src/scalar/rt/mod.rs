@@ -430,7 +430,7 @@ where
 /// Updates: what `p ⊕= e` does to the place. `+=` and `-=` work on shadows and on whole arrays,
 /// tuples and structs too.
 pub mod update {
-    use super::super::{Linear, Primal, Ring, Scalar};
+    use super::super::{Accumulator, Linear, Primal, Ring, Scalar};
     use std::ops::BitXor;
 
     /// `p += e` of numbers, and of arrays of the same shape.
@@ -475,6 +475,18 @@ pub mod update {
     #[cfg_attr(optimized, inline(always))]
     pub fn sub<P: Linear>(p: &mut P, e: P) {
         p.deduct(&e);
+    }
+
+    /// `p += e` of derivatives of a value whose type only rustc knows.
+    #[cfg_attr(optimized, inline(always))]
+    pub fn add_any<P: Accumulator>(p: &mut P, e: P) {
+        p.add(&e, false);
+    }
+
+    /// `p -= e` likewise.
+    #[cfg_attr(optimized, inline(always))]
+    pub fn sub_any<P: Accumulator>(p: &mut P, e: P) {
+        p.add(&e, true);
     }
 
     /// `p += v·c`, rounded once where [`Linear::accumulate_product`] is.

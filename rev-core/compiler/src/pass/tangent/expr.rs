@@ -355,10 +355,25 @@ impl Builder {
             for j in (1..=k).rev() {
                 let p = if j == k { Some(partial.clone()) } else { self.of_atom(&partial, k - j) };
                 let Some(p) = p else { continue };
-                terms.extend(self.coefficient(arg, &[], j).map(|t| weighted(j, k, t * p)));
+                let tangent = self.coefficient(arg, &[], j).map(|t| self.of_argument(arg, t));
+                terms.extend(tangent.map(|t| weighted(j, k, t * p)));
             }
         }
         sum(terms)
+    }
+
+    /// The tangent of an argument, in the type of the result: of an argument of which only rustc knows whether it is a
+    /// number that carries one, it may be a zero of another.
+    fn of_argument(&self, arg: &Node, tangent: Expr) -> Expr {
+        match self.is_unknown(arg.expr) {
+            true => as_any(tangent),
+            false => tangent,
+        }
+    }
+
+    /// Whether only rustc knows the type of an expression.
+    fn is_unknown(&self, e: &Expr) -> bool {
+        type_of(&self.out, e) == Type::Unknown
     }
 
     /// A binding's value: of a pure function with several results the elements that are used, with zeros in place of
@@ -370,7 +385,10 @@ impl Builder {
         };
         match is_call && !used.is_empty() && node.reads > 0 {
             true => Some(self.of_elements((var, k), node, used, &mut Vec::new())),
-            false => self.coefficient(node, &[], k),
+            false => {
+                let tangent = self.coefficient(node, &[], k)?;
+                Some(self.of_type(tangent, node.expr, Expr::read(Place::var(var))))
+            }
         }
     }
 
@@ -381,14 +399,23 @@ impl Builder {
     }
 
     /// Whether the value of an expression, or of a branch of it, is that of a pure function.
-    fn ends_in_call(&self, e: &Expr) -> bool {
+    pub(super) fn ends_in_call(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Pure(..) | ExprKind::Partials(..) => true,
             ExprKind::If(_, a, b) => self.ends_in_call(a) || self.ends_in_call(b),
-            ExprKind::Block(_, value) => self.ends_in_call(value),
+            ExprKind::Block(_, value) | ExprKind::Element(value, _) => self.ends_in_call(value),
             ExprKind::Read(place) => place.path.is_empty() && self.names.is_call(place.var),
             _ => false,
         }
+    }
+
+    /// The tangent of an expression, in the type of its value: that of a pure function's result, of which only rustc knows whether
+    /// it is a truth value or an integer, may be a zero of another.
+    pub(super) fn of_type(&self, tangent: Expr, of: &Expr, value: Expr) -> Expr {
+        if !self.ends_in_call(of) || !self.is_unknown(&value) {
+            return tangent;
+        }
+        Expr::func(Func::Select, vec![Expr::bool(true), as_any(tangent), value])
     }
 
     /// The tuple of the tangents of the used elements of an element, with zeros of the types that the others have in the
@@ -409,10 +436,11 @@ impl Builder {
         let Some(last) = last.map(|last| known.map_or(last, |known| last.max(known as u32))) else {
             let is_used = used.contains(element) && !inactive;
             let tangent = is_used.then(|| self.coefficient(node, element, k)).flatten();
-            return tangent.unwrap_or_else(|| {
-                let value = element.iter().fold(Place::var(var), |of, k| of.with(Step::Element(*k)));
-                Expr::new(ExprKind::ZeroLike(value))
-            });
+            let value = element.iter().fold(Place::var(var), |of, k| of.with(Step::Element(*k)));
+            return match tangent {
+                Some(tangent) => self.of_type(tangent, node.expr, Expr::read(value)),
+                None => Expr::new(ExprKind::ZeroLike(value)),
+            };
         };
         let parts = (0..=last).map(|n| {
             element.push(n);
@@ -459,7 +487,15 @@ impl Builder {
     fn choice_of(&self, node: &Node, element: &[u32], cond: &Expr, made: [Option<Expr>; 2]) -> Option<Expr> {
         let [a, b] = match made {
             [None, None] => return None,
-            [Some(a), Some(b)] => [a, b],
+            // the zero of a pure function's integer takes the type of the other one
+            [Some(a), Some(b)] => {
+                let opens = |e: &Expr| self.ends_in_call(e) && self.is_unknown(e);
+                match node.parts.as_slice() {
+                    [.., other] if opens(other.expr) => [a, as_any(b)],
+                    [.., first, _] if opens(first.expr) => [as_any(a), b],
+                    _ => [a, b],
+                }
+            }
             [Some(a), None] => [a, self.zero(node.expr, element)],
             [None, Some(b)] => [self.zero(node.expr, element), b],
         };
@@ -585,6 +621,11 @@ pub(super) fn weighted(j: usize, k: usize, e: Expr) -> Expr {
 fn is_linear(push: Push, values: &[Expr], value: &Expr) -> bool {
     let ones: Vec<Option<Expr>> = values.iter().map(|_| Some(Expr::int(1))).collect();
     push(values, value, &ones).is_some_and(|pushed| pushed.reads().is_empty())
+}
+
+/// A number in the type that is asked for where it stands.
+fn as_any(e: Expr) -> Expr {
+    Expr::new(ExprKind::Cast(Box::new(e), Type::Unknown))
 }
 
 fn has_blocks(e: &Expr) -> bool {

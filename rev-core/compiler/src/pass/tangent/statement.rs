@@ -330,10 +330,13 @@ impl Builder {
                     return vec![with(ArgValue::Expr(value)), with(ArgValue::Expr(tangent))];
                 }
                 let (value, zero) = match coefficients.iter().all(|c| !c.is_empty()) {
+                    true if self.ends_in_call(e) => self.named_with_zero(value, scopes),
                     true => (value, Expr::int(0)),
                     false => self.without_tangent(value, scopes),
                 };
-                let values = coefficients.into_iter().map(|c| sum(c).unwrap_or_else(|| zero.clone()));
+                let values = coefficients
+                    .into_iter()
+                    .map(|c| sum(c).map_or_else(|| zero.clone(), |c| self.of_type(c, e, value.clone())));
                 [value.clone()].into_iter().chain(values).map(|e| with(ArgValue::Expr(e))).collect()
             }
         }
@@ -346,15 +349,17 @@ impl Builder {
             ExprKind::Literal(Number::Float(_), ty) => ExprKind::Literal(Number::Float(0.0), ty.clone()),
             ExprKind::Literal(Number::Bool(_), _) => value.kind.clone(),
             _ if self.is_inactive(&value) => value.kind.clone(),
-            _ => {
-                let var = self.new_binding("arg", Type::Unknown);
-                scopes.push(Scope::Name(var, value));
-                let zero = Expr::new(ExprKind::ZeroLike(Place::var(var)));
-                return (Expr::read(Place::var(var)), zero);
-            }
+            _ => return self.named_with_zero(value, scopes),
         };
         let tangent = Expr { kind: tangent, span: value.span };
         (value, tangent)
+    }
+
+    /// A name for a value around a call, and a zero of its type.
+    fn named_with_zero(&mut self, value: Expr, scopes: &mut Vec<Scope>) -> (Expr, Expr) {
+        let var = self.new_binding("arg", Type::Unknown);
+        scopes.push(Scope::Name(var, value));
+        (Expr::read(Place::var(var)), Expr::new(ExprKind::ZeroLike(Place::var(var))))
     }
 
     /// The tangent of a function, or of a name for one: it has one although it isn't active.

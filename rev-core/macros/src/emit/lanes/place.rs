@@ -221,9 +221,12 @@ impl Body<'_> {
 
     /// Adds what the lanes' sum is to a place that is one for all lanes.
     pub fn add_sum(&mut self, place: &Place, negative: bool, sum: &TokenStream) -> TokenStream {
-        let name = ident(if negative { "sub" } else { "add" });
+        let (name, any) = match negative {
+            false => (ident("add"), ident("add_any")),
+            true => (ident("sub"), ident("sub_any")),
+        };
         let target = self.place(place, Reach::Write);
-        let add = quote!(__f::update::#name(&mut #target, __sum););
+        let add = quote!(__f::update::#any(&mut #target, __sum););
         if !self.around.atomic.contains(&place.var) {
             return quote!({ let __sum = #sum; #add });
         }
