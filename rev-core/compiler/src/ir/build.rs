@@ -38,8 +38,8 @@ impl Expr {
         Expr::new(ExprKind::Func(func, args))
     }
 
-    /// Whether it is converted to a type that isn't known: that of what it is added to. It is a cotangent then, of a value
-    /// of which only rustc knows the type; of a truth value, which has none, it is left out.
+    /// Whether it is converted to a type that isn't known: that of what it is added to. Passes make such cotangents, of values
+    /// of which only rustc knows the type, while source names the types of conversions; a truth value has none, and stays.
     pub fn takes_any_type(&self) -> bool {
         matches!(self.kind, ExprKind::Cast(_, Type::Unknown))
     }

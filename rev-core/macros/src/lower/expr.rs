@@ -31,6 +31,10 @@ impl Lowerer {
             syn::Expr::Binary(b) => self.binary(b),
             syn::Expr::Cast(c) => {
                 let value = self.expr(&c.expr);
+                if let syn::Type::Infer(_) = &*c.ty {
+                    let message = "the type that is converted to must be named";
+                    return self.error(Code::UnsupportedType, &c.ty, message);
+                }
                 let ty = self.read_type(&c.ty)?;
                 Some(Expr::new(ExprKind::Cast(Box::new(value?), ty)))
             }
