@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::{Laned, Pack};
+use super::{Isa, Laned, Pack};
 
 /// A plain value, or one for each lane.
 pub trait Each<T: Laned>: Clone {
@@ -11,7 +11,7 @@ pub trait Each<T: Laned>: Clone {
     /// The value, where it is known to be the same in every lane.
     fn uniform(&self) -> Option<T>;
     /// The value for each lane.
-    fn pack(self) -> Pack<T>;
+    fn pack<S: Isa>(self, s: S) -> Pack<T>;
 }
 
 macro_rules! uniform {
@@ -26,8 +26,8 @@ macro_rules! uniform {
                 Some(*self)
             }
             #[cfg_attr(optimized, inline(always))]
-            fn pack(self) -> Pack<$t> {
-                <$t>::splat(self)
+            fn pack<S: Isa>(self, s: S) -> Pack<$t> {
+                <$t>::broadcast(s, self)
             }
         }
     )*};
@@ -44,7 +44,7 @@ impl<T: Laned> Each<T> for Pack<T> {
         None
     }
     #[cfg_attr(optimized, inline(always))]
-    fn pack(self) -> Pack<T> {
+    fn pack<S: Isa>(self, _: S) -> Pack<T> {
         self
     }
 }
@@ -59,7 +59,7 @@ impl<T: Laned> Each<T> for &Pack<T> {
         None
     }
     #[cfg_attr(optimized, inline(always))]
-    fn pack(self) -> Pack<T> {
+    fn pack<S: Isa>(self, _: S) -> Pack<T> {
         self.clone()
     }
 }
@@ -74,8 +74,8 @@ pub struct Uniform<T: Laned> {
 impl<T: Laned> Uniform<T> {
     /// Of a value.
     #[cfg_attr(optimized, inline(always))]
-    pub fn new(value: T) -> Self {
-        Uniform { pack: T::splat(value.clone()), value }
+    pub fn new<S: Isa>(s: S, value: T) -> Self {
+        Uniform { pack: T::broadcast(s, value.clone()), value }
     }
 }
 
@@ -97,7 +97,7 @@ impl<T: Laned> Each<T> for &Uniform<T> {
         Some(self.value.clone())
     }
     #[cfg_attr(optimized, inline(always))]
-    fn pack(self) -> Pack<T> {
+    fn pack<S: Isa>(self, _: S) -> Pack<T> {
         self.pack.clone()
     }
 }

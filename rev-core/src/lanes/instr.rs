@@ -27,13 +27,13 @@ pub fn neg<S: Isa, M: Mask, P: Linear>(s: S, m: M, x: &mut Pack<P>) {
 /// `x → x + 1`
 #[cfg_attr(optimized, inline(always))]
 pub fn inc<S: Isa, M: Mask, T: Ring>(s: S, m: M, x: &mut Pack<T>) {
-    *x = masked(s, m, add(s, *x, T::splat(T::one())), x);
+    *x = masked(s, m, add(s, *x, T::broadcast(s, T::one())), x);
 }
 
 /// `x → x - 1`
 #[cfg_attr(optimized, inline(always))]
 pub fn dec<S: Isa, M: Mask, T: Ring>(s: S, m: M, x: &mut Pack<T>) {
-    *x = masked(s, m, sub(s, *x, T::splat(T::one())), x);
+    *x = masked(s, m, sub(s, *x, T::broadcast(s, T::one())), x);
 }
 
 /// `b → !b`
@@ -88,7 +88,7 @@ pub fn rot_by<S: Isa, M: Mask, P: Linear>(
 ) where
     P::Over: Real,
 {
-    rotate(s, m, a, b, (super::splat(cosine), super::splat(sine)));
+    rotate(s, m, a, b, (super::broadcast(s, cosine), super::broadcast(s, sine)));
 }
 
 /// `(a, b) → (a c - b s, a s + b c)`
@@ -146,7 +146,7 @@ where
     let zeros = match k.uniform() {
         Some(0) => m.bits(s),
         Some(_) => 0,
-        None => m.bits(s) & eq(s, k.clone().pack(), i64::splat(0)).0,
+        None => m.bits(s) & eq(s, k.clone().pack(s), i64::broadcast(s, 0)).0,
     };
     if zeros == 0 {
         if let Some(product) = P::InLanes::scale_int(s, m.bits(s), x.clone(), k.clone()) {

@@ -5,6 +5,7 @@
 //! is why the calls of intrinsics are safe.
 
 use super::{Registers, Vector, WIDTH};
+use std::mem::MaybeUninit;
 
 /// Operations that are one intrinsic.
 macro_rules! by_intrinsic {
@@ -100,9 +101,43 @@ macro_rules! cut {
                 &mut *of.0.as_mut_ptr().cast::<Self::I>().add(chunk % const { $crate::lanes::WIDTH / $lanes })
             }
         }
+        #[cfg_attr(optimized, inline(always))]
+        fn broadcast(&mut self, v: $f) -> Vector<$f> {
+            let register = self.float(v.into());
+            // SAFETY: a register is lanes of a vector, side by side.
+            unsafe { $crate::lanes::intrinsics::filled::<$f, _>(register) }
+        }
+        #[cfg_attr(optimized, inline(always))]
+        fn broadcast_int(&mut self, v: $i) -> Vector<$i> {
+            let register = self.int(v.into());
+            // SAFETY: as above.
+            unsafe { $crate::lanes::intrinsics::filled::<$i, _>(register) }
+        }
     };
 }
 pub(super) use cut;
+
+/// A vector of equal registers. Written out, because a loop would keep it in memory.
+///
+/// # Safety
+///
+/// A register is lanes of the vector, of which there are at most sixteen registers.
+#[cfg_attr(optimized, inline(always))]
+pub(super) unsafe fn filled<T, R: Copy>(register: R) -> Vector<T> {
+    let mut vector = MaybeUninit::<Vector<T>>::uninit();
+    let first = vector.as_mut_ptr().cast::<R>();
+    macro_rules! write {
+        ($($k:literal)*) => {
+            $(if const { $k * size_of::<R>() < size_of::<Vector<T>>() } {
+                // SAFETY: inside of the vector.
+                unsafe { first.add($k).write(register) };
+            })*
+        };
+    }
+    write!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    // SAFETY: all registers were written.
+    unsafe { vector.assume_init() }
+}
 
 /// The sum of the registers of so many lanes, of which there are at most sixteen: the upper half added to
 /// the lower until one is left.

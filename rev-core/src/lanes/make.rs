@@ -1,12 +1,27 @@
 //! Packs from parts, and what is done lane by lane.
 
-use super::{Isa, Laned, Mask, Pack, WIDTH};
+use super::{Isa, Laned, Mask, Pack, Vector, WIDTH};
 use crate::scalar::Zero;
 
 /// Zero in every lane.
 #[cfg_attr(optimized, inline(always))]
-pub fn zero<P: Laned + Zero>() -> Pack<P> {
-    P::splat(P::zero())
+pub fn zero<S: Isa, P: Laned + Zero>(s: S) -> Pack<P> {
+    P::broadcast(s, P::zero())
+}
+
+/// The number of each lane.
+#[cfg_attr(optimized, inline(always))]
+pub fn numbers() -> Pack<i32> {
+    const NUMBERS: Vector<i32> = {
+        let mut numbers = [0; WIDTH];
+        let mut k = 0;
+        while k < WIDTH {
+            numbers[k] = k as i32;
+            k += 1;
+        }
+        Vector(numbers)
+    };
+    Pack(NUMBERS)
 }
 
 /// Packs side by side.

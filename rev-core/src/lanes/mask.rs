@@ -170,6 +170,6 @@ pub(super) fn active<S: Isa, M: Mask, P: Accumulator>(s: S, m: M, v: Pack<P>) ->
     if m.is_all() {
         v
     } else {
-        P::select(s, m.bits(s), v, P::splat(P::zero()))
+        P::select(s, m.bits(s), v, P::broadcast(s, P::zero()))
     }
 }

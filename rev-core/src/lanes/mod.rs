@@ -52,7 +52,7 @@ pub use mask::{any, assign, first, select, unlike, All, Group, Mask};
 pub use neon::Neon;
 pub use number::{cast, cast_shadow, Numbers};
 pub(crate) use pack::collect;
-pub use pack::{astray, get, set, splat, zero_like, zero_shadow, Laned, Pack};
+pub use pack::{astray, broadcast, get, set, splat, zero_like, zero_shadow, Laned, Pack};
 pub use registers::Registers;
 pub use rows::*;
 pub use shadow::*;

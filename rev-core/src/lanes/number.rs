@@ -41,7 +41,7 @@ pub fn cast<S: Isa, A: Scalar, B: Scalar>(s: S, a: Pack<A>) -> Pack<B> {
 /// `rt::cast_shadow`(crate::scalar::rt::cast_shadow) in each lane.
 #[cfg_attr(optimized, inline(always))]
 pub fn cast_shadow<S: Isa, R: Linear, P: Linear>(s: S, shadow: Pack<P>) -> Pack<R> {
-    let mut result = R::splat(R::zero());
+    let mut result = R::broadcast(s, R::zero());
     for k in 0..R::width().min(P::width()) {
         match P::InLanes::cotangents(s, &shadow, k) {
             Some(numbers) => R::InLanes::set_cotangents(s, &mut result, k, numbers),
@@ -55,7 +55,7 @@ pub fn cast_shadow<S: Isa, R: Linear, P: Linear>(s: S, shadow: Pack<P>) -> Pack<
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn from_longs<S: Isa, T: Real>(s: S, n: impl Each<i64>) -> Pack<T> {
     match n.uniform() {
-        Some(n) => T::splat(T::from_int(n.into())),
-        None => cast(s, n.pack()),
+        Some(n) => T::broadcast(s, T::from_int(n.into())),
+        None => cast(s, n.pack(s)),
     }
 }

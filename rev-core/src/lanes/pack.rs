@@ -45,6 +45,12 @@ pub trait Laned: Clone {
     }
     /// The same value in every lane.
     fn splat(v: Self) -> Pack<Self>;
+    /// The same value in every lane that runs.
+    #[cfg_attr(optimized, inline(always))]
+    fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
+        let _ = s;
+        Self::splat(v)
+    }
     /// The value in lane `k`, which is less than [`WIDTH`](super::WIDTH).
     fn lane(pack: &Pack<Self>, k: usize) -> Self;
     /// Sets the value in lane `k`, which is less than [`WIDTH`](super::WIDTH).
@@ -81,6 +87,12 @@ pub fn splat<P: Laned>(v: P) -> Pack<P> {
     P::splat(v)
 }
 
+/// The same value in every lane that runs, register by register.
+#[cfg_attr(optimized, inline(always))]
+pub fn broadcast<S: Isa, P: Laned>(s: S, v: P) -> Pack<P> {
+    P::broadcast(s, v)
+}
+
 /// The value in lane `k`.
 #[cfg_attr(optimized, inline(always))]
 pub fn get<P: Laned>(pack: &Pack<P>, k: usize) -> P {
@@ -102,14 +114,14 @@ pub fn astray<S: Isa, P: Laned>(s: S, m: impl Mask, pack: &Pack<P>, finite: bool
 
 /// Zero cotangents for the value in each lane.
 #[cfg_attr(optimized, inline(always))]
-pub fn zero_shadow<P: Primal, const N: usize>(like: &Pack<P>) -> Pack<P::Shadow<N>> {
-    P::zero_shadow_lanes(like)
+pub fn zero_shadow<S: Isa, P: Primal, const N: usize>(s: S, like: &Pack<P>) -> Pack<P::Shadow<N>> {
+    P::zero_shadow_lanes(s, like)
 }
 
 /// Zeros of the shape of the value in each lane.
 #[cfg_attr(optimized, inline(always))]
-pub fn zero_like<P: Primal>(like: &Pack<P>) -> Pack<P> {
-    Laned::splat(P::lane(like, 0).zero_like())
+pub fn zero_like<S: Isa, P: Primal>(s: S, like: &Pack<P>) -> Pack<P> {
+    Laned::broadcast(s, P::lane(like, 0).zero_like())
 }
 
 /// A pack made lane by lane; lanes that don't run hold what the first does.

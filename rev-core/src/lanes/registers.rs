@@ -25,6 +25,10 @@ pub trait Registers: Machine<F: Copy, I: Copy, M: Copy> {
     fn int_at<'v>(&mut self, of: &'v Vector<Self::Int>, chunk: usize) -> &'v Self::I;
     /// The same, to be written.
     fn int_at_mut<'v>(&mut self, of: &'v mut Vector<Self::Int>, chunk: usize) -> &'v mut Self::I;
+    /// A vector with the same number in every lane.
+    fn broadcast(&mut self, v: Self::Float) -> Vector<Self::Float>;
+    /// The same of an integer.
+    fn broadcast_int(&mut self, v: Self::Int) -> Vector<Self::Int>;
     /// The truth values of a chunk, from the bits of all lanes.
     fn mask(&mut self, bits: LaneMask, chunk: usize) -> Self::M;
     /// The truth values of a chunk as bits, at the places of its lanes.
@@ -65,6 +69,14 @@ macro_rules! scalars {
             #[cfg_attr(optimized, inline(always))]
             fn int_at_mut<'v>(&mut self, of: &'v mut Vector<$i>, chunk: usize) -> &'v mut $i {
                 &mut of.0[chunk]
+            }
+            #[cfg_attr(optimized, inline(always))]
+            fn broadcast(&mut self, v: $f) -> Vector<$f> {
+                Vector::splat(v)
+            }
+            #[cfg_attr(optimized, inline(always))]
+            fn broadcast_int(&mut self, v: $i) -> Vector<$i> {
+                Vector::splat(v)
             }
             #[cfg_attr(optimized, inline(always))]
             fn mask(&mut self, bits: LaneMask, chunk: usize) -> bool {

@@ -241,7 +241,7 @@ pub fn remainder<S: Isa, T: Integer>(s: S, m: impl Mask, a: Pack<T>, b: Pack<T>)
 /// The first active lane that holds a zero, as an error.
 #[cfg_attr(optimized, inline(always))]
 fn divides<S: Isa, T: Integer>(s: S, m: impl Mask, divisor: &Pack<T>) -> Result<(), usize> {
-    match eq(s, *divisor, T::splat(T::zero())).0 & m.bits(s) {
+    match eq(s, *divisor, T::broadcast(s, T::zero())).0 & m.bits(s) {
         0 => Ok(()),
         zeros => Err(zeros.trailing_zeros() as usize),
     }
@@ -266,8 +266,8 @@ pub fn powi_derivative<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>, k:
         return collect::<S, _>(|lane| rt::powi_derivative(T::lane(&x, lane), n.at(lane), k.at(lane)));
     };
     match rt::falling_factorial(n, order) {
-        Some(factor) => mul(s, T::splat(factor), powi(s, x, n.wrapping_sub(order))),
-        None => T::splat(T::zero()),
+        Some(factor) => mul(s, T::broadcast(s, factor), powi(s, x, n.wrapping_sub(order))),
+        None => T::broadcast(s, T::zero()),
     }
 }
 

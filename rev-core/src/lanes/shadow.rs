@@ -27,11 +27,11 @@ pub fn stop_gradient<S: Isa, P: Laned>(_: S, x: Pack<P>) -> Pack<P> {
 
 /// `rt::differentiable`(crate::scalar::rt::differentiable) in each lane.
 #[cfg_attr(optimized, inline(always))]
-pub fn differentiable<S: Isa, P: Primal>(_: S, tangent: Pack<P>) -> Pack<P> {
+pub fn differentiable<S: Isa, P: Primal>(s: S, tangent: Pack<P>) -> Pack<P> {
     if rt::carries_derivative::<P>() {
         tangent
     } else {
-        super::splat(P::zero())
+        super::broadcast(s, P::zero())
     }
 }
 

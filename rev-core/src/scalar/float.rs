@@ -198,8 +198,8 @@ macro_rules! floats {
                 z
             }
             #[cfg_attr(optimized, inline(always))]
-            fn im_in_lanes<S: Isa>(_: S, _: Pack<Self>) -> Pack<Self> {
-                lanes::splat(0.0)
+            fn im_in_lanes<S: Isa>(s: S, _: Pack<Self>) -> Pack<Self> {
+                lanes::broadcast(s, 0.0)
             }
             #[cfg_attr(optimized, inline(always))]
             fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self> {
@@ -211,7 +211,7 @@ macro_rules! floats {
             }
             #[cfg_attr(optimized, inline(always))]
             fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self> {
-                lanes::atan2(s, lanes::splat(0.0), z)
+                lanes::atan2(s, lanes::broadcast(s, 0.0), z)
             }
             #[cfg_attr(optimized, inline(always))]
             fn scale_real_in_lanes<S: Isa, const N: usize>(

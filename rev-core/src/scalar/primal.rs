@@ -3,7 +3,7 @@
 use super::{bf16, f16, Batch, ComplexShadow, Linear, NoShadow, Real, Scalar, WideBatch, Zero};
 use super::{FixedI128, FixedI32, FixedI64, FixedPoint, Fraction128, Fraction32, Fraction64};
 use crate::error::Error;
-use crate::lanes::{self, InParts, Isa, LaneByLane, LaneMask, Laned, Pack, WIDTH};
+use crate::lanes::{self, InParts, Isa, LaneByLane, LaneMask, Laned, Pack};
 use crate::tolerance::Tolerances;
 use crate::value::DynArg;
 use ndarray::{Array, Dimension};
@@ -99,9 +99,9 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     fn zero_shadow<const N: usize>(&self) -> Self::Shadow<N>;
     /// Zero cotangents for the value in each lane.
     #[cfg_attr(optimized, inline(always))]
-    fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
-        let mut shadows = Laned::splat(Self::lane(like, 0).zero_shadow());
-        for k in 1..WIDTH {
+    fn zero_shadow_lanes<S: Isa, const N: usize>(s: S, like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
+        let mut shadows = Laned::broadcast(s, Self::lane(like, 0).zero_shadow());
+        for k in 1..S::LANES {
             Laned::set_lane(&mut shadows, k, Self::lane(like, k).zero_shadow());
         }
         shadows
@@ -181,8 +181,8 @@ macro_rules! scalar_primal {
             Zero::zero()
         }
         #[cfg_attr(optimized, inline(always))]
-        fn zero_shadow_lanes<const N: usize>(_: &Pack<Self>) -> Pack<Self::Shadow<N>> {
-            Laned::splat(Zero::zero())
+        fn zero_shadow_lanes<S: Isa, const N: usize>(s: S, _: &Pack<Self>) -> Pack<Self::Shadow<N>> {
+            Laned::broadcast(s, Zero::zero())
         }
         #[cfg_attr(optimized, inline(always))]
         fn zero_like(&self) -> Self {
@@ -258,7 +258,7 @@ macro_rules! float_in_lanes {
         fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
             let magnitudes: Pack<f64> = lanes::abs(s, lanes::cast(s, *pack));
             let numbers = lanes::eq(s, magnitudes, magnitudes);
-            lanes::select(s, numbers, magnitudes, lanes::splat(f64::INFINITY))
+            lanes::select(s, numbers, magnitudes, lanes::broadcast(s, f64::INFINITY))
         }
         #[cfg_attr(optimized, inline(always))]
         fn may_differ<S: Isa>(
@@ -271,13 +271,13 @@ macro_rules! float_in_lanes {
             let tolerance = &tolerances.$t;
             // at most what `Tolerance::limit` allows; NaN and infinities are asked one by one
             let limit = match held {
-                Some(held) => lanes::mul(s, *held, lanes::splat(tolerance.relative)),
-                None => lanes::splat(tolerance.absolute),
+                Some(held) => lanes::mul(s, *held, lanes::broadcast(s, tolerance.relative)),
+                None => lanes::broadcast(s, tolerance.absolute),
             };
             let [found, expected]: [Pack<f64>; 2] = [lanes::cast(s, *found), lanes::cast(s, *expected)];
             let apart = lanes::abs(s, lanes::sub(s, found, expected));
             let near = lanes::le(s, apart, limit);
-            let finite = lanes::lt(s, limit, lanes::splat(f64::INFINITY));
+            let finite = lanes::lt(s, limit, lanes::broadcast(s, f64::INFINITY));
             !lanes::and(s, near, finite).0
         }
     };
@@ -468,8 +468,8 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
         std::array::from_fn(|k| self[k].zero_shadow())
     }
     #[cfg_attr(optimized, inline(always))]
-    fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
-        Pack(std::array::from_fn(|k| P::zero_shadow_lanes(&like.0[k])))
+    fn zero_shadow_lanes<S: Isa, const N: usize>(s: S, like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
+        Pack(std::array::from_fn(|k| P::zero_shadow_lanes(s, &like.0[k])))
     }
     #[inline]
     fn zero_like(&self) -> Self {
@@ -488,7 +488,7 @@ impl<P: Primal, const K: usize> Primal for [P; K] {
     }
     #[cfg_attr(optimized, inline(always))]
     fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
-        let mut largest = lanes::splat(0.0);
+        let mut largest = lanes::broadcast(s, 0.0);
         for part in &pack.0 {
             largest = lanes::max(s, largest, P::magnitudes(s, part));
         }
@@ -677,8 +677,8 @@ macro_rules! tuples {
                 ($(self.$k.zero_shadow(),)*)
             }
             #[cfg_attr(optimized, inline(always))]
-            fn zero_shadow_lanes<const N: usize>(like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
-                Pack(($($name::zero_shadow_lanes(&like.0.$k),)*))
+            fn zero_shadow_lanes<S: Isa, const N: usize>(s: S, like: &Pack<Self>) -> Pack<Self::Shadow<N>> {
+                Pack(($($name::zero_shadow_lanes(s, &like.0.$k),)*))
             }
             #[inline]
             fn zero_like(&self) -> Self {
@@ -698,7 +698,7 @@ macro_rules! tuples {
             }
             #[cfg_attr(optimized, inline(always))]
             fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
-                let mut largest = lanes::splat(0.0);
+                let mut largest = lanes::broadcast(s, 0.0);
                 $(largest = lanes::max(s, largest, $name::magnitudes(s, &pack.0.$k));)*
                 largest
             }

@@ -173,7 +173,7 @@ where
         let places = at.places(s);
         for k in 0..S::LANES {
             if active(s, m, k) {
-                let element = unsafe { &mut *at.ptr.wrapping_byte_offset(places.at::<X>(k)) };
+                let element = unsafe { &mut *at.ptr.wrapping_byte_offset(places.at(k)) };
                 U::one(element, &lanes::get(&v, k));
             }
         }
@@ -205,7 +205,7 @@ where
     }
     for k in 0..S::LANES {
         if active(s, m, k) {
-            let cell = unsafe { Cell::new(ptr.wrapping_byte_offset(places.at::<X>(k))) };
+            let cell = unsafe { Cell::new(ptr.wrapping_byte_offset(places.at(k))) };
             U::shared(cell, lanes::get(&v, k));
         }
     }
@@ -216,8 +216,8 @@ macro_rules! lanes_of {
         impl<E: Laned + Zero, $(const $r: usize,)? M> $handle<'_, E, $($r,)? M> {
             /// Zero in every lane, of the elements' type.
             #[cfg_attr(optimized, inline(always))]
-            pub fn lanes_zero(self) -> Pack<E> {
-                lanes::zero()
+            pub fn lanes_zero<S: Isa>(self, s: S) -> Pack<E> {
+                lanes::zero(s)
             }
 
             /// The elements at the indices of the active lanes. Inactive lanes hold zeros.
@@ -288,7 +288,7 @@ macro_rules! lanes_of {
                 for k in 0..S::LANES {
                     if active(s, m, k) {
                         // SAFETY: as above.
-                        let element = unsafe { &mut *at.ptr.wrapping_byte_offset(places.at::<X>(k)) };
+                        let element = unsafe { &mut *at.ptr.wrapping_byte_offset(places.at(k)) };
                         *element = element.clone() ^ lanes::get(&v, k);
                     }
                 }

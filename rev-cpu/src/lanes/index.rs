@@ -45,12 +45,11 @@ impl<I: Integer> Lin<I> {
 impl<I: Integer + Laned> Lin<I> {
     /// All lanes.
     #[cfg_attr(optimized, inline(always))]
-    pub fn pack(self) -> Pack<I> {
-        let mut all = lanes::splat(self.first);
-        for k in 1..WIDTH {
-            lanes::set(&mut all, k, self.at(k));
-        }
-        all
+    pub fn pack<S: Isa>(self, s: S) -> Pack<I> {
+        s.near(|| {
+            let steps = lanes::mul(s, lanes::cast(s, lanes::numbers()), lanes::broadcast(s, self.step));
+            lanes::add(s, lanes::broadcast(s, self.first), steps)
+        })
     }
 }
 
@@ -62,17 +61,17 @@ pub struct Places {
     /// From lane to lane.
     pub(super) step: isize,
     /// What each lane has besides; only where an index varies freely.
-    pub(super) each: Pack<usize>,
+    pub(super) each: Option<Pack<usize>>,
 }
 
 impl Places {
     /// Lane `k`'s.
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn at<X: Pattern>(&self, k: usize) -> isize {
+    pub(super) fn at(&self, k: usize) -> isize {
         let linear = self.start.wrapping_add(self.step.wrapping_mul(k as isize));
-        match X::VARYING {
-            true => linear.wrapping_add(lanes::get(&self.each, k) as isize),
-            false => linear,
+        match &self.each {
+            Some(each) => linear.wrapping_add(lanes::get(each, k) as isize),
+            None => linear,
         }
     }
 
@@ -80,14 +79,13 @@ impl Places {
     #[cfg(target_arch = "x86_64")]
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn all<S: Isa, X: Pattern>(&self, s: S) -> Pack<usize> {
-        if X::VARYING && !X::LINEAR {
-            return self.each;
+        if let (Some(each), false) = (self.each, X::LINEAR) {
+            return each;
         }
-        let steps = Lin { first: 0usize, step: 1 }.pack();
-        let linear = lanes::mul(s, steps, lanes::splat(self.step as usize));
-        match X::VARYING {
-            true => lanes::add(s, linear, self.each),
-            false => linear,
+        let linear = Lin { first: 0usize, step: self.step as usize }.pack(s);
+        match self.each {
+            Some(each) => lanes::add(s, linear, each),
+            None => linear,
         }
     }
 }
@@ -199,12 +197,15 @@ impl Index for Pack<usize> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn beyond<S: Isa>(self, s: S, m: LaneMask, extent: usize) -> LaneMask {
-        m & !lanes::lt(s, self, lanes::splat(extent)).0
+        m & !lanes::lt(s, self, lanes::broadcast(s, extent)).0
     }
     #[cfg_attr(optimized, inline(always))]
     fn shift<S: Isa>(self, s: S, stride: isize, places: &mut Places) {
-        let moved = lanes::mul(s, self, lanes::splat(stride as usize));
-        places.each = lanes::add(s, places.each, moved);
+        let moved = lanes::mul(s, self, lanes::broadcast(s, stride as usize));
+        places.each = Some(match places.each {
+            Some(each) => lanes::add(s, each, moved),
+            None => moved,
+        });
     }
 }
 
@@ -247,7 +248,7 @@ pub fn absent<const R: usize>(
 
 #[cfg_attr(optimized, inline(always))]
 fn origin() -> Places {
-    Places { start: 0, step: 0, each: lanes::splat(0) }
+    Places { start: 0, step: 0, each: None }
 }
 
 impl<I: Index, const R: usize> Pattern for [I; R] {

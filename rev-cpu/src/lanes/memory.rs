@@ -63,9 +63,9 @@ where
     let base = at.ptr.cast_const();
     // SAFETY (of all calls): as required of the caller
     if none(s, m) || const { size_of::<E>() == 0 } {
-        lanes::splat(E::zero())
+        lanes::broadcast(s, E::zero())
     } else if const { !X::LINEAR && !X::VARYING } {
-        lanes::splat(unsafe { (*base.wrapping_byte_offset(at.places(s).start)).clone() })
+        lanes::broadcast(s, unsafe { (*base.wrapping_byte_offset(at.places(s).start)).clone() })
     } else if const { in_words::<E>() } {
         let word = E::LAYOUT.word();
         match at.side_by_side(s) {
@@ -74,10 +74,10 @@ where
         }
     } else {
         let places = at.places(s);
-        let mut all = lanes::splat(E::zero());
+        let mut all = lanes::broadcast(s, E::zero());
         for k in 0..S::LANES {
             if active(s, m, k) {
-                let element = base.wrapping_byte_offset(places.at::<X>(k));
+                let element = base.wrapping_byte_offset(places.at(k));
                 lanes::set(&mut all, k, unsafe { (*element).clone() });
             }
         }
@@ -111,7 +111,7 @@ where
         let places = at.places(s);
         for k in 0..S::LANES {
             if active(s, m, k) {
-                unsafe { *base.wrapping_byte_offset(places.at::<X>(k)) = lanes::get(v, k) };
+                unsafe { *base.wrapping_byte_offset(places.at(k)) = lanes::get(v, k) };
             }
         }
     }
@@ -314,7 +314,7 @@ where
 {
     match active(s, m, k) {
         // SAFETY: as required of the caller.
-        true => unsafe { base.wrapping_offset(places.at::<X>(k)).cast::<W>().read_unaligned() },
+        true => unsafe { base.wrapping_offset(places.at(k)).cast::<W>().read_unaligned() },
         false => W::default(),
     }
 }
@@ -351,7 +351,7 @@ where
     for k in 0..S::LANES {
         if active(s, m, k) {
             // SAFETY: as required of the caller.
-            unsafe { base.wrapping_offset(places.at::<X>(k)).cast::<W>().write_unaligned(*from.add(k)) };
+            unsafe { base.wrapping_offset(places.at(k)).cast::<W>().write_unaligned(*from.add(k)) };
         }
     }
 }

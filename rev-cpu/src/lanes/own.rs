@@ -88,11 +88,11 @@ macro_rules! own_lanes_of {
                     // has the lanes' words as its layout says.
                     return Ok(unsafe { read_words::<S, A, E, Within<X>>(s, m, ptr.cast(), places, apart) });
                 }
-                let mut all = lanes::splat(E::zero());
+                let mut all = lanes::broadcast(s, E::zero());
                 for k in 0..S::LANES {
                     if active(s, m, k) {
                         // SAFETY: the lane's index is in range.
-                        let pack = unsafe { &*ptr.wrapping_byte_offset(places.at::<X>(k)) };
+                        let pack = unsafe { &*ptr.wrapping_byte_offset(places.at(k)) };
                         lanes::set(&mut all, k, lanes::get(pack, k));
                     }
                 }
@@ -124,7 +124,7 @@ macro_rules! own_lanes_of {
                 for k in 0..S::LANES {
                     if active(s, m, k) {
                         // SAFETY: the lane's index is in range.
-                        let pack = unsafe { &mut *ptr.wrapping_byte_offset(places.at::<X>(k)) };
+                        let pack = unsafe { &mut *ptr.wrapping_byte_offset(places.at(k)) };
                         lanes::set(pack, k, lanes::get(&v, k));
                     }
                 }

@@ -13,29 +13,29 @@ pub trait LaneValue {
     /// The type of one lane's value.
     type Value: Laned;
     /// All lanes' values.
-    fn spread(self) -> Pack<Self::Value>;
+    fn spread<S: Isa>(self, s: S) -> Pack<Self::Value>;
 }
 
 impl<I: Integer + Laned> LaneValue for Lin<I> {
     type Value = I;
     #[cfg_attr(optimized, inline(always))]
-    fn spread(self) -> Pack<I> {
-        self.pack()
+    fn spread<S: Isa>(self, s: S) -> Pack<I> {
+        self.pack(s)
     }
 }
 
 impl<P: Laned> LaneValue for Pack<P> {
     type Value = P;
     #[cfg_attr(optimized, inline(always))]
-    fn spread(self) -> Pack<P> {
+    fn spread<S: Isa>(self, _: S) -> Pack<P> {
         self
     }
 }
 
 /// The loop variable, or a pack, as a pack.
 #[cfg_attr(optimized, inline(always))]
-pub fn spread<V: LaneValue>(v: V) -> Pack<V::Value> {
-    v.spread()
+pub fn spread<S: Isa, V: LaneValue>(s: S, v: V) -> Pack<V::Value> {
+    v.spread(s)
 }
 
 /// What a function gives for each active lane, in order; inactive lanes hold a copy of an active one's.
@@ -51,7 +51,7 @@ pub fn each<S: Isa, M: Mask, R: Laned>(
         if active(s, m, k) {
             let value = f(k).ok_or(k)?;
             match &mut all {
-                None => all = Some(lanes::splat(value)),
+                None => all = Some(lanes::broadcast(s, value)),
                 Some(all) => lanes::set(all, k, value),
             }
         }
@@ -75,27 +75,27 @@ impl<P: Primal> Packed for Pack<P> {
 }
 
 /// Zero shadows for an array of which each lane has its own. `None` when there is no memory for them.
-pub fn zero_shadows<'a, H, const N: usize>(like: H) -> Option<H::Like<Pack<ShadowOf<H::Element, N>>>>
+pub fn zero_shadows<'a, S: Isa, H, const N: usize>(s: S, like: H) -> Option<H::Like<Pack<ShadowOf<H::Element, N>>>>
 where
     H: Shaped<'a, Element: Packed>,
 {
-    like.like(|e| lanes::zero_shadow::<_, N>(e.pack()))
+    like.like(|e| lanes::zero_shadow::<_, _, N>(s, e.pack()))
 }
 
 /// Zeros in the shape of an array of which each lane has its own. `None` when there is no memory for them.
-pub fn zeros_like<'a, H>(like: H) -> Option<H::Like<Pack<<H::Element as Packed>::Value>>>
+pub fn zeros_like<'a, S: Isa, H>(s: S, like: H) -> Option<H::Like<Pack<<H::Element as Packed>::Value>>>
 where
     H: Shaped<'a, Element: Packed>,
 {
-    like.like(|e| lanes::zero_like(e.pack()))
+    like.like(|e| lanes::zero_like(s, e.pack()))
 }
 
 /// The same of its own in each lane, for an array that all lanes share.
-pub fn spread_zeros_like<'a, H>(like: H) -> Option<H::Like<Pack<H::Element>>>
+pub fn spread_zeros_like<'a, S: Isa, H>(s: S, like: H) -> Option<H::Like<Pack<H::Element>>>
 where
     H: Shaped<'a, Element: Primal>,
 {
-    like.like(|e| lanes::splat(e.zero_like()))
+    like.like(|e| lanes::broadcast(s, e.zero_like()))
 }
 
 /// The shadow of one lane of packs.
@@ -103,11 +103,12 @@ pub type ShadowOf<E, const N: usize> = <<E as Packed>::Value as Primal>::Shadow<
 
 /// Zero shadows of its own in each lane, for an array that all lanes share. `None` when there is no memory
 /// for them.
-pub fn spread_zero_shadows<'a, H, const N: usize>(
+pub fn spread_zero_shadows<'a, S: Isa, H, const N: usize>(
+    s: S,
     like: H,
 ) -> Option<H::Like<Pack<<H::Element as Primal>::Shadow<N>>>>
 where
     H: Shaped<'a, Element: Primal>,
 {
-    like.like(|e| lanes::splat(e.zero_shadow()))
+    like.like(|e| lanes::broadcast(s, e.zero_shadow()))
 }

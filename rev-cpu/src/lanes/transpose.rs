@@ -76,7 +76,7 @@ pub(super) unsafe fn read_whole<X: Pattern>(
             unsafe {
                 let mut rows = [_mm512_setzero_si512(); SIDE];
                 for (k, row) in rows.iter_mut().enumerate() {
-                    let element = base.wrapping_offset(places.at::<X>(half + k)).cast::<i64>();
+                    let element = base.wrapping_offset(places.at(half + k)).cast::<i64>();
                     *row = _mm512_maskz_loadu_epi64(mask, element.wrapping_add(word));
                 }
                 let columns = turned(rows);
@@ -108,7 +108,7 @@ pub(super) unsafe fn write_whole<X: Pattern>(
                 }
                 let rows = turned(columns);
                 for (k, row) in rows.iter().enumerate() {
-                    let element = base.wrapping_offset(places.at::<X>(half + k)).cast::<i64>();
+                    let element = base.wrapping_offset(places.at(half + k)).cast::<i64>();
                     _mm512_mask_storeu_epi64(element.wrapping_add(word), mask, *row);
                 }
             }

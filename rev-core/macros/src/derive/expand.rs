@@ -236,11 +236,12 @@ impl Names<'_> {
                     #shadow { #(#fields: #p::Primal::zero_shadow::<#lanes>(&self.#fields)),* }
                 }
                 #[inline(always)]
-                fn zero_shadow_lanes<const #lanes: usize>(
+                fn zero_shadow_lanes<__S: #p::lanes::Isa, const #lanes: usize>(
+                    s: __S,
                     like: &#p::lanes::Pack<Self>,
                 ) -> #p::lanes::Pack<Self::Shadow<#lanes>> {
-                    let _ = &like;
-                    #p::lanes::Pack(#shadow_lanes { #(#fields: #p::lanes::zero_shadow::<_, #lanes>(&like.0.#fields)),* })
+                    let _ = (s, &like);
+                    #p::lanes::Pack(#shadow_lanes { #(#fields: #p::lanes::zero_shadow::<_, _, #lanes>(s, &like.0.#fields)),* })
                 }
                 #[inline]
                 fn zero_like(&self) -> Self {

@@ -664,7 +664,7 @@ impl Body<'_> {
                 let shown = self.quote(post.span);
                 self.lane_claim(
                     post,
-                    &quote!(__l::splat(__taken)),
+                    &quote!(__l::broadcast(__s, __taken)),
                     |p, at, taken| quote!(#p::fail::after_branch(#at, #shown, #taken)),
                 )
             }

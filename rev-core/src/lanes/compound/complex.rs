@@ -67,7 +67,7 @@ impl<T: Real> Rows<Complex<T>> for ComplexParts {
     }
     #[cfg_attr(optimized, inline(always))]
     fn recip<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
-        Self::div(s, number(T::splat(T::one()), T::splat(T::zero())), z)
+        Self::div(s, number(T::broadcast(s, T::one()), T::broadcast(s, T::zero())), z)
     }
     #[cfg_attr(optimized, inline(always))]
     fn exp<S: Isa>(s: S, z: Pack<Complex<T>>) -> Pack<Complex<T>> {
@@ -119,11 +119,11 @@ impl<T: Real> LinearRows<Complex<T>> for ComplexParts {
         a.0.im
     }
     #[cfg_attr(optimized, inline(always))]
-    fn shadow_from_re<S: Isa>(_: S, re: Pack<T>) -> Pack<Complex<T>> {
-        number(re, T::splat(T::zero()))
+    fn shadow_from_re<S: Isa>(s: S, re: Pack<T>) -> Pack<Complex<T>> {
+        number(re, T::broadcast(s, T::zero()))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn shadow_from_im<S: Isa>(_: S, im: Pack<T>) -> Pack<Complex<T>> {
-        number(T::splat(T::zero()), im)
+    fn shadow_from_im<S: Isa>(s: S, im: Pack<T>) -> Pack<Complex<T>> {
+        number(T::broadcast(s, T::zero()), im)
     }
 }

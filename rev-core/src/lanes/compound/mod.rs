@@ -1,9 +1,10 @@
 //! Values and shadows made of parts: each part is a pack of its own.
 
 mod complex;
+mod each;
 mod shadow;
 
-use std::mem::MaybeUninit;
+use each::{each_part, made};
 
 use super::{Isa, LaneByLane, LaneMask, Laned, Layout, LinearRows, Pack};
 use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
@@ -13,20 +14,6 @@ pub use complex::ComplexParts;
 #[derive(Debug)]
 pub struct InParts;
 
-/// Each value in every lane. Not by `map`, which isn't always inlined where vector code has to be, and
-/// then copies the packs.
-#[cfg_attr(optimized, inline(always))]
-fn parts<P: Laned, const K: usize>(v: [P; K]) -> [Pack<P>; K] {
-    let mut parts = MaybeUninit::<[Pack<P>; K]>::uninit();
-    let first = parts.as_mut_ptr().cast::<Pack<P>>();
-    for (k, v) in v.into_iter().enumerate() {
-        // SAFETY: there is room for K of them.
-        unsafe { first.add(k).write(P::splat(v)) };
-    }
-    // SAFETY: all K are written.
-    unsafe { parts.assume_init() }
-}
-
 impl<P: Laned, const K: usize> Laned for [P; K] {
     type Lanes = [Pack<P>; K];
     type Rows = LaneByLane;
@@ -34,67 +21,52 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
 
     #[cfg_attr(optimized, inline(always))]
     fn cloned(pack: &Pack<Self>) -> Pack<Self> {
-        Pack(std::array::from_fn(|k| P::cloned(&pack.0[k])))
+        Pack(made!(K, k => P::cloned(&pack.0[k])))
     }
     #[cfg_attr(optimized, inline(always))]
     fn splat(v: Self) -> Pack<Self> {
-        Pack(parts(v))
+        Pack(made!(K, k => P::splat(v[k].clone())))
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
+        Pack(made!(K, k => P::broadcast(s, v[k].clone())))
     }
     #[cfg_attr(optimized, inline(always))]
     fn lane(pack: &Pack<Self>, k: usize) -> Self {
-        std::array::from_fn(|i| P::lane(&pack.0[i], k))
+        made!(K, part => P::lane(&pack.0[part], k))
     }
     #[cfg_attr(optimized, inline(always))]
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
-        pack.0.iter_mut().zip(v).for_each(|(part, v)| P::set_lane(part, k, v));
+        each_part!(K, part => { P::set_lane(&mut pack.0[part], k, v[part].clone()) });
     }
     #[cfg_attr(optimized, inline(always))]
     fn astray<S: Isa>(s: S, pack: &Pack<Self>, finite: bool) -> LaneMask {
         let mut mask = 0;
-        for part in &pack.0 {
-            mask |= P::astray(s, part, finite);
-        }
+        each_part!(K, k => { mask |= P::astray(s, &pack.0[k], finite) });
         mask
     }
     #[cfg_attr(optimized, inline(always))]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
-        let mut result = a.0;
-        for (a, b) in result.iter_mut().zip(b.0) {
-            *a = P::select(s, mask, a.clone(), b);
-        }
-        Pack(result)
+        Pack(made!(K, k => P::select(s, mask, a.0[k].clone(), b.0[k].clone())))
     }
 }
 
 impl<P: Linear, const K: usize> LinearRows<[P; K]> for InParts {
     #[cfg_attr(optimized, inline(always))]
-    fn plus<S: Isa>(s: S, mut a: Pack<[P; K]>, b: Pack<[P; K]>) -> Pack<[P; K]> {
-        for (a, b) in a.0.iter_mut().zip(b.0) {
-            *a = P::InLanes::plus(s, a.clone(), b);
-        }
-        a
+    fn plus<S: Isa>(s: S, a: Pack<[P; K]>, b: Pack<[P; K]>) -> Pack<[P; K]> {
+        Pack(made!(K, k => P::InLanes::plus(s, a.0[k].clone(), b.0[k].clone())))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn minus<S: Isa>(s: S, mut a: Pack<[P; K]>, b: Pack<[P; K]>) -> Pack<[P; K]> {
-        for (a, b) in a.0.iter_mut().zip(b.0) {
-            *a = P::InLanes::minus(s, a.clone(), b);
-        }
-        a
+    fn minus<S: Isa>(s: S, a: Pack<[P; K]>, b: Pack<[P; K]>) -> Pack<[P; K]> {
+        Pack(made!(K, k => P::InLanes::minus(s, a.0[k].clone(), b.0[k].clone())))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn negated<S: Isa>(s: S, mut a: Pack<[P; K]>) -> Pack<[P; K]> {
-        for a in &mut a.0 {
-            *a = P::InLanes::negated(s, a.clone());
-        }
-        a
+    fn negated<S: Isa>(s: S, a: Pack<[P; K]>) -> Pack<[P; K]> {
+        Pack(made!(K, k => P::InLanes::negated(s, a.0[k].clone())))
     }
     #[cfg_attr(optimized, inline(always))]
     fn sum<S: Isa>(s: S, a: Pack<[P; K]>) -> [P; K] {
-        let mut sums = <[P; K] as crate::scalar::Zero>::zero();
-        for (sum, a) in sums.iter_mut().zip(a.0) {
-            *sum = P::InLanes::sum(s, a);
-        }
-        sums
+        made!(K, k => P::InLanes::sum(s, a.0[k].clone()))
     }
 }
 
@@ -105,27 +77,27 @@ impl<T: Real, const N: usize> Laned for Batch<T, N> {
 
     #[cfg_attr(optimized, inline(always))]
     fn cloned(pack: &Pack<Self>) -> Pack<Self> {
-        Pack(std::array::from_fn(|k| T::cloned(&pack.0[k])))
+        Pack(made!(N, k => pack.0[k]))
     }
     #[cfg_attr(optimized, inline(always))]
     fn splat(v: Self) -> Pack<Self> {
-        Pack(parts(v.0))
+        Pack(made!(N, k => T::splat(v.0[k])))
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
+        Pack(made!(N, k => T::broadcast(s, v.0[k])))
     }
     #[cfg_attr(optimized, inline(always))]
     fn lane(pack: &Pack<Self>, k: usize) -> Self {
-        Batch(std::array::from_fn(|i| T::lane(&pack.0[i], k)))
+        Batch(made!(N, part => T::lane(&pack.0[part], k)))
     }
     #[cfg_attr(optimized, inline(always))]
     fn set_lane(pack: &mut Pack<Self>, k: usize, v: Self) {
-        pack.0.iter_mut().zip(v.0).for_each(|(part, v)| T::set_lane(part, k, v));
+        each_part!(N, part => { T::set_lane(&mut pack.0[part], k, v.0[part]) });
     }
     #[cfg_attr(optimized, inline(always))]
     fn select<S: Isa>(s: S, mask: LaneMask, a: Pack<Self>, b: Pack<Self>) -> Pack<Self> {
-        let mut result = a.0;
-        for (a, b) in result.iter_mut().zip(b.0) {
-            *a = T::select(s, mask, *a, b);
-        }
-        Pack(result)
+        Pack(made!(N, k => T::select(s, mask, a.0[k], b.0[k])))
     }
 }
 
@@ -140,6 +112,10 @@ macro_rules! complex {
             #[cfg_attr(optimized, inline(always))]
             fn splat(v: Self) -> Pack<Self> {
                 Pack($t { re: T::splat(v.re), im: T::splat(v.im) })
+            }
+            #[cfg_attr(optimized, inline(always))]
+            fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
+                Pack($t { re: T::broadcast(s, v.re), im: T::broadcast(s, v.im) })
             }
             #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<Self>, k: usize) -> Self {
@@ -203,6 +179,10 @@ macro_rules! tuples {
             #[cfg_attr(optimized, inline(always))]
             fn splat(v: Self) -> Pack<Self> {
                 Pack(($($name::splat(v.$k),)*))
+            }
+            #[cfg_attr(optimized, inline(always))]
+            fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
+                Pack(($($name::broadcast(s, v.$k),)*))
             }
             #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<Self>, k: usize) -> Self {

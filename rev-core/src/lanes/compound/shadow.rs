@@ -1,5 +1,6 @@
 //! The shadows of scalars: each cotangent is a pack of its own.
 
+use super::each::{each_part, made};
 use super::InParts;
 use crate::lanes::number::from_longs;
 use crate::lanes::{div, eq, Each, Isa, LaneMask, LinearRows, Numbers, Pack};
@@ -9,13 +10,8 @@ use crate::scalar::{Batch, Complex, ComplexShadow, Linear, NoShadow, Real};
 macro_rules! in_parts {
     ($($name:ident($a:ident $($b:ident)*) => $value:expr;)*) => {$(
         #[cfg_attr(optimized, inline(always))]
-        fn $name<S: Isa>(s: S, mut a: Pack<Batch<T, N>> $(, $b: Pack<Batch<T, N>>)*) -> Pack<Batch<T, N>> {
-            for k in 0..N {
-                let $a = a.0[k].clone();
-                $(let $b = $b.0[k].clone();)*
-                a.0[k] = $value(s, $a $(, $b)*);
-            }
-            a
+        fn $name<S: Isa>(s: S, $a: Pack<Batch<T, N>> $(, $b: Pack<Batch<T, N>>)*) -> Pack<Batch<T, N>> {
+            Pack(made!(N, k => $value(s, $a.0[k] $(, $b.0[k])*)))
         }
     )*};
 }
@@ -28,61 +24,41 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
     }
     #[cfg_attr(optimized, inline(always))]
     fn sum<S: Isa>(s: S, a: Pack<Batch<T, N>>) -> Batch<T, N> {
-        let mut sums = [T::zero(); N];
-        for (sum, a) in sums.iter_mut().zip(a.0) {
-            *sum = T::InLanes::sum(s, a);
-        }
-        Batch(sums)
+        Batch(made!(N, k => T::InLanes::sum(s, a.0[k])))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn scale<S: Isa>(s: S, mut a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
-        for a in &mut a.0 {
-            *a = T::InLanes::scale(s, *a, c);
-        }
-        a
+    fn scale<S: Isa>(s: S, a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
+        Pack(made!(N, k => T::InLanes::scale(s, a.0[k], c)))
     }
     #[cfg_attr(optimized, inline(always))]
     fn sum_product<S: Isa>(s: S, v: Pack<Batch<T, N>>, c: Pack<T>) -> Batch<T, N> {
-        let mut sums = [T::zero(); N];
-        for (sum, v) in sums.iter_mut().zip(v.0) {
-            *sum = T::InLanes::sum_product(s, v, c);
-        }
-        Batch(sums)
+        Batch(made!(N, k => T::InLanes::sum_product(s, v.0[k], c)))
     }
     #[cfg_attr(optimized, inline(always))]
     fn plus_product<S: Isa>(
         s: S,
-        mut to: Pack<Batch<T, N>>,
+        to: Pack<Batch<T, N>>,
         v: Pack<Batch<T, N>>,
         c: Pack<T>,
     ) -> Pack<Batch<T, N>> {
-        for k in 0..N {
-            to.0[k] = T::InLanes::plus_product(s, to.0[k], v.0[k], c);
-        }
-        to
+        Pack(made!(N, k => T::InLanes::plus_product(s, to.0[k], v.0[k], c)))
     }
     #[cfg_attr(optimized, inline(always))]
     fn minus_product<S: Isa>(
         s: S,
-        mut from: Pack<Batch<T, N>>,
+        from: Pack<Batch<T, N>>,
         v: Pack<Batch<T, N>>,
         c: Pack<T>,
     ) -> Pack<Batch<T, N>> {
-        for k in 0..N {
-            from.0[k] = T::InLanes::minus_product(s, from.0[k], v.0[k], c);
-        }
-        from
+        Pack(made!(N, k => T::InLanes::minus_product(s, from.0[k], v.0[k], c)))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn absorb<S: Isa>(s: S, mut a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
-        for a in &mut a.0 {
-            *a = T::InLanes::absorb(s, *a, c);
-        }
-        a
+    fn absorb<S: Isa>(s: S, a: Pack<Batch<T, N>>, c: Pack<T>) -> Pack<Batch<T, N>> {
+        Pack(made!(N, k => T::InLanes::absorb(s, a.0[k], c)))
     }
     #[cfg_attr(optimized, inline(always))]
     fn scale_constant<S: Isa>(s: S, a: Pack<Batch<T, N>>, c: f64) -> Pack<Batch<T, N>> {
-        Self::scale(s, a, T::splat(T::from_f64(c)))
+        Self::scale(s, a, T::broadcast(s, T::from_f64(c)))
     }
     #[cfg_attr(optimized, inline(always))]
     fn scale_exact<S: Isa>(s: S, _: LaneMask, a: Pack<Batch<T, N>>, c: Pack<T>) -> Option<Pack<Batch<T, N>>> {
@@ -92,16 +68,13 @@ impl<T: Real, const N: usize> LinearRows<Batch<T, N>> for InParts {
     fn unscale_exact<S: Isa>(
         s: S,
         mask: LaneMask,
-        mut a: Pack<Batch<T, N>>,
+        a: Pack<Batch<T, N>>,
         c: Pack<T>,
     ) -> Option<Pack<Batch<T, N>>> {
-        if eq(s, c, T::splat(T::zero())).0 & mask != 0 {
+        if eq(s, c, T::broadcast(s, T::zero())).0 & mask != 0 {
             return None;
         }
-        for a in &mut a.0 {
-            *a = div(s, *a, c);
-        }
-        Some(a)
+        Some(Pack(made!(N, k => div(s, a.0[k], c))))
     }
     #[cfg_attr(optimized, inline(always))]
     fn scale_int<S: Isa>(
@@ -203,12 +176,12 @@ where
         a.0.im
     }
     #[cfg_attr(optimized, inline(always))]
-    fn shadow_from_re<S: Isa>(_: S, re: Pack<P>) -> Pack<ComplexShadow<P>> {
-        parts(re, P::splat(P::zero()))
+    fn shadow_from_re<S: Isa>(s: S, re: Pack<P>) -> Pack<ComplexShadow<P>> {
+        parts(re, P::broadcast(s, P::zero()))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn shadow_from_im<S: Isa>(_: S, im: Pack<P>) -> Pack<ComplexShadow<P>> {
-        parts(P::splat(P::zero()), im)
+    fn shadow_from_im<S: Isa>(s: S, im: Pack<P>) -> Pack<ComplexShadow<P>> {
+        parts(P::broadcast(s, P::zero()), im)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A vector's registers one after the other.
 
-use crate::lanes::Vector;
+use crate::lanes::{Isa, Registers, Vector};
 
 /// The block for each register of the lanes that run. Written out for up to eight, because a loop would keep the
 /// vectors in memory; only scalars have more.
@@ -20,6 +20,12 @@ macro_rules! chunks {
     }};
 }
 pub(super) use chunks;
+
+/// Whether a function of so many packs is one for [`Isa::near`]: the compiler inlines it even where it takes the caller for code that hardly
+/// ever runs.
+pub(super) const fn is_small<S: Isa, R: Registers>(args: &[&str]) -> bool {
+    S::LANES / R::LANES * args.len() <= 0
+}
 
 /// Integers of one width that are looked at as integers of the same width.
 pub(super) trait SameWidth<B> {}

@@ -1,8 +1,8 @@
 //! `f64` and `f32` in registers. The functions are those of [`crate::math`], which the scalars use too.
 
-use super::chunks;
+use super::{chunks, is_small};
 use crate::lanes::{
-    splat, Each, Elementary, Isa, LaneMask, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows,
+    broadcast, Each, Elementary, Isa, LaneMask, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows,
     Special, Vector,
 };
 use crate::math::machine::Machine;
@@ -16,17 +16,24 @@ macro_rules! in_registers {
     ($t:ident $machine:ident $registers:ident $m:ident; $($name:ident($first:ident $($arg:ident)*) => $value:expr;)*) => {$(
         #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $first: Pack<$t>, $($arg: Pack<$t>),*) -> Pack<$t> {
-            let $m = &mut s.$machine();
-            let mut result = $first;
-            chunks!(S $registers, chunk => {
-                let $first = $m.at(&$first.0, chunk);
-                $(let $arg = $m.at(&$arg.0, chunk);)*
-                let value = $value;
-                *$m.at_mut(&mut result.0, chunk) = value;
-            });
-            result
+            if const { is_small::<S, S::$registers>(&[stringify!($first) $(, stringify!($arg))*]) } {
+                s.near(|| in_registers!(@body s $machine $registers $m ($first $($arg)*) $value))
+            } else {
+                in_registers!(@body s $machine $registers $m ($first $($arg)*) $value)
+            }
         }
     )*};
+    (@body $s:ident $machine:ident $registers:ident $m:ident ($first:ident $($arg:ident)*) $value:expr) => {{
+        let $m = &mut $s.$machine();
+        let mut result = $first;
+        chunks!(S $registers, chunk => {
+            let $first = $m.at(&$first.0, chunk);
+            $(let $arg = $m.at(&$arg.0, chunk);)*
+            let value = $value;
+            *$m.at_mut(&mut result.0, chunk) = value;
+        });
+        result
+    }};
 }
 
 /// The functions that are compiled for themselves.
@@ -74,6 +81,10 @@ macro_rules! floats {
                 Pack(Vector::splat(v))
             }
             #[cfg_attr(optimized, inline(always))]
+            fn broadcast<S: Isa>(s: S, v: $t) -> Pack<$t> {
+                Pack(s.$machine().broadcast(v))
+            }
+            #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<$t>, k: usize) -> $t {
                 pack.0 .0[k]
             }
@@ -91,7 +102,7 @@ macro_rules! floats {
             #[cfg_attr(optimized, inline(always))]
             fn may_be_astray<S: Isa>(s: S, packs: &[Pack<$t>]) -> LaneMask {
                 // nothing but NaN and infinities times zero is other than zero
-                let zero = Pack(Vector::splat(0.0));
+                let zero = broadcast(s, 0.0);
                 let mut sum = zero;
                 for v in packs {
                     sum = Floats::mul_add(s, *v, zero, sum);
@@ -184,8 +195,8 @@ macro_rules! floats {
                 z
             }
             #[cfg_attr(optimized, inline(always))]
-            fn arg_gradient<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
-                splat(0.0)
+            fn arg_gradient<S: Isa>(s: S, _: Pack<$t>) -> Pack<$t> {
+                broadcast(s, 0.0)
             }
             float_rows!($t);
         }
@@ -218,18 +229,18 @@ macro_rules! floats {
             }
             #[cfg_attr(optimized, inline(always))]
             fn scale_constant<S: Isa>(s: S, a: Pack<$t>, c: f64) -> Pack<$t> {
-                Self::scale(s, a, splat(c as $t))
+                Self::scale(s, a, broadcast(s, c as $t))
             }
             #[cfg_attr(optimized, inline(always))]
             fn scale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
-                if crate::lanes::eq(s, c, splat(0.0)).0 & mask != 0 {
+                if crate::lanes::eq(s, c, broadcast(s, 0.0)).0 & mask != 0 {
                     return None;
                 }
                 Some(crate::lanes::mul(s, a, c))
             }
             #[cfg_attr(optimized, inline(always))]
             fn unscale_exact<S: Isa>(s: S, mask: LaneMask, a: Pack<$t>, c: Pack<$t>) -> Option<Pack<$t>> {
-                if crate::lanes::eq(s, c, splat(0.0)).0 & mask != 0 {
+                if crate::lanes::eq(s, c, broadcast(s, 0.0)).0 & mask != 0 {
                     return None;
                 }
                 Some(crate::lanes::div(s, a, c))
@@ -251,16 +262,16 @@ macro_rules! floats {
                 a
             }
             #[cfg_attr(optimized, inline(always))]
-            fn shadow_im<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
-                splat(0.0)
+            fn shadow_im<S: Isa>(s: S, _: Pack<$t>) -> Pack<$t> {
+                broadcast(s, 0.0)
             }
             #[cfg_attr(optimized, inline(always))]
             fn shadow_from_re<S: Isa>(_: S, re: Pack<$t>) -> Pack<$t> {
                 re
             }
             #[cfg_attr(optimized, inline(always))]
-            fn shadow_from_im<S: Isa>(_: S, _: Pack<$t>) -> Pack<$t> {
-                splat(0.0)
+            fn shadow_from_im<S: Isa>(s: S, _: Pack<$t>) -> Pack<$t> {
+                broadcast(s, 0.0)
             }
             #[cfg_attr(optimized, inline(always))]
             fn cotangents<S: Isa>(s: S, a: &Pack<$t>, _: usize) -> Option<Numbers> {
@@ -292,7 +303,7 @@ macro_rules! float_rows {
         #[cfg_attr(optimized, inline(always))]
         fn powi<S: Isa>(s: S, x: Pack<f64>, n: impl Each<i32>) -> Pack<f64> {
             let Some(n) = n.uniform() else {
-                return Pack(s.double().powi(S::LANES, &x.0, &s.int_to_long(&n.pack().0)));
+                return Pack(s.double().powi(S::LANES, &x.0, &s.int_to_long(&n.pack(s).0)));
             };
             match small_power(s, x, n) {
                 Some(power) => power,
@@ -365,7 +376,7 @@ fn narrow<S: Isa>(s: S, x: Pack<f64>) -> Pack<f32> {
 fn small_power<S: Isa, T: crate::scalar::Real>(s: S, x: Pack<T>, n: i32) -> Option<Pack<T>> {
     use crate::lanes::{mul, recip};
     match n {
-        0 => Some(splat(T::one())),
+        0 => Some(broadcast(s, T::one())),
         1 => Some(x),
         2 => Some(mul(s, x, x)),
         3 => Some(mul(s, mul(s, x, x), x)),

@@ -1,8 +1,8 @@
 //! 32- and 64-bit integers in registers.
 
-use super::{chunks, view};
+use super::{chunks, is_small, view};
 use crate::lanes::{
-    splat, Each, Isa, LaneMask, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows, Vector,
+    broadcast, Each, Isa, LaneMask, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows, Vector,
 };
 use crate::math::machine::Machine;
 
@@ -15,17 +15,24 @@ macro_rules! in_registers {
     ($t:ident $lane:ident $machine:ident $registers:ident $m:ident; $($name:ident($first:ident $($arg:ident)*) => $value:expr;)*) => {$(
         #[cfg_attr(optimized, inline(always))]
         fn $name<S: Isa>(s: S, $first: Pack<$t>, $($arg: Pack<$t>),*) -> Pack<$t> {
-            let $m = &mut s.$machine();
-            let mut result = *view::<$t, $lane>(&$first.0);
-            chunks!(S $registers, chunk => {
-                let $first = $m.int_at(view(&$first.0), chunk);
-                $(let $arg = $m.int_at(view(&$arg.0), chunk);)*
-                let value = $value;
-                *$m.int_at_mut(&mut result, chunk) = value;
-            });
-            Pack(*view(&result))
+            if const { is_small::<S, S::$registers>(&[stringify!($first) $(, stringify!($arg))*]) } {
+                s.near(|| in_registers!(@body $t $lane s $machine $registers $m ($first $($arg)*) $value))
+            } else {
+                in_registers!(@body $t $lane s $machine $registers $m ($first $($arg)*) $value)
+            }
         }
     )*};
+    (@body $t:ident $lane:ident $s:ident $machine:ident $registers:ident $m:ident ($first:ident $($arg:ident)*) $value:expr) => {{
+        let $m = &mut $s.$machine();
+        let mut result = *view::<$t, $lane>(&$first.0);
+        chunks!(S $registers, chunk => {
+            let $first = $m.int_at(view(&$first.0), chunk);
+            $(let $arg = $m.int_at(view(&$arg.0), chunk);)*
+            let value = $value;
+            *$m.int_at_mut(&mut result, chunk) = value;
+        });
+        Pack(*view(&result))
+    }};
 }
 
 /// Comparisons of packs.
@@ -94,6 +101,10 @@ macro_rules! integers {
             #[cfg_attr(optimized, inline(always))]
             fn splat(v: $t) -> Pack<$t> {
                 Pack(Vector::splat(v))
+            }
+            #[cfg_attr(optimized, inline(always))]
+            fn broadcast<S: Isa>(s: S, v: $t) -> Pack<$t> {
+                Pack(*view(&s.$machine().broadcast_int(v as $lane)))
             }
             #[cfg_attr(optimized, inline(always))]
             fn lane(pack: &Pack<$t>, k: usize) -> $t {
@@ -179,33 +190,37 @@ macro_rules! integers {
             }
             #[cfg_attr(optimized, inline(always))]
             fn shl<S: Isa>(s: S, a: Pack<$t>, n: impl Each<i32>) -> Pack<$t> {
-                let m = &mut s.$machine();
-                let counts = integers!(@counts $width s n);
-                let mut result = *view::<$t, $lane>(&a.0);
-                chunks!(S $registers, chunk => {
-                    let (a, n) = (m.int_at(view(&a.0), chunk), m.int_at(&counts, chunk));
-                    let (inside, n) = in_range(m, n);
-                    let shifted = m.shl_by(a, &n);
-                    let zero = m.int(0);
-                    let value = m.select_int(&inside, &shifted, &zero);
-                    *m.int_at_mut(&mut result, chunk) = value;
-                });
-                Pack(*view(&result))
+                s.near(|| {
+                    let m = &mut s.$machine();
+                    let counts = integers!(@counts $width s n);
+                    let mut result = *view::<$t, $lane>(&a.0);
+                    chunks!(S $registers, chunk => {
+                        let (a, n) = (m.int_at(view(&a.0), chunk), m.int_at(&counts, chunk));
+                        let (inside, n) = in_range(m, n);
+                        let shifted = m.shl_by(a, &n);
+                        let zero = m.int(0);
+                        let value = m.select_int(&inside, &shifted, &zero);
+                        *m.int_at_mut(&mut result, chunk) = value;
+                    });
+                    Pack(*view(&result))
+                })
             }
             #[cfg_attr(optimized, inline(always))]
             fn shr<S: Isa>(s: S, a: Pack<$t>, n: impl Each<i32>) -> Pack<$t> {
-                let m = &mut s.$machine();
-                let counts = integers!(@counts $width s n);
-                let mut result = *view::<$t, $lane>(&a.0);
-                chunks!(S $registers, chunk => {
-                    let (a, n) = (m.int_at(view(&a.0), chunk), m.int_at(&counts, chunk));
-                    let (inside, n) = in_range(m, n);
-                    let shifted = if $signed { shift_signed(m, a, &n) } else { m.shr_by(a, &n) };
-                    let out = if $signed { m.sar(a, $lane::BITS - 1) } else { m.int(0) };
-                    let value = m.select_int(&inside, &shifted, &out);
-                    *m.int_at_mut(&mut result, chunk) = value;
-                });
-                Pack(*view(&result))
+                s.near(|| {
+                    let m = &mut s.$machine();
+                    let counts = integers!(@counts $width s n);
+                    let mut result = *view::<$t, $lane>(&a.0);
+                    chunks!(S $registers, chunk => {
+                        let (a, n) = (m.int_at(view(&a.0), chunk), m.int_at(&counts, chunk));
+                        let (inside, n) = in_range(m, n);
+                        let shifted = if $signed { shift_signed(m, a, &n) } else { m.shr_by(a, &n) };
+                        let out = if $signed { m.sar(a, $lane::BITS - 1) } else { m.int(0) };
+                        let value = m.select_int(&inside, &shifted, &out);
+                        *m.int_at_mut(&mut result, chunk) = value;
+                    });
+                    Pack(*view(&result))
+                })
             }
             integers!(@numbers $t $signed $width);
         }
@@ -229,8 +244,8 @@ macro_rules! integers {
         }
     )*};
     // shift counts as integers of the lane's width
-    (@counts 32 $s:ident $n:ident) => { $n.pack().0 };
-    (@counts 64 $s:ident $n:ident) => { $s.int_to_long(&$n.pack().0) };
+    (@counts 32 $s:ident $n:ident) => { $n.pack($s).0 };
+    (@counts 64 $s:ident $n:ident) => { $s.int_to_long(&$n.pack($s).0) };
     (@numbers $t:ident true 64) => {
         #[cfg_attr(optimized, inline(always))]
         fn numbers<S: Isa>(_: S, a: &Pack<$t>) -> Option<Numbers> {
@@ -290,6 +305,6 @@ integers! {
 #[cfg_attr(optimized, inline(always))]
 fn clamp<S: Isa>(s: S, v: Vector<f64>, low: f64, high: f64) -> Vector<f64> {
     // the bound where it isn't exceeded beyond doubt, so that NaN is kept
-    let v = crate::lanes::min(s, splat(high), crate::lanes::max(s, splat(low), Pack(v)));
+    let v = crate::lanes::min(s, broadcast(s, high), crate::lanes::max(s, broadcast(s, low), Pack(v)));
     v.0
 }

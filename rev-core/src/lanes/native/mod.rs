@@ -4,4 +4,4 @@ mod chunks;
 mod float;
 mod integer;
 
-use chunks::{chunks, view};
+use chunks::{chunks, is_small, view};

@@ -45,6 +45,16 @@ macro_rules! isa {
                 $single($isa(()))
             }
             #[cfg_attr(optimized, inline(always))]
+            fn near<R>(self, body: impl FnOnce() -> R) -> R {
+                #[inline]
+                $(#[target_feature(enable = $feature)])*
+                fn inside<R>(body: impl FnOnce() -> R) -> R {
+                    body()
+                }
+                // SAFETY: there is a token only where the processor has the instructions.
+                unsafe { inside(body) }
+            }
+            #[cfg_attr(optimized, inline(always))]
             fn apart<R>(self, body: impl FnOnce() -> R) -> R {
                 #[inline(never)]
                 $(#[target_feature(enable = $feature)])*

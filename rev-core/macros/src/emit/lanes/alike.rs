@@ -62,7 +62,7 @@ impl Body<'_> {
             ));
             if *changed {
                 after.extend(quote!(
-                    __l::assign(__s, #active, #left, __l::splat(::core::clone::Clone::clone(&#name)));
+                    __l::assign(__s, #active, #left, __l::broadcast(__s, ::core::clone::Clone::clone(&#name)));
                 ));
             }
         }

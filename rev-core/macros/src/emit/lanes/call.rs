@@ -168,7 +168,7 @@ impl Body<'_> {
     /// A value that is only read: a pack, or one that is `uniform`.
     fn held_argument(&mut self, value: TokenStream, uniform: bool) -> Passed {
         let name = self.fresh("arg");
-        let value = if uniform { quote!(__l::Uniform::new(#value)) } else { value };
+        let value = if uniform { quote!(__l::Uniform::new(__s, #value)) } else { value };
         Passed {
             before: quote!(let #name = #value;),
             arg: quote!(&#name),
@@ -213,7 +213,7 @@ impl Body<'_> {
         let one = matches!(self.spot(place, Reach::Write), Spot::One);
         if outside && (one || self.is_shared(place) || self.around.atomic.contains(&place.var)) {
             // what the call adds to zero is added to the place, where several lanes may have one
-            let before = quote!(let mut #name = __l::zero(););
+            let before = quote!(let mut #name = __l::zero(__s););
             let after = self.lane_sum(place, &name);
             return Passed { before, arg, after, pack, fixed, own: false };
         }

@@ -66,7 +66,7 @@ impl Body<'_> {
         let p = self.p;
         match &init.kind {
             ExprKind::Fill(e, _) => self.pack(e),
-            _ if self.repr(var) == Repr::Handle => quote!(__l::splat(#p::Zero::zero())),
+            _ if self.repr(var) == Repr::Handle => quote!(__l::broadcast(__s, #p::Zero::zero())),
             _ => self.pack(init),
         }
     }
@@ -146,7 +146,7 @@ impl Body<'_> {
             let failure = self.fail(|at| quote!(#p::fail::aliased(#at, #first, #second)));
             return quote!(if #same { #failure });
         }
-        let mut same = quote!(__l::splat(true));
+        let mut same = quote!(__l::broadcast(__s, true));
         for (s, t) in a.path.iter().zip(&b.path) {
             match (s, t) {
                 (Step::Index(i), Step::Index(j)) => {
@@ -168,7 +168,7 @@ impl Body<'_> {
         let failure = self.failing_at(quote!(__lane), |at| quote!(#p::fail::aliased(#at, #first, #second)));
         quote!({
             let __same = #same;
-            if let __Some(__lane) = __l::unlike(__s, #mask, &__same, &__l::splat(false)) {
+            if let __Some(__lane) = __l::unlike(__s, #mask, &__same, &__l::broadcast(__s, false)) {
                 #failure
             }
         })

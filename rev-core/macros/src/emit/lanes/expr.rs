@@ -28,8 +28,8 @@ impl Body<'_> {
     /// The value of an expression as a pack.
     pub fn pack(&mut self, e: &Expr) -> TokenStream {
         match self.lane_expr(e) {
-            (value, Kind::Uniform) => quote!(__l::splat(#value)),
-            (value, Kind::Linear) => quote!(__l::spread(#value)),
+            (value, Kind::Uniform) => quote!(__l::broadcast(__s, #value)),
+            (value, Kind::Linear) => quote!(__l::spread(__s, #value)),
             (value, Kind::Pack) => value,
         }
     }
@@ -115,11 +115,11 @@ impl Body<'_> {
             }
             ExprKind::ZeroShadow(place) => {
                 let value = self.lane_value(place);
-                quote!(__l::zero_shadow::<_, __N>(&#value))
+                quote!(__l::zero_shadow::<_, _, __N>(__s, &#value))
             }
             ExprKind::ZeroLike(place) => {
                 let value = self.lane_value(place);
-                quote!(__l::zero_like(&#value))
+                quote!(__l::zero_like(__s, &#value))
             }
             // the same for all lanes
             ExprKind::Literal(..)
@@ -132,7 +132,7 @@ impl Body<'_> {
             | ExprKind::Contract(..)
             | ExprKind::Fill(..) => {
                 let value = self.expr(e);
-                quote!(__l::splat(#value))
+                quote!(__l::broadcast(__s, #value))
             }
         }
     }
@@ -187,7 +187,7 @@ impl Body<'_> {
         let mask = self.mask();
         let value = self.pack(e);
         if e.can_fail() {
-            quote!(if __l::any(&#mask) { #value } else { __l::zero() })
+            quote!(if __l::any(&#mask) { #value } else { __l::zero(__s) })
         } else {
             value
         }

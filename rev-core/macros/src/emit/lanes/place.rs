@@ -45,7 +45,7 @@ impl Body<'_> {
             Repr::Ref | Repr::Mut => quote!((*#name)),
         };
         match self.kind(place.var) {
-            Kind::Linear => Spot::Held(quote!(__l::spread(#base))),
+            Kind::Linear => Spot::Held(quote!(__l::spread(__s, #base))),
             Kind::Pack => self.along(base, place, 0, reach),
             Kind::Uniform => match self.first_choice(place) {
                 None => Spot::One,
@@ -146,7 +146,7 @@ impl Body<'_> {
         match self.spot(place, Reach::Read) {
             Spot::One => {
                 let value = self.value(place);
-                quote!(__l::splat(#value))
+                quote!(__l::broadcast(__s, #value))
             }
             Spot::Held(held) if self.function.type_at(place).is_some_and(|ty| ty.is_scalar()) => held,
             Spot::Held(held) => quote!(__copy(&#held)),
@@ -192,7 +192,7 @@ impl Body<'_> {
                 let changed = change(self, quote!(#part));
                 let mask = self.mask();
                 let added = self.add_sum(place, false, &quote!(__l::sum(__s, #mask, &#part)));
-                quote!({ let mut #part = __l::zero(); #changed #added })
+                quote!({ let mut #part = __l::zero(__s); #changed #added })
             }
             Spot::Chosen(chosen) => {
                 let whole = self.fresh("whole");
@@ -204,7 +204,7 @@ impl Body<'_> {
                 let first = if read.is_empty() {
                     // of a type that is known where a part is reached
                     let array = &chosen.array;
-                    quote!(#array.lanes_zero())
+                    quote!(#array.lanes_zero(__s))
                 } else {
                     self.accessed(&chosen, read, &TokenStream::new(), place)
                 };

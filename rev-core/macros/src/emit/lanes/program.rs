@@ -64,7 +64,7 @@ fn around(scope: &Scope, signature: &Signature, plan: &Program, forms: &[Laned])
     let frame = Body::new(scope, function);
     let counts = counts(function);
     let names: Vec<_> = counts.iter().map(|&var| frame.name(var)).collect();
-    let packed = quote!(#(let #names = &__l::Each::pack(#names);)*);
+    let packed = quote!(#(let #names = &__l::Each::pack(#names, __s);)*);
     let one_by_one = || {
         let calls = one_by_one(&frame, signature, function, &passed, direction);
         quote!(#packed #calls)

@@ -273,15 +273,15 @@ impl Body<'_> {
             ExprKind::ZeroShadow(q) if self.is_array(q) => {
                 let like = self.place(q, Reach::Read);
                 match self.kind(q.var) {
-                    Kind::Pack => quote!(__l::zero_shadows::<_, __N>(#like)),
-                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zero_shadows::<_, __N>(#like)),
+                    Kind::Pack => quote!(__l::zero_shadows::<_, _, __N>(__s, #like)),
+                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zero_shadows::<_, _, __N>(__s, #like)),
                 }
             }
             ExprKind::ZeroLike(q) if self.is_array(q) => {
                 let like = self.place(q, Reach::Read);
                 match self.kind(q.var) {
-                    Kind::Pack => quote!(__l::zeros_like(#like)),
-                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zeros_like(#like)),
+                    Kind::Pack => quote!(__l::zeros_like(__s, #like)),
+                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zeros_like(__s, #like)),
                 }
             }
             _ => {
@@ -344,7 +344,7 @@ impl Body<'_> {
         let claim = |this: &mut Self, expected: bool| {
             this.lane_claim(
                 post,
-                &quote!(__l::splat(#expected)),
+                &quote!(__l::broadcast(__s, #expected)),
                 |p, at, _| quote!(#p::fail::around_iteration(#at, #shown, #expected)),
             )
         };
@@ -385,7 +385,7 @@ impl Body<'_> {
         let (inclusive, from_end, reversed) = (range.inclusive, range.from_end, range.reversed);
         let step = match &range.step {
             Some(step) => self.pack(step),
-            None => quote!(__l::splat(1usize)),
+            None => quote!(__l::broadcast(__s, 1usize)),
         };
         let step_type = step_type(range).map(|t| quote!(: __l::Pack<#t>));
         let of = self.counter_type(var, range).map(|t| quote!(::<#t>));
