@@ -1,7 +1,7 @@
 //! Values brought into lanes: loop variables, results of calls for one lane after the other, shadows of
 //! arrays.
 
-use rev_core::lanes::{self, Isa, Laned, Mask, Pack};
+use rev_core::lanes::{self, Isa, Laned, Mask, Pack, Portable, WIDTH};
 use rev_core::scalar::{Integer, Primal};
 
 use super::index::Lin;
@@ -75,27 +75,27 @@ impl<P: Primal> Packed for Pack<P> {
 }
 
 /// Zero shadows for an array of which each lane has its own. `None` when there is no memory for them.
-pub fn zero_shadows<'a, S: Isa, H, const N: usize>(s: S, like: H) -> Option<H::Like<Pack<ShadowOf<H::Element, N>>>>
+pub fn zero_shadows<'a, H, const N: usize>(like: H) -> Option<H::Like<Pack<ShadowOf<H::Element, N>>>>
 where
     H: Shaped<'a, Element: Packed>,
 {
-    like.like(|e| lanes::zero_shadow::<_, _, N>(s, e.pack()))
+    like.like(|e| lanes::zero_shadow::<_, _, N>(Portable::<WIDTH>, e.pack()))
 }
 
 /// Zeros in the shape of an array of which each lane has its own. `None` when there is no memory for them.
-pub fn zeros_like<'a, S: Isa, H>(s: S, like: H) -> Option<H::Like<Pack<<H::Element as Packed>::Value>>>
+pub fn zeros_like<'a, H>(like: H) -> Option<H::Like<Pack<<H::Element as Packed>::Value>>>
 where
     H: Shaped<'a, Element: Packed>,
 {
-    like.like(|e| lanes::zero_like(s, e.pack()))
+    like.like(|e| lanes::zero_like(Portable::<WIDTH>, e.pack()))
 }
 
 /// The same of its own in each lane, for an array that all lanes share.
-pub fn spread_zeros_like<'a, S: Isa, H>(s: S, like: H) -> Option<H::Like<Pack<H::Element>>>
+pub fn spread_zeros_like<'a, H>(like: H) -> Option<H::Like<Pack<H::Element>>>
 where
     H: Shaped<'a, Element: Primal>,
 {
-    like.like(|e| lanes::broadcast(s, e.zero_like()))
+    like.like(|e| lanes::broadcast(Portable::<WIDTH>, e.zero_like()))
 }
 
 /// The shadow of one lane of packs.
@@ -103,12 +103,11 @@ pub type ShadowOf<E, const N: usize> = <<E as Packed>::Value as Primal>::Shadow<
 
 /// Zero shadows of its own in each lane, for an array that all lanes share. `None` when there is no memory
 /// for them.
-pub fn spread_zero_shadows<'a, S: Isa, H, const N: usize>(
-    s: S,
+pub fn spread_zero_shadows<'a, H, const N: usize>(
     like: H,
 ) -> Option<H::Like<Pack<<H::Element as Primal>::Shadow<N>>>>
 where
     H: Shaped<'a, Element: Primal>,
 {
-    like.like(|e| lanes::broadcast(s, e.zero_shadow()))
+    like.like(|e| lanes::broadcast(Portable::<WIDTH>, e.zero_shadow()))
 }

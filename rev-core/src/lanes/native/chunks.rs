@@ -24,7 +24,7 @@ pub(super) use chunks;
 /// Whether a function of so many packs is one for [`Isa::near`]: the compiler inlines it even where it takes the caller for code that hardly
 /// ever runs.
 pub(super) const fn is_small<S: Isa, R: Registers>(args: &[&str]) -> bool {
-    S::LANES / R::LANES * args.len() <= 0
+    S::LANES / R::LANES * args.len() <= 12
 }
 
 /// Integers of one width that are looked at as integers of the same width.

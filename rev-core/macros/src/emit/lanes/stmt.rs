@@ -273,15 +273,15 @@ impl Body<'_> {
             ExprKind::ZeroShadow(q) if self.is_array(q) => {
                 let like = self.place(q, Reach::Read);
                 match self.kind(q.var) {
-                    Kind::Pack => quote!(__l::zero_shadows::<_, _, __N>(__s, #like)),
-                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zero_shadows::<_, _, __N>(__s, #like)),
+                    Kind::Pack => quote!(__l::zero_shadows::<_, __N>(#like)),
+                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zero_shadows::<_, __N>(#like)),
                 }
             }
             ExprKind::ZeroLike(q) if self.is_array(q) => {
                 let like = self.place(q, Reach::Read);
                 match self.kind(q.var) {
-                    Kind::Pack => quote!(__l::zeros_like(__s, #like)),
-                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zeros_like(__s, #like)),
+                    Kind::Pack => quote!(__l::zeros_like(#like)),
+                    Kind::Uniform | Kind::Linear => quote!(__l::spread_zeros_like(#like)),
                 }
             }
             _ => {
