@@ -471,7 +471,7 @@ fn loop_variables_are_linear() {
     assert_eq!(i.at(2), 0);
     assert_eq!(i.plus(6).at(0), 0);
     assert_eq!(i.minus(250).times(2), Lin { first: 0, step: 6 });
-    let all = Lin { first: 5i32, step: -2 }.pack();
+    let all = Lin { first: 5i32, step: -2 }.pack(Portable::<WIDTH>);
     assert_eq!(
         (0..WIDTH).map(|k| lanes::get(&all, k)).collect::<Vec<_>>(),
         (0..WIDTH as i32).map(|k| 5 - 2 * k).collect::<Vec<_>>()

@@ -173,13 +173,7 @@ where
     if m.is_all() && const { moves_whole::<S, E>() } && apart == WORD {
         // SAFETY: as required of the caller; the token says that there is AVX-512.
         return unsafe {
-            transpose::read_whole::<X>(
-                S::LANES,
-                base,
-                &places,
-                size_of::<E>() / WORD,
-                all.as_mut_ptr().cast(),
-            );
+            transpose::read_whole(S::LANES, base, &places, size_of::<E>() / WORD, all.as_mut_ptr().cast());
             all.assume_init()
         };
     }
@@ -218,7 +212,7 @@ pub(super) unsafe fn write_words<S, M, E, X>(
     if m.is_all() && const { moves_whole::<S, E>() } && apart == WORD {
         let from = std::ptr::from_ref(v).cast();
         // SAFETY: as required of the caller; the token says that there is AVX-512.
-        return unsafe { transpose::write_whole::<X>(S::LANES, base, &places, size_of::<E>() / WORD, from) };
+        return unsafe { transpose::write_whole(S::LANES, base, &places, size_of::<E>() / WORD, from) };
     }
     by_word!(E::LAYOUT.word(), |W| {
         let from = std::ptr::from_ref(v).cast::<W>();
@@ -290,7 +284,7 @@ where
             let mut words = [0; 4];
             for (k, to) in words.iter_mut().enumerate() {
                 // SAFETY: as required of the caller, and a W is a u64.
-                *to = unsafe { std::mem::transmute_copy(&word::<S, M, W, X>(s, m, base, places, 4 * j + k)) };
+                *to = unsafe { std::mem::transmute_copy(&word::<S, M, W>(s, m, base, places, 4 * j + k)) };
             }
             // SAFETY: `to` has room for all lanes; the token says that there is AVX2.
             unsafe { x86::put_4_of_8(words, to.add(4 * j).cast()) };
@@ -299,19 +293,13 @@ where
     }
     for k in 0..S::LANES {
         // SAFETY: as required of the caller; `to` has room for all lanes.
-        unsafe { to.add(k).write(word::<S, M, W, X>(s, m, base, places, k)) };
+        unsafe { to.add(k).write(word::<S, M, W>(s, m, base, places, k)) };
     }
 }
 
 /// The word of one lane, 0 where the lane isn't active.
 #[cfg_attr(optimized, inline(always))]
-unsafe fn word<S, M, W, X>(s: S, m: M, base: *const u8, places: &Places, k: usize) -> W
-where
-    S: Isa,
-    M: Mask,
-    W: Word,
-    X: Pattern,
-{
+unsafe fn word<S: Isa, M: Mask, W: Word>(s: S, m: M, base: *const u8, places: &Places, k: usize) -> W {
     match active(s, m, k) {
         // SAFETY: as required of the caller.
         true => unsafe { base.wrapping_offset(places.at(k)).cast::<W>().read_unaligned() },

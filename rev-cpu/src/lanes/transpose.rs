@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 
 use rev_core::lanes::WIDTH;
 
-use super::index::{Pattern, Places};
+use super::index::Places;
 
 /// Rows and columns of a square.
 const SIDE: usize = 8;
@@ -62,13 +62,7 @@ fn left(words: usize, from: usize) -> (usize, u8) {
 
 /// The words of so many lanes' elements, as all lanes' first words, all lanes' second ones, and so on.
 #[cfg_attr(optimized, inline(always))]
-pub(super) unsafe fn read_whole<X: Pattern>(
-    lanes: usize,
-    base: *const u8,
-    places: &Places,
-    words: usize,
-    to: *mut i64,
-) {
+pub(super) unsafe fn read_whole(lanes: usize, base: *const u8, places: &Places, words: usize, to: *mut i64) {
     for half in (0..lanes).step_by(SIDE) {
         for word in (0..words).step_by(SIDE) {
             let (count, mask) = left(words, word);
@@ -90,7 +84,7 @@ pub(super) unsafe fn read_whole<X: Pattern>(
 
 /// The reverse, in the order of the lanes.
 #[cfg_attr(optimized, inline(always))]
-pub(super) unsafe fn write_whole<X: Pattern>(
+pub(super) unsafe fn write_whole(
     lanes: usize,
     base: *mut u8,
     places: &Places,

@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 macro_rules! each_part {
     ($count:ident, $k:ident => $body:block) => {
         if const { $count > 8 } {
+            #[allow(clippy::needless_range_loop)]
             for $k in 0..$count $body
         } else {
             each_part!(@each $count, $k => $body; 0 1 2 3 4 5 6 7)
