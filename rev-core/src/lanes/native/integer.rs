@@ -1,6 +1,6 @@
 //! 32- and 64-bit integers in registers.
 
-use super::{chunks, is_small, view};
+use super::{chunks, divide, is_small, view};
 use crate::lanes::{
     broadcast, Each, Isa, LaneMask, Laned, Layout, LinearRows, Numbers, Pack, Registers, Rows, Vector,
 };
@@ -183,6 +183,14 @@ macro_rules! integers {
                     let smaller = less(m, $signed, a, b);
                     m.not(&smaller)
                 };
+            }
+            #[cfg_attr(optimized, inline(always))]
+            fn quot<S: Isa>(s: S, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
+                divide::quot(s, a, b)
+            }
+            #[cfg_attr(optimized, inline(always))]
+            fn rem<S: Isa>(s: S, a: Pack<$t>, b: Pack<$t>) -> Pack<$t> {
+                divide::rem(s, a, b)
             }
             #[cfg_attr(optimized, inline(always))]
             fn conj<S: Isa>(_: S, a: Pack<$t>) -> Pack<$t> {

@@ -1,6 +1,7 @@
 //! The scalars that the processor has vector instructions for.
 
 mod chunks;
+mod divide;
 mod float;
 mod integer;
 

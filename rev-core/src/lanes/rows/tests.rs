@@ -329,6 +329,37 @@ on_each_isa! {
         assert_eq!(lanes::quotient(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Ok(3));
         assert_eq!(lanes::remainder(s, all_but_3, pack(&a), pack(&b)).map(|q| get(&q, 4)), Ok(1));
     }
+    fn quotients(s) {
+        // around multiples of the divisor, below and above the limit up to which integers are floats
+        macro_rules! each {
+            ($($t:ident)*) => {$({
+                let mut r = Random::new();
+                for limit in [5, 24, 31, 52, 53, 54, 63, 64] {
+                    for _ in 0..100 {
+                        let mut below = |bits: u32| (r.next() >> (64 - bits).max(64 - $t::BITS)) as $t;
+                        let (mut a, mut b): ([$t; WIDTH], [$t; WIDTH]) = ([0; WIDTH], [0; WIDTH]);
+                        for k in 0..WIDTH {
+                            b[k] = below(1 + (k as u32 * limit) / WIDTH as u32);
+                            let multiple = (below(limit) / b[k].max(1)).wrapping_mul(b[k]);
+                            a[k] = multiple.wrapping_add(below(2)).wrapping_sub(below(2));
+                            if $t::MIN != 0 && below(1) == 1 {
+                                a[k] = a[k].wrapping_neg();
+                            }
+                            if $t::MIN != 0 && below(1) == 1 {
+                                b[k] = b[k].wrapping_neg();
+                            }
+                        }
+                        let (q, m) = (lanes::quot(s, pack(&a), pack(&b)), lanes::rem(s, pack(&a), pack(&b)));
+                        for k in 0..S::LANES {
+                            let expected = (rt::quot(a[k], b[k]), rt::rem(a[k], b[k]));
+                            assert_eq!((get(&q, k), get(&m, k)), expected, "{} by {} on {}", a[k], b[k], S::NAME);
+                        }
+                    }
+                }
+            })*};
+        }
+        each!(i32 u32 i64 u64 usize isize);
+    }
     fn conversions(s) {
         macro_rules! each {
             ($($a:ident)*) => { $(each!(@ $a [f64 f32 i8 i32 u32 i64 usize bool]);)* };
