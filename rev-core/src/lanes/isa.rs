@@ -25,8 +25,12 @@ pub trait Isa: Copy + Debug + Send + Sync + 'static {
     fn double(self) -> Self::Double;
     /// The machine of `f32` and 32-bit integers.
     fn single(self) -> Self::Single;
-    /// Runs a small closure in a function that is compiled for the instruction set, and is then inlined.
-    fn near<R>(self, body: impl FnOnce() -> R) -> R;
+    /// Runs a small closure in a function that is compiled for the instruction set, and is then inlined. Where every processor has the
+    /// instructions, there is nothing to be compiled for.
+    #[cfg_attr(optimized, inline(always))]
+    fn near<R>(self, body: impl FnOnce() -> R) -> R {
+        body()
+    }
     /// Runs a closure in a function of its own. What is inlined into it is compiled for the instruction set.
     fn apart<R>(self, body: impl FnOnce() -> R) -> R;
 
@@ -105,10 +109,6 @@ impl<const LANES: usize> Isa for Portable<LANES> {
     #[cfg_attr(optimized, inline(always))]
     fn single(self) -> Native<f32> {
         Native::new()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn near<R>(self, body: impl FnOnce() -> R) -> R {
-        body()
     }
     #[inline(never)]
     fn apart<R>(self, body: impl FnOnce() -> R) -> R {
