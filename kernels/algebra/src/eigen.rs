@@ -59,11 +59,14 @@ pub fn diagonalize<T: Real>(mut a: ArrayViewMut2<T>, angles: &mut [T], tolerance
         for p in 0..n {
             for q in p + 1..n {
                 angles[at] += angle(a[[p, p]], a[[q, q]], a[[p, q]], tolerance);
-                for k in 0..n {
-                    rot(a[[p, k]], a[[q, k]], angles[at]);
-                }
-                for k in 0..n {
-                    rot(a[[k, p]], a[[k, q]], angles[at]);
+                {
+                    let theta = angles[at];
+                    for k in 0..n {
+                        rot(a[[p, k]], a[[q, k]], theta);
+                    }
+                    for k in 0..n {
+                        rot(a[[k, p]], a[[k, q]], theta);
+                    }
                 }
                 inc(at);
             }

@@ -3,7 +3,7 @@
 
 use super::linear::LinearRows;
 use super::mask::masked;
-use super::{add, cos, eq, not, recip, select, sin, sub, Each, Isa, LaneMask, Laned, Mask, Pack};
+use super::{add, eq, not, recip, select, sin_cos, sub, Each, Isa, LaneMask, Laned, Mask, Pack};
 use crate::scalar::rt::instr::InstrError;
 use crate::scalar::{Field, Linear, Real, Ring};
 
@@ -63,8 +63,7 @@ pub fn rot<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pack
 where
     P::Over: Real,
 {
-    let sine = sin(s, theta);
-    rotate(s, m, a, b, (cos(s, theta), sine));
+    rotate(s, m, a, b, sin_cos(s, theta));
 }
 
 /// The rotation by `-θ`, which undoes [`rot`].
@@ -73,8 +72,8 @@ pub fn irot<S: Isa, M: Mask, P: Linear>(s: S, m: M, a: &mut Pack<P>, b: &mut Pac
 where
     P::Over: Real,
 {
-    let sine = super::neg(s, sin(s, theta));
-    rotate(s, m, a, b, (cos(s, theta), sine));
+    let (sine, cosine) = sin_cos(s, theta);
+    rotate(s, m, a, b, (super::neg(s, sine), cosine));
 }
 
 /// [`rot`] by an angle that is the same in all lanes, of which the sine and the cosine are given.
@@ -88,7 +87,7 @@ pub fn rot_by<S: Isa, M: Mask, P: Linear>(
 ) where
     P::Over: Real,
 {
-    rotate(s, m, a, b, (super::broadcast(s, cosine), super::broadcast(s, sine)));
+    rotate(s, m, a, b, (super::broadcast(s, sine), super::broadcast(s, cosine)));
 }
 
 /// `(a, b) → (a c - b s, a s + b c)`
@@ -98,7 +97,7 @@ fn rotate<S: Isa, M: Mask, P: Linear>(
     m: M,
     a: &mut Pack<P>,
     b: &mut Pack<P>,
-    (cosine, sine): (Pack<P::Over>, Pack<P::Over>),
+    (sine, cosine): (Pack<P::Over>, Pack<P::Over>),
 ) where
     P::Over: Real,
 {

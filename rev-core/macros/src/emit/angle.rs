@@ -1,4 +1,5 @@
-//! Rotations by an angle that a loop doesn't change: its sine and cosine are computed before the loop.
+//! Rotations by an angle that a loop doesn't change, or that is the same in all lanes: its sine and cosine are computed before the loop, or
+//! once for all lanes.
 //!
 //! A rotation has the same bits either way.
 
@@ -10,7 +11,12 @@ use rev_compiler::ir::{Block, Expr, ExprKind, Stmt, StmtKind, VarId};
 use rev_compiler::ops::{Func, Instr};
 
 use super::body::Body;
+use super::lanes::Kind;
 use super::names::ident;
+
+fn rotates(instr: Instr) -> bool {
+    matches!(instr, Instr::Rot | Instr::Irot)
+}
 
 impl Body<'_> {
     /// Emits a loop, with the angles that it turns by bound before it.
@@ -39,25 +45,36 @@ impl Body<'_> {
         operands: &[Expr],
         emit: impl FnOnce(&mut Self) -> Vec<TokenStream>,
     ) -> (Ident, Vec<TokenStream>) {
-        match (instr, operands.first().and_then(|angle| self.turn(angle))) {
-            (Instr::Rot, Some(turn)) => (ident("rot_by"), vec![quote!(#turn)]),
+        let turn = operands.first().filter(|_| rotates(instr)).and_then(|angle| self.turn(angle));
+        match (instr, turn) {
+            (Instr::Rot, Some(turn)) => (ident("rot_by"), vec![turn]),
             (Instr::Irot, Some(turn)) => (ident("rot_by"), vec![quote!(__f::instr::back(#turn))]),
             _ => (ident(instr.name()), emit(self)),
         }
     }
 
+    /// An angle's sine and cosine, where they have been computed, or where all lanes have the same.
+    fn turn(&mut self, angle: &Expr) -> Option<TokenStream> {
+        if let Some(turn) = self.computed(angle) {
+            return Some(quote!(#turn));
+        }
+        match self.lane.is_some().then(|| self.lane_expr(angle))? {
+            (angle, Kind::Uniform) => Some(quote!(__f::sin_cos(#angle))),
+            _ => None,
+        }
+    }
+
     /// The name of an angle's sine and cosine, where they have been computed.
-    fn turn(&self, angle: &Expr) -> Option<&Ident> {
+    fn computed(&self, angle: &Expr) -> Option<&Ident> {
         self.angles.iter().find(|(e, _)| e.same(angle)).map(|(_, turn)| turn)
     }
 
     fn find_angles(&mut self, block: &Block, bound: &BTreeSet<VarId>) {
         for stmt in block {
             if let StmtKind::Instr { instr, operands, .. } = &stmt.kind {
-                let rotates = matches!(instr, Instr::Rot | Instr::Irot);
                 let fixed = operands.iter().all(|e| self.is_unchanged(e, bound));
-                for angle in operands.iter().filter(|_| rotates && fixed) {
-                    if self.turn(angle).is_none() {
+                for angle in operands.iter().filter(|_| rotates(*instr) && fixed) {
+                    if self.computed(angle).is_none() {
                         let name = ident(&format!("__turn{}", self.angles.len()));
                         self.angles.push((angle.clone(), name));
                     }

@@ -68,7 +68,7 @@ pub fn rot<P: Linear>(a: &mut P, b: &mut P, theta: P::Over)
 where
     P::Over: Real,
 {
-    rot_by(a, b, (theta.sin(), theta.cos()));
+    rot_by(a, b, theta.sin_cos());
 }
 
 /// The rotation by `-θ`, which undoes [`rot`].
@@ -77,7 +77,7 @@ pub fn irot<P: Linear>(a: &mut P, b: &mut P, theta: P::Over)
 where
     P::Over: Real,
 {
-    rot_by(a, b, back((theta.sin(), theta.cos())));
+    rot_by(a, b, back(theta.sin_cos()));
 }
 
 /// The sine and the cosine of the opposite angle.
