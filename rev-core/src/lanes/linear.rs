@@ -9,8 +9,7 @@ pub trait LinearRows<T: Linear> {
     /// `a + b`
     #[cfg_attr(optimized, inline(always))]
     fn plus<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> {
-        let _ = s;
-        collect::<S, _>(|k| {
+        collect(s, |k| {
             let mut sum = T::lane(&a, k);
             sum.accumulate(&T::lane(&b, k));
             sum
@@ -19,8 +18,7 @@ pub trait LinearRows<T: Linear> {
     /// `a - b`
     #[cfg_attr(optimized, inline(always))]
     fn minus<S: Isa>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> {
-        let _ = s;
-        collect::<S, _>(|k| {
+        collect(s, |k| {
             let mut difference = T::lane(&a, k);
             difference.deduct(&T::lane(&b, k));
             difference
@@ -29,8 +27,7 @@ pub trait LinearRows<T: Linear> {
     /// `-a`
     #[cfg_attr(optimized, inline(always))]
     fn negated<S: Isa>(s: S, a: Pack<T>) -> Pack<T> {
-        let _ = s;
-        collect::<S, _>(|k| {
+        collect(s, |k| {
             let mut a = T::lane(&a, k);
             a.negate();
             a
@@ -56,8 +53,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Ring,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::lane(&a, k).scale(Laned::lane(&c, k)))
+        collect(s, |k| T::lane(&a, k).scale(Laned::lane(&c, k)))
     }
     /// The sum of `v·c` over all lanes.
     #[cfg_attr(optimized, inline(always))]
@@ -73,8 +69,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Ring,
     {
-        let _ = s;
-        collect::<S, _>(|k| {
+        collect(s, |k| {
             let mut to = T::lane(&to, k);
             to.accumulate_product(T::lane(&v, k), Laned::lane(&c, k));
             to
@@ -86,8 +81,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Ring,
     {
-        let _ = s;
-        collect::<S, _>(|k| {
+        collect(s, |k| {
             let mut from = T::lane(&from, k);
             from.deduct_product(T::lane(&v, k), Laned::lane(&c, k));
             from
@@ -99,8 +93,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Field,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::lane(&a, k).scale_constant(c))
+        collect(s, |k| T::lane(&a, k).scale_constant(c))
     }
     /// `rt::absorb` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -108,8 +101,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Ring,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::lane(&a, k).absorb(Laned::lane(&c, k)))
+        collect(s, |k| T::lane(&a, k).absorb(Laned::lane(&c, k)))
     }
     /// [`Linear::scale_exact`] in the lanes of the mask; `None` if it is so in one of them.
     #[cfg_attr(optimized, inline(always))]
@@ -153,8 +145,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Ring,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::lane(&a, k).conjugate())
+        collect(s, |k| T::lane(&a, k).conjugate())
     }
     /// `rt::shadow_re` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -162,8 +153,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Field,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::lane(&a, k).real_part())
+        collect(s, |k| T::lane(&a, k).real_part())
     }
     /// `rt::shadow_im` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -171,8 +161,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Field,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::lane(&a, k).imaginary_part())
+        collect(s, |k| T::lane(&a, k).imaginary_part())
     }
     /// `rt::shadow_from_re` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -180,8 +169,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Field,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::from_real_part(Laned::lane(&re, k)))
+        collect(s, |k| T::from_real_part(Laned::lane(&re, k)))
     }
     /// `rt::shadow_from_im` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -189,8 +177,7 @@ pub trait LinearRows<T: Linear> {
     where
         T::Over: Field,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::from_imaginary_part(Laned::lane(&im, k)))
+        collect(s, |k| T::from_imaginary_part(Laned::lane(&im, k)))
     }
     /// The `k`-th cotangents of shadows of scalars, as [`Linear::component`] has them; `None` where each
     /// lane is converted by itself.

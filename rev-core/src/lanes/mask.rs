@@ -10,7 +10,7 @@ impl Laned for bool {
     type Rows = Bits;
 
     #[cfg_attr(optimized, inline(always))]
-    fn splat(v: bool) -> Pack<bool> {
+    fn broadcast<S: Isa>(_: S, v: bool) -> Pack<bool> {
         Pack(if v { LaneMask::MAX } else { 0 })
     }
     #[cfg_attr(optimized, inline(always))]

@@ -34,7 +34,7 @@ impl Numbers {
 pub fn cast<S: Isa, A: Scalar, B: Scalar>(s: S, a: Pack<A>) -> Pack<B> {
     match A::Rows::numbers(s, &a) {
         Some(numbers) => B::Rows::from_numbers(s, numbers),
-        None => collect::<S, _>(|k| rt::cast(A::lane(&a, k))),
+        None => collect(s, |k| rt::cast(A::lane(&a, k))),
     }
 }
 
@@ -45,7 +45,7 @@ pub fn cast_shadow<S: Isa, R: Linear, P: Linear>(s: S, shadow: Pack<P>) -> Pack<
     for k in 0..R::width().min(P::width()) {
         match P::InLanes::cotangents(s, &shadow, k) {
             Some(numbers) => R::InLanes::set_cotangents(s, &mut result, k, numbers),
-            None => return collect::<S, _>(|lane| rt::cast_shadow(P::lane(&shadow, lane))),
+            None => return collect(s, |lane| rt::cast_shadow(P::lane(&shadow, lane))),
         }
     }
     result

@@ -1,7 +1,7 @@
 //! Values of any type, one for each lane.
 
 use super::rows::Rows;
-use super::{Isa, LaneByLane, LaneMask, Layout, Mask, Vector};
+use super::{Isa, LaneByLane, LaneMask, Layout, Mask, Portable, Vector, WIDTH};
 use crate::scalar::{FixedI128, FixedI32, FixedI64, Fraction128, Fraction32, Fraction64, Primal};
 use std::fmt::Debug;
 
@@ -43,14 +43,8 @@ pub trait Laned: Clone {
     fn cloned(pack: &Pack<Self>) -> Pack<Self> {
         Pack(pack.0.clone())
     }
-    /// The same value in every lane.
-    fn splat(v: Self) -> Pack<Self>;
-    /// The same value in every lane that runs.
-    #[cfg_attr(optimized, inline(always))]
-    fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
-        let _ = s;
-        Self::splat(v)
-    }
+    /// The same value in every lane, register by register.
+    fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self>;
     /// The value in lane `k`, which is less than [`WIDTH`](super::WIDTH).
     fn lane(pack: &Pack<Self>, k: usize) -> Self;
     /// Sets the value in lane `k`, which is less than [`WIDTH`](super::WIDTH).
@@ -81,13 +75,13 @@ pub trait Laned: Clone {
     }
 }
 
-/// The same value in every lane.
+/// The same value in every lane, where the instruction set isn't known.
 #[cfg_attr(optimized, inline(always))]
 pub fn splat<P: Laned>(v: P) -> Pack<P> {
-    P::splat(v)
+    P::broadcast(Portable::<WIDTH>, v)
 }
 
-/// The same value in every lane that runs, register by register.
+/// The same value in every lane, register by register.
 #[cfg_attr(optimized, inline(always))]
 pub fn broadcast<S: Isa, P: Laned>(s: S, v: P) -> Pack<P> {
     P::broadcast(s, v)
@@ -126,8 +120,8 @@ pub fn zero_like<S: Isa, P: Primal>(s: S, like: &Pack<P>) -> Pack<P> {
 
 /// A pack made lane by lane; lanes that don't run hold what the first does.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn collect<S: Isa, P: Laned>(value: impl Fn(usize) -> P) -> Pack<P> {
-    let mut pack = P::splat(value(0));
+pub(crate) fn collect<S: Isa, P: Laned>(s: S, value: impl Fn(usize) -> P) -> Pack<P> {
+    let mut pack = P::broadcast(s, value(0));
     for k in 1..S::LANES {
         P::set_lane(&mut pack, k, value(k));
     }
@@ -145,7 +139,7 @@ macro_rules! lane_by_lane {
             $(const LAYOUT: Layout = unsafe { Layout::words($word) };)?
 
             #[cfg_attr(optimized, inline(always))]
-            fn splat(v: Self) -> Pack<Self> {
+            fn broadcast<S: $crate::lanes::Isa>(_: S, v: Self) -> $crate::lanes::Pack<Self> {
                 Pack(Vector::splat(v))
             }
             #[cfg_attr(optimized, inline(always))]

@@ -57,8 +57,7 @@ macro_rules! uniform_methods {
         where
             T: $($bound)*,
         {
-            let _ = s;
-            collect::<S, _>(|k| rt::$name($(T::lane(&$arg, k)),*))
+            collect(s, |k| rt::$name($(T::lane(&$arg, k)),*))
         }
     )*};
 }
@@ -71,8 +70,7 @@ macro_rules! comparing_methods {
         where
             T: $($bound)*,
         {
-            let _ = s;
-            collect::<S, _>(|k| rt::$name(T::lane(&a, k), T::lane(&b, k)))
+            collect(s, |k| rt::$name(T::lane(&a, k), T::lane(&b, k)))
         }
     )*};
 }
@@ -88,8 +86,7 @@ pub trait Rows<T: Laned> {
     where
         T: Integer,
     {
-        let _ = s;
-        collect::<S, _>(|k| rt::shl(T::lane(&a, k), n.at(k)))
+        collect(s, |k| rt::shl(T::lane(&a, k), n.at(k)))
     }
     /// `rt::shr` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -97,8 +94,7 @@ pub trait Rows<T: Laned> {
     where
         T: Integer,
     {
-        let _ = s;
-        collect::<S, _>(|k| rt::shr(T::lane(&a, k), n.at(k)))
+        collect(s, |k| rt::shr(T::lane(&a, k), n.at(k)))
     }
     /// [`rt::sin_cos`] in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -114,8 +110,7 @@ pub trait Rows<T: Laned> {
     where
         T: Field,
     {
-        let _ = s;
-        collect::<S, _>(|k| rt::powi(T::lane(&x, k), n.at(k)))
+        collect(s, |k| rt::powi(T::lane(&x, k), n.at(k)))
     }
     /// `rt::polygamma` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -123,8 +118,7 @@ pub trait Rows<T: Laned> {
     where
         T: Real,
     {
-        let _ = s;
-        collect::<S, _>(|k| rt::polygamma(order.at(k), T::lane(&x, k)))
+        collect(s, |k| rt::polygamma(order.at(k), T::lane(&x, k)))
     }
     /// `rt::complex` in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -150,8 +144,7 @@ pub trait Rows<T: Laned> {
     where
         T: Scalar,
     {
-        let _ = s;
-        collect::<S, _>(|k| T::from_number(n.at(k)))
+        collect(s, |k| T::from_number(n.at(k)))
     }
 }
 
@@ -263,7 +256,7 @@ pub fn powi<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>) -> Pack<T> {
 #[cfg_attr(optimized, inline(always))]
 pub fn powi_derivative<S: Isa, T: Field>(s: S, x: Pack<T>, n: impl Each<i32>, k: impl Each<i32>) -> Pack<T> {
     let (Some(n), Some(order)) = (n.uniform(), k.uniform()) else {
-        return collect::<S, _>(|lane| rt::powi_derivative(T::lane(&x, lane), n.at(lane), k.at(lane)));
+        return collect(s, |lane| rt::powi_derivative(T::lane(&x, lane), n.at(lane), k.at(lane)));
     };
     match rt::falling_factorial(n, order) {
         Some(factor) => mul(s, T::broadcast(s, factor), powi(s, x, n.wrapping_sub(order))),

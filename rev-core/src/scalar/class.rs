@@ -152,32 +152,27 @@ pub trait Field:
     /// [`re`](Field::re) in each lane.
     #[cfg_attr(optimized, inline(always))]
     fn re_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
-        let _ = s;
-        collect::<S, _>(|k| Self::lane(&z, k).re())
+        collect(s, |k| Self::lane(&z, k).re())
     }
     /// [`im`](Field::im) in each lane.
     #[cfg_attr(optimized, inline(always))]
     fn im_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
-        let _ = s;
-        collect::<S, _>(|k| Self::lane(&z, k).im())
+        collect(s, |k| Self::lane(&z, k).im())
     }
     /// [`abs2`](Field::abs2) in each lane.
     #[cfg_attr(optimized, inline(always))]
     fn abs2_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
-        let _ = s;
-        collect::<S, _>(|k| Self::lane(&z, k).abs2())
+        collect(s, |k| Self::lane(&z, k).abs2())
     }
     /// [`norm`](Field::norm) in each lane.
     #[cfg_attr(optimized, inline(always))]
     fn norm_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
-        let _ = s;
-        collect::<S, _>(|k| Self::lane(&z, k).norm())
+        collect(s, |k| Self::lane(&z, k).norm())
     }
     /// [`arg`](Field::arg) in each lane.
     #[cfg_attr(optimized, inline(always))]
     fn arg_in_lanes<S: Isa>(s: S, z: Pack<Self>) -> Pack<Self::Real> {
-        let _ = s;
-        collect::<S, _>(|k| Self::lane(&z, k).arg())
+        collect(s, |k| Self::lane(&z, k).arg())
     }
     /// [`scale_real`](Field::scale_real) in each lane.
     #[cfg_attr(optimized, inline(always))]
@@ -186,8 +181,7 @@ pub trait Field:
         c: Pack<<Self::Real as Primal>::Shadow<N>>,
         t: Pack<Self>,
     ) -> Pack<Self::Shadow<N>> {
-        let _ = s;
-        collect::<S, _>(|k| Self::scale_real(Laned::lane(&c, k), Self::lane(&t, k)))
+        collect(s, |k| Self::scale_real(Laned::lane(&c, k), Self::lane(&t, k)))
     }
 }
 

@@ -136,8 +136,7 @@ pub trait Primal: Clone + Debug + Zero + DynArg + Laned + Send + Sync {
     /// The magnitude in each lane, infinite where it is NaN: no comparison loses that.
     #[cfg_attr(optimized, inline(always))]
     fn magnitudes<S: Isa>(s: S, pack: &Pack<Self>) -> Pack<f64> {
-        let _ = s;
-        lanes::collect::<S, _>(|k| {
+        lanes::collect(s, |k| {
             let magnitude = Self::lane(pack, k).magnitude();
             if magnitude.is_nan() {
                 f64::INFINITY

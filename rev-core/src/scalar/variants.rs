@@ -3,7 +3,7 @@
 
 use super::{Linear, NoShadow, Primal, Zero};
 use crate::error::Error;
-use crate::lanes::{LaneByLane, Laned, Pack};
+use crate::lanes::{Isa, LaneByLane, Laned, Pack};
 use crate::structure::{Structs, Structure};
 use crate::value::{Data, DynArg, PlaneReader, PlaneWriter};
 pub use rev_compiler::ir::PARTS;
@@ -158,8 +158,8 @@ impl<E: Variants, const N: usize> Laned for VariantsShadow<E, N> {
     type Rows = LaneByLane;
 
     #[cfg_attr(optimized, inline(always))]
-    fn splat(v: Self) -> Pack<Self> {
-        Pack(Laned::splat(v.__parts))
+    fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
+        Pack(Laned::broadcast(s, v.__parts))
     }
     #[cfg_attr(optimized, inline(always))]
     fn lane(pack: &Pack<Self>, k: usize) -> Self {
@@ -262,8 +262,8 @@ macro_rules! enum_value {
             type Rows = $crate::lanes::LaneByLane;
 
             #[inline(always)]
-            fn splat(v: Self) -> $crate::lanes::Pack<Self> {
-                $crate::lanes::Pack($crate::lanes::Laned::splat($crate::scalar::Variants::parts(&v)))
+            fn broadcast<__S: $crate::lanes::Isa>(s: __S, v: Self) -> $crate::lanes::Pack<Self> {
+                $crate::lanes::Pack($crate::lanes::Laned::broadcast(s, $crate::scalar::Variants::parts(&v)))
             }
             #[inline(always)]
             fn lane(pack: &$crate::lanes::Pack<Self>, k: usize) -> Self {

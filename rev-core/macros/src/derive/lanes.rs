@@ -81,8 +81,9 @@ impl Names<'_> {
                 type Lanes = #lanes #ty_generics;
                 type Rows = #p::lanes::LaneByLane;
                 #[inline(always)]
-                fn splat(v: Self) -> #p::lanes::Pack<Self> {
-                    #p::lanes::Pack(#lanes { #(#fields: #p::lanes::splat(v.#fields)),* })
+                fn broadcast<__S: #p::lanes::Isa>(s: __S, v: Self) -> #p::lanes::Pack<Self> {
+                    let _ = s;
+                    #p::lanes::Pack(#lanes { #(#fields: #p::lanes::broadcast(s, v.#fields)),* })
                 }
                 #[inline(always)]
                 fn lane(pack: &#p::lanes::Pack<Self>, k: usize) -> Self {

@@ -24,10 +24,6 @@ impl<P: Laned, const K: usize> Laned for [P; K] {
         Pack(made!(K, k => P::cloned(&pack.0[k])))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn splat(v: Self) -> Pack<Self> {
-        Pack(made!(K, k => P::splat(v[k].clone())))
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
         Pack(made!(K, k => P::broadcast(s, v[k].clone())))
     }
@@ -80,10 +76,6 @@ impl<T: Real, const N: usize> Laned for Batch<T, N> {
         Pack(made!(N, k => pack.0[k]))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn splat(v: Self) -> Pack<Self> {
-        Pack(made!(N, k => T::splat(v.0[k])))
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
         Pack(made!(N, k => T::broadcast(s, v.0[k])))
     }
@@ -109,10 +101,6 @@ macro_rules! complex {
             type Rows = $rows;
             const LAYOUT: Layout = T::LAYOUT;
 
-            #[cfg_attr(optimized, inline(always))]
-            fn splat(v: Self) -> Pack<Self> {
-                Pack($t { re: T::splat(v.re), im: T::splat(v.im) })
-            }
             #[cfg_attr(optimized, inline(always))]
             fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
                 Pack($t { re: T::broadcast(s, v.re), im: T::broadcast(s, v.im) })
@@ -145,7 +133,7 @@ impl Laned for () {
     type Rows = LaneByLane;
 
     #[cfg_attr(optimized, inline(always))]
-    fn splat((): ()) -> Pack<()> {
+    fn broadcast<S: Isa>(_: S, (): ()) -> Pack<()> {
         Pack(())
     }
     #[cfg_attr(optimized, inline(always))]
@@ -159,7 +147,7 @@ impl<T> Laned for NoShadow<T> {
     type Rows = LaneByLane;
 
     #[cfg_attr(optimized, inline(always))]
-    fn splat(_: Self) -> Pack<Self> {
+    fn broadcast<S: Isa>(_: S, _: Self) -> Pack<Self> {
         Pack(())
     }
     #[cfg_attr(optimized, inline(always))]
@@ -176,10 +164,6 @@ macro_rules! tuples {
             type Lanes = ($(Pack<$name>,)*);
             type Rows = LaneByLane;
 
-            #[cfg_attr(optimized, inline(always))]
-            fn splat(v: Self) -> Pack<Self> {
-                Pack(($($name::splat(v.$k),)*))
-            }
             #[cfg_attr(optimized, inline(always))]
             fn broadcast<S: Isa>(s: S, v: Self) -> Pack<Self> {
                 Pack(($($name::broadcast(s, v.$k),)*))

@@ -5,14 +5,14 @@
 //! apart. So only where `1/b ≤ 2⁻⁵³ max(m, 1/2)` could `a/b` be rounded to `m + 1`; but `m b ≤ a < 2⁵³`, and `b < 2⁵⁴`.
 
 use crate::lanes::pack::collect;
-use crate::lanes::{abs, broadcast, cast, div, eq, lt, mul, sub, Isa, Level, Pack, WIDTH};
+use crate::lanes::{abs, broadcast, cast, div, eq, lt, mul, sub, Isa, Level, Pack, Portable, WIDTH};
 use crate::scalar::{rt, Integer};
 
 /// `rt::quot` in each lane.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn quot<S: Isa, T: Integer>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> {
     if const { is_portable::<S>() } {
-        return collect::<S, _>(|k| rt::quot(T::lane(&a, k), T::lane(&b, k)));
+        return collect(s, |k| rt::quot(T::lane(&a, k), T::lane(&b, k)));
     }
     let (none, divisor) = divisor(s, b);
     match by_floats(s, a, divisor) {
@@ -25,7 +25,7 @@ pub(super) fn quot<S: Isa, T: Integer>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> 
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn rem<S: Isa, T: Integer>(s: S, a: Pack<T>, b: Pack<T>) -> Pack<T> {
     if const { is_portable::<S>() } {
-        return collect::<S, _>(|k| rt::rem(T::lane(&a, k), T::lane(&b, k)));
+        return collect(s, |k| rt::rem(T::lane(&a, k), T::lane(&b, k)));
     }
     // the remainder by 1 is 0
     let (_, divisor) = divisor(s, b);
@@ -64,5 +64,5 @@ fn by_floats<S: Isa, T: Integer>(s: S, a: Pack<T>, b: Pack<T>) -> Option<Pack<T>
 #[cold]
 #[inline(never)]
 fn one_by_one<T: Integer>(a: &Pack<T>, b: &Pack<T>, f: fn(T, T) -> T) -> Pack<T> {
-    collect::<crate::lanes::Portable<WIDTH>, _>(|k| f(T::lane(a, k), T::lane(b, k)))
+    collect(Portable::<WIDTH>, |k| f(T::lane(a, k), T::lane(b, k)))
 }

@@ -77,10 +77,6 @@ macro_rules! floats {
                 *pack
             }
             #[cfg_attr(optimized, inline(always))]
-            fn splat(v: $t) -> Pack<$t> {
-                Pack(Vector::splat(v))
-            }
-            #[cfg_attr(optimized, inline(always))]
             fn broadcast<S: Isa>(s: S, v: $t) -> Pack<$t> {
                 Pack(s.$machine().broadcast(v))
             }
@@ -221,7 +217,7 @@ macro_rules! floats {
             }
             #[cfg_attr(optimized, inline(always))]
             fn sum<S: Isa>(s: S, a: Pack<$t>) -> $t {
-                s.$machine().sum(S::LANES, &a.0)
+                s.near(|| s.$machine().sum(S::LANES, &a.0))
             }
             #[cfg_attr(optimized, inline(always))]
             fn sum_product<S: Isa>(s: S, v: Pack<$t>, c: Pack<$t>) -> $t {
@@ -307,13 +303,13 @@ macro_rules! float_rows {
             };
             match small_power(s, x, n) {
                 Some(power) => power,
-                None => crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
+                None => Pack(s.double().powi(S::LANES, &x.0, &broadcast(s, i64::from(n)).0)),
             }
         }
         #[cfg_attr(optimized, inline(always))]
         fn polygamma<S: Isa>(s: S, order: impl Each<i32>, x: Pack<f64>) -> Pack<f64> {
             let Some(order) = order.uniform() else {
-                return crate::lanes::pack::collect::<S, _>(|k| {
+                return crate::lanes::pack::collect(s, |k| {
                     crate::scalar::rt::polygamma(order.at(k), x.0 .0[k])
                 });
             };
@@ -341,11 +337,11 @@ macro_rules! float_rows {
         #[cfg_attr(optimized, inline(always))]
         fn powi<S: Isa>(s: S, x: Pack<f32>, n: impl Each<i32>) -> Pack<f32> {
             let Some(n) = n.uniform() else {
-                return crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n.at(k)));
+                return crate::lanes::pack::collect(s, |k| crate::scalar::rt::powi(x.0 .0[k], n.at(k)));
             };
             match small_power(s, x, n) {
                 Some(power) => power,
-                None => crate::lanes::pack::collect::<S, _>(|k| crate::scalar::rt::powi(x.0 .0[k], n)),
+                None => crate::lanes::pack::collect(s, |k| crate::scalar::rt::powi(x.0 .0[k], n)),
             }
         }
         #[cfg_attr(optimized, inline(always))]

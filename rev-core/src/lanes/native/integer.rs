@@ -99,10 +99,6 @@ macro_rules! integers {
                 *pack
             }
             #[cfg_attr(optimized, inline(always))]
-            fn splat(v: $t) -> Pack<$t> {
-                Pack(Vector::splat(v))
-            }
-            #[cfg_attr(optimized, inline(always))]
             fn broadcast<S: Isa>(s: S, v: $t) -> Pack<$t> {
                 Pack(*view(&s.$machine().broadcast_int(v as $lane)))
             }

@@ -97,7 +97,7 @@ pub(in crate::lanes) fn draw<T: Sample>(r: &mut Random) -> [T; WIDTH] {
 }
 
 pub(in crate::lanes) fn pack<T: Laned>(lanes: &[T; WIDTH]) -> Pack<T> {
-    lanes::pack::collect::<Portable, _>(|k| lanes[k].clone())
+    lanes::pack::collect(Portable::<WIDTH>, |k| lanes[k].clone())
 }
 
 /// A test of something generic over the instruction set, with all lanes and with half of them.
@@ -555,9 +555,9 @@ on_each_isa! {
             let found = lanes::sum(s, mask, &pack(&lane));
             assert!(found.same(&tree[0]), "{found:?} instead of {:?} on {}", tree[0], S::NAME);
             let (bits, expected) = ([3u64, 5].repeat(WIDTH / 2), if m == ends { 3 ^ 5 } else { 0 });
-            assert_eq!(lanes::parity(s, mask, &lanes::pack::collect::<Portable, _>(|k| bits[k])), expected);
-            let single = lanes::pack::collect::<Portable, _>(|k| lane[k][0] as f32);
-            let doubled = lanes::pack::collect::<Portable, _>(|k| Batch([lane[k][0]]));
+            assert_eq!(lanes::parity(s, mask, &lanes::pack::collect(Portable::<WIDTH>, |k| bits[k])), expected);
+            let single = lanes::pack::collect(Portable::<WIDTH>, |k| lane[k][0] as f32);
+            let doubled = lanes::pack::collect(Portable::<WIDTH>, |k| Batch([lane[k][0]]));
             assert_eq!(lanes::sum(s, mask, &doubled).0[0], tree[0][0]);
             let same = match S::LANES {
                 WIDTH => lanes::sum(Portable::<WIDTH>, mask, &single),
