@@ -36,7 +36,7 @@ pub fn convolution_1d<T: Real>(
 ) {
     for n in par(0..y.dim(0)) {
         for o in 0..y.dim(1) {
-            for t in 0..y.dim(2) {
+            for t in par(0..y.dim(2)) {
                 y[[n, o, t]] += b[o];
                 for c in 0..x.dim(1) {
                     for k in 0..kernel.dim(2) {
@@ -65,7 +65,7 @@ pub fn convolution_2d<T: Real>(
     for n in par(0..y.dim(0)) {
         for o in 0..y.dim(1) {
             for u in 0..y.dim(2) {
-                for v in 0..y.dim(3) {
+                for v in par(0..y.dim(3)) {
                     y[[n, o, u, v]] += b[o];
                     for c in 0..x.dim(1) {
                         for k in 0..kernel.dim(2) {

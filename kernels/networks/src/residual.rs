@@ -19,7 +19,7 @@ pub fn residual<T: Real>(mut y: ArrayViewMut3<T>, x: ArrayView3<T>, kernel: Arra
     let middle = kernel.dim(2) / 2;
     for n in par(0..y.dim(0)) {
         for o in 0..y.dim(1) {
-            for i in 0..y.dim(2) {
+            for i in par(0..y.dim(2)) {
                 y[[n, o, i]] += b[o];
                 for c in 0..x.dim(1) {
                     for k in 0..kernel.dim(2) {

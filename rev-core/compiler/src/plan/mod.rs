@@ -11,7 +11,7 @@
 //! | `roles` | what each variable from outside is to its iterations |
 //! | `element` | which element all iterations add to; the GPU asks this too |
 //! | `lanes` | what runs in lanes, of loops and of functions that they call |
-//! | `gathers` | which loops lanes would only slow down |
+//! | `gathers`, `inner` | which loops lanes would only slow down, and which leave them to those inside of them |
 //! | `vary`, `alike` | which values differ between lanes, and which don't although they could |
 //! | `width` | how many lanes |
 //! | `lend` | which fields of structs are variables of their own around a loop |
@@ -35,6 +35,7 @@ mod arrays;
 mod claims;
 mod element;
 mod gathers;
+mod inner;
 mod lanes;
 mod lend;
 mod parallel;

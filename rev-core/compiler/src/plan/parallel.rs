@@ -8,6 +8,7 @@ use crate::ir::{Block, Function, Stmt, StmtKind, VarId};
 
 use super::claims::Claims;
 use super::gathers::mostly_gathers;
+use super::inner::has_lanes;
 use super::lanes::{is_laned, passes, Lanes};
 use super::products::has_fused_product;
 use super::roles::{Role, Roles};
@@ -73,7 +74,7 @@ impl Loop {
         classify_whole(function, stmt).ok()?;
         let facts = classify(function, stmt).ok()?;
         let roles = Roles { function, values, around, stmt, body, facts: &facts }.all()?;
-        Some(Loop {
+        let mut plan = Loop {
             var: *var,
             adds: adds(&roles, around),
             lanes: lanes(function, around, (*var, body), &roles),
@@ -81,7 +82,11 @@ impl Loop {
             fuses: body.iter().any(has_fused_product),
             claims: known_claims((*var, body), values, &roles),
             roles,
-        })
+        };
+        if plan.lanes.is_some() && has_lanes(function, values, &plan.inside(around), body) {
+            plan.lanes = None;
+        }
+        Some(plan)
     }
 
     /// What stands around the statements of the loop.

@@ -37,6 +37,29 @@ fn what_is_written_where_only_some_lanes_are_active_varies() {
     is("y: &mut [f64], x: [f64]", body, "par i: y own, x read; narrow, linear i, packs k; work 12");
 }
 
+/// A loop around others leaves the lanes to them, unless one of its loops couldn't use them, or would hardly.
+#[test]
+fn the_innermost_parallel_loops_run_in_lanes() {
+    let lanes_of = |body: &str| {
+        let body = format!("par for i in 0..dim(y, 0) {{ {body} }}");
+        let plan = of("y: &mut Array2<f64>, x: Array2<f64>, b: [f64], k: usize", &body);
+        let lines = plan.lines().map(|line| !line.contains("one by one"));
+        lines.collect::<Vec<_>>()
+    };
+    let inner = "par for j in 0..dim(y, 1) { y[i, j] += x[i, j] }";
+    assert_eq!(lanes_of(inner), [false, true]);
+    assert_eq!(lanes_of(&format!("for l in 0..k {{ {inner} }}")), [false, true]);
+    assert_eq!(lanes_of(&format!("for l in 0..15 {{ y[i, l] += b[i] }}; {inner}")), [false, true]);
+    // a loop of its own
+    assert_eq!(lanes_of("for j in 0..dim(y, 1) { y[i, j] += x[i, j] }"), [true]);
+    assert_eq!(lanes_of(&format!("for l in 0..16 {{ y[i, l] += b[i] }}; {inner}")), [true, true]);
+    assert_eq!(lanes_of(&format!("for l in 0..k {{ y[i, l] += b[i] }}; {inner}")), [true, true]);
+    // of few iterations, and in a branch
+    assert_eq!(lanes_of("par for j in 0..15 { y[i, j] += x[i, j] }"), [true, true]);
+    assert_eq!(lanes_of("par for j in 0..16 { y[i, j] += x[i, j] }"), [false, true]);
+    assert_eq!(lanes_of(&format!("if b[i] > 0.0 {{ {inner} }}")), [true, true]);
+}
+
 #[test]
 fn loops_over_what_all_lanes_share_are_wide() {
     let body = "par for i in 0..len(y) { for k in 0..3 { y[i] += w[k] } }";
