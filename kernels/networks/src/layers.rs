@@ -35,7 +35,7 @@ pub fn convolution_1d<T: Real>(
     padding: usize,
 ) {
     for n in par(0..y.dim(0)) {
-        for o in 0..y.dim(1) {
+        for o in par(0..y.dim(1)) {
             for t in par(0..y.dim(2)) {
                 y[[n, o, t]] += b[o];
                 for c in 0..x.dim(1) {
@@ -63,8 +63,8 @@ pub fn convolution_2d<T: Real>(
     padding: usize,
 ) {
     for n in par(0..y.dim(0)) {
-        for o in 0..y.dim(1) {
-            for u in 0..y.dim(2) {
+        for o in par(0..y.dim(1)) {
+            for u in par(0..y.dim(2)) {
                 for v in par(0..y.dim(3)) {
                     y[[n, o, u, v]] += b[o];
                     for c in 0..x.dim(1) {

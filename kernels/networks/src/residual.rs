@@ -18,7 +18,7 @@ use crate::layers::relu;
 pub fn residual<T: Real>(mut y: ArrayViewMut3<T>, x: ArrayView3<T>, kernel: ArrayView3<T>, b: ArrayView1<T>) {
     let middle = kernel.dim(2) / 2;
     for n in par(0..y.dim(0)) {
-        for o in 0..y.dim(1) {
+        for o in par(0..y.dim(1)) {
             for i in par(0..y.dim(2)) {
                 y[[n, o, i]] += b[o];
                 for c in 0..x.dim(1) {
