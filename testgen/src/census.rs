@@ -29,6 +29,7 @@ const FORMS: &[&str] = &[
     "par for",
     "par for, injective",
     "par for, disjoint",
+    "par for in another",
     "call",
     "call of the inverse",
     "call in a loop",
@@ -220,6 +221,7 @@ impl Census {
             (range.inclusive, "for, inclusive"),
             (parallel.is_some_and(|p| !p.injective.is_empty()), "par for, injective"),
             (parallel.is_some_and(|p| !p.disjoint.is_empty()), "par for, disjoint"),
+            (parallel.is_some() && self.loops[1] > 0, "par for in another"),
         ];
         properties.into_iter().filter(|(is, _)| *is).for_each(|(_, name)| self.form(name));
     }

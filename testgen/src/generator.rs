@@ -24,8 +24,8 @@ pub struct Generator<'a> {
     pub(crate) long: usize,
     /// How often the next statement runs, about.
     pub(crate) times: usize,
-    /// Whether a parallel loop is around.
-    pub(crate) parallel: bool,
+    /// How many parallel loops are around.
+    pub(crate) parallel: usize,
     /// What the statement under construction writes, so that its expressions don't read it.
     pub(crate) targets: Vec<Place>,
     /// The block of the source that the next statement stands in.
@@ -100,9 +100,10 @@ impl Generator<'_> {
     }
 
     pub(crate) fn allowed(&self, k: &Known, usage: Use) -> bool {
+        let readable = !matches!(k.permission, Permission::Accumulate | Permission::AddedTo(_));
         match usage {
-            Use::Read => k.permission != Permission::Accumulate,
-            Use::ReadSmall => k.small && k.permission != Permission::Accumulate,
+            Use::Read => readable,
+            Use::ReadSmall => k.small && readable,
             Use::Accumulate => {
                 k.permission != Permission::Read && self.scopes.is_free(k.id) && self.scopes.may_manage(k)
             }
@@ -170,7 +171,11 @@ impl Generator<'_> {
                 place.with(Step::Index(vec![i]))
             }
             What::Matrix => {
-                let (i, j) = (self.first_index(known), self.index(SHORT));
+                let i = self.first_index(known);
+                let j = match &known.permission {
+                    Permission::Owned(indices) if indices.len() > 1 => indices[1].clone(),
+                    _ => self.index(SHORT),
+                };
                 place.with(Step::Index(vec![i, j]))
             }
             What::Rows => {
@@ -201,7 +206,8 @@ impl Generator<'_> {
 
     pub(crate) fn first_index(&mut self, known: &Known) -> Expr {
         match &known.permission {
-            Permission::Owned(index) => index.clone(),
+            Permission::Owned(indices) => indices[0].clone(),
+            Permission::AddedTo(index) => index.clone(),
             Permission::Full | Permission::Read | Permission::Accumulate => self.index(self.long),
         }
     }
@@ -277,8 +283,8 @@ impl Generator<'_> {
                 (a, b) => a == b,
             };
             let shared = match k.permission {
-                Permission::Owned(_) => true,
-                Permission::Accumulate => self.parallel || usage != Use::Accumulate,
+                Permission::Owned(_) | Permission::AddedTo(_) => true,
+                Permission::Accumulate => self.parallel > 0 || usage != Use::Accumulate,
                 Permission::Full | Permission::Read => false,
             };
             same && self.allowed(k, usage) && !shared && self.targets.iter().all(|t| t.var != k.id)

@@ -230,7 +230,7 @@ fn function(
         exact,
         long,
         times: if repeated { long } else { 1 } * if recursive { 3 } else { 1 },
-        parallel: false,
+        parallel: 0,
         targets: Vec::new(),
         block: 0,
         seen: Vec::new(),

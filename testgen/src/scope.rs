@@ -77,8 +77,10 @@ pub enum Permission {
     Read,
     /// Accumulated into, not read: a parallel loop does.
     Accumulate,
-    /// Read and written at this first index only: an iteration of a parallel loop owns it.
-    Owned(Expr),
+    /// Read and written at these first indices only: an iteration of a parallel loop owns it, or one of a loop in each other.
+    Owned(Vec<Expr>),
+    /// Accumulated into at this first index only, not read: a parallel loop inside of the one that owns it does.
+    AddedTo(Expr),
 }
 
 /// A variable in scope.

@@ -288,7 +288,7 @@ impl Generator<'_> {
             for (k, param) in signature.params.iter().enumerate().filter(|(_, p)| p.mode == pass) {
                 let arg = match pass {
                     Mode::Write => {
-                        let added_to = signature.accumulates && !self.parallel;
+                        let added_to = signature.accumulates && self.parallel == 0;
                         let usage = if added_to { Use::Accumulate } else { Use::Write };
                         self.written_argument(&param.what, length, usage, signature.strided)
                     }
@@ -361,7 +361,10 @@ impl Generator<'_> {
             Some(again) => again.clone(),
             None => self.dice.pick(&matrices)?.clone(),
         };
-        let owned = matches!(known.permission, Permission::Owned(_));
+        let owned = matches!(known.permission, Permission::Owned(_) | Permission::AddedTo(_));
+        if matches!(&known.permission, Permission::Owned(indices) if indices.len() > 1) {
+            return None;
+        }
         let axes = match length <= SHORT && (owned || self.dice.chance(60)) {
             true => vec![Axis::At(self.first_index(&known)), self.stretch(SHORT, length)],
             false if owned => return None,
@@ -722,7 +725,7 @@ impl Generator<'_> {
 
     /// A parallel loop: each variable from outside is read, or owned by index, or accumulated into.
     fn parallel_loop(&mut self) -> Option<Stmt> {
-        if self.parallel {
+        if self.parallel > 1 {
             return None;
         }
         let (range, most) = self.range();
@@ -730,18 +733,23 @@ impl Generator<'_> {
         let reads = self.reads(&range.exprs().collect::<Vec<_>>());
         let tables = |k: &&Known| k.what == What::Indices { injective: true };
         let tables: Vec<VarId> = self.scopes.known.iter().filter(tables).map(|k| k.id).collect();
-        let table = self.dice.pick(&tables).copied().filter(|_| self.dice.chance(75));
+        let table = self.dice.pick(&tables).copied().filter(|_| self.parallel == 0 && self.dice.chance(75));
         let saved: Vec<Permission> = self.scopes.known.iter().map(|k| k.permission.clone()).collect();
         let owners = [
             Some(read(var)),
             Some(Expr::func(Func::Sub, vec![Expr::int(self.long as i128 - 1), read(var)])),
             table.map(|t| Expr::read(Place::var(t).with(Step::Index(vec![read(var)])))),
         ];
+        // of the second axis of what the loop around owns
+        let column = (most < SHORT).then(|| read(var));
         for at in 0..self.scopes.known.len() {
-            let permission = self.share(at, &owners);
+            let permission = match &self.scopes.known[at].permission {
+                Permission::Owned(indices) => self.share_owned(at, indices[0].clone(), &column),
+                _ => self.share(at, &owners),
+            };
             self.scopes.known[at].permission = permission;
         }
-        self.parallel = true;
+        self.parallel += 1;
         let body = self.within(Why::Loop, reads, |g| {
             g.know(var, What::Index(most), Permission::Read, false);
             let n = 1 + g.dice.below(3);
@@ -751,7 +759,7 @@ impl Generator<'_> {
                 body
             })
         });
-        self.parallel = false;
+        self.parallel -= 1;
         for (k, permission) in self.scopes.known.iter_mut().zip(saved) {
             k.permission = permission;
         }
@@ -793,8 +801,20 @@ impl Generator<'_> {
             _ if k.permission == Permission::Accumulate => Permission::Accumulate,
             _ if !writable => Permission::Read,
             0 if accumulates => Permission::Accumulate,
-            1 | 2 if k.what.is_array() => owner.map_or(Permission::Read, Permission::Owned),
+            1 | 2 if k.what.is_array() => {
+                owner.map_or(Permission::Read, |index| Permission::Owned(vec![index]))
+            }
             _ => Permission::Read,
+        }
+    }
+
+    /// What the iterations of a parallel loop may do with what an iteration of the loop around owns.
+    fn share_owned(&mut self, at: usize, index: Expr, column: &Option<Expr>) -> Permission {
+        match column {
+            Some(column) if self.scopes.known[at].what == What::Matrix && self.dice.chance(70) => {
+                Permission::Owned(vec![index, column.clone()])
+            }
+            _ => Permission::AddedTo(index),
         }
     }
 
