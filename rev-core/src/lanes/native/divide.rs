@@ -1,11 +1,13 @@
 //! Quotients of integers by the division of floats, for which there are vector instructions.
 //!
 //! For `|a|, |b| < 2⁵³` the integers are floats, and the rounded quotient, cut off towards zero, is the integers' one. Let `m` be the integer
-//! below `a/b > 0`. Where `a/b` isn't `m`, it is at least `1/b` below `m + 1`. Floats just below `m + 1` are at most `2⁻⁵² max(m, 1/2)`
+//! that `a/b > 0`, cut off, is. Where `a/b` isn't `m`, it is at least `1/b` below `m + 1`. Floats just below `m + 1` are at most `2⁻⁵² max(m, 1/2)`
 //! apart. So only where `1/b ≤ 2⁻⁵³ max(m, 1/2)` could `a/b` be rounded to `m + 1`; but `m b ≤ a < 2⁵³`, and `b < 2⁵⁴`.
 
 use crate::lanes::pack::collect;
-use crate::lanes::{abs, broadcast, cast, div, eq, lt, mul, sub, Isa, Level, Pack, Portable, WIDTH};
+use crate::lanes::{
+    abs, broadcast, cast, div, eq, lt, mul, sub, Isa, LaneMask, Level, Numbers, Pack, Portable, Rows, WIDTH,
+};
 use crate::scalar::{rt, Integer};
 
 /// `rt::quot` in each lane.
@@ -41,7 +43,7 @@ const fn is_portable<S: Isa>() -> bool {
 
 /// The lanes with a zero, and 1 in its place.
 #[cfg_attr(optimized, inline(always))]
-fn divisor<S: Isa, T: Integer>(s: S, b: Pack<T>) -> (u32, Pack<T>) {
+fn divisor<S: Isa, T: Integer>(s: S, b: Pack<T>) -> (LaneMask, Pack<T>) {
     let none = eq(s, b, broadcast(s, T::zero())).0;
     (none, T::select(s, none, broadcast(s, T::one()), b))
 }
@@ -57,7 +59,9 @@ fn by_floats<S: Isa, T: Integer>(s: S, a: Pack<T>, b: Pack<T>) -> Option<Pack<T>
             return None;
         }
     }
-    Some(cast(s, div(s, x, y)))
+    // a quotient that doesn't fit, of the least 32-bit integer by -1, wraps
+    let quotient: Pack<i64> = cast(s, div(s, x, y));
+    Some(T::Rows::from_numbers(s, Numbers::Int(quotient.0)))
 }
 
 /// A function of each lane's integers.

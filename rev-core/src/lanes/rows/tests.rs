@@ -349,6 +349,8 @@ on_each_isa! {
                                 b[k] = b[k].wrapping_neg();
                             }
                         }
+                        // a quotient that doesn't fit wraps
+                        (a[0], b[0]) = ($t::MIN, (0 as $t).wrapping_sub(1));
                         let (q, m) = (lanes::quot(s, pack(&a), pack(&b)), lanes::rem(s, pack(&a), pack(&b)));
                         for k in 0..S::LANES {
                             let expected = (rt::quot(a[k], b[k]), rt::rem(a[k], b[k]));
