@@ -6,7 +6,7 @@ use rev_cpu::prelude::*;
 /// A step, as [`step`](fn@super::step) does it, with a thread for each cell.
 ///
 /// A cell reads its neighbours, so in the adjoint it adds to theirs, and these sums are shared: a GPU adds them where they
-/// lie. On a CPU [`step`](fn@super::step), whose sums are all owned, is many times faster.
+/// lie. The sums of [`step`](fn@super::step) are all owned, so its gradients have the same bits on any number of threads.
 #[reversible(constant(sigma, tau, dt, hx, hy))]
 pub fn step_by_cells<T: Real>(
     mut before: ArrayViewMut2<T>,
