@@ -5,7 +5,7 @@ mod common;
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use common::{devices, verify, verify_exact};
-use ndarray::ArrayViewMut2;
+use ndarray::{Array1, ArrayViewMut1, ArrayViewMut2};
 use rev_core::error::Cause;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
@@ -209,6 +209,37 @@ fn parallel_loops_with_calls_and_loops_inside() {
     verify!(nested, y.view(), &[0.0; 3], &x, 2);
     let rows_of = |k: f64| [[k, 2.0, -0.5], [0.25, k, 1.0], [k, k, 3.0]];
     verify!(rows, &rows_of(0.5), &[0.0; 3], &rows_of(1.5), &[0.75, -0.25]);
+}
+
+/// Parts of elements, changed by instructions and updates, by two names of an element, and beside another one.
+#[reversible]
+fn parts<T: Real>(mut z: ArrayViewMut1<Complex<T>>, y: &mut [[T; 2]], angle: &[T]) {
+    let n = angle.len();
+    for i in par(0..n) {
+        irot(z[i + n].re, z[i + n].im, angle[i]);
+        hadamard(z[i], z[i + n]);
+        scale_by(z[i].re, 2.0 + angle[i]);
+        neg(z[2 * i - i].re);
+        z[i].im += angle[i];
+        swap(y[i][0], y[i][1]);
+        y[i][1] += angle[i] * angle[i];
+        if angle[i] > 0.0 {
+            rot(y[i][0], y[i][1], angle[i]);
+            neg(z[i].im);
+            swap(z[i].re, z[i].im);
+        }
+        neg(y[i][0]);
+    }
+}
+
+#[test]
+fn parts_that_instructions_change() {
+    for n in [1, 16, 37] {
+        let z = Array1::from_shape_fn(2 * n, |k| Complex::new(0.5 + k as f64, 0.25 * k as f64));
+        let y: Vec<[f64; 2]> = (0..n).map(|k| [0.125 * k as f64, 1.5]).collect();
+        let angle: Vec<f64> = (0..n).map(|k| 0.25 + (k as f64).sin()).collect();
+        verify!(parts, z.view(), &y, &angle);
+    }
 }
 
 #[reversible]

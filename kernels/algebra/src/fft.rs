@@ -51,6 +51,12 @@ pub fn reverse_bits<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
     }
 }
 
+/// The angle, as a part of π, that a block of a stage is turned by: its number's bits in the reverse order, behind the binary point.
+#[pure]
+fn turn<T: Real>(block: usize) -> T {
+    T::pi() * (reversed(block, 64) as T) / ((1usize << 32) as T) / ((1usize << 32) as T)
+}
+
 /// `x := F x`, the transform of the module's head.
 ///
 /// # Errors
@@ -62,18 +68,30 @@ pub fn fft<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
     let mut beyond_a_power_of_two = 0usize;
     beyond_a_power_of_two += n & (n - 1);
     release(beyond_a_power_of_two);
-    reverse_bits(&mut x);
     for stage in 0usize..log2_of(n) {
-        #[disjoint(x)]
-        for k in par(0..n / 2) {
-            let half = 1usize << stage;
-            let within = k & (half - 1);
-            let i = 2 * k - within;
-            let j = i + half;
-            irot(x[j].re, x[j].im, T::pi() * (within as T) / (half as T));
-            hadamard(x[i], x[j]);
+        let half = n >> (stage + 1);
+        // many neighbours of a few blocks, or few of many, at once
+        if half >= 16 {
+            for b in par(0..1usize << stage) {
+                let angle = turn(b);
+                for k in par(0..half) {
+                    let i = 2 * half * b + k;
+                    irot(x[i + half].re, x[i + half].im, angle);
+                    hadamard(x[i], x[i + half]);
+                }
+            }
+        } else {
+            for b in par(0..1usize << stage) {
+                let angle = turn(b);
+                for k in 0..half {
+                    let i = 2 * half * b + k;
+                    irot(x[i + half].re, x[i + half].im, angle);
+                    hadamard(x[i], x[i + half]);
+                }
+            }
         }
     }
+    reverse_bits(&mut x);
 }
 
 /// The transform of 2m real numbers, packed into m complex ones, `z_j = x_2j + i x_(2j+1)`. Afterwards

@@ -365,13 +365,19 @@ impl<'f> Indices<'f> {
 
     fn is_natural(&self, atom: &Atom) -> bool {
         match &atom.base {
-            Base::Var(v) => match self.type_of(*v) {
-                Type::Scalar(s) => is_unsigned(*s),
-                _ => false,
-            },
+            Base::Var(v) => self.is_natural_var(*v, &[]),
             Base::Term(t) => self.is_natural_expr(&t.expr),
             Base::Made(_) => true,
         }
+    }
+
+    /// Whether a part of a variable is an unsigned integer, or the variable counts from such a number on.
+    fn is_natural_var(&self, var: VarId, path: &[Step]) -> bool {
+        let counts = || match self.definition(var) {
+            Some(Definition::Index(range)) => self.is_natural_expr(&range.start),
+            Some(Definition::Binding(_)) | None => false,
+        };
+        scalar_at(self.type_of(var), path).is_some_and(is_unsigned) || path.is_empty() && counts()
     }
 
     fn is_natural_expr(&self, e: &Expr) -> bool {
@@ -379,7 +385,9 @@ impl<'f> Indices<'f> {
             ExprKind::Len(..) | ExprKind::Const(_) => true,
             ExprKind::Literal(Number::Int(v), _) => *v >= 0,
             ExprKind::Cast(_, Type::Scalar(s)) => is_unsigned(*s),
-            ExprKind::Read(p) => scalar_at(self.type_of(p.var), &p.path).is_some_and(is_unsigned),
+            ExprKind::Read(p) => self.is_natural_var(p.var, &p.path),
+            // whatever type the distance has
+            ExprKind::Func(Func::Shr, args) => args.first().is_some_and(|a| self.is_natural_expr(a)),
             ExprKind::Func(f, args) => {
                 let keeps = [
                     Func::Add,
@@ -391,7 +399,6 @@ impl<'f> Indices<'f> {
                     Func::BitAnd,
                     Func::BitOr,
                     Func::BitXor,
-                    Func::Shr,
                 ];
                 keeps.contains(f) && args.iter().all(|a| self.is_natural_expr(a))
             }

@@ -203,6 +203,20 @@ fn a_flattened_matrix_is_as_good() {
         &["x[i * d + j] / x[i * d + j]"],
     );
     has(
+        "fn f(x: &mut [f64], n: usize) {
+            for s in 0..n {
+                let h: usize = n >> (s as i32) { par for b in 0..n { for k in 0..h { swap(x[2 * h * b + k], x[2 * h * b + k + h]) } } }
+            }
+        }",
+        &["x: owned"],
+    );
+    conflict(
+        "fn f(x: &mut [f64], n: i64) {
+            let h: i64 = n >> 1 { par for b in 0..n { for k in 0..h { swap(x[2 * h * b + k], x[2 * h * b + k + h]) } } }
+        }",
+        &["x[2 * h * b + k] / x[2 * h * b + k]"],
+    );
+    has(
         "fn f(x: &mut [f64], n: usize) { par for i in 0..n { for j in 0..3 { neg(x[3 * i + j]) } } }",
         &["x: owned"],
     );

@@ -190,6 +190,7 @@ impl Body<'_> {
             given.extend(quote!(let #arg = #operand;));
             args.push(arg);
         }
+        given.extend(places.iter().map(|place| self.row_read(place)).collect::<TokenStream>());
         if let [place] = places {
             let changed = self.through(place, false, |body, part| {
                 let mask = body.mask();
