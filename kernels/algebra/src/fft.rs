@@ -51,10 +51,10 @@ pub fn reverse_bits<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
     }
 }
 
-/// The angle, as a part of π, that a block of a stage is turned by: its number's bits in the reverse order, behind the binary point.
+/// The angle that a block of a stage turns by: π times its number with the bits in the reverse order, behind the binary point.
 #[pure]
-fn turn<T: Real>(block: usize) -> T {
-    T::pi() * (reversed(block, 64) as T) / ((1usize << 32) as T) / ((1usize << 32) as T)
+fn turn<T: Real>(block: usize, stage: usize) -> T {
+    T::pi() * (reversed(block, stage) as T) / ((1usize << stage) as T)
 }
 
 /// `x := F x`, the transform of the module's head.
@@ -70,10 +70,10 @@ pub fn fft<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
     release(beyond_a_power_of_two);
     for stage in 0usize..log2_of(n) {
         let half = n >> (stage + 1);
-        // many neighbours of a few blocks, or few of many, at once
+        // the loop of more iterations runs in lanes: along a block, or over the blocks
         if half >= 16 {
             for b in par(0..1usize << stage) {
-                let angle = turn(b);
+                let angle = turn(b, stage);
                 for k in par(0..half) {
                     let i = 2 * half * b + k;
                     irot(x[i + half].re, x[i + half].im, angle);
@@ -82,7 +82,7 @@ pub fn fft<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
             }
         } else {
             for b in par(0..1usize << stage) {
-                let angle = turn(b);
+                let angle = turn(b, stage);
                 for k in 0..half {
                     let i = 2 * half * b + k;
                     irot(x[i + half].re, x[i + half].im, angle);
