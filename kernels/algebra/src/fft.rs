@@ -59,6 +59,8 @@ fn turn<T: Real>(block: usize, stage: usize) -> T {
 
 /// `x := F x`, the transform of the module's head.
 ///
+/// On a GPU a pair of elements has a thread of its own with `checks(false)`; with checks a block of a stage has one.
+///
 /// # Errors
 ///
 /// A length that isn't a power of two.

@@ -1,4 +1,4 @@
-//! Rows: an array within an array, of which several parts are changed, is read and written once for all of them.
+//! Rows: an array within an array, or a complex number, of which several parts are changed, is read and written once for all of them.
 //!
 //! What lanes change in `x[i][0]` is read and written with all of `x[i]`, since the elements of `x` are what lies side by side.
 //! So `x[i]` is held in a pack from the first statement that changes it up to the last one that accesses it, where
