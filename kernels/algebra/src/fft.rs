@@ -51,12 +51,6 @@ pub fn reverse_bits<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
     }
 }
 
-/// The angle that a block of a stage turns by: π times its number with the bits in the reverse order, behind the binary point.
-#[pure]
-fn turn<T: Real>(block: usize, stage: usize) -> T {
-    T::pi() * (reversed(block, stage) as T) / ((1usize << stage) as T)
-}
-
 /// `x := F x`, the transform of the module's head.
 ///
 /// On a GPU a pair of elements has a thread of its own with `checks(false)`; with checks a block of a stage has one.
@@ -75,7 +69,7 @@ pub fn fft<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
         // the loop of more iterations runs in lanes: along a block, or over the blocks
         if half >= 16 {
             for b in par(0..1usize << stage) {
-                let angle = turn(b, stage);
+                let angle = T::pi() * (reversed(b, stage) as T) / ((1usize << stage) as T);
                 for k in par(0..half) {
                     let i = 2 * half * b + k;
                     irot(x[i + half].re, x[i + half].im, angle);
@@ -84,7 +78,7 @@ pub fn fft<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
             }
         } else {
             for b in par(0..1usize << stage) {
-                let angle = turn(b, stage);
+                let angle = T::pi() * (reversed(b, stage) as T) / ((1usize << stage) as T);
                 for k in 0..half {
                     let i = 2 * half * b + k;
                     irot(x[i + half].re, x[i + half].im, angle);
