@@ -53,6 +53,29 @@ fn an_element_that_is_read_once_is_quoted_as_written() {
     }
 }
 
+/// Parts of elements that lanes find in a pack, beside an element that comes first.
+#[reversible]
+fn exchanged_with_parts(a: &mut [f64], z: &mut [[f64; 2]], n: usize) {
+    for i in par(0..n) {
+        swap(a[i], z[i][0]);
+        neg(z[i][1]);
+    }
+}
+
+#[test]
+fn of_an_instruction_s_places_the_first_one_is_told() {
+    for device in
+        [&Cpu::new() as &dyn Device, &Cpu::new().checks(false), &rev_core::interp::Interpreter::new()]
+    {
+        for (a, z, place) in [(20, 20, "a[i]"), (40, 20, "z[i][0]")] {
+            let (mut a, mut z) = (vec![1.0; a], vec![[2.0, 3.0]; z]);
+            let e = exchanged_with_parts::run(device, &mut a, &mut z, 40).unwrap_err();
+            let Cause::IndexOutOfRange { place: told, .. } = e.cause() else { panic!("{e}") };
+            assert_eq!(told, place, "{}", device.name());
+        }
+    }
+}
+
 /// An element that is read in a block and behind it, and another one before both.
 #[reversible]
 fn read_in_order(y: &mut [f64], x: &[f64], k: usize, l: usize) {

@@ -53,7 +53,7 @@ pub fn reverse_bits<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
 
 /// `x := F x`, the transform of the module's head.
 ///
-/// On a GPU a pair of elements has a thread of its own with `checks(false)`; with checks a block of a stage has one.
+/// On a GPU each block of a stage has a thread, and with `checks(false)` each pair of elements where a block has 16 pairs or more.
 ///
 /// # Errors
 ///

@@ -94,7 +94,8 @@ impl Body<'_> {
     fn changed(&self, stmt: &Stmt) -> Option<Place> {
         match &stmt.kind {
             StmtKind::Update { op: UpdateOp::Add | UpdateOp::Sub, place, .. } => self.row_of(place),
-            StmtKind::Instr { places, .. } => places.iter().find_map(|place| self.row_of(place)),
+            // of two places out of range the first one fails
+            StmtKind::Instr { places, .. } => self.row_of(places.first()?),
             StmtKind::Let { var, body, .. } => {
                 let (k, row) = body.iter().enumerate().find_map(|(k, s)| Some((k, self.changed(s)?)))?;
                 let mut found = row.indices().any(|e| e.mentions(*var));
