@@ -128,12 +128,14 @@ fn gauge<T: Real>(n: i64, large: bool, a: T) -> (i64, bool, T) {
     }
 }
 
-/// Results of a call as arguments of others, in and around a loop, and beside values of known types.
+/// Results of a call as arguments of others, in and around a loop, beside values of known types and in a tuple of them.
 #[reversible(tangent, inverse_adjoint)]
 fn gauged<T: Real>(y: &mut T, n: i64, x: T, z: &[T]) {
     let (m, large, v) = gauge(n, x > 1.0, x);
     let (k, small, w) = if x < 1.5 { (n, x < 1.2, x * v) } else { gauge(m, large, v) };
     *y += w * v;
+    let all: (i64, bool, T) = if x < 1.5 { (n, x < 1.2, x) } else { gauge(k, small, w) };
+    *y += gauge(all.0, all.1, all.2).2;
     for i in par(0..z.len()) {
         let (_, at_last, u) = gauge(k, small, z[i] * w);
         *y += if at_last { u } else { z[i] };
@@ -152,7 +154,8 @@ fn gauged_by_hand(n: i64, x: f64, z: &[f64]) -> f64 {
         (_, true, u) => u,
         _ => z,
     });
-    w * v + each.sum::<f64>()
+    let all = if x < 1.5 { (n, x < 1.2, x) } else { gauge(k, small, w) };
+    w * v + gauge(all.0, all.1, all.2).2 + each.sum::<f64>()
 }
 
 #[test]

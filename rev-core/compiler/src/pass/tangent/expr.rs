@@ -351,6 +351,10 @@ impl Builder {
         let of = result.iter().fold(Place::var(g), |place, k| place.with(Step::Element(*k)));
         let mut terms = Vec::new();
         for (n, arg) in node.parts.iter().enumerate() {
+            // a tuple's tangent has an element for it, of its type
+            if self.is_inactive(arg.expr) {
+                continue;
+            }
             let partial = Expr::read(of.clone().with(Step::Element(n as u32)));
             for j in (1..=k).rev() {
                 let p = if j == k { Some(partial.clone()) } else { self.of_atom(&partial, k - j) };

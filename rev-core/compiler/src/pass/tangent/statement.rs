@@ -415,7 +415,7 @@ impl Builder {
     }
 
     /// Whether a value surely carries no derivative, whatever it is passed to.
-    fn is_inactive(&self, e: &Expr) -> bool {
+    pub(super) fn is_inactive(&self, e: &Expr) -> bool {
         let ty = type_of(&self.out, e);
         ty.is_inactive(&self.out.generics) && !ty.is_storage(&self.out.generics)
     }
