@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use ndarray::{s, Array2, ArrayViewMut2, Axis};
 use rev_cpu::__private::lanes::{
-    self, vectorize, Index, Isa, LaneMask, Laned, Level, Lin, Mask, Pack, Portable, NARROW, WIDTH,
+    self, vectorize, Group, Index, Isa, LaneMask, Laned, Level, Lin, Mask, Pack, Portable, NARROW, WIDTH,
 };
 use rev_cpu::__private::{
     Complex, Dynamic, Error, Exclusive, Linear, NoShadow, Restoring, Run, Slice, Strided, Up, Zero,
@@ -105,19 +105,40 @@ impl Draw for Pack<usize> {
     }
 }
 
-/// The active lanes, none in some cases.
-fn mask<S: Isa>(random: &mut Random) -> Pack<bool> {
-    let mask: LaneMask = match random.below(4) {
-        0 => LaneMask::MAX,
-        1 => 1 << random.below(S::LANES),
-        2 => 0,
-        _ => (random.below(1 << 16) | random.below(1 << 16) << 16) as LaneMask,
-    };
-    Pack(mask & S::ALL)
+/// The active lanes: any of them, or the first ones as in the last group of a loop.
+#[derive(Clone, Copy, Debug)]
+struct Drawn {
+    bits: LaneMask,
+    part: Option<usize>,
 }
 
-fn active(m: Pack<bool>) -> impl Iterator<Item = usize> {
-    (0..WIDTH).filter(move |k| m.0 >> k & 1 == 1)
+impl Mask for Drawn {
+    fn is_all(self) -> bool {
+        self.part.is_some()
+    }
+    fn part(self) -> Option<usize> {
+        self.part
+    }
+    fn bits<S: Isa>(self, _: S) -> LaneMask {
+        self.bits
+    }
+}
+
+/// None in some cases.
+fn mask<S: Isa>(random: &mut Random) -> Drawn {
+    let part = (random.below(3) == 0).then(|| 1 + random.below(S::LANES - 1));
+    let bits: LaneMask = match (part, random.below(4)) {
+        (Some(n), _) => lanes::first(n).0,
+        (None, 0) => LaneMask::MAX,
+        (None, 1) => 1 << random.below(S::LANES),
+        (None, 2) => 0,
+        (None, _) => (random.below(1 << 16) | random.below(1 << 16) << 16) as LaneMask,
+    };
+    Drawn { bits: bits & S::ALL, part }
+}
+
+fn active(m: Drawn) -> impl Iterator<Item = usize> {
+    (0..WIDTH).filter(move |k| m.bits >> k & 1 == 1)
 }
 
 /// A table with room around it, of which a view with its own strides is used.
@@ -147,7 +168,7 @@ impl<E: Element> Case<E> {
 }
 
 /// What the model says of an access: the first lane out of range.
-fn first_beyond(m: Pack<bool>, index: impl Fn(usize) -> [usize; 2], shape: [usize; 2]) -> Result<(), usize> {
+fn first_beyond(m: Drawn, index: impl Fn(usize) -> [usize; 2], shape: [usize; 2]) -> Result<(), usize> {
     match active(m).find(|&k| index(k)[0] >= shape[0] || index(k)[1] >= shape[1]) {
         Some(k) => Err(k),
         None => Ok(()),
@@ -158,8 +179,8 @@ fn first_beyond(m: Pack<bool>, index: impl Fn(usize) -> [usize; 2], shape: [usiz
 fn write_case<E: Element, S: Isa, A: Draw, B: Draw>(
     s: S,
     random: &mut Random,
-    access: impl Fn(S, Pack<bool>, Strided<'_, E, 2, Exclusive>, (A, B), Pack<E>) -> Result<(), usize>,
-    model: impl Fn(&mut ArrayViewMut2<'_, E>, Pack<bool>, &dyn Fn(usize) -> [usize; 2], &Pack<E>),
+    access: impl Fn(S, Drawn, Strided<'_, E, 2, Exclusive>, (A, B), Pack<E>) -> Result<(), usize>,
+    model: impl Fn(&mut ArrayViewMut2<'_, E>, Drawn, &dyn Fn(usize) -> [usize; 2], &Pack<E>),
 ) {
     let _ = s;
     let mut case = Case::<E>::new(random);
@@ -194,7 +215,7 @@ fn read_case<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
         }
     };
     check(handle.lanes_read(s, m, (a, b)));
-    if m.0 == S::ALL {
+    if m.bits == S::ALL {
         check(handle.lanes_read(s, lanes::All, (a, b)));
     }
     // a column that is broadcast: stride 0
@@ -248,7 +269,9 @@ fn own_case<E: Element, S: Isa, A: Draw>(s: S, random: &mut Random) {
         Err(k) => assert_eq!(bad, Err(k)),
     }
     assert_eq!(Slice::exclusive(&mut packs).put(s, m, (a,), v), bad);
-    for (i, k) in (0..n).flat_map(|i| (0..WIDTH).map(move |k| (i, k))) {
+    // in a part of a group nobody looks at the others
+    let looked_at = |k: usize| m.part.is_none_or(|n| k < n);
+    for (i, k) in (0..n).flat_map(|i| (0..WIDTH).filter(|k| looked_at(*k)).map(move |k| (i, k))) {
         assert_eq!(lane(&packs, i, k), lane(&expected, i, k), "{a:?} {m:?}");
     }
 }
@@ -261,7 +284,7 @@ fn storage<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
         write_case::<E, S, A, B>(
             s,
             random,
-            |s, m, handle, index, v| match m.0 == S::ALL {
+            |s, m, handle, index, v| match m.bits == S::ALL {
                 true => handle.lanes_write(s, lanes::All, index, v),
                 false => handle.lanes_write(s, m, index, v),
             },
@@ -274,7 +297,7 @@ fn storage<E: Element, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
 fn sums<E: Element + Linear, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random) {
     fn each<E: Element>(
         view: &mut ArrayViewMut2<'_, E>,
-        m: Pack<bool>,
+        m: Drawn,
         index: &dyn Fn(usize) -> [usize; 2],
         v: &Pack<E>,
         f: impl Fn(&mut E, &E),
@@ -283,7 +306,7 @@ fn sums<E: Element + Linear, S: Isa, A: Draw, B: Draw>(s: S, random: &mut Random
     }
     type H<'a, E> = Strided<'a, E, 2, Exclusive>;
     for _ in 0..40 {
-        let add = |s, m: Pack<bool>, h: H<'_, E>, i, v| match m.0 == S::ALL {
+        let add = |s, m: Drawn, h: H<'_, E>, i, v| match m.bits == S::ALL {
             true => h.lanes_add(s, lanes::All, i, v),
             false => h.lanes_add(s, m, i, v),
         };
@@ -367,12 +390,12 @@ macro_rules! everywhere {
             let (groups, _) = lanes::split::<$lanes, _, _>(run.context::<Restoring>(), false, one);
             let mut groups_run = 0;
             let done: Result<(), Error> = vectorize!(groups, |$s, groups| {
-                for _ in groups {
+                groups.each(|_, _| {
                     groups_run += 1;
                     let $random = &mut Random(7);
                     $body;
-                }
-                Ok(())
+                    Ok(())
+                })
             });
             done.unwrap();
             assert_eq!(groups_run, 1);
@@ -416,14 +439,18 @@ fn visited<const LANES: usize, V: rev_cpu::steps::Visits<Item = usize>>(
     let run = Run::new(cpu.options());
     let (groups, rest) = lanes::split::<LANES, _, _>(run.context::<Restoring>(), fixed, visits);
     let mut all = Vec::new();
-    let done: Result<(), ()> = groups.each(|m, i| {
+    let mut visit = |m: Group, i: Lin<V::Item>| -> Result<(), ()> {
         let (bits, lanes) = (m.bits(Portable::<LANES>), LANES as u32);
-        assert_eq!((bits.trailing_ones(), m.is_all()), (bits.count_ones(), bits.count_ones() == lanes));
+        assert_eq!((bits.trailing_ones(), m.is_whole()), (bits.count_ones(), bits.count_ones() == lanes));
         all.extend((0..bits.count_ones() as usize).map(|k| i.at(k)));
         Ok(())
-    });
-    done.unwrap();
-    let grouped = all.len();
+    };
+    groups.each_twice(&mut visit).unwrap();
+    groups.each(&mut visit).unwrap();
+    let (first, second) = all.split_at(all.len() / 2);
+    assert_eq!(first, second, "compiled once and twice");
+    let grouped = all.len() / 2;
+    all.truncate(grouped);
     all.extend(rest);
     all.sort_unstable();
     (all, grouped)

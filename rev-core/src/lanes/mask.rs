@@ -2,7 +2,6 @@
 
 use super::rows::Rows;
 use super::{Isa, LaneMask, Laned, Pack, WIDTH};
-use crate::scalar::Accumulator;
 
 impl Laned for bool {
     /// Bit `k` is lane `k`.
@@ -48,8 +47,19 @@ impl Rows<bool> for Bits {
 
 /// Lanes that take part in something.
 pub trait Mask: Copy {
-    /// Whether it is surely every lane. The compiler knows the answer where the code is inlined.
+    /// Whether nobody looks at what packs hold in the other lanes, so that values may be put in all of them. The compiler
+    /// knows the answer where the code is inlined.
     fn is_all(self) -> bool;
+    /// How many lanes it is, of a group that isn't full: known when the program runs.
+    #[cfg_attr(optimized, inline(always))]
+    fn part(self) -> Option<usize> {
+        None
+    }
+    /// Whether it is every lane that runs.
+    #[cfg_attr(optimized, inline(always))]
+    fn is_whole(self) -> bool {
+        self.is_all() && self.part().is_none()
+    }
     /// Bit `k` is lane `k`; no bit of a lane that doesn't run.
     fn bits<S: Isa>(self, s: S) -> LaneMask;
 }
@@ -69,35 +79,42 @@ impl Mask for All {
     }
 }
 
-/// The lanes of a group of iterations: every lane, or the first ones.
+/// The lanes of a group of iterations: every lane, or the first ones. One code serves both, so what only lanes that run may do
+/// (memory, and what they give together) asks for it, and [`Mask::part`] is unlikely there.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
-    all: bool,
-    bits: LaneMask,
+    part: Option<usize>,
 }
 
 impl Group {
     /// Every lane.
     #[cfg_attr(optimized, inline(always))]
     pub fn whole() -> Group {
-        Group { all: true, bits: LaneMask::MAX }
+        Group { part: None }
     }
 
     /// The first `n` lanes.
     #[cfg_attr(optimized, inline(always))]
-    pub fn part(n: usize) -> Group {
-        Group { all: false, bits: first(n).0 }
+    pub fn first(n: usize) -> Group {
+        Group { part: Some(n) }
     }
 }
 
 impl Mask for Group {
     #[cfg_attr(optimized, inline(always))]
     fn is_all(self) -> bool {
-        self.all
+        true
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn part(self) -> Option<usize> {
+        self.part
     }
     #[cfg_attr(optimized, inline(always))]
     fn bits<S: Isa>(self, _: S) -> LaneMask {
-        self.bits & S::ALL
+        match self.part {
+            None => S::ALL,
+            Some(n) => first(n).0,
+        }
     }
 }
 
@@ -161,15 +178,5 @@ pub(super) fn masked<S: Isa, M: Mask, P: Laned>(s: S, m: M, v: Pack<P>, place: &
         v
     } else {
         P::select(s, m.bits(s), v, place.clone())
-    }
-}
-
-/// `v`, and zero in the lanes that aren't active.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn active<S: Isa, M: Mask, P: Accumulator>(s: S, m: M, v: Pack<P>) -> Pack<P> {
-    if m.is_all() {
-        v
-    } else {
-        P::select(s, m.bits(s), v, P::broadcast(s, P::zero()))
     }
 }

@@ -6,7 +6,7 @@ use rev_core::lanes::{self, update, Isa, LaneMask, Laned, Mask, Pack, WIDTH};
 use rev_core::scalar::{Linear, Zero};
 
 use super::index::{Indices, Places};
-use super::memory::{active, in_words, none, read, write};
+use super::memory::{active, each_of_part, in_words, none, read, write};
 use crate::atomic::Cell;
 use crate::view::{Dynamic, Exclusive, Frame, Slice, Strided};
 
@@ -171,6 +171,12 @@ where
         unsafe { write(s, m, at, &old) };
     } else {
         let places = at.places(s);
+        if let Some(n) = m.part() {
+            let v = v.clone();
+            return each_of_part(n, places, |k, place| {
+                U::one(unsafe { &mut *at.ptr.wrapping_byte_offset(place) }, &lanes::get(&v, k));
+            });
+        }
         for k in 0..S::LANES {
             if active(s, m, k) {
                 let element = unsafe { &mut *at.ptr.wrapping_byte_offset(places.at(k)) };
@@ -202,6 +208,12 @@ where
     if const { !X::LINEAR && !X::VARYING } {
         U::shared(unsafe { Cell::new(ptr.wrapping_byte_offset(places.start)) }, lanes::sum(s, m, &v));
         return;
+    }
+    if let Some(n) = m.part() {
+        let v = v.clone();
+        return each_of_part(n, places, |k, place| {
+            U::shared(unsafe { Cell::new(ptr.wrapping_byte_offset(place)) }, lanes::get(&v, k));
+        });
     }
     for k in 0..S::LANES {
         if active(s, m, k) {
@@ -285,6 +297,15 @@ macro_rules! lanes_of {
             {
                 let at = locate(s, m, self.frame(), index)?;
                 let places = at.places(s);
+                if let Some(n) = m.part() {
+                    let v = v.clone();
+                    each_of_part(n, places, |k, place| {
+                        // SAFETY: as above.
+                        let element = unsafe { &mut *at.ptr.wrapping_byte_offset(place) };
+                        *element = element.clone() ^ lanes::get(&v, k);
+                    });
+                    return Ok(());
+                }
                 for k in 0..S::LANES {
                     if active(s, m, k) {
                         // SAFETY: as above.

@@ -62,24 +62,57 @@ pub fn split<const LANES: usize, V: Visits, C>(
 }
 
 impl<V: Visits, const LANES: usize> Groups<V, LANES> {
-    /// Runs a body for each group, at last for the one that isn't full. What is written once is compiled twice, for
-    /// all lanes and for some.
+    /// Runs a body for each group, at last for the one that isn't full. What is written once is compiled twice, so that the
+    /// code for full groups asks nothing.
     ///
     /// # Errors
     ///
     /// The first one of the body.
     #[cfg_attr(optimized, inline(always))]
-    pub fn each<E>(self, mut body: impl FnMut(Group, Lin<V::Item>) -> Result<(), E>) -> Result<(), E>
+    pub fn each_twice<E>(
+        mut self,
+        mut body: impl FnMut(Group, Lin<V::Item>) -> Result<(), E>,
+    ) -> Result<(), E>
     where
         V::Item: Integer,
     {
-        let Groups { part, parts, .. } = self;
-        for values in self {
-            body(Group::whole(), values)?;
+        while let Some(left) = self.left.checked_sub(1) {
+            let values = self.next;
+            self.left = left;
+            self.next.first = values.first.plus(self.advance);
+            body(Group::whole(), Self::stepped(values))?;
         }
-        match parts {
+        match self.parts {
             0 => Ok(()),
-            _ => body(Group::part(parts), Self::stepped(part)),
+            parts => body(Group::first(parts), Self::stepped(self.part)),
+        }
+    }
+
+    /// The same, compiled once: of a large body, which would take twice as long to compile.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    #[cfg_attr(optimized, inline(always))]
+    pub fn each<E>(mut self, mut body: impl FnMut(Group, Lin<V::Item>) -> Result<(), E>) -> Result<(), E>
+    where
+        V::Item: Integer,
+    {
+        loop {
+            let (group, values) = match (self.left, self.parts) {
+                (0, 0) => return Ok(()),
+                (0, parts) => {
+                    self.parts = 0;
+                    (Group::first(parts), self.part)
+                }
+                _ => {
+                    let values = self.next;
+                    self.left -= 1;
+                    self.next.first = values.first.plus(self.advance);
+                    (Group::whole(), values)
+                }
+            };
+            body(group, Self::stepped(values))?;
         }
     }
 
@@ -98,23 +131,6 @@ impl<V: Visits, const LANES: usize> Groups<V, LANES> {
     #[cfg_attr(optimized, inline(always))]
     fn is_empty(&self) -> bool {
         self.left + self.parts == 0
-    }
-}
-
-impl<V: Visits<Item: Integer>, const LANES: usize> Iterator for Groups<V, LANES> {
-    type Item = Lin<V::Item>;
-
-    #[cfg_attr(optimized, inline(always))]
-    fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        let group = Self::stepped(self.next);
-        self.next.first = group.first.plus(self.advance);
-        Some(group)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
     }
 }
 

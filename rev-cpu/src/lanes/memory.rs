@@ -7,9 +7,9 @@
 
 use std::mem::{size_of, MaybeUninit};
 
-#[cfg(target_arch = "x86_64")]
-use rev_core::lanes::Level;
 use rev_core::lanes::{self, Isa, Laned, Mask, Pack, WIDTH};
+#[cfg(target_arch = "x86_64")]
+use rev_core::lanes::{LaneMask, Level};
 use rev_core::scalar::Zero;
 
 use super::access::Located;
@@ -17,10 +17,103 @@ use super::index::{Indices, Pattern, Places, Unknown};
 #[cfg(target_arch = "x86_64")]
 use super::{transpose, x86};
 
-/// Whether a lane that runs is active.
+/// Whether a lane that runs is active, of a mask that isn't a part of a group.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn active<S: Isa, M: Mask>(s: S, m: M, k: usize) -> bool {
     m.is_all() || m.bits(s) >> k & 1 != 0
+}
+
+/// The lanes of such a mask.
+#[cfg(target_arch = "x86_64")]
+#[cfg_attr(optimized, inline(always))]
+fn bits<S: Isa, M: Mask>(s: S, m: M) -> LaneMask {
+    match m.is_all() {
+        true => S::ALL,
+        false => m.bits(s),
+    }
+}
+
+/// Calls a function with each of the first `n` lanes and its place. What it takes along of packs has to be copies: one lane taken
+/// from a pack by a number keeps the pack from being held in registers.
+#[cold]
+#[inline(never)]
+pub(super) fn each_of_part(n: usize, places: Places, mut f: impl FnMut(usize, isize)) {
+    for k in 0..n {
+        f(k, places.at(k));
+    }
+}
+
+/// How elements and packs of words lie: how many bytes a word is, how many an element has, and how many bytes these are apart.
+#[derive(Clone, Copy)]
+struct Words {
+    size: usize,
+    count: usize,
+    apart: usize,
+}
+
+/// Moves the words of the first `n` lanes between elements and packs, as `moved` does one.
+#[cfg_attr(optimized, inline(always))]
+fn each_word(n: usize, places: &Places, words: Words, mut moved: impl FnMut(isize, usize)) {
+    for j in 0..words.count {
+        let (far, row) = ((j * words.apart) as isize, j * WIDTH * words.size);
+        match (&places.each, places.step) {
+            // the compiler makes these a row
+            (None, 8) if words.size == 8 => {
+                for k in 0..n {
+                    moved(places.start.wrapping_add(far + 8 * k as isize), row + 8 * k);
+                }
+            }
+            _ => {
+                for k in 0..n {
+                    moved(places.at(k).wrapping_add(far), row + k * words.size);
+                }
+            }
+        }
+    }
+}
+
+/// [`read_words`] for the first `n` lanes, to a pack of zeros.
+///
+/// # Safety
+///
+/// As there.
+#[cold]
+#[inline(never)]
+unsafe fn read_part(n: usize, base: *const u8, places: &Places, words: Words, to: *mut u8) {
+    macro_rules! by_size {
+        ($($bytes:literal)*) => {
+            match words.size {
+                $($bytes => each_word(n, places, words, |from, at| {
+                    // SAFETY: as required of the caller.
+                    unsafe { to.add(at).cast::<[u8; $bytes]>().write(base.wrapping_offset(from).cast::<[u8; $bytes]>().read()) }
+                }),)*
+                _ => {}
+            }
+        };
+    }
+    by_size!(8 4 2 1);
+}
+
+/// [`write_words`] for the first `n` lanes.
+///
+/// # Safety
+///
+/// As there.
+#[cold]
+#[inline(never)]
+unsafe fn write_part(n: usize, base: *mut u8, places: &Places, words: Words, from: *const u8) {
+    macro_rules! by_size {
+        ($($bytes:literal)*) => {
+            match words.size {
+                $($bytes => each_word(n, places, words, |to, at| {
+                    // SAFETY: as required of the caller.
+                    unsafe { base.wrapping_offset(to).cast::<[u8; $bytes]>().write(from.add(at).cast::<[u8; $bytes]>().read()) }
+                }),)*
+                _ => {}
+            }
+        };
+    }
+    by_size!(8 4 2 1);
 }
 
 /// Whether no lane is.
@@ -69,12 +162,24 @@ where
     } else if const { in_words::<E>() } {
         let word = E::LAYOUT.word();
         match at.side_by_side(s) {
-            Some(places) => unsafe { read_words::<S, M, E, X>(s, m, base.cast(), places, word) },
-            None => unsafe { read_words::<S, M, E, Unknown<X>>(s, m, base.cast(), at.apart(s), word) },
+            Some(places) if m.part().is_none() || const { masks_rows::<S, E>() } => unsafe {
+                read_words::<S, M, E, X>(s, m, base.cast(), places, word)
+            },
+            _ => match m.part() {
+                Some(n) => unsafe { read_words_of_part(n, base.cast(), at.places(s), word) },
+                None => unsafe { read_words::<S, M, E, Unknown<X>>(s, m, base.cast(), at.apart(s), word) },
+            },
         }
     } else {
         let places = at.places(s);
         let mut all = lanes::broadcast(s, E::zero());
+        if let Some(n) = m.part() {
+            let mut some = lanes::broadcast(s, E::zero());
+            each_of_part(n, places, |k, place| {
+                lanes::set(&mut some, k, unsafe { (*base.wrapping_byte_offset(place)).clone() });
+            });
+            return some;
+        }
         for k in 0..S::LANES {
             if active(s, m, k) {
                 let element = base.wrapping_byte_offset(places.at(k));
@@ -104,11 +209,24 @@ where
     } else if const { in_words::<E>() && (X::LINEAR || X::VARYING) } {
         let word = E::LAYOUT.word();
         match at.side_by_side(s) {
-            Some(places) => unsafe { write_words::<S, M, E, X>(s, m, base.cast(), places, word, v) },
-            None => unsafe { write_words::<S, M, E, Unknown<X>>(s, m, base.cast(), at.apart(s), word, v) },
+            Some(places) if m.part().is_none() || const { masks_rows::<S, E>() } => unsafe {
+                write_words::<S, M, E, X>(s, m, base.cast(), places, word, v)
+            },
+            _ => match m.part() {
+                Some(n) => unsafe { write_words_of_part(n, base.cast(), at.places(s), word, v) },
+                None => unsafe {
+                    write_words::<S, M, E, Unknown<X>>(s, m, base.cast(), at.apart(s), word, v)
+                },
+            },
         }
     } else {
         let places = at.places(s);
+        if let Some(n) = m.part() {
+            let v = v.clone();
+            return each_of_part(n, places, |k, place| unsafe {
+                *base.wrapping_byte_offset(place) = lanes::get(&v, k)
+            });
+        }
         for k in 0..S::LANES {
             if active(s, m, k) {
                 unsafe { *base.wrapping_byte_offset(places.at(k)) = lanes::get(v, k) };
@@ -141,11 +259,51 @@ macro_rules! by_word {
     };
 }
 
+/// [`read_words`] for the first `n` lanes. The pack has an address of its own, so that another one keeps none.
+///
+/// # Safety
+///
+/// As there.
+#[cfg_attr(optimized, inline(always))]
+pub(super) unsafe fn read_words_of_part<E: Laned>(
+    n: usize,
+    base: *const u8,
+    places: Places,
+    apart: usize,
+) -> Pack<E> {
+    let mut some = MaybeUninit::<Pack<E>>::zeroed();
+    let words = Words { size: E::LAYOUT.word(), count: words::<E>(), apart };
+    // SAFETY: as required of the caller; any bits are a value.
+    unsafe {
+        read_part(n, base, &places, words, some.as_mut_ptr().cast());
+        some.assume_init()
+    }
+}
+
+/// The reverse.
+///
+/// # Safety
+///
+/// As [`write_words`].
+#[cfg_attr(optimized, inline(always))]
+pub(super) unsafe fn write_words_of_part<E: Laned>(
+    n: usize,
+    base: *mut u8,
+    places: Places,
+    apart: usize,
+    v: &Pack<E>,
+) {
+    let v = v.clone();
+    let words = Words { size: E::LAYOUT.word(), count: words::<E>(), apart };
+    // SAFETY: as required of the caller.
+    unsafe { write_part(n, base, &places, words, std::ptr::from_ref(&v).cast()) };
+}
+
 /// The words of elements, which lie `apart` bytes from each other.
 ///
 /// # Safety
 ///
-/// Each active lane's place, from `base`, is as in [`read`], and the elements are in words.
+/// The mask isn't a part of a group. Each active lane's place, from `base`, is as in [`read`], and the elements are in words.
 #[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn read_words<S, M, E, X>(
     s: S,
@@ -241,6 +399,17 @@ const fn is<S: Isa, W>(level: Level, bytes: usize) -> bool {
 #[cfg(target_arch = "x86_64")]
 const WORD: usize = 8;
 
+/// Whether elements that lie in a row are words of which the processor loads and stores some by an instruction.
+const fn masks_rows<S: Isa, E: Laned>() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let (long, short) =
+        (S::LEVEL as usize != Level::Portable as usize, S::LEVEL as usize == Level::Avx512 as usize);
+    #[cfg(not(target_arch = "x86_64"))]
+    let (long, short) = (false, false);
+    let word = E::LAYOUT.word();
+    size_of::<E>() == word && (word == 8 && long || word == 4 && short)
+}
+
 /// Whether an element is so many words that it is moved as one.
 #[cfg(target_arch = "x86_64")]
 const fn moves_whole<S: Isa, E: Laned>() -> bool {
@@ -268,13 +437,13 @@ where
     if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
         // SAFETY (of both): as required of the caller; the token says that the processor has the instructions.
         if const { X::KNOWN && !X::VARYING && size_of::<W>() == 8 } && places.step == 16 {
-            return unsafe { x86::load_every_other(S::LANES, m.bits(s), start.cast(), to.cast()) };
+            return unsafe { x86::load_every_other(S::LANES, bits(s, m), start.cast(), to.cast()) };
         }
         let all = places.all::<S, X>(s);
         return unsafe {
             match const { size_of::<W>() } {
-                8 => x86::gather_8(S::LANES, m.bits(s), start, &all, to.cast()),
-                _ => x86::gather_4(S::LANES, m.bits(s), start, &all, to.cast()),
+                8 => x86::gather_8(S::LANES, bits(s, m), start, &all, to.cast()),
+                _ => x86::gather_4(S::LANES, bits(s, m), start, &all, to.cast()),
             }
         };
     }
@@ -326,13 +495,13 @@ where
     if const { is::<S, W>(Level::Avx512, 8) || is::<S, W>(Level::Avx512, 4) } {
         // SAFETY (of both): as in `load`.
         if const { X::KNOWN && !X::VARYING && size_of::<W>() == 8 } && places.step == 16 {
-            return unsafe { x86::store_every_other(S::LANES, m.bits(s), start.cast(), from.cast()) };
+            return unsafe { x86::store_every_other(S::LANES, bits(s, m), start.cast(), from.cast()) };
         }
         let all = places.all::<S, X>(s);
         return unsafe {
             match const { size_of::<W>() } {
-                8 => x86::scatter_8(S::LANES, m.bits(s), start, &all, from.cast()),
-                _ => x86::scatter_4(S::LANES, m.bits(s), start, &all, from.cast()),
+                8 => x86::scatter_8(S::LANES, bits(s, m), start, &all, from.cast()),
+                _ => x86::scatter_4(S::LANES, bits(s, m), start, &all, from.cast()),
             }
         };
     }
@@ -348,7 +517,7 @@ where
 #[cfg_attr(optimized, inline(always))]
 unsafe fn load_row<S: Isa, M: Mask, W: Word>(s: S, m: M, from: *const W, to: *mut W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
-    if m.is_all() {
+    if m.is_whole() {
         return unsafe {
             std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), S::LANES * size_of::<W>())
         };
@@ -378,7 +547,7 @@ unsafe fn load_row<S: Isa, M: Mask, W: Word>(s: S, m: M, from: *const W, to: *mu
 #[cfg_attr(optimized, inline(always))]
 unsafe fn store_row<S: Isa, M: Mask, W: Word>(s: S, m: M, to: *mut W, from: *const W) {
     // SAFETY (of all): as required of the callers; the token says that there are the instructions.
-    if m.is_all() {
+    if m.is_whole() {
         return unsafe {
             std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), S::LANES * size_of::<W>())
         };

@@ -5,7 +5,7 @@ use rev_core::scalar::{Mismatch, Primal, Zero};
 
 use super::access::locate;
 use super::index::{Indices, Pattern, Places};
-use super::memory::{active, in_words, none, read_words, write_words};
+use super::memory::{in_words, none, read_words, read_words_of_part, write_words, write_words_of_part};
 use crate::arrays::{place, shape_of};
 use crate::checks::{self, is_astray};
 use crate::view::{Dynamic, Exclusive, Slice, Strided, Whole};
@@ -84,13 +84,18 @@ macro_rules! own_lanes_of {
                 let (ptr, places) = (at.ptr, at.places(s));
                 if const { in_words::<E>() } && !none(s, m) {
                     let (places, apart) = within::<E>(places);
+                    // every lane has its own in a pack, whether it runs or not, unless it chooses another
+                    if let (true, Some(n)) = (const { X::LINEAR || X::VARYING }, m.part()) {
+                        // SAFETY: as below.
+                        return Ok(unsafe { read_words_of_part(n, ptr.cast(), places, apart) });
+                    }
                     // SAFETY: the indices are in range of the packs behind the handle, each of which
                     // has the lanes' words as its layout says.
                     return Ok(unsafe { read_words::<S, A, E, Within<X>>(s, m, ptr.cast(), places, apart) });
                 }
                 let mut all = lanes::broadcast(s, E::zero());
                 for k in 0..S::LANES {
-                    if active(s, m, k) {
+                    if m.bits(s) >> k & 1 != 0 {
                         // SAFETY: the lane's index is in range.
                         let pack = unsafe { &*ptr.wrapping_byte_offset(places.at(k)) };
                         lanes::set(&mut all, k, lanes::get(pack, k));
@@ -117,12 +122,17 @@ macro_rules! own_lanes_of {
                 let (ptr, places) = (at.ptr, at.places(s));
                 if const { in_words::<E>() } && !none(s, m) {
                     let (places, apart) = within::<E>(places);
+                    if let (true, Some(n)) = (const { X::LINEAR || X::VARYING }, m.part()) {
+                        // SAFETY: as above.
+                        unsafe { write_words_of_part(n, ptr.cast(), places, apart, &v) };
+                        return Ok(());
+                    }
                     // SAFETY: as above.
                     unsafe { write_words::<S, A, E, Within<X>>(s, m, ptr.cast(), places, apart, &v) };
                     return Ok(());
                 }
                 for k in 0..S::LANES {
-                    if active(s, m, k) {
+                    if m.bits(s) >> k & 1 != 0 {
                         // SAFETY: the lane's index is in range.
                         let pack = unsafe { &mut *ptr.wrapping_byte_offset(places.at(k)) };
                         lanes::set(pack, k, lanes::get(&v, k));

@@ -5,7 +5,6 @@ use rev_core::lanes::{self, Isa, Laned, Mask, Pack, Portable, WIDTH};
 use rev_core::scalar::{Integer, Primal};
 
 use super::index::Lin;
-use super::memory::active;
 use crate::arrays::Shaped;
 
 /// What stands for a value in each lane.
@@ -48,7 +47,7 @@ pub fn each<S: Isa, M: Mask, R: Laned>(
 ) -> Result<Pack<R>, usize> {
     let mut all = None;
     for k in 0..S::LANES {
-        if active(s, m, k) {
+        if m.bits(s) >> k & 1 != 0 {
             let value = f(k).ok_or(k)?;
             match &mut all {
                 None => all = Some(lanes::broadcast(s, value)),

@@ -12,6 +12,7 @@ use super::inner::has_lanes;
 use super::lanes::{is_laned, passes, Lanes};
 use super::products::has_fused_product;
 use super::roles::{Role, Roles};
+use super::work::operations;
 use super::{handles, width, Varying, Width, Work};
 
 /// What stands around a statement.
@@ -46,6 +47,9 @@ pub struct Loop {
     pub adds: Adds,
     /// What runs in lanes, and in how many; `None` where one iteration runs after the other.
     pub lanes: Option<(Width, Lanes)>,
+    /// Whether full groups of lanes and the one that isn't full have one code. Else each has its own, which takes twice as
+    /// long to compile and asks nothing for full groups.
+    pub once: bool,
     /// The operations of an iteration.
     pub work: Work,
     /// Whether products in it are rounded together with sums.
@@ -53,6 +57,10 @@ pub struct Loop {
     /// What an iteration uses of the arrays that are declared to be apart, where that is known before the loop.
     pub claims: Option<Claims>,
 }
+
+/// The operations from which on a body is compiled once for all groups, if it is narrow: what is asked of each element then
+/// weighs little. A wide one has loops inside, in whose trips it would be asked.
+pub(super) const LARGE: usize = 60;
 
 /// How a loop adds to elements that are chosen by data.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +86,7 @@ impl Loop {
             var: *var,
             adds: adds(&roles, around),
             lanes: lanes(function, around, (*var, body), &roles),
+            once: false,
             work: Work::of_iteration(function, &around.arrays, *var, body),
             fuses: body.iter().any(has_fused_product),
             claims: known_claims((*var, body), values, &roles),
@@ -86,6 +95,7 @@ impl Loop {
         if plan.lanes.is_some() && has_lanes(function, values, &plan.inside(around), body) {
             plan.lanes = None;
         }
+        plan.once = matches!(plan.lanes, Some((Width::Narrow, _))) && operations(body) >= LARGE;
         Some(plan)
     }
 
@@ -110,7 +120,9 @@ impl Loop {
         let roles: Vec<String> = self.roles.iter().map(|(var, role)| role.text(function, *var)).collect();
         let lanes = match &self.lanes {
             Some((Width::Wide, lanes)) => format!("wide, {}", lanes.varying.text(function)),
-            Some((Width::Narrow, lanes)) => format!("narrow, {}", lanes.varying.text(function)),
+            Some((Width::Narrow, lanes)) => {
+                format!("narrow{}, {}", if self.once { " once" } else { "" }, lanes.varying.text(function))
+            }
             None => "one by one".into(),
         };
         let fuses = if self.fuses { "; fused products" } else { "" };

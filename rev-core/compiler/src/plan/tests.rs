@@ -1,6 +1,7 @@
 //! Decisions about parallel loops, in the plan's text form.
 
 use super::lend::lend;
+use super::parallel::LARGE;
 use super::{loops, plan, Standing};
 use crate::check::check;
 use crate::ir::{Span, StmtKind};
@@ -64,6 +65,15 @@ fn the_innermost_parallel_loops_run_in_lanes() {
 fn loops_over_what_all_lanes_share_are_wide() {
     let body = "par for i in 0..len(y) { for k in 0..3 { y[i] += w[k] } }";
     is("y: &mut [f64], w: [f64]", body, "par i: y own, w read; wide, linear i; work 15");
+}
+
+/// An update by an element is three operations.
+#[test]
+fn large_bodies_without_loops_are_compiled_once() {
+    let body = |n: usize| format!("par for i in 0..len(y) {{ {} }}", vec!["y[i] += x[i]"; n].join("; "));
+    let lanes = |n: usize| of("y: &mut [f64], x: [f64]", &body(n)).split("; ").nth(1).map(str::to_owned);
+    assert_eq!(lanes(LARGE / 3 - 1).as_deref(), Some("narrow, linear i"));
+    assert_eq!(lanes(LARGE / 3).as_deref(), Some("narrow once, linear i"));
 }
 
 #[test]

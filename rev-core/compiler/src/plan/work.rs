@@ -250,6 +250,17 @@ impl Counted<'_> {
     }
 }
 
+/// The operations that stand in a body, each once however often it runs.
+pub fn operations(body: &[Stmt]) -> usize {
+    body.iter()
+        .map(|stmt| {
+            let mut n = if matches!(stmt.kind, StmtKind::Call { .. }) { CALL_WEIGHT } else { 1 };
+            stmt.each_expr(&mut |e| n += size(e));
+            n + stmt.blocks().into_iter().map(|block| operations(block)).sum::<usize>()
+        })
+        .sum()
+}
+
 fn size(e: &Expr) -> usize {
     let mut n = 1;
     e.each_child(&mut |c| n += size(c));

@@ -198,11 +198,12 @@ impl Body<'_> {
         let lane = Lane::under(lanes.clone(), ident("__m"));
         let body = self.holding(reprs, |b| b.laned(var, body, lane));
         let group = quote!({ __l::#width });
+        let each = ident(if plan.once { "each" } else { "each_twice" });
         let groups = quote! {
             let (__groups, __visits) = __l::split::<#group, _, _>(__cx, __fixed, __visits);
             let __laned = __l::vectorize!(__groups, |__s, __groups| {
                 #copies
-                __groups.each(#[inline(always)] |__m, #name| {
+                __groups.#each(#[inline(always)] |__m, #name| {
                     #body
                     __Ok::<(), #p::Error>(())
                 })

@@ -156,7 +156,7 @@ pub fn declared(
         }
     };
     let (every, some) = (call(quote!(__l::All)), call(quote!(__m)));
-    let apart = function(&name, &quote!(if __l::Mask::is_all(__m) { #every } else { #some }));
+    let apart = function(&name, &quote!(if __l::Mask::is_whole(__m) { #every } else { #some }));
     let inlined = function(&inlined, statements);
     quote!(#apart #inlined)
 }
