@@ -522,13 +522,13 @@ fn the_body_of_groups_returns_its_errors() {
             lanes::split::<WIDTH, _, _>(run.context::<Restoring>(), false, Up::new(0usize, 4 * WIDTH));
         let mut seen = 0;
         let found: Result<(), usize> = vectorize!(groups, |_, groups| {
-            for i in groups {
+            groups.each(|_, i| {
                 if i.first >= 2 * WIDTH {
                     return Err(i.first);
                 }
                 seen += 1;
-            }
-            Ok(())
+                Ok(())
+            })
         });
         assert_eq!((found, seen), (Err(2 * WIDTH), 2));
     }

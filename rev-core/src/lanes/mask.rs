@@ -50,7 +50,7 @@ pub trait Mask: Copy {
     /// Whether nobody looks at what packs hold in the other lanes, so that values may be put in all of them. The compiler
     /// knows the answer where the code is inlined.
     fn is_all(self) -> bool;
-    /// How many lanes it is, of a group that isn't full: known when the program runs.
+    /// The number of lanes of a group that isn't full, which are the first ones.
     #[cfg_attr(optimized, inline(always))]
     fn part(self) -> Option<usize> {
         None
@@ -79,8 +79,8 @@ impl Mask for All {
     }
 }
 
-/// The lanes of a group of iterations: every lane, or the first ones. One code serves both, so what only lanes that run may do
-/// (memory, and what they give together) asks for it, and [`Mask::part`] is unlikely there.
+/// The lanes of a group of iterations: every lane, or the first ones. One code may serve both: memory, sums over the lanes and checks
+/// ask which it is, at run time, and nothing else does.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
     part: Option<usize>,

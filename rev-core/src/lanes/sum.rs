@@ -24,7 +24,8 @@ where
     P::Over: Ring,
 {
     match m.part() {
-        Some(n) => sum_product_of_part(s, n, &v.clone(), &c.clone()),
+        // of copies: what is given by its address isn't held in registers
+        Some(n) => sum_product_of_part(s, n, &v.clone(), &{ c }),
         None if m.is_all() => P::InLanes::sum_product(s, v, c),
         None => P::InLanes::sum(s, active(s, m.bits(s), P::InLanes::scale(s, v, c))),
     }
@@ -51,7 +52,7 @@ where
         #[cfg_attr(optimized, inline(always))]
         || {
             let bits = first(n).0;
-            P::InLanes::sum_product(s, active(s, bits, v.clone()), active(s, bits, c.clone()))
+            P::InLanes::sum_product(s, active(s, bits, v.clone()), active(s, bits, *c))
         },
     )
 }

@@ -303,7 +303,8 @@ pub(super) unsafe fn write_words_of_part<E: Laned>(
 ///
 /// # Safety
 ///
-/// The mask isn't a part of a group. Each active lane's place, from `base`, is as in [`read`], and the elements are in words.
+/// Each active lane's place, from `base`, is as in [`read`], and the elements are in words. Of a part of a group, every lane's place is,
+/// or the elements lie in a row that [`masks_rows`].
 #[cfg_attr(optimized, inline(always))]
 pub(super) unsafe fn read_words<S, M, E, X>(
     s: S,
