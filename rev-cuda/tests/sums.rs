@@ -227,6 +227,84 @@ fn loops_inside_kernels_add_up_by_the_tree_however_long_they_are() {
     on_devices!(InsideKernels);
 }
 
+struct PartsOfOthers;
+
+impl PartsOfOthers {
+    fn on<D: Driver>(&self, gpu: &Gpu<D>) {
+        // each thread adds to a part of its own of what is in memory for all of them
+        let gpu = gpu.clone().deterministic(true);
+        for adds in [
+            "y[i]",
+            "y[2 - i]",
+            "y[(i + (j & 0)) as usize]",
+            "rows[0][i]",
+            "rows[j & 1][i]",
+            "pairs[i].b",
+            "grid[i][j & 1]",
+        ] {
+            let m = module(&format!(
+                "module parts
+                 struct Pair<T: Scalar> {{ a: T, b: T }}
+                 fn parts<T: Real>(y: &mut [T; 3], rows: &mut [[T; 3]], pairs: &mut [Pair<T>; 3], grid: &mut [[T; 2]; 3], x: [T]) {{
+                     par for i in 0..3 {{
+                         par for j in 0..len(x) {{ {adds} += x[j] * x[j] }}
+                     }}
+                 }}"
+            ));
+            for n in [0, 1, 300, 1300] {
+                let part = |k: usize| {
+                    Data::record("Pair", [("a", Data::scalar(k as f64)), ("b", Data::scalar(0.5))])
+                };
+                let args = [
+                    waves(3),
+                    Data::vector(vec![waves(3), waves(3)]),
+                    Data::vector((0..3).map(part).collect()),
+                    Data::vector((0..3).map(|_| waves(2)).collect()),
+                    waves(n),
+                ];
+                let expected = interpret(&m, Direction::FORWARD, &args, true);
+                let found = run(&gpu, &m, Direction::FORWARD, &args).unwrap();
+                assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{adds}, {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thread_adds_to_no_part_that_is_anothers() {
+    on_devices!(PartsOfOthers);
+}
+
+struct NoTrips;
+
+impl NoTrips {
+    fn on<D: Driver>(&self, gpu: &Gpu<D>) {
+        // an index that no iteration uses may be out of range
+        let m = module(
+            "module none
+             fn none<T: Real>(y: &mut [T], z: &mut [T; 3], x: [T]) {
+                 par for i in 3..6 {
+                     par for j in 0..len(x) {
+                         y[i] += x[j]
+                         z[i] += x[j]
+                     }
+                 }
+             }",
+        );
+        let gpu = gpu.clone().deterministic(true).checks(true);
+        let args = [waves(3), waves(3), waves(0)];
+        let found = run(&gpu, &m, Direction::FORWARD, &args).unwrap();
+        assert_eq!(format!("{found:?}"), format!("{args:?}"));
+        let error = run(&gpu, &m, Direction::FORWARD, &[waves(3), waves(3), waves(1)]).unwrap_err();
+        assert!(error.to_string().contains("`y[i]`"), "{error}");
+    }
+}
+
+#[test]
+fn a_sum_without_terms_needs_no_index_in_range() {
+    on_devices!(NoTrips);
+}
+
 struct Integers;
 
 impl Integers {

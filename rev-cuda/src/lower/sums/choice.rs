@@ -10,7 +10,7 @@ use crate::measure::{Answer, Measured, Multiplicity, Question, TABLE_BYTES};
 use crate::plan::{BufferId, Strategy, Word, WordOp};
 
 use super::super::atom::Atom;
-use super::super::memory::{ArrayLoc, Loc};
+use super::super::memory::Loc;
 use super::super::parallel::binary;
 use super::super::stmt::REGISTER_LEAVES;
 use super::super::types::ArgumentType;
@@ -244,7 +244,7 @@ fn give_registers(sum: &mut Sum) -> Result<(), Refusal> {
     let (kind, prefix) = match &sum.target {
         Loc::Array(a) => {
             sum.common_index()?;
-            if !sum.is_of_one_element(a) {
+            if !sum.is_of_one_element(a.shape.len()) {
                 return Err("iterations add to different elements".into());
             }
             (a.kind.clone(), 1)
@@ -267,9 +267,9 @@ impl Sum {
         self.index.as_deref().ok_or_else(|| "terms are added to elements with different indices".to_string())
     }
 
-    /// Whether all iterations add to one element of an array, whole.
-    pub(super) fn is_of_one_element(&self, array: &ArrayLoc) -> bool {
-        self.one_element && self.index.as_ref().is_some_and(|index| index.len() == array.shape.len())
+    /// Whether all iterations add to one element of an array with so many axes, whole.
+    pub(super) fn is_of_one_element(&self, axes: usize) -> bool {
+        self.one_element && self.index.as_ref().is_some_and(|index| index.len() == axes)
     }
 }
 

@@ -181,9 +181,9 @@ impl Lower<'_> {
         sums.retain(|s| !s.is_exact());
         let mut owns = Vec::new();
         for sum in &mut sums {
-            self.narrow_to_element(sum)?;
+            Self::narrow_to_element(sum);
             let own = match &sum.target {
-                Loc::Array(a) => {
+                Loc::Array(a) if !sum.narrowed => {
                     let Some(zero) = Val::zero(&a.kind) else {
                         return Err(self.unsupported("a sum of arrays"));
                     };
@@ -205,39 +205,72 @@ impl Lower<'_> {
         Ok((sums, Some(fold)))
     }
 
-    /// Where all iterations add to one element of an array, that element is the target: others may be
-    /// other threads'.
-    fn narrow_to_element(&mut self, sum: &mut Sum) -> Outcome<()> {
-        let Loc::Array(a) = &sum.target else { return Ok(()) };
-        if !sum.is_of_one_element(a) || sum.prefix > 0 {
-            return Ok(());
+    /// Where all iterations add to one element of an array, a thread's own sum is that of the element.
+    fn narrow_to_element(sum: &mut Sum) {
+        let (kind, axes) = match &sum.target {
+            Loc::Array(a) => (a.kind.clone(), a.shape.len()),
+            Loc::Memory(MemLoc { kind: ArgumentType::Fixed(element, _), .. }) => ((**element).clone(), 1),
+            _ => return,
+        };
+        if sum.prefix == 0 && sum.is_of_one_element(axes) {
+            (sum.kind, sum.prefix, sum.narrowed) = (kind, 1, true);
         }
-        (sum.kind, sum.prefix) = (a.kind.clone(), 1);
-        if let Some(place) = sum.fixed_place() {
-            sum.target = self.locate_from(sum.target.clone(), &place, 0)?;
-        }
-        Ok(())
     }
 
-    /// Adds an array to another, element by element, but for what is zero: the other's elements there
-    /// may be other threads'.
-    fn add_touched(&mut self, own: &ArrayLoc, target: &ArrayLoc) -> Outcome<()> {
-        self.each_element(own, |l, k| {
-            let from = l.element(own, k)?;
-            let sum = l.load(&from)?;
-            let mut touched = Atom::bool(false);
-            for atom in sum.atoms() {
-                let here = l.compare(Relation::Ne, &atom, &Atom::Const(0, atom.ty()))?;
-                touched = l.op(Op::Or, Ty::Pred, &[touched, here])?;
+    /// Adds a thread's own sum to its target.
+    fn add_own(&mut self, own: &Loc, sum: &Sum) -> Outcome<()> {
+        let target = match sum.fixed_place().filter(|_| sum.narrowed) {
+            Some(place) => self.locate_from(sum.target.clone(), &place, 0)?,
+            None => sum.target.clone(),
+        };
+        match (own, &target) {
+            (Loc::Array(own), Loc::Array(target)) => self.each_element(own, |l, k| {
+                let (from, to) = (l.element(own, k)?, l.element(target, k)?);
+                let (Loc::Memory(to), sum) = (to, l.load(&from)?) else {
+                    return Err(l.unsupported("a sum of arrays of arrays"));
+                };
+                l.add_numbers(&sum, &to, &mut 0, true)
+            }),
+            (own, Loc::Memory(to)) => {
+                let sum = self.load(own)?;
+                self.add_numbers(&sum, to, &mut 0, false)
             }
-            l.builder()?.begin();
-            let done = l.element(target, k).and_then(|to| l.accumulate(true, &to, sum));
-            let then = l.builder()?.end();
-            done?;
-            let cond = l.builder()?.operand(&touched);
-            l.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
-            Ok(())
-        })
+            (own, target) => {
+                let sum = self.load(own)?;
+                self.accumulate(true, target, sum)
+            }
+        }
+    }
+
+    /// Adds a sum to memory from a leaf on, number by number: of the elements of an array only to those whose sum isn't
+    /// zero. Others may be other threads'.
+    fn add_numbers(&mut self, sum: &Val, to: &MemLoc, leaf: &mut usize, element: bool) -> Outcome<()> {
+        match sum {
+            Val::Fixed(sums) => sums.iter().try_for_each(|sum| self.add_numbers(sum, to, leaf, true)),
+            Val::Tuple(sums) => sums.iter().try_for_each(|sum| self.add_numbers(sum, to, leaf, element)),
+            Val::Struct(_, fields) => {
+                fields.iter().try_for_each(|(_, sum)| self.add_numbers(sum, to, leaf, element))
+            }
+            Val::Num(number) => {
+                let Some(kind) = sum.kind() else { return Err(self.unsupported("a sum of these values")) };
+                let at = Loc::Memory(MemLoc { leaf: to.leaf + *leaf, kind, ..to.clone() });
+                *leaf += number.parts.len();
+                if !element {
+                    return self.accumulate(true, &at, sum.clone());
+                }
+                let mut touched = Atom::bool(false);
+                for atom in &number.parts {
+                    let here = self.compare(Relation::Ne, atom, &Atom::Const(0, atom.ty()))?;
+                    touched = self.op(Op::Or, Ty::Pred, &[touched, here])?;
+                }
+                let then = self.instructions(|l| l.accumulate(true, &at, sum.clone()))?;
+                let cond = self.builder()?.operand(&touched);
+                self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
+                Ok(())
+            }
+            Val::None => Ok(()),
+            _ => Err(self.unsupported("a sum of these values")),
+        }
     }
 
     /// After the iteration that makes it `k` of them: a block may be complete.
@@ -271,21 +304,9 @@ impl Lower<'_> {
             return Ok(());
         }
         let any = self.compare(Relation::Gt, &visits.count, &Atom::Const(0, Ty::I64))?;
-        self.builder()?.begin();
-        let mut done = Ok(());
-        for sum in sums {
-            if done.is_ok() {
-                done = match (&sum.own, &sum.target) {
-                    (Some(Loc::Array(own)), Loc::Array(target)) => self.add_touched(own, target),
-                    (Some(own), target) => {
-                        self.load(own).and_then(|value| self.accumulate(true, target, value))
-                    }
-                    (None, _) => Ok(()),
-                };
-            }
-        }
-        let then = self.builder()?.end();
-        done?;
+        let then = self.instructions(|l| {
+            sums.iter().try_for_each(|sum| sum.own.as_ref().map_or(Ok(()), |own| l.add_own(own, sum)))
+        })?;
         let cond = self.builder()?.operand(&any);
         self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
         Ok(())

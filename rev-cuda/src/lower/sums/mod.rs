@@ -71,6 +71,8 @@ pub(super) struct Sum {
     index: Option<Vec<Expr>>,
     /// and whether that is one element for all iterations.
     one_element: bool,
+    /// Whether it is the sum of that element, which is looked up in the target when the sum is known.
+    narrowed: bool,
     /// What is added to.
     target: Loc,
     /// Its type, or its element's where only one element or one for each iteration is added to.
@@ -210,6 +212,7 @@ impl Lower<'_> {
             how: how.clone(),
             index: None,
             one_element: false,
+            narrowed: false,
             target,
             kind,
             prefix,
