@@ -116,6 +116,30 @@ fn sums_inside_sums_have_the_same_bits_everywhere() {
     }
 }
 
+/// Sums of each iteration's own row, and of its own element.
+#[reversible]
+fn rows<T: Real>(table: &mut Array2<T>, x: &[T]) {
+    for i in par(0..table.dim().0) {
+        for j in par(0..x.len()) {
+            table[[i, j % 3]] += x[j] * x[j];
+        }
+    }
+}
+
+#[test]
+fn an_iteration_adds_to_no_row_that_is_anothers() {
+    let x: Vec<f64> = (0..260).map(|i| (i as f64 * 0.7).sin()).collect();
+    let mut first: Option<Vec<u64>> = None;
+    for device in devices(true) {
+        for _ in 0..3 {
+            let mut table = ndarray::Array2::from_elem((600, 3), 0.1);
+            rows::run(&*device, &mut table, &x).unwrap();
+            let found = bits(table.as_slice().unwrap());
+            assert_eq!(first.get_or_insert(found.clone()), &found, "{}", device.name());
+        }
+    }
+}
+
 #[test]
 fn the_gradient_of_an_expectation_value_of_a_circuit() {
     let (a, b, c) = (0.7f64, -1.3, 0.4);

@@ -123,6 +123,8 @@ pub trait Combine<E>: Copy + Send + Sync {
     fn neutral(like: &E) -> E;
     /// `a ⊕= b`.
     fn combine(a: &mut E, b: &E);
+    /// Whether it changes nothing it is combined with, but for the sign of a zero.
+    fn is_neutral(e: &E) -> bool;
 }
 
 /// `+=` and `-=`.
@@ -154,6 +156,10 @@ impl<E: Linear> Combine<E> for Sum {
     fn combine(a: &mut E, b: &E) {
         a.accumulate(b);
     }
+    #[cfg_attr(optimized, inline(always))]
+    fn is_neutral(e: &E) -> bool {
+        e.is_zero()
+    }
 }
 
 impl<E: Primal> Combine<E> for Fields {
@@ -166,6 +172,10 @@ impl<E: Primal> Combine<E> for Fields {
     fn combine(a: &mut E, b: &E) {
         a.add_each(b, false);
     }
+    #[cfg_attr(optimized, inline(always))]
+    fn is_neutral(e: &E) -> bool {
+        e.load() == e.zeros().load()
+    }
 }
 
 impl<E: Primal + std::ops::BitXor<Output = E>> Combine<E> for Parity {
@@ -177,6 +187,32 @@ impl<E: Primal + std::ops::BitXor<Output = E>> Combine<E> for Parity {
     #[cfg_attr(optimized, inline(always))]
     fn combine(a: &mut E, b: &E) {
         *a = a.clone() ^ b.clone();
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn is_neutral(e: &E) -> bool {
+        e.load() == e.zeros().load()
+    }
+}
+
+/// The same, but only of what isn't neutral: the element may be another thread's, which isn't touched then.
+#[derive(Clone, Copy, Debug)]
+pub struct Touched<O>(pub O);
+
+impl<E, O: Combine<E>> Combine<E> for Touched<O> {
+    const ROUNDED: bool = O::ROUNDED;
+    #[cfg_attr(optimized, inline(always))]
+    fn neutral(like: &E) -> E {
+        O::neutral(like)
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn combine(a: &mut E, b: &E) {
+        if !O::is_neutral(b) {
+            O::combine(a, b);
+        }
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn is_neutral(e: &E) -> bool {
+        O::is_neutral(e)
     }
 }
 

@@ -8,7 +8,7 @@ use rev_core::error::Error;
 use rev_core::interp::Machine;
 use rev_core::ir::{Direction, Module};
 use rev_core::tolerance::Options;
-use rev_core::value::{Data, DynArg};
+use rev_core::value::{Array, Data, DynArg};
 use rev_cuda::driver::Driver;
 use rev_cuda::lower::LowerOptions;
 use rev_cuda::plan::Strategy;
@@ -233,20 +233,25 @@ impl PartsOfOthers {
     fn on<D: Driver>(&self, gpu: &Gpu<D>) {
         // each thread adds to a part of its own of what is in memory for all of them
         let gpu = gpu.clone().deterministic(true);
-        for adds in [
-            "y[i]",
-            "y[2 - i]",
-            "y[(i + (j & 0)) as usize]",
-            "rows[0][i]",
-            "rows[j & 1][i]",
-            "pairs[i].b",
-            "grid[i][j & 1]",
+        for (declared, adds) in [
+            ("", "y[i]"),
+            ("", "y[2 - i]"),
+            ("", "y[i + (j & 0)]"),
+            ("", "rows[0][i]"),
+            ("", "rows[j & 1][i]"),
+            ("", "pairs[i].b"),
+            ("", "grid[i][j & 1]"),
+            ("", "table[i, j & 1]"),
+            ("", "table[i, 1]"),
+            (" disjoint(y)", "y[i]"),
+            (" disjoint(table)", "table[i, j & 1]"),
         ] {
             let m = module(&format!(
                 "module parts
                  struct Pair<T: Scalar> {{ a: T, b: T }}
-                 fn parts<T: Real>(y: &mut [T; 3], rows: &mut [[T; 3]], pairs: &mut [Pair<T>; 3], grid: &mut [[T; 2]; 3], x: [T]) {{
-                     par for i in 0..3 {{
+                 fn parts<T: Real>(y: &mut [T; 3], rows: &mut [[T; 3]], pairs: &mut [Pair<T>; 3],
+                                   grid: &mut [[T; 2]; 3], table: &mut Array2<T>, x: [T]) {{
+                     par for i in 0..3{declared} {{
                          par for j in 0..len(x) {{ {adds} += x[j] * x[j] }}
                      }}
                  }}"
@@ -260,6 +265,7 @@ impl PartsOfOthers {
                     Data::vector(vec![waves(3), waves(3)]),
                     Data::vector((0..3).map(part).collect()),
                     Data::vector((0..3).map(|_| waves(2)).collect()),
+                    Data::Array(Array { shape: vec![3, 2], elements: vec![Data::scalar(0.3); 6] }),
                     waves(n),
                 ];
                 let expected = interpret(&m, Direction::FORWARD, &args, true);

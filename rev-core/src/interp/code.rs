@@ -18,6 +18,7 @@
 //! Read from below these are the operations of the inverse program, which is why a machine can turn
 //! around between any two of them.
 
+use crate::check::overlap::Values;
 use crate::error::Error;
 use crate::facts::{self, PlaceClass, Sum};
 use crate::ir::{
@@ -26,6 +27,7 @@ use crate::ir::{
 };
 use crate::ops::Instr;
 use crate::pass;
+use crate::plan::{common_element, Owned};
 use crate::text::Headlines;
 
 /// One reversible operation.
@@ -67,27 +69,43 @@ pub(super) struct ParallelLoop {
     pub declared: Parallel,
     /// The whole loop.
     pub statement: Stmt,
-    /// What its iterations add to: a variable, or some places of it (none: all).
-    pub sums: Vec<(VarId, Vec<Place>)>,
+    /// What its iterations add to.
+    pub sums: Vec<LoopSum>,
     /// The variables of which each iteration touches elements of its own, by declaration.
     pub disjoint: Vec<VarId>,
 }
 
+/// A variable that the iterations of a parallel loop add to.
+#[derive(Clone, Debug)]
+pub(super) struct LoopSum {
+    pub var: VarId,
+    /// The places of it; all where there are none.
+    pub places: Vec<Place>,
+    /// Whether totals that are zero aren't added.
+    pub touched: bool,
+}
+
 impl ParallelLoop {
-    fn new(function: &Function, stmt: &Stmt, declared: &Parallel) -> ParallelLoop {
+    /// `owned` are those of the loops around; this one's are added.
+    fn new(function: &Function, stmt: &Stmt, declared: &Parallel, owned: &mut Owned) -> ParallelLoop {
         let facts = facts::classify(function, stmt).unwrap_or_default();
-        let added = |class: &PlaceClass| matches!(class, PlaceClass::Accumulated(a) if a.sum == Sum::Add);
+        let values = Values::of(function);
         let mut sums = Vec::new();
+        let mut add = |var: VarId, places: &[Place], class: &PlaceClass| {
+            let PlaceClass::Accumulated(how) = class else { return };
+            if how.sum == Sum::Add {
+                let one_element = common_element(how, stmt, &facts, &values).is_some();
+                let touched = owned.only_touched(var, one_element);
+                sums.push(LoopSum { var, places: places.to_vec(), touched });
+            }
+        };
         for (var, class) in &facts.classes {
             match class {
-                PlaceClass::Parts(parts) => {
-                    let parts = parts.iter().filter(|(_, class)| added(class));
-                    sums.extend(parts.map(|(places, _)| (*var, places.clone())));
-                }
-                class if added(class) => sums.push((*var, Vec::new())),
-                _ => {}
+                PlaceClass::Parts(parts) => parts.iter().for_each(|(places, class)| add(*var, places, class)),
+                class => add(*var, &[], class),
             }
         }
+        owned.enter(&facts);
         let owned = facts.classes.iter().filter(|(_, class)| **class == PlaceClass::Owned { declared: true });
         let disjoint = owned.map(|(var, _)| *var).collect();
         ParallelLoop { declared: declared.clone(), statement: stmt.clone(), sums, disjoint }
@@ -119,7 +137,14 @@ impl Program {
         let function = pass::directed(module, name, direction)?;
         let headlines = Headlines::new(&function);
         let checked = function.checks;
-        let mut flat = Flat { function: &function, headlines, checked, ops: vec![], lines: vec![] };
+        let mut flat = Flat {
+            function: &function,
+            headlines,
+            checked,
+            owned: Owned::default(),
+            ops: vec![],
+            lines: vec![],
+        };
         function.grown(|| flat.block(&function.body));
         let (ops, lines) = (flat.ops, flat.lines);
         let recursive = facts::recursive(module, name);
@@ -131,6 +156,8 @@ struct Flat<'f> {
     function: &'f Function,
     headlines: Headlines<'f>,
     checked: bool,
+    /// What iterations of the loops around have of their own.
+    owned: Owned,
     ops: Vec<Op>,
     lines: Vec<Line>,
 }
@@ -188,8 +215,11 @@ impl Flat<'_> {
             }
             StmtKind::While { cond, post, body } => self.repeat(line, cond, post, body),
             StmtKind::For { var, range, parallel, body } => {
-                let parallel = parallel.as_ref().map(|p| ParallelLoop::new(self.function, stmt, p));
+                let outer = self.owned.clone();
+                let parallel =
+                    parallel.as_ref().map(|p| ParallelLoop::new(self.function, stmt, p, &mut self.owned));
                 self.count(line, *var, range, parallel, body);
+                self.owned = outer;
             }
             StmtKind::Compute { compute, body } => {
                 self.block(compute);

@@ -11,10 +11,10 @@ use crate::ir::{Expr, Place, Range, UpdateOp, VarId};
 use crate::scalar::Num;
 use crate::text;
 use crate::tree;
-use crate::value::{Data, Value};
+use crate::value::{Array, Data, Value};
 use std::collections::HashMap;
 
-use super::code::ParallelLoop;
+use super::code::{LoopSum, ParallelLoop};
 
 /// The first and the last operation of a loop.
 type Ends = (usize, usize);
@@ -305,7 +305,7 @@ impl Machine<'_> {
     /// Starts the sums of the first block.
     fn open_sums(&mut self, parallel: &ParallelLoop) -> Result<(), Cause> {
         let mut sums = Vec::new();
-        for (var, places) in &parallel.sums {
+        for LoopSum { var, places, touched } in &parallel.sums {
             let whole = Place::var(*var);
             let outer = |p: &Place| self.frame().ok()?.redirected(p);
             let target = match places.first().and_then(outer).or_else(|| outer(&whole)) {
@@ -314,7 +314,8 @@ impl Machine<'_> {
             };
             let zero = self.memory.read(&target).zeros();
             let block = self.memory.allocate(zero);
-            sums.push(TreeSum { var: *var, places: places.clone(), target, block, done: Vec::new() });
+            let (var, places, touched, done) = (*var, places.clone(), *touched, Vec::new());
+            sums.push(TreeSum { var, places, touched, target, block, done });
         }
         if let Some(l) = self.frame_mut()?.loops.last_mut() {
             l.sums = sums;
@@ -366,10 +367,24 @@ impl Machine<'_> {
                 return Err(cause);
             }
             if let Some(total) = total {
-                let new = update(UpdateOp::Add, &memory.read(&sum.target), &total)?;
+                let old = memory.read(&sum.target);
+                let new =
+                    if sum.touched { touch(&old, &total)? } else { update(UpdateOp::Add, &old, &total)? };
                 memory.write(&sum.target, new);
             }
         }
         Ok(())
+    }
+}
+
+/// An array with the totals that aren't zero added.
+fn touch(old: &Data, total: &Data) -> Result<Data, Cause> {
+    match (old, total) {
+        (Data::Array(a), Data::Array(b)) if a.elements.len() == b.elements.len() => {
+            let each = a.elements.iter().zip(&b.elements).map(|(a, b)| touch(a, b));
+            Ok(Data::Array(Array { shape: a.shape.clone(), elements: each.collect::<Result<_, _>>()? }))
+        }
+        (old, total) if *total == total.zeros() => Ok(old.clone()),
+        (old, total) => update(UpdateOp::Add, old, total),
     }
 }

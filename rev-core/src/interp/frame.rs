@@ -135,6 +135,8 @@ pub(super) struct TreeSum {
     pub var: VarId,
     /// The places; all where there are none.
     pub places: Vec<Place>,
+    /// Whether totals that are zero aren't added.
+    pub touched: bool,
     pub target: Location,
     pub block: Location,
     pub done: Vec<Data>,

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use rev_core::ir::{Arg, ArgValue, Callee, Direction, Function, FunctionPath, Mode};
 use rev_core::pass::{Erased, Wanted};
+use rev_core::plan::Owned;
 
 use super::generics::Generics;
 use super::memory::Loc;
@@ -18,6 +19,8 @@ pub(super) struct Bound {
     links: String,
     /// What the function's generics stand for.
     generics: Generics,
+    /// What iterations of the loops around the call have of their own.
+    owned: Owned,
     /// Where its arguments are.
     locs: Vec<Loc>,
 }
@@ -110,7 +113,15 @@ impl Lower<'_> {
             }
         }
         generics.learn_written(&function.generics, &path, &self.frame()?.generics);
-        Ok(Bound { function, links: name, generics, locs })
+        let mut owned = Owned::default();
+        for (param, arg) in function.params.iter().zip(args) {
+            let ArgValue::Place(place) = &arg.value else { continue };
+            if let Some(declared) = self.frame()?.owned.declared(place.var).filter(|_| place.path.is_empty())
+            {
+                owned.insert(*param, declared);
+            }
+        }
+        Ok(Bound { function, links: name, generics, owned, locs })
     }
 
     /// Runs the callee's statements.
@@ -119,7 +130,7 @@ impl Lower<'_> {
         bound: Bound,
         body: &dyn Fn(&mut Self, &Function) -> Outcome<()>,
     ) -> Outcome<()> {
-        let Bound { function, links, generics, locs } = bound;
+        let Bound { function, links, generics, owned, locs } = bound;
         let recursive = |f: &Frame| f.function.as_ref().is_some_and(|f| f.name == function.name);
         if self.frames.iter().any(recursive) {
             return Err(self.unsupported(format!("the recursion of `{}`", function.name)));
@@ -127,6 +138,7 @@ impl Lower<'_> {
         let checked = self.frame()?.checked && function.checks;
         let vars: Rc<[_]> = function.vars.clone().into();
         let mut frame = Frame::new(Some(Rc::clone(&function)), vars, links, generics, checked);
+        frame.owned = owned;
         frame.outer_loops = self.loops.len();
         self.frames.push(frame);
         let mut done = Ok(());

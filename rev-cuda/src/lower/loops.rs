@@ -218,6 +218,7 @@ impl Lower<'_> {
         }
         let name = self.name(var);
         let tree = parallel && self.options.deterministic;
+        let around = self.frame()?.owned.clone();
         let (sums, fold) = if tree { self.inner_sums(stmt, &visits)? } else { (Vec::new(), None) };
         let unrolled = match (visits.count.integer(), visits.first.integer(), visits.step.integer()) {
             (Some(n), Some(first), Some(step))
@@ -239,6 +240,7 @@ impl Lower<'_> {
             None => self.rolled(var, &name, &visits, fold.as_ref(), body)?,
         }
         if tree {
+            self.frame_mut()?.owned = around;
             self.close_inner_sums(&sums, &visits)?;
         }
         if self.asserts() && visits.count.bits().is_none() {

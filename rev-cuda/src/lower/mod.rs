@@ -77,6 +77,7 @@ use rev_core::error::{Cause, Error, Site};
 use rev_core::ir::{depth, Direction, Function, Module, Place, Span, Var, VarId};
 use rev_core::limits::grown;
 use rev_core::pass::{self, Erased, Wanted};
+use rev_core::plan::Owned;
 use rev_core::tolerance::Tolerances;
 
 use crate::kernel::{Inst, Op, Ty};
@@ -234,6 +235,8 @@ struct Frame {
     generics: Generics,
     slots: Vec<Option<Loc>>,
     redirects: Vec<Redirect>,
+    /// What iterations of the parallel loops around have of their own.
+    owned: Owned,
     /// The variables whose accesses the parallel loop declares disjoint.
     disjoint: Vec<VarId>,
     /// What iterations claim, inside loops that declare their accesses disjoint.
@@ -277,6 +280,7 @@ impl Frame {
             generics,
             slots,
             redirects: Vec::new(),
+            owned: Owned::default(),
             disjoint: Vec::new(),
             claims: Vec::new(),
             acting: String::new(),

@@ -4,6 +4,7 @@
 
 use rev_core::facts::{self, Conflict};
 use rev_core::ir::{Block, Parallel, Range, ScalarType, Stmt, VarId};
+use rev_core::plan::Owned;
 use rev_core::tree;
 
 use crate::kernel::{Inst, Op, Relation, Ty};
@@ -48,6 +49,7 @@ impl Lower<'_> {
         };
         let n = inner.iter().fold(outer.clone(), |n, (.., count)| binary(WordOp::Mul, n, count.clone()));
         self.frame_mut()?.disjoint.clone_from(&declared.disjoint);
+        self.frame_mut()?.owned.enter(&nest.facts);
         let (barriers, records) = (true, self.options.deterministic);
         let (visits, body, facts) = (&visits, &nest.body, &nest.facts);
         let mut of = ParallelLoop { stmt, var, visits, outer, inner, n, body, facts, barriers, records };
@@ -60,6 +62,7 @@ impl Lower<'_> {
             self.restore(before.clone());
         }
         self.frame_mut()?.disjoint.clear();
+        self.frame_mut()?.owned = Owned::default();
         self.host_check_visits(var, range, visits)
     }
 

@@ -1,11 +1,11 @@
 //! The element of an array that all iterations of a parallel loop add to: only that one needs copies on threads, or
 //! registers of a GPU.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::overlap::{overlap, Overlap, Values};
 use crate::facts::{Accumulated, ParallelFacts, PlaceClass, Site};
-use crate::ir::{Expr, Place, Step, Stmt};
+use crate::ir::{Expr, Place, Step, Stmt, VarId};
 
 use super::roles::mentioned_in;
 
@@ -30,6 +30,45 @@ pub fn common_element(a: &Accumulated, stmt: &Stmt, facts: &ParallelFacts, value
         });
     }
     (fixed && named.is_disjoint(&bound)).then_some(element)
+}
+
+/// The variables of which each iteration of a parallel loop around has elements of its own, and whether that is declared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Owned(BTreeMap<VarId, bool>);
+
+impl Owned {
+    /// Those of another loop inside as well.
+    pub fn enter(&mut self, facts: &ParallelFacts) {
+        for (var, class) in &facts.classes {
+            match class {
+                PlaceClass::Owned { declared } => self.insert(*var, *declared),
+                PlaceClass::Parts(parts) => {
+                    let owned =
+                        |(_, class): &(Vec<Place>, PlaceClass)| matches!(class, PlaceClass::Owned { .. });
+                    if parts.iter().any(owned) {
+                        self.insert(*var, false);
+                    }
+                }
+                PlaceClass::Private | PlaceClass::ReadOnly | PlaceClass::Accumulated(_) => {}
+            }
+        }
+    }
+
+    /// One more.
+    pub fn insert(&mut self, var: VarId, declared: bool) {
+        *self.0.entry(var).or_default() |= declared;
+    }
+
+    /// Whether a variable is one of them, and by declaration.
+    pub fn declared(&self, var: VarId) -> Option<bool> {
+        self.0.get(&var).copied()
+    }
+
+    /// Whether the total of a loop inside may be added only to elements for which it isn't zero, because others are other
+    /// iterations'. An element to which all terms go is the iteration's own; by declaration only if there are terms.
+    pub fn only_touched(&self, var: VarId, one_element: bool) -> bool {
+        self.declared(var).is_some_and(|declared| declared || !one_element)
+    }
 }
 
 /// The element of the first term, where it is that of all others.

@@ -7,6 +7,7 @@ use crate::facts::{classify, classify_whole, Sum};
 use crate::ir::{Block, Function, Stmt, StmtKind, VarId};
 
 use super::claims::Claims;
+use super::element::Owned;
 use super::gathers::mostly_gathers;
 use super::inner::has_lanes;
 use super::lanes::{is_laned, passes, Lanes};
@@ -22,6 +23,8 @@ pub struct Around {
     pub checked: bool,
     /// The arrays that are reached through handles.
     pub arrays: BTreeSet<VarId>,
+    /// Those of which each iteration has elements of its own.
+    pub owned: Owned,
     /// Arrays that several tasks of a loop may add to at once, where that pays.
     pub atomic: BTreeSet<VarId>,
     /// Arrays whose elements each iteration of a loop claims before it touches them, with the loop's variable.
@@ -32,7 +35,7 @@ impl Around {
     /// What stands around the statements of a function.
     pub fn of(function: &Function) -> Around {
         let (checked, arrays) = (function.checks, handles(function));
-        Around { checked, arrays, atomic: BTreeSet::new(), claimed: Vec::new() }
+        Around { checked, arrays, owned: Owned::default(), atomic: BTreeSet::new(), claimed: Vec::new() }
     }
 }
 
@@ -105,6 +108,7 @@ impl Loop {
         for (var, role) in &self.roles {
             if let Role::Owned { declared } = role {
                 inside.arrays.insert(*var);
+                inside.owned.insert(*var, *declared);
                 inside.claimed.extend(declared.then_some((*var, self.var)));
             }
         }

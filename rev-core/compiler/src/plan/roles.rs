@@ -26,6 +26,8 @@ pub enum Role {
         sum: Sum,
         /// Whether that is element by element, at places chosen by data.
         scattered: bool,
+        /// Whether totals that are zero aren't added: the element may be another thread's.
+        touched: bool,
     },
     /// Accumulated into at one element only, the same for every iteration.
     Element {
@@ -33,6 +35,8 @@ pub enum Role {
         sum: Sum,
         /// The element.
         place: Place,
+        /// Whether a total that is zero isn't added.
+        touched: bool,
     },
 }
 
@@ -52,13 +56,17 @@ impl Role {
             Some(Sum::Xor) => "parity",
             Some(Sum::Add) | None => "sum",
         };
+        let touched = match self {
+            Role::Shared { touched: true, .. } | Role::Element { touched: true, .. } => " where touched",
+            Role::Read | Role::Owned { .. } | Role::Shared { .. } | Role::Element { .. } => "",
+        };
         match self {
             Role::Read => format!("{name} read"),
             Role::Owned { declared: false } => format!("{name} own"),
             Role::Owned { declared: true } => format!("{name} own declared"),
-            Role::Shared { scattered: false, .. } => format!("{name} {kind}"),
-            Role::Shared { scattered: true, .. } => format!("{name} {kind} scattered"),
-            Role::Element { place, .. } => format!("{} {kind}", show(function, place)),
+            Role::Shared { scattered: false, .. } => format!("{name} {kind}{touched}"),
+            Role::Shared { scattered: true, .. } => format!("{name} {kind} scattered{touched}"),
+            Role::Element { place, .. } => format!("{} {kind}{touched}", show(function, place)),
         }
     }
 }
@@ -122,7 +130,8 @@ impl Roles<'_> {
     fn one_element(&self, var: VarId, a: &Accumulated) -> Option<Role> {
         let held = self.around.arrays.contains(&var) && !self.around.atomic.contains(&var);
         let place = common_element(a, self.stmt, self.facts, self.values).filter(|_| held)?;
-        self.is_summable(var, a).then_some(Role::Element { sum: a.sum, place })
+        let touched = self.around.owned.only_touched(var, true);
+        self.is_summable(var, a).then_some(Role::Element { sum: a.sum, place, touched })
     }
 
     /// Whether copies of a variable's elements can be added up.
@@ -140,7 +149,8 @@ impl Roles<'_> {
             && self.around.arrays.contains(&var)
             && !adds_by_field(&self.function.var(var).ty)
             && a.sites.iter().all(|s| element(&s.place));
-        self.is_summable(var, a).then_some(Role::Shared { sum: a.sum, scattered })
+        let touched = self.around.owned.only_touched(var, false);
+        self.is_summable(var, a).then_some(Role::Shared { sum: a.sum, scattered, touched })
     }
 
     fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)]) -> Option<Role> {

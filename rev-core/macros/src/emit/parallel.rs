@@ -268,8 +268,9 @@ impl Body<'_> {
     /// How the closure takes a variable along.
     fn hold(&mut self, var: VarId, role: &Role, frame: &mut Frame) {
         let p = self.p;
-        if let Role::Element { sum, place } = role {
-            return self.hold_element(var, *sum, place, frame);
+        if let Role::Element { sum, place, touched } = role {
+            let by = self.combination(var, *sum, *touched);
+            return self.hold_element(var, by, place, frame);
         }
         let (name, repr) = (self.name(var), self.repr(var));
         let place = self.place(&Place::var(var), Reach::Read);
@@ -292,21 +293,18 @@ impl Body<'_> {
                 frame.before.extend(quote!(let #name = #p::Lend::writer(&mut #place);));
                 frame.reprs.push((var, Repr::Handle));
             }
-            (Role::Shared { sum, .. }, Repr::Handle) => {
-                let by = self.combination(var, *sum);
+            (Role::Shared { sum, touched, .. }, Repr::Handle) => {
+                let by = self.combination(var, *sum, *touched);
                 let targets = match self.around.atomic.contains(&var) {
                     true => &mut frame.scattered,
                     false => &mut frame.targets,
                 };
-                targets.push((
-                    quote!(#p::parallel::By(#p::parallel::#by, #name)),
-                    quote!(#p::parallel::By(_, #name)),
-                ));
+                targets.push((quote!(#p::parallel::By(#by, #name)), quote!(#p::parallel::By(_, #name))));
             }
-            (Role::Shared { sum, .. }, Repr::Value | Repr::Ref | Repr::Owned | Repr::Mut) => {
-                let by = self.combination(var, *sum);
+            (Role::Shared { sum, touched, .. }, Repr::Value | Repr::Ref | Repr::Owned | Repr::Mut) => {
+                let by = self.combination(var, *sum, *touched);
                 frame.targets.push((
-                    quote!(#p::parallel::By(#p::parallel::#by, #p::Single::new(&mut #place))),
+                    quote!(#p::parallel::By(#by, #p::Single::new(&mut #place))),
                     quote!(#p::parallel::By(_, #name)),
                 ));
                 frame.head.extend(quote!(let #name = #name.get();));
@@ -403,28 +401,30 @@ impl Body<'_> {
     }
 
     /// How the closure takes one element of an array along.
-    fn hold_element(&mut self, var: VarId, sum: Sum, place: &Place, frame: &mut Frame) {
+    fn hold_element(&mut self, var: VarId, by: TokenStream, place: &Place, frame: &mut Frame) {
         let p = self.p;
         let Some(Step::Index(index)) = place.path.first() else {
             return frame.before.extend(self.defect("a sum into an element without an index"));
         };
-        let (index, by) = (self.exprs(index), self.combination(var, sum));
+        let index = self.exprs(index);
         let (array, element) = (self.name(var), self.companion("element", var));
         frame.before.extend(quote!(let #element = #p::Single::of_element(#array.wr([#(#index),*]));));
-        frame.targets.push((
-            quote!(#p::parallel::By(#p::parallel::#by, #element)),
-            quote!(#p::parallel::By(_, #element)),
-        ));
+        frame.targets.push((quote!(#p::parallel::By(#by, #element)), quote!(#p::parallel::By(_, #element))));
         frame.lent.push((place.clone(), element));
     }
 
     /// How the copies of a variable's elements are put together.
-    fn combination(&self, var: VarId, sum: Sum) -> Ident {
-        ident(match sum {
+    fn combination(&self, var: VarId, sum: Sum, touched: bool) -> TokenStream {
+        let p = self.p;
+        let by = ident(match sum {
             Sum::Add if adds_by_field(&self.function.var(var).ty) => "Fields",
             Sum::Add => "Sum",
             Sum::Xor => "Parity",
-        })
+        });
+        match touched {
+            false => quote!(#p::parallel::#by),
+            true => quote!(#p::parallel::Touched(#p::parallel::#by)),
+        }
     }
 
     /// Records what a loop left in an ancilla from outside.

@@ -178,6 +178,7 @@ impl Lower<'_> {
     pub fn inner_sums(&mut self, stmt: &Stmt, visits: &Visits) -> Outcome<(Vec<Sum>, Option<Fold>)> {
         let facts = self.facts(stmt)?;
         let mut sums = self.candidates(stmt, &facts)?;
+        self.frame_mut()?.owned.enter(&facts);
         sums.retain(|s| !s.is_exact());
         let mut owns = Vec::new();
         for sum in &mut sums {
@@ -223,17 +224,19 @@ impl Lower<'_> {
             Some(place) => self.locate_from(sum.target.clone(), &place, 0)?,
             None => sum.target.clone(),
         };
+        let owned = &self.frame()?.owned;
+        let touched = [owned.only_touched(sum.var, sum.narrowed), owned.declared(sum.var).is_some()];
         match (own, &target) {
             (Loc::Array(own), Loc::Array(target)) => self.each_element(own, |l, k| {
                 let (from, to) = (l.element(own, k)?, l.element(target, k)?);
                 let (Loc::Memory(to), sum) = (to, l.load(&from)?) else {
                     return Err(l.unsupported("a sum of arrays of arrays"));
                 };
-                l.add_numbers(&sum, &to, &mut 0, true)
+                l.add_numbers(&sum, &to, &mut 0, touched)
             }),
             (own, Loc::Memory(to)) => {
                 let sum = self.load(own)?;
-                self.add_numbers(&sum, to, &mut 0, false)
+                self.add_numbers(&sum, to, &mut 0, touched)
             }
             (own, target) => {
                 let sum = self.load(own)?;
@@ -242,29 +245,39 @@ impl Lower<'_> {
         }
     }
 
-    /// Adds a sum to memory from a leaf on, number by number: of the elements of an array only to those whose sum isn't
-    /// zero. Others may be other threads'.
-    fn add_numbers(&mut self, sum: &Val, to: &MemLoc, leaf: &mut usize, element: bool) -> Outcome<()> {
+    /// Adds a sum to memory from a leaf on, number by number; where they are `touched`, and of the elements of an array in it
+    /// where those are, only what isn't zero.
+    fn add_numbers(
+        &mut self,
+        sum: &Val,
+        to: &MemLoc,
+        leaf: &mut usize,
+        [touched, parts]: [bool; 2],
+    ) -> Outcome<()> {
         match sum {
-            Val::Fixed(sums) => sums.iter().try_for_each(|sum| self.add_numbers(sum, to, leaf, true)),
-            Val::Tuple(sums) => sums.iter().try_for_each(|sum| self.add_numbers(sum, to, leaf, element)),
+            Val::Fixed(sums) => {
+                sums.iter().try_for_each(|sum| self.add_numbers(sum, to, leaf, [parts, parts]))
+            }
+            Val::Tuple(sums) => {
+                sums.iter().try_for_each(|sum| self.add_numbers(sum, to, leaf, [touched, parts]))
+            }
             Val::Struct(_, fields) => {
-                fields.iter().try_for_each(|(_, sum)| self.add_numbers(sum, to, leaf, element))
+                fields.iter().try_for_each(|(_, sum)| self.add_numbers(sum, to, leaf, [touched, parts]))
             }
             Val::Num(number) => {
                 let Some(kind) = sum.kind() else { return Err(self.unsupported("a sum of these values")) };
                 let at = Loc::Memory(MemLoc { leaf: to.leaf + *leaf, kind, ..to.clone() });
                 *leaf += number.parts.len();
-                if !element {
+                if !touched {
                     return self.accumulate(true, &at, sum.clone());
                 }
-                let mut touched = Atom::bool(false);
+                let mut any = Atom::bool(false);
                 for atom in &number.parts {
                     let here = self.compare(Relation::Ne, atom, &Atom::Const(0, atom.ty()))?;
-                    touched = self.op(Op::Or, Ty::Pred, &[touched, here])?;
+                    any = self.op(Op::Or, Ty::Pred, &[any, here])?;
                 }
                 let then = self.instructions(|l| l.accumulate(true, &at, sum.clone()))?;
-                let cond = self.builder()?.operand(&touched);
+                let cond = self.builder()?.operand(&any);
                 self.builder()?.emit(Inst::If { cond, then, otherwise: Vec::new() });
                 Ok(())
             }
