@@ -323,6 +323,51 @@ array_target!(Slice<'a, E, Exclusive>);
 array_target!(Strided<'a, E, R, Exclusive>, const R: usize);
 array_target!(Dynamic<'a, E, Exclusive>);
 
+/// An array of which elements are accumulated into that have the same index along some axes.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<H, const R: usize> {
+    /// The array; of a copy each index along those axes is the same.
+    pub all: H,
+    at: [Option<usize>; R],
+}
+
+impl<H, const R: usize> Part<H, R> {
+    /// Of an array, and the index along each axis that has one.
+    pub fn new(all: H, at: [Option<usize>; R]) -> Self {
+        Part { all, at }
+    }
+}
+
+/// Of the array there are copies of the part only.
+impl<'a, E: Clone + Send + Sync + 'a, const R: usize, O: Combine<E>> Target
+    for By<O, Part<Strided<'a, E, R, Exclusive>, R>>
+{
+    const SHARED: bool = true;
+    const ROUNDED: bool = O::ROUNDED;
+    type Copy = Scratch<E>;
+    fn cells(self) -> usize {
+        By(self.0, self.1.all.at_indices(self.1.at)).cells()
+    }
+    fn reserve(self) -> Option<Self::Copy> {
+        By(self.0, self.1.all.at_indices(self.1.at)).reserve()
+    }
+    fn complete(copy: &mut Self::Copy) {
+        <By<O, Strided<'a, E, R, Exclusive>>>::complete(copy);
+    }
+    fn renew(copy: &mut Self::Copy) {
+        <By<O, Strided<'a, E, R, Exclusive>>>::renew(copy);
+    }
+    unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
+        let Part { all, at } = self.1;
+        // SAFETY: as required of the caller.
+        let part = unsafe { all.at_indices(at).over(copy.elements()) }?;
+        Some(By(self.0, Part { all: part.repeated(at, all.shape()), at }))
+    }
+    fn merge<C: Mode>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
+        By(self.0, self.1.all.at_indices(self.1.at)).merge(cx, copy);
+    }
+}
+
 /// Runs a loop: `body` for parts of the range, on one thread or several.
 ///
 /// `weight` is a rough count of the operations in one iteration, `group` how many iterations run at once in

@@ -106,6 +106,34 @@ impl<E, M> Dynamic<'_, E, M> {
     }
 }
 
+impl<E, const R: usize, M> Strided<'_, E, R, M> {
+    /// The part with the same number of axes that has one index along some of them; without elements where one of these is
+    /// out of range.
+    pub(crate) fn at_indices(mut self, at: [Option<usize>; R]) -> Self {
+        let empty = self.shape.contains(&0);
+        for (k, index) in at.into_iter().enumerate() {
+            let Some(index) = index else { continue };
+            let inside = index < self.shape[k];
+            self.shape[k] = usize::from(inside);
+            if inside && !empty {
+                // SAFETY: the offset is that of an element.
+                self.ptr = unsafe { self.ptr.offset(index as isize * self.strides[k]) };
+            }
+        }
+        self
+    }
+
+    /// An array of a shape that has this part at each index along the axes of [`Strided::at_indices`].
+    pub(crate) fn repeated(mut self, at: [Option<usize>; R], shape: [usize; R]) -> Self {
+        for (k, index) in at.into_iter().enumerate() {
+            if index.is_some() {
+                (self.shape[k], self.strides[k]) = (shape[k], 0);
+            }
+        }
+        self
+    }
+}
+
 /// Parts of which it is known how many axes they drop, where only the type says how many the array has.
 pub trait Without<const DROPPED: usize>: Sized {
     /// What is left.

@@ -187,7 +187,8 @@ fn axis(s: AxisRef, t: AxisRef, values: &Values) -> Meeting {
     }
 }
 
-fn equal(a: &Expr, b: &Expr, values: &Values) -> bool {
+/// Whether two expressions have the same value for what is known of both.
+pub fn equal(a: &Expr, b: &Expr, values: &Values) -> bool {
     difference(a, b, values) == Some(0)
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::overlap::{overlap, Overlap, Values};
+use crate::check::overlap::{equal, overlap, Overlap, Values};
 use crate::facts::{Accumulated, ParallelFacts, PlaceClass, Site};
-use crate::ir::{Expr, Place, Step, Stmt, VarId};
+use crate::ir::{Axis, Expr, Place, Step, Stmt, VarId};
 
 use super::roles::mentioned_in;
 
@@ -21,15 +21,47 @@ pub fn common_index(sites: &[Site], values: &Values) -> Option<Vec<Expr>> {
 /// or writes.
 pub fn common_element(a: &Accumulated, stmt: &Stmt, facts: &ParallelFacts, values: &Values) -> Option<Place> {
     let element = first_element(&a.sites, values)?;
+    let fixed = element.indices().all(|e| is_fixed(e, stmt, facts));
+    fixed.then_some(element)
+}
+
+/// The part of an array that all iterations add to, if some indices of all elements are the same: `t[i, ..]`. It is found
+/// without reading an array.
+pub fn common_part(a: &Accumulated, stmt: &Stmt, facts: &ParallelFacts, values: &Values) -> Option<Place> {
+    let index = |site: &Site| match site.place.path.first() {
+        Some(Step::Index(index)) => Some(index.clone()),
+        _ => None,
+    };
+    let all = a.sites.iter().map(index).collect::<Option<Vec<Vec<Expr>>>>()?;
+    let (first, others) = all.split_first()?;
+    let plain = |e: &Expr| {
+        let mut plain = true;
+        e.each_read(&mut |q| plain &= q.path.is_empty());
+        plain
+    };
+    let axis = |(k, e): (usize, &Expr)| {
+        let same =
+            others.iter().all(|o| o.len() == first.len() && o.get(k).is_some_and(|o| equal(e, o, values)));
+        match same && plain(e) && is_fixed(e, stmt, facts) {
+            true => Axis::At(e.clone()),
+            false => Axis::Whole,
+        }
+    };
+    let axes: Vec<Axis> = first.iter().enumerate().map(axis).collect();
+    let some = |whole: bool| axes.iter().any(|axis| matches!(axis, Axis::Whole) == whole);
+    let place = a.sites.first()?.place.clone();
+    (some(true) && some(false)).then_some(Place { path: vec![Step::Part(axes)], ..place })
+}
+
+/// Whether an expression reads nothing that a loop declares or writes.
+fn is_fixed(e: &Expr, stmt: &Stmt, facts: &ParallelFacts) -> bool {
     let (mut bound, mut named, mut fixed) = (BTreeSet::new(), BTreeSet::new(), true);
     stmt.add_bound(&mut bound);
-    for e in element.indices() {
-        mentioned_in(e, &mut named);
-        e.each_read(&mut |q| {
-            fixed &= matches!(facts.classes.get(&q.var), None | Some(PlaceClass::ReadOnly));
-        });
-    }
-    (fixed && named.is_disjoint(&bound)).then_some(element)
+    mentioned_in(e, &mut named);
+    e.each_read(&mut |q| {
+        fixed &= matches!(facts.classes.get(&q.var), None | Some(PlaceClass::ReadOnly));
+    });
+    fixed && named.is_disjoint(&bound)
 }
 
 /// The variables of which each iteration of a parallel loop around has elements of its own, and whether that is declared.

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::check::overlap::Values;
 use crate::facts::{named_outside, Accumulated, ParallelFacts, PlaceClass, Sum};
-use crate::ir::{Block, Callee, Expr, ExprKind, Function, Named, Place, Step, Stmt, StmtKind, Type, VarId};
+use crate::ir::{
+    Block, Callee, Expr, ExprKind, Function, Named, Place, Rank, Step, Stmt, StmtKind, Type, VarId,
+};
 use crate::text::show;
 
-use super::element::common_element;
+use super::element::{common_element, common_part};
 use super::Around;
 
 /// What a variable from outside is to the iterations.
@@ -24,6 +26,8 @@ pub enum Role {
     Shared {
         /// Which kind of sum it is.
         sum: Sum,
+        /// The part of an array that has all of the elements, where it isn't known to be the whole array.
+        part: Option<Place>,
         /// Whether that is element by element, at places chosen by data.
         scattered: bool,
         /// Whether totals that are zero aren't added: the element may be another thread's.
@@ -64,6 +68,7 @@ impl Role {
             Role::Read => format!("{name} read"),
             Role::Owned { declared: false } => format!("{name} own"),
             Role::Owned { declared: true } => format!("{name} own declared"),
+            Role::Shared { part: Some(part), .. } => format!("{} {kind}{touched}", show(function, part)),
             Role::Shared { scattered: false, .. } => format!("{name} {kind}{touched}"),
             Role::Shared { scattered: true, .. } => format!("{name} {kind} scattered{touched}"),
             Role::Element { place, .. } => format!("{} {kind}{touched}", show(function, place)),
@@ -143,14 +148,27 @@ impl Roles<'_> {
     /// A sum into a variable whose elements can be added up.
     fn shared(&self, var: VarId, a: &Accumulated) -> Option<Role> {
         let element = |place: &Place| matches!(place.path.as_slice(), [Step::Index(_)]);
+        let part = self.part(var, a);
         let scattered = a.scattered
+            && part.is_none()
             && !a.called
             && a.sum == Sum::Add
             && self.around.arrays.contains(&var)
             && !adds_by_field(&self.function.var(var).ty)
             && a.sites.iter().all(|s| element(&s.place));
         let touched = self.around.owned.only_touched(var, false);
-        self.is_summable(var, a).then_some(Role::Shared { sum: a.sum, scattered, touched })
+        self.is_summable(var, a).then_some(Role::Shared { sum: a.sum, part, scattered, touched })
+    }
+
+    /// The part of an array into which all iterations accumulate.
+    fn part(&self, var: VarId, a: &Accumulated) -> Option<Place> {
+        let array = match &self.function.var(var).ty {
+            Type::Shadow(of) => of,
+            ty => ty,
+        };
+        let has_axes = matches!(array, Type::Array(_, Rank::Fixed(_))) && self.around.arrays.contains(&var);
+        let held = has_axes && !a.called && !self.around.atomic.contains(&var);
+        held.then(|| common_part(a, self.stmt, self.facts, self.values)).flatten()
     }
 
     fn role_of_parts(&self, var: VarId, parts: &[(Vec<Place>, PlaceClass)]) -> Option<Role> {

@@ -177,11 +177,14 @@ fn a_loop_inside_adds_where_it_has_terms_to_what_iterations_around_have_parts_of
     let of = |params: &str, declared: &str, place: &str| {
         let body = format!("par for i in 0..9{declared} {{ par for j in 0..len(x) {{ {place} += x[j] }} }}");
         let plan = of(params, &body);
-        plan.lines().nth(1).and_then(|l| l.split(", ").next()).unwrap_or_default().trim().to_string()
+        plan.lines().nth(1).unwrap_or_default().trim().to_string()
     };
     let params = "y: &mut [f64], f: &mut [f64; 9], t: &mut Array2<f64>, k: [usize], x: [f64]";
     for (declared, place, found) in [
-        ("", "t[i, j & 1]", "par j: t sum where touched"),
+        ("", "t[i, j & 1]", "par j: t[i, ..] sum where touched"),
+        ("", "t[j & 1, 3]", "par j: t[.., 3] sum"),
+        ("", "t[i, k[j]]", "par j: t[i, ..] sum where touched"),
+        ("", "t[k[i], j & 1]", "par j: t sum"),
         ("", "y[2 * i + (j & 1)]", "par j: y sum"),
         ("", "y[i]", "par j: y[i] sum"),
         ("", "f[i]", "par j: f[i] sum"),
@@ -190,7 +193,8 @@ fn a_loop_inside_adds_where_it_has_terms_to_what_iterations_around_have_parts_of
         (" disjoint(y)", "y[k[i]]", "par j: y[k[i]] sum where touched"),
         (" disjoint(y)", "y[k[i + j]]", "par j: y sum scattered where touched"),
     ] {
-        assert_eq!(of(params, declared, place), found, "{place}");
+        let plan = of(params, declared, place);
+        assert!(plan.starts_with(&format!("{found}, ")), "{place}: {plan}");
     }
 }
 

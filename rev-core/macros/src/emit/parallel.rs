@@ -8,7 +8,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_compiler::facts::Sum;
-use rev_compiler::ir::{Block, Parallel, Place, Range, Step, Stmt, VarId};
+use rev_compiler::ir::{Axis, Block, Parallel, Place, Range, Step, Stmt, VarId};
 use rev_compiler::plan::{adds_by_field, Adds, Claims, Lanes, Loop, Role, Take, Width};
 
 use super::body::{Body, Repr};
@@ -293,6 +293,10 @@ impl Body<'_> {
                 frame.before.extend(quote!(let #name = #p::Lend::writer(&mut #place);));
                 frame.reprs.push((var, Repr::Handle));
             }
+            (Role::Shared { sum, part: Some(part), touched, .. }, Repr::Handle) => {
+                let by = self.combination(var, *sum, *touched);
+                self.hold_part(var, by, part, frame);
+            }
             (Role::Shared { sum, touched, .. }, Repr::Handle) => {
                 let by = self.combination(var, *sum, *touched);
                 let targets = match self.around.atomic.contains(&var) {
@@ -411,6 +415,27 @@ impl Body<'_> {
         frame.before.extend(quote!(let #element = #p::Single::of_element(#array.wr([#(#index),*]));));
         frame.targets.push((quote!(#p::parallel::By(#by, #element)), quote!(#p::parallel::By(_, #element))));
         frame.lent.push((place.clone(), element));
+    }
+
+    /// How it takes the part of an array along into which all iterations accumulate.
+    fn hold_part(&mut self, var: VarId, by: TokenStream, place: &Place, frame: &mut Frame) {
+        let p = self.p;
+        let Some(Step::Part(axes)) = place.path.first() else {
+            return frame.before.extend(self.defect("a sum into a part without axes"));
+        };
+        let at = axes.iter().map(|axis| match axis {
+            Axis::At(index) => {
+                let index = self.expr(index);
+                quote!(__Some(#index))
+            }
+            Axis::Whole | Axis::Range(..) => quote!(__None),
+        });
+        let (at, array, part): (Vec<_>, _, _) = (at.collect(), self.name(var), self.companion("part", var));
+        frame.before.extend(quote!(let #part = #p::parallel::Part::new(#array, [#(#at),*]);));
+        frame.targets.push((
+            quote!(#p::parallel::By(#by, #part)),
+            quote!(#p::parallel::By(_, #p::parallel::Part { all: #array, .. })),
+        ));
     }
 
     /// How the copies of a variable's elements are put together.

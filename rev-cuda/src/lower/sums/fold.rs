@@ -6,7 +6,7 @@
 //! which the two differ is added up, the later to the earlier, and kept at the level of that bit. Blocks
 //! in between, if there are any, have nothing to add, which is the same as adding their zeros.
 
-use rev_core::ir::Stmt;
+use rev_core::ir::{Axis, Step, Stmt};
 use rev_core::tree;
 
 use crate::kernel::{Inst, Op, Relation, Ty};
@@ -183,18 +183,18 @@ impl Lower<'_> {
         let mut owns = Vec::new();
         for sum in &mut sums {
             Self::narrow_to_element(sum);
-            let own = match &sum.target {
+            let (own, redirected) = match &sum.target {
                 Loc::Array(a) if !sum.narrowed => {
-                    let Some(zero) = Val::zero(&a.kind) else {
-                        return Err(self.unsupported("a sum of arrays"));
-                    };
-                    let fill = Val::Fill(Box::new(zero), a.shape.clone());
-                    self.array_storage("sum", None, fill)?
+                    let a = a.clone();
+                    self.own_array(sum, &a)?
                 }
-                _ => self.zero_registers(&sum.kind)?,
+                _ => {
+                    let own = self.zero_registers(&sum.kind)?;
+                    (own.clone(), own)
+                }
             };
             sum.own = Some(own.clone());
-            self.redirect(sum, own.clone())?;
+            self.redirect(sum, redirected)?;
             owns.push(own);
         }
         let one_block = visits.count.integer().is_some_and(|n| n <= tree::BLOCK as i128);
@@ -218,9 +218,40 @@ impl Lower<'_> {
         }
     }
 
+    /// A thread's own sum of an array or of the part of it that is added to, and what stands for the array then: of a part
+    /// one that has it at each index along the other axes.
+    fn own_array(&mut self, sum: &mut Sum, target: &ArrayLoc) -> Outcome<(Loc, Loc)> {
+        let Some(zero) = Val::zero(&target.kind) else { return Err(self.unsupported("a sum of arrays")) };
+        let axes = match sum.part.as_ref().and_then(|part| part.path.first()) {
+            Some(Step::Part(axes)) if sum.prefix == 0 && axes.len() == target.shape.len() => axes.clone(),
+            _ => {
+                sum.part = None;
+                let own = self.array_storage("sum", None, Val::Fill(Box::new(zero), target.shape.clone()))?;
+                return Ok((own.clone(), own));
+            }
+        };
+        let (mut shape, mut strides, mut next) = (Vec::new(), Vec::new(), Atom::index(1));
+        for (axis, n) in axes.iter().zip(&target.shape) {
+            match axis {
+                Axis::At(_) => strides.push(Atom::index(0)),
+                Axis::Whole | Axis::Range(..) => {
+                    shape.push(n.clone());
+                    strides.push(next.clone());
+                    next = self.op(Op::Mul, Ty::U64, &[next, n.clone()])?;
+                }
+            }
+        }
+        let own = self.array_storage("sum", None, Val::Fill(Box::new(zero), shape))?;
+        let Loc::Array(part) = &own else { return Err(self.defect("an array that isn't one")) };
+        let all = ArrayLoc { shape: target.shape.clone(), strides: Some(strides), ..part.clone() };
+        Ok((own, Loc::Array(all)))
+    }
+
     /// Adds a thread's own sum to its target.
     fn add_own(&mut self, own: &Loc, sum: &Sum) -> Outcome<()> {
-        let target = match sum.fixed_place().filter(|_| sum.narrowed) {
+        let element = sum.fixed_place().filter(|_| sum.narrowed);
+        let part = sum.part.clone().filter(|_| matches!(own, Loc::Array(_)));
+        let target = match element.or(part) {
             Some(place) => self.locate_from(sum.target.clone(), &place, 0)?,
             None => sum.target.clone(),
         };

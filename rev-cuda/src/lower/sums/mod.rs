@@ -22,7 +22,7 @@ mod uniform;
 use rev_core::check::overlap::Values;
 use rev_core::facts::{self, Accumulated, ParallelFacts, PlaceClass};
 use rev_core::ir::{Block, Expr, Place, Stmt, VarId};
-use rev_core::plan::{common_element, common_index};
+use rev_core::plan::{common_element, common_index, common_part};
 
 use crate::kernel::Ty;
 use crate::measure::Multiplicity;
@@ -73,6 +73,8 @@ pub(super) struct Sum {
     one_element: bool,
     /// Whether it is the sum of that element, which is looked up in the target when the sum is known.
     narrowed: bool,
+    /// The part of the target that has all elements that are added to, where it isn't known to be all of it.
+    part: Option<Place>,
     /// What is added to.
     target: Loc,
     /// Its type, or its element's where only one element or one for each iteration is added to.
@@ -186,6 +188,7 @@ impl Lower<'_> {
             for sum in &mut sums {
                 sum.index = common_index(&sum.how.sites, &values);
                 sum.one_element = common_element(&sum.how, stmt, facts, &values).is_some();
+                sum.part = common_part(&sum.how, stmt, facts, &values);
             }
         }
         Ok(sums)
@@ -213,6 +216,7 @@ impl Lower<'_> {
             index: None,
             one_element: false,
             narrowed: false,
+            part: None,
             target,
             kind,
             prefix,
