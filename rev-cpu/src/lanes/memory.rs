@@ -51,23 +51,37 @@ struct Words {
     apart: usize,
 }
 
-/// Moves the words of the first `n` lanes between elements and packs, as `moved` does one.
+/// Calls a function for a type of words of so many bytes.
+macro_rules! by_word {
+    ($bytes:expr, |$w:ident| $body:expr) => {
+        match $bytes {
+            8 => {
+                type $w = u64;
+                $body
+            }
+            4 => {
+                type $w = u32;
+                $body
+            }
+            2 => {
+                type $w = u16;
+                $body
+            }
+            _ => {
+                type $w = u8;
+                $body
+            }
+        }
+    };
+}
+
+/// Calls a function with each word of the first `n` lanes: where it is in memory, and in a pack.
 #[cfg_attr(optimized, inline(always))]
 fn each_word(n: usize, places: &Places, words: Words, mut moved: impl FnMut(isize, usize)) {
     for j in 0..words.count {
         let (far, row) = ((j * words.apart) as isize, j * WIDTH * words.size);
-        match (&places.each, places.step) {
-            // the compiler makes these a row
-            (None, 8) if words.size == 8 => {
-                for k in 0..n {
-                    moved(places.start.wrapping_add(far + 8 * k as isize), row + 8 * k);
-                }
-            }
-            _ => {
-                for k in 0..n {
-                    moved(places.at(k).wrapping_add(far), row + k * words.size);
-                }
-            }
+        for k in 0..n {
+            moved(places.at(k).wrapping_add(far), row + k * words.size);
         }
     }
 }
@@ -80,18 +94,12 @@ fn each_word(n: usize, places: &Places, words: Words, mut moved: impl FnMut(isiz
 #[cold]
 #[inline(never)]
 unsafe fn read_part(n: usize, base: *const u8, places: &Places, words: Words, to: *mut u8) {
-    macro_rules! by_size {
-        ($($bytes:literal)*) => {
-            match words.size {
-                $($bytes => each_word(n, places, words, |from, at| {
-                    // SAFETY: as required of the caller.
-                    unsafe { to.add(at).cast::<[u8; $bytes]>().write(base.wrapping_offset(from).cast::<[u8; $bytes]>().read()) }
-                }),)*
-                _ => {}
-            }
-        };
-    }
-    by_size!(8 4 2 1);
+    by_word!(words.size, |W| each_word(n, places, words, |from, at| {
+        // SAFETY: as required of the caller.
+        unsafe {
+            to.add(at).cast::<W>().write_unaligned(base.wrapping_offset(from).cast::<W>().read_unaligned())
+        }
+    }));
 }
 
 /// [`write_words`] for the first `n` lanes.
@@ -102,18 +110,12 @@ unsafe fn read_part(n: usize, base: *const u8, places: &Places, words: Words, to
 #[cold]
 #[inline(never)]
 unsafe fn write_part(n: usize, base: *mut u8, places: &Places, words: Words, from: *const u8) {
-    macro_rules! by_size {
-        ($($bytes:literal)*) => {
-            match words.size {
-                $($bytes => each_word(n, places, words, |to, at| {
-                    // SAFETY: as required of the caller.
-                    unsafe { base.wrapping_offset(to).cast::<[u8; $bytes]>().write(from.add(at).cast::<[u8; $bytes]>().read()) }
-                }),)*
-                _ => {}
-            }
-        };
-    }
-    by_size!(8 4 2 1);
+    by_word!(words.size, |W| each_word(n, places, words, |to, at| {
+        // SAFETY: as required of the caller.
+        unsafe {
+            base.wrapping_offset(to).cast::<W>().write_unaligned(from.add(at).cast::<W>().read_unaligned())
+        }
+    }));
 }
 
 /// Whether no lane is.
@@ -235,30 +237,6 @@ where
     }
 }
 
-/// Calls a function for a type of words of so many bytes.
-macro_rules! by_word {
-    ($bytes:expr, |$w:ident| $body:expr) => {
-        match const { $bytes } {
-            8 => {
-                type $w = u64;
-                $body
-            }
-            4 => {
-                type $w = u32;
-                $body
-            }
-            2 => {
-                type $w = u16;
-                $body
-            }
-            _ => {
-                type $w = u8;
-                $body
-            }
-        }
-    };
-}
-
 /// [`read_words`] for the first `n` lanes. The pack has an address of its own, so that another one keeps none.
 ///
 /// # Safety
@@ -336,7 +314,7 @@ where
             all.assume_init()
         };
     }
-    by_word!(E::LAYOUT.word(), |W| {
+    by_word!(const { E::LAYOUT.word() }, |W| {
         let to = all.as_mut_ptr().cast::<W>();
         for j in 0..const { size_of::<E>() / size_of::<W>() } {
             let from = base.wrapping_add(j * apart);
@@ -373,7 +351,7 @@ pub(super) unsafe fn write_words<S, M, E, X>(
         // SAFETY: as required of the caller; the token says that there is AVX-512.
         return unsafe { transpose::write_whole(S::LANES, base, &places, size_of::<E>() / WORD, from) };
     }
-    by_word!(E::LAYOUT.word(), |W| {
+    by_word!(const { E::LAYOUT.word() }, |W| {
         let from = std::ptr::from_ref(v).cast::<W>();
         for j in 0..const { size_of::<E>() / size_of::<W>() } {
             let to = base.wrapping_add(j * apart);
