@@ -53,8 +53,8 @@ struct Words {
 
 /// Calls a function for a type of words of so many bytes.
 macro_rules! by_word {
-    ($bytes:expr, |$w:ident| $body:expr) => {
-        match $bytes {
+    ($(const $of:block)? $($bytes:expr)?, |$w:ident| $body:expr) => {
+        match $(const $of)? $($bytes)? {
             8 => {
                 type $w = u64;
                 $body
