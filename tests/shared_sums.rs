@@ -140,6 +140,33 @@ fn an_iteration_adds_to_no_row_that_is_anothers() {
     }
 }
 
+/// The last iteration's row is missing.
+#[reversible]
+fn next_rows<T: Real>(table: &mut Array2<T>, x: &[T], to: &[usize]) {
+    for i in par(0..table.dim().0) {
+        for j in par(0..x.len()) {
+            table[[i + 1, to[j]]] += x[j];
+        }
+    }
+}
+
+#[test]
+fn a_row_is_missed_where_something_is_added_to_it() {
+    for threads in [1, 3] {
+        for deterministic in [false, true] {
+            let cpu = Cpu::with_threads(threads).deterministic(deterministic);
+            let mut table = ndarray::Array2::from_elem((2, 3), 0.5);
+            next_rows::run(&cpu, &mut table, &[], &[]).unwrap();
+            assert_eq!(table, ndarray::Array2::from_elem((2, 3), 0.5));
+            let error = next_rows::run(&cpu, &mut table, &[1.0, 2.0], &[0, 2]).unwrap_err();
+            assert!(
+                error.to_string().contains("index [2, 0] is out of range for the shape [2, 3]"),
+                "{error}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_gradient_of_an_expectation_value_of_a_circuit() {
     let (a, b, c) = (0.7f64, -1.3, 0.4);

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::overlap::{equal, overlap, Overlap, Values};
 use crate::facts::{Accumulated, ParallelFacts, PlaceClass, Site};
-use crate::ir::{Axis, Expr, Place, Step, Stmt, VarId};
+use crate::ir::{Axis, Expr, ExprKind, Place, Step, Stmt, VarId};
+use crate::ops::Func;
 
 use super::roles::mentioned_in;
 
@@ -25,8 +26,8 @@ pub fn common_element(a: &Accumulated, stmt: &Stmt, facts: &ParallelFacts, value
     fixed.then_some(element)
 }
 
-/// The part of an array that all iterations add to, if some indices of all elements are the same: `t[i, ..]`. It is found
-/// without reading an array.
+/// The part of an array that all iterations add to, if some indices of all elements are the same: `t[i, ..]`. Finding it
+/// can't fail.
 pub fn common_part(a: &Accumulated, stmt: &Stmt, facts: &ParallelFacts, values: &Values) -> Option<Place> {
     let index = |site: &Site| match site.place.path.first() {
         Some(Step::Index(index)) => Some(index.clone()),
@@ -34,15 +35,10 @@ pub fn common_part(a: &Accumulated, stmt: &Stmt, facts: &ParallelFacts, values: 
     };
     let all = a.sites.iter().map(index).collect::<Option<Vec<Vec<Expr>>>>()?;
     let (first, others) = all.split_first()?;
-    let plain = |e: &Expr| {
-        let mut plain = true;
-        e.each_read(&mut |q| plain &= q.path.is_empty());
-        plain
-    };
     let axis = |(k, e): (usize, &Expr)| {
         let same =
             others.iter().all(|o| o.len() == first.len() && o.get(k).is_some_and(|o| equal(e, o, values)));
-        match same && plain(e) && is_fixed(e, stmt, facts) {
+        match same && is_plain(e) && is_fixed(e, stmt, facts) {
             true => Axis::At(e.clone()),
             false => Axis::Whole,
         }
@@ -51,6 +47,17 @@ pub fn common_part(a: &Accumulated, stmt: &Stmt, facts: &ParallelFacts, values: 
     let some = |whole: bool| axes.iter().any(|axis| matches!(axis, Axis::Whole) == whole);
     let place = a.sites.first()?.place.clone();
     (some(true) && some(false)).then_some(Place { path: vec![Step::Part(axes)], ..place })
+}
+
+/// Whether an index is made of variables by `+ - *`.
+fn is_plain(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Read(place) => place.path.is_empty(),
+        ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,
+        ExprKind::Cast(e, _) => is_plain(e),
+        ExprKind::Func(Func::Add | Func::Sub | Func::Mul, args) => args.iter().all(is_plain),
+        _ => false,
+    }
 }
 
 /// Whether an expression reads nothing that a loop declares or writes.

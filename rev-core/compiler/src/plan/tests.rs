@@ -185,6 +185,7 @@ fn a_loop_inside_adds_where_it_has_terms_to_what_iterations_around_have_parts_of
         ("", "t[j & 1, 3]", "par j: t[.., 3] sum"),
         ("", "t[i, k[j]]", "par j: t[i, ..] sum where touched"),
         ("", "t[k[i], j & 1]", "par j: t sum"),
+        ("", "t[3 / (i + 1), j & 1]", "par j: t sum"),
         ("", "y[2 * i + (j & 1)]", "par j: y sum"),
         ("", "y[i]", "par j: y[i] sum"),
         ("", "f[i]", "par j: f[i] sum"),
