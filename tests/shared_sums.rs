@@ -150,6 +150,29 @@ fn next_rows<T: Real>(table: &mut Array2<T>, x: &[T], to: &[usize]) {
     }
 }
 
+/// Of elements that are looked up.
+#[reversible]
+fn looked_up<T: Real>(y: &mut [T], x: &[T], to: &[usize]) {
+    for j in par(0..x.len()) {
+        y[to[3]] += x[j];
+    }
+}
+
+#[test]
+fn an_element_is_looked_up_where_something_is_added_to_it() {
+    let devices: [&dyn Device; 2] = [&Interpreter::new(), &Cpu::with_threads(2)];
+    for device in devices {
+        let mut y = vec![0.5];
+        looked_up::run(device, &mut y, &[], &[0, 0]).unwrap();
+        looked_up::run(device, &mut y, &[0.25, 0.25], &[0; 4]).unwrap();
+        assert_eq!(y, [1.0]);
+        for (to, found) in [(&[0; 2][..], "`to[3]`"), (&[0, 0, 0, 9], "`y[to[3]]`")] {
+            let error = looked_up::run(device, &mut y, &[1.0], to).unwrap_err();
+            assert!(error.to_string().contains(found), "{}: {error}", device.name());
+        }
+    }
+}
+
 #[test]
 fn a_row_is_missed_where_something_is_added_to_it() {
     for threads in [1, 3] {

@@ -49,8 +49,8 @@ pub fn common_part(a: &Accumulated, stmt: &Stmt, facts: &ParallelFacts, values: 
     (some(true) && some(false)).then_some(Place { path: vec![Step::Part(axes)], ..place })
 }
 
-/// Whether an index is made of variables by `+ - *`.
-fn is_plain(e: &Expr) -> bool {
+/// Whether an index is made of variables by `+ - *`: finding it can't fail.
+pub fn is_plain(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Read(place) => place.path.is_empty(),
         ExprKind::Literal(..) | ExprKind::Named(_) | ExprKind::Const(_) => true,

@@ -57,7 +57,7 @@ use crate::pass::{adjoint, erase, fuse, fuse_proven, inverse, Adjoint, Erased, F
 pub use alike::{Alike, AlikeSoFar, Entered};
 use arrays::handles;
 pub use claims::{Claims, Take};
-pub use element::{common_element, common_index, common_part, Owned};
+pub use element::{common_element, common_index, common_part, is_plain, Owned};
 pub use lanes::{counts, is_own_part, Lanes};
 pub(crate) use lend::lend;
 pub use lend::{loan, rename_lent};

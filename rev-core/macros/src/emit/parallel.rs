@@ -9,7 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_compiler::facts::Sum;
 use rev_compiler::ir::{Axis, Block, Parallel, Place, Range, Step, Stmt, VarId};
-use rev_compiler::plan::{adds_by_field, Adds, Claims, Lanes, Loop, Role, Take, Width};
+use rev_compiler::plan::{adds_by_field, is_plain, Adds, Claims, Lanes, Loop, Role, Take, Width};
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -410,9 +410,19 @@ impl Body<'_> {
         let Some(Step::Index(index)) = place.path.first() else {
             return frame.before.extend(self.defect("a sum into an element without an index"));
         };
-        let index = self.exprs(index);
         let (array, element) = (self.name(var), self.companion("element", var));
-        frame.before.extend(quote!(let #element = #p::Single::of_element(#array.wr([#(#index),*]));));
+        let plain = index.iter().all(is_plain);
+        let index = self.exprs(index);
+        let found = quote!(#p::Single::of_element(#array.wr([#(#index),*])));
+        let found = match plain {
+            true => found,
+            // a loop without trips has no use for it
+            false => {
+                self.only_by_reference();
+                quote!((|| -> ::core::result::Result<_, #p::Error> { __Ok(#found) })().ok().flatten())
+            }
+        };
+        frame.before.extend(quote!(let #element = #found;));
         frame.targets.push((quote!(#p::parallel::By(#by, #element)), quote!(#p::parallel::By(_, #element))));
         frame.lent.push((place.clone(), element));
     }
