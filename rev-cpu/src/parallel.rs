@@ -325,22 +325,22 @@ array_target!(Dynamic<'a, E, Exclusive>);
 
 /// An array of which elements are accumulated into that have the same index along some axes.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<H, const R: usize> {
+pub struct CommonPart<H, const R: usize> {
     /// The array; of a copy each index along those axes is the same.
     pub all: H,
     at: [Option<usize>; R],
 }
 
-impl<H, const R: usize> Part<H, R> {
+impl<H, const R: usize> CommonPart<H, R> {
     /// Of an array, and the index along each axis that has one.
     pub fn new(all: H, at: [Option<usize>; R]) -> Self {
-        Part { all, at }
+        CommonPart { all, at }
     }
 }
 
 /// Of the array there are copies of the part only.
 impl<'a, E: Clone + Send + Sync + 'a, const R: usize, O: Combine<E>> Target
-    for By<O, Part<Strided<'a, E, R, Exclusive>, R>>
+    for By<O, CommonPart<Strided<'a, E, R, Exclusive>, R>>
 {
     const SHARED: bool = true;
     const ROUNDED: bool = O::ROUNDED;
@@ -358,10 +358,10 @@ impl<'a, E: Clone + Send + Sync + 'a, const R: usize, O: Combine<E>> Target
         <By<O, Strided<'a, E, R, Exclusive>>>::renew(copy);
     }
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self> {
-        let Part { all, at } = self.1;
+        let CommonPart { all, at } = self.1;
         // SAFETY: as required of the caller.
         let part = unsafe { all.at_indices(at).over(copy.elements()) }?;
-        Some(By(self.0, Part { all: part.repeated(at, all.shape()), at }))
+        Some(By(self.0, CommonPart { all: part.repeated(at, all.shape()), at }))
     }
     fn merge<C: Mode>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
         By(self.0, self.1.all.at_indices(self.1.at)).merge(cx, copy);

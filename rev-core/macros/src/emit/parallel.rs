@@ -441,10 +441,10 @@ impl Body<'_> {
             Axis::Whole | Axis::Range(..) => quote!(__None),
         });
         let (at, array, part): (Vec<_>, _, _) = (at.collect(), self.name(var), self.companion("part", var));
-        frame.before.extend(quote!(let #part = #p::parallel::Part::new(#array, [#(#at),*]);));
+        frame.before.extend(quote!(let #part = #p::parallel::CommonPart::new(#array, [#(#at),*]);));
         frame.targets.push((
             quote!(#p::parallel::By(#by, #part)),
-            quote!(#p::parallel::By(_, #p::parallel::Part { all: #array, .. })),
+            quote!(#p::parallel::By(_, #p::parallel::CommonPart { all: #array, .. })),
         ));
     }
 
