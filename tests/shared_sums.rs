@@ -116,7 +116,7 @@ fn sums_inside_sums_have_the_same_bits_everywhere() {
     }
 }
 
-/// Sums of each iteration's own row, and of its own element.
+/// Sums of each iteration's own row.
 #[reversible]
 fn rows<T: Real>(table: &mut Array2<T>, x: &[T]) {
     for i in par(0..table.dim().0) {
@@ -150,7 +150,7 @@ fn next_rows<T: Real>(table: &mut Array2<T>, x: &[T], to: &[usize]) {
     }
 }
 
-/// Of elements that are looked up.
+/// The sum of an element whose index is looked up.
 #[reversible]
 fn looked_up<T: Real>(y: &mut [T], x: &[T], to: &[usize]) {
     for j in par(0..x.len()) {

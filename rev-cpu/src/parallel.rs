@@ -194,7 +194,7 @@ impl<E: Primal + std::ops::BitXor<Output = E>> Combine<E> for Parity {
     }
 }
 
-/// The same, but only of what isn't neutral: the element may be another thread's, which isn't touched then.
+/// One of these, but only with what isn't neutral: an element without terms may be another thread's, and isn't touched.
 #[derive(Clone, Copy, Debug)]
 pub struct Touched<O>(pub O);
 
@@ -323,10 +323,10 @@ array_target!(Slice<'a, E, Exclusive>);
 array_target!(Strided<'a, E, R, Exclusive>, const R: usize);
 array_target!(Dynamic<'a, E, Exclusive>);
 
-/// An array of which elements are accumulated into that have the same index along some axes.
+/// An array in which all elements that are accumulated into have the same index along some axes.
 #[derive(Clone, Copy, Debug)]
 pub struct CommonPart<H, const R: usize> {
-    /// The array; of a copy each index along those axes is the same.
+    /// The array; a copy of the part stands at each index along those axes.
     pub all: H,
     at: [Option<usize>; R],
 }

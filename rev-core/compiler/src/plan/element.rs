@@ -1,5 +1,5 @@
-//! The element of an array that all iterations of a parallel loop add to: only that one needs copies on threads, or
-//! registers of a GPU.
+//! The element or the part of an array that all iterations of a parallel loop add to: only that needs copies on threads, or
+//! registers of a GPU. And whose elements it may lie beside.
 
 use std::collections::{BTreeMap, BTreeSet};
 

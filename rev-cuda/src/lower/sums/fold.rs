@@ -276,8 +276,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Adds a sum to memory from a leaf on, number by number; where they are `touched`, and of the elements of an array in it
-    /// where those are, only what isn't zero.
+    /// Adds a sum to memory from a leaf on, number by number. Only numbers that aren't zero where `touched` says so, and in
+    /// arrays of fixed size where `parts` does: others may be other threads'.
     fn add_numbers(
         &mut self,
         sum: &Val,
