@@ -75,8 +75,9 @@ impl Builder {
 
     /// The value of a part as derivatives are written with.
     pub(super) fn value_of(&mut self, part: &Node) -> Expr {
-        match self.order > 1 && is_literal(part.expr) {
-            true => part.expr.clone(),
+        match self.order > 1 {
+            true if is_literal(part.expr) => part.expr.clone(),
+            true => self.atom(part.expr),
             false => self.value(part),
         }
     }
