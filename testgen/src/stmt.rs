@@ -177,7 +177,8 @@ impl Generator<'_> {
 
     /// `p += e` and its kin, of a place.
     fn update_of(&mut self, place: Place, element: Element) -> Option<Stmt> {
-        let accumulated = self.scopes.get(place.var)?.permission == Permission::Accumulate;
+        let permission = &self.scopes.get(place.var)?.permission;
+        let accumulated = matches!(permission, Permission::Accumulate | Permission::AddedTo(_));
         let signed = [UpdateOp::Add, UpdateOp::Sub][self.dice.below(2)];
         let op = match element {
             Element::Bool if accumulated => return None,
