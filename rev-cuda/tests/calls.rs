@@ -442,3 +442,22 @@ fn products_of_literals_are_rounded_as_the_programs_numbers() {
         assert_ne!(expected, -(0.2222f64 * 1.47 * 0.57) as f32);
     }
 }
+
+/// A conversion to a type that only the caller's context says, and one that the call says.
+#[test]
+fn a_conversion_to_a_type_that_nothing_says_is_refused_with_the_repair() {
+    let run = |call: &str| {
+        let m = module(&format!(
+            "module f
+             fn f<T: Real>(y: &mut T, x: T, n: i64) {{ y += x * {call} }}
+             pure fn whole<T: Real>(n: i64) -> T {{ n as T }}
+             links f {{ whole::<T> => whole }}"
+        ));
+        let mut y = 1.0;
+        let gpu = Gpu::over(Watched::new());
+        gpu.execute(&m, Direction::FORWARD, &mut [&mut y, &mut 0.5, &mut 3i64]).map(|_| y)
+    };
+    let text = run("whole(n)").unwrap_err().to_string();
+    assert!(text.contains("no argument says what `T` is") && text.contains("`f::<T>(..)`"), "{text}");
+    assert_eq!(run("whole::<T>(n)").unwrap(), 2.5);
+}

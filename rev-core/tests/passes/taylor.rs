@@ -90,7 +90,8 @@ fn instructions_take_curves_to_curves() {
 #[test]
 fn constant_parts_of_unknown_type_have_names() {
     for value in ["[round(x.mass), 2.0, x.mass]", "[stop_gradient(x.mass), x.mass]"] {
-        let text = format!("fn f<T: Real>(y: &mut T, x: Body<T>) {{ let n = {value} {{ y += x.mass * n[1] }} }}");
+        let text =
+            format!("fn f<T: Real>(y: &mut T, x: Body<T>) {{ let n = {value} {{ y += x.mass * n[1] }} }}");
         for order in 1..=3 {
             let names = taylor(&text, order).to_string();
             assert!(names.contains("zero_like(t)"), "{names}");

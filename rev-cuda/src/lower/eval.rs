@@ -260,6 +260,10 @@ impl Lower<'_> {
         let (real, complex) = match scalar {
             Some(ArgumentType::Scalar(real)) => (real, false),
             Some(ArgumentType::Complex(real)) => (real, true),
+            _ if matches!(ty, Type::Generic(_)) && n.is_inactive() => {
+                let called = format!("where no argument says what `{ty}` is: a call as `f::<{ty}>(..)` does");
+                return Err(self.unsupported(format!("a conversion of an integer to `{ty}`, {called},")));
+            }
             _ => return Ok(Val::Num(n)),
         };
         if is_wide(real) || is_wide(n.real) {
