@@ -418,8 +418,8 @@ where
     let fixed = is_fixed(cx, &targets);
     let (sums, copies) =
         if fixed { (Sums::InOrder, ordered::copies(visits.count())) } else { (Sums::OfPart, workers - 1) };
-    let copies = Copies::up_to(copies).ok_or_else(fail::no_copy)?;
-    let parts = Loop { cx, visits, work, sums, targets, body, copies };
+    let totals = Totals { targets, copies: Copies::up_to(copies).ok_or_else(fail::no_copy)? };
+    let parts = Loop { cx, visits, work, sums, totals, body };
     let cx = cx.restoring();
     match fixed {
         true => ordered::sum(cx, &parts, visits.count(), workers),
@@ -551,8 +551,13 @@ struct Loop<'a, V, A: Target, C, F> {
     visits: V,
     work: [usize; 2],
     sums: Sums,
-    targets: A,
+    totals: Totals<A>,
     body: F,
+}
+
+/// What a loop adds to, and copies of it: compiled once for all loops that add to the like.
+struct Totals<A: Target> {
+    targets: A,
     copies: Copies<A::Copy>,
 }
 
@@ -608,6 +613,31 @@ impl<T> Copies<T> {
     }
 }
 
+impl<A: Target> Totals<A> {
+    #[inline(never)]
+    fn reserve(&self, copy: usize) -> bool {
+        self.copies.put(copy, self.targets.reserve())
+    }
+
+    #[inline(never)]
+    fn complete(&self, copy: usize) {
+        if let Some(copy) = self.copies.place(copy).as_deref_mut().and_then(Option::as_mut) {
+            A::complete(copy);
+        }
+    }
+
+    #[inline(never)]
+    fn merge<C: Mode>(&self, cx: Context<'_, C>, into: usize, copy: usize) {
+        let copy = self.copies.take(copy);
+        let mut place = self.copies.place(into);
+        // SAFETY: the place is locked meanwhile.
+        let targets = unsafe { over(self.targets, place.as_deref_mut()) };
+        if let (Some(targets), Some(mut copy)) = (targets, copy) {
+            targets.merge(cx, &mut copy);
+        }
+    }
+}
+
 impl<V, A, C, F> Parts for Loop<'_, V, A, C, F>
 where
     V: Visits,
@@ -616,30 +646,22 @@ where
     F: Fn(Context<'_, C>, V, A) -> Result<(), Error> + Sync,
 {
     fn reserve(&self, copy: usize) -> bool {
-        self.copies.put(copy, self.targets.reserve())
+        self.totals.reserve(copy)
     }
 
     fn complete(&self, copy: usize) {
-        if let Some(copy) = self.copies.place(copy).as_deref_mut().and_then(Option::as_mut) {
-            A::complete(copy);
-        }
+        self.totals.complete(copy);
     }
 
     fn run(&self, iterations: Range<usize>, into: usize, workers: usize) -> Result<(), Error> {
         let part = self.visits.split_at(iterations.start).1.split_at(iterations.len()).0;
-        let mut place = self.copies.place(into);
+        let mut place = self.totals.copies.place(into);
         // SAFETY: the place is locked until the body has returned, which keeps no handle.
-        let targets = unsafe { over(self.targets, place.as_deref_mut()) }.ok_or_else(fail::no_copy)?;
+        let targets = unsafe { over(self.totals.targets, place.as_deref_mut()) }.ok_or_else(fail::no_copy)?;
         blocks::run(self.cx.with_workers(workers), part, self.work, self.sums, targets, &self.body)
     }
 
     fn merge(&self, into: usize, copy: usize, workers: usize) {
-        let copy = self.copies.take(copy);
-        let mut place = self.copies.place(into);
-        // SAFETY: the place is locked meanwhile.
-        let targets = unsafe { over(self.targets, place.as_deref_mut()) };
-        if let (Some(targets), Some(mut copy)) = (targets, copy) {
-            targets.merge(self.cx.with_workers(workers), &mut copy);
-        }
+        self.totals.merge(self.cx.with_workers(workers), into, copy);
     }
 }

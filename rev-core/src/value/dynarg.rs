@@ -148,12 +148,13 @@ pub trait DynArg {
 /// What is known of an array, given its first element.
 fn outline<T: DynArg>(shape: &[usize], first: Option<&T>) -> Option<Outline> {
     let mut scalars = Vec::new();
-    if !T::scalars(&mut scalars) {
-        return None;
-    }
-    let elements = first.map(T::load).into_iter().collect();
-    let sample = Data::Array(DataArray { shape: shape.to_vec(), elements });
-    Some(Outline { sample, scalars, shape: shape.to_vec(), room: None })
+    T::scalars(&mut scalars).then(|| outline_of(shape, first.map(T::load), scalars))
+}
+
+/// The same, given what each element is made of.
+fn outline_of(shape: &[usize], first: Option<Data>, scalars: Vec<ScalarType>) -> Outline {
+    let sample = Data::Array(DataArray { shape: shape.to_vec(), elements: first.into_iter().collect() });
+    Outline { sample, scalars, shape: shape.to_vec(), room: None }
 }
 
 impl<T: DynArg + ?Sized> DynArg for &T {
