@@ -214,3 +214,45 @@ fn the_gradient_of_an_expectation_value_of_a_circuit() {
         assert!(all.all(|found| found == first));
     }
 }
+
+/// A part with a field of its own.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Part<T: Real> {
+    u: T,
+    v: [T; 2],
+}
+
+/// What has one beside a number.
+#[derive(Clone, Debug, PartialEq, Reversible)]
+struct Whole<T: Real> {
+    part: Part<T>,
+    c: T,
+}
+
+/// Reads a field of a struct and a part of that field, and adds to another field.
+#[reversible]
+fn field_and_part<T: Real>(y: &mut [Part<T>], s: &mut Whole<T>, x: &[T]) {
+    for i in par(0..x.len()) {
+        y[i] += fields(s.part);
+        y[i].u += s.part.u * x[i];
+        s.c += x[i];
+    }
+}
+
+#[test]
+fn a_field_that_is_read_with_a_part_of_it_leaves_sums_into_others_their_order() {
+    let x: Vec<f64> = (0..300).map(|i| (0.7 * f64::from(i)).sin()).collect();
+    let part = Part { u: 0.3, v: [0.1, -0.2] };
+    let found = devices(true).into_iter().map(|device| {
+        let mut y = vec![part.clone(); 300];
+        let mut s = Whole { part: part.clone(), c: 0.25 };
+        field_and_part::run(&*device, &mut y, &mut s, &x).unwrap();
+        (y, s)
+    });
+    let found: Vec<_> = found.collect();
+    assert!(
+        found.iter().all(|other| *other == found[0]),
+        "{:?}",
+        found.iter().map(|f| f.1.c).collect::<Vec<_>>()
+    );
+}

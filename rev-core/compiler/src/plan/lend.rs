@@ -105,6 +105,7 @@ fn shadowed_as(root: &Type, ty: Type) -> Type {
 }
 
 /// What a loop does with one field.
+#[derive(Clone)]
 struct Field {
     path: Vec<Step>,
     /// The numbers of indices of its elements.
@@ -134,17 +135,15 @@ fn loans(function: &Function, stmt: &Stmt) -> Vec<Loan> {
 }
 
 impl Uses {
-    /// What is lent of the variable; nothing where all of it, or a field and a part of that, are used.
+    /// What is lent of the variable; nothing where all of it is used.
     fn loans(&self) -> Option<Vec<Loan>> {
-        let inside = |a: &Field, b: &Field| a.path.len() < b.path.len() && b.path.starts_with(&a.path);
-        let nested = self.fields.iter().any(|a| self.fields.iter().any(|b| inside(a, b)));
-        if self.whole || nested {
+        if self.whole {
             return None;
         }
         // what is only read can be reached in both ways
         let written = self.fields.iter().any(|f| f.written);
         let mut loans = Vec::new();
-        for field in &self.fields {
+        for field in &self.outermost()? {
             let rank = match (field.entered, field.ranks.first()) {
                 (true, Some(rank)) if field.ranks.len() == 1 && !field.read => {
                     Some(u8::try_from(*rank).ok()?)
@@ -157,6 +156,25 @@ impl Uses {
             loans.push(Loan { place, rank, written: field.written });
         }
         Some(loans)
+    }
+
+    /// The fields that aren't inside of others; what is used in one of those too is reached by it. `None` where that are elements
+    /// that are written: they need a handle of their own.
+    fn outermost(&self) -> Option<Vec<Field>> {
+        let inside = |a: &Field, b: &Field| a.path.len() < b.path.len() && b.path.starts_with(&a.path);
+        let with_parts = |outer: &Field| {
+            let mut all = outer.clone();
+            for part in self.fields.iter().filter(|part| inside(outer, part)) {
+                if (outer.entered || part.entered) && (outer.written || part.written) {
+                    return None;
+                }
+                all.read |= part.read;
+                all.written |= part.written;
+            }
+            Some(all)
+        };
+        let outermost = self.fields.iter().filter(|f| !self.fields.iter().any(|outer| inside(outer, f)));
+        outermost.map(with_parts).collect()
     }
 }
 
@@ -279,7 +297,9 @@ fn rename_in(e: &mut Expr, loans: &[(Place, VarId)]) {
 pub fn rename_lent(q: &mut Place, loans: &[(Place, VarId)]) {
     q.each_index_mut(&mut |e| rename_in(e, loans));
     let fields = q.field();
-    if let Some((lent, var)) = loans.iter().find(|(lent, _)| lent.var == q.var && lent.path == fields) {
+    if let Some((lent, var)) =
+        loans.iter().find(|(lent, _)| lent.var == q.var && fields.starts_with(&lent.path))
+    {
         q.path.drain(..lent.path.len());
         q.var = *var;
     }

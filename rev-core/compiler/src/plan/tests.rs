@@ -216,6 +216,25 @@ fn sums_into_fields_are_each_one() {
     assert_eq!(loops(&lent).trim(), plan);
 }
 
+/// A field and a part of it are lent as one: what is used of other fields runs in parallel beside them.
+#[test]
+fn a_field_and_a_part_of_it_are_lent_as_one() {
+    let of = |body: &str| {
+        let text = format!(
+            "fn f(s: &mut S, t: S, y: &mut [f64]) {{ par for i in 0..len(y) {{ {} }} }}",
+            body.replace("; ", "\n")
+        );
+        loops(&lend(parse_function(&text).unwrap())).trim().to_string()
+    };
+    let plan = of("s.c += 1.0; y[i] += s.p.u; call g(&mut y[i], s.p)");
+    assert!(plan.starts_with("par i: y own, __s_c sum, __s_p read;"), "{plan}");
+    let plan = of("s.p.u += 1.0; s.p += t.p; y[i] += s.c");
+    assert!(plan.starts_with("par i: t read, y own, __s_p sum, __s_c read;"), "{plan}");
+    // elements that are written have a handle, which a part of what is reached by reference hasn't
+    let plan = of("s.p.v[i] += 1.0; s.p += t.p; y[i] += s.c");
+    assert_eq!(plan, "for i: in order");
+}
+
 /// The plan of `fn f(params) { body }`.
 fn plan_of(params: &str, body: &str) -> String {
     let text = format!("fn f({params}) {{ {} }}", body.replace("; ", "\n"));
