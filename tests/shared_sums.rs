@@ -256,3 +256,121 @@ fn a_field_that_is_read_with_a_part_of_it_leaves_sums_into_others_their_order() 
         found.iter().map(|f| f.1.c).collect::<Vec<_>>()
     );
 }
+
+/// Adds to a part of what other parts of are read, which can't be given to threads apart from each other.
+#[reversible]
+fn parts_of_numbers<T: Real>(z: &mut Complex<T>, t: &mut (T, T), x: &[T]) {
+    for i in par(0..x.len()) {
+        z.re += x[i] * z.im;
+        t.0 += x[i] * t.1;
+    }
+}
+
+/// The same with elements of small arrays, one of them in a struct, and one that is looked up.
+#[reversible]
+fn elements_beside_others<T: Real>(z: &mut [T; 3], p: &mut [Part<T>; 2], s: &mut Part<T>, k: usize, x: &[T]) {
+    for i in par(0..x.len()) {
+        z[0] += x[i] * z[1];
+        p[k].u += x[i] * p[k].v[1];
+        s.v[0] += x[i] * s.v[1];
+    }
+}
+
+/// Reads all of an array in a struct, and elements of it, and adds to another field.
+#[reversible]
+fn array_and_elements<T: Real>(y: &mut [[T; 2]], s: &mut Whole<T>, x: &[T]) {
+    for i in par(0..x.len()) {
+        y[i] += entries(s.part.v);
+        y[i][1] += s.part.v[0];
+        s.c += x[i] * s.part.v[1];
+    }
+}
+
+/// The loops of which the CPU runs the iterations in order, and one that it did: sums have the order of the other devices there too.
+#[test]
+fn sums_beside_other_parts_have_the_same_order_on_every_device() {
+    let part = Part { u: 0.3, v: [0.1, -0.2] };
+    for n in [0, 1, 256, 257, 1500] {
+        let x: Vec<f64> = (0..n).map(|i| (0.7 * f64::from(i)).sin()).collect();
+        let found = devices(true).into_iter().map(|device| {
+            let d = &*device;
+            let (mut z, mut t) = (Complex::new(0.3, 0.7), (0.3, 0.7));
+            parts_of_numbers::run(d, &mut z, &mut t, &x).unwrap();
+            let (mut e, mut p, mut s) = ([0.3, 0.7, 0.1], [part.clone(), part.clone()], part.clone());
+            elements_beside_others::run(d, &mut e, &mut p, &mut s, 1, &x).unwrap();
+            let (mut y, mut w) = (vec![[0.0; 2]; x.len()], Whole { part: part.clone(), c: 0.25 });
+            array_and_elements::run(d, &mut y, &mut w, &x).unwrap();
+            (z, t, e, p, s, y, w)
+        });
+        let found: Vec<_> = found.collect();
+        assert!(found.iter().all(|other| *other == found[0]), "{n}: {found:?}");
+        // by hand, in blocks of 256 that are added pairwise
+        let blocks: Vec<f64> = x.chunks(256).map(|x| x.iter().fold(0.0, |sum, x| sum + x * 0.7)).collect();
+        let total = match *blocks.as_slice() {
+            [] => 0.0,
+            [a] => a,
+            [a, b] => a + b,
+            [a, b, c, d, e, f] => ((a + b) + (c + d)) + (e + f),
+            _ => panic!("{n}"),
+        };
+        assert_eq!(found[0].0.re, 0.3 + total, "{n}");
+    }
+}
+
+#[test]
+fn their_gradients_have_it_too() {
+    let x: Vec<f64> = (0..1500).map(|i| (0.7 * f64::from(i)).sin()).collect();
+    let part = |u: f64| Part { u, v: [0.1 * u, -0.2] };
+    let seed = |u: f64| PartShadow { u: Batch([u]), v: [Batch([0.1 * u]), Batch([-0.2])] };
+    let found = devices(true).into_iter().map(|device| {
+        let d = &*device;
+        let one = elements_beside_others::vjp(
+            d,
+            [1.0, 0.5, 0.25],
+            [seed(0.0), seed(1.0)],
+            seed(1.0),
+            &[0.3, 0.7, 0.1],
+            &[part(0.2), part(0.3)],
+            &part(0.4),
+            1,
+            &x,
+        )
+        .unwrap();
+        let other = parts_of_numbers::vjp(
+            d,
+            Complex::new(1.0, 0.5),
+            (0.5, 1.0),
+            &Complex::new(0.3, 0.7),
+            &(0.2, 0.9),
+            &x,
+        )
+        .unwrap();
+        (one.z_bar, one.p_bar, one.s_bar, one.x_bar, other.z_bar, other.t_bar, other.x_bar)
+    });
+    let found: Vec<_> = found.collect();
+    assert!(found.iter().all(|other| *other == found[0]));
+    let (z_bar, p_bar, .., x_bar) = &found[0];
+    assert!(abs_diff_eq!(z_bar[1], 0.5 + x.iter().sum::<f64>(), epsilon = 1e-10), "{z_bar:?}");
+    assert!(abs_diff_eq!(p_bar[1].v[1].0[0], -0.2 + x.iter().sum::<f64>(), epsilon = 1e-10), "{p_bar:?}");
+    assert!(abs_diff_eq!(x_bar[7], 0.7 + 0.5 * 0.9, epsilon = 1e-12), "{}", x_bar[7]);
+}
+
+/// Adds to a part beside another one until an index is out of range.
+#[reversible]
+fn until_there_is_no_more(z: &mut (i64, i64), x: &[i64], n: usize) {
+    for i in par(0..n) {
+        z.0 += x[i] * z.1;
+    }
+}
+
+/// What was added before an iteration failed isn't lost.
+#[test]
+fn an_error_leaves_the_sum_of_what_went_before() {
+    let x: Vec<i64> = (0..600).collect();
+    for deterministic in [false, true] {
+        let mut z = (5, 2);
+        let cpu = Cpu::with_threads(1).deterministic(deterministic);
+        assert!(until_there_is_no_more::run(&cpu, &mut z, &x, 601).is_err());
+        assert_eq!(z, (5 + 599 * 600, 2));
+    }
+}

@@ -54,15 +54,40 @@ fn update_lanes(lanes: &mut [Value], f: &mut dyn FnMut(&mut [f64])) {
 
 /// The same for one scalar.
 pub fn update_value(v: &mut Value, f: &mut dyn FnMut(f64) -> f64) {
-    if v.is_inactive() {
-        return;
-    }
-    let changed = match v.parts() {
-        Some((re, im)) => Num::Complex(f(re.to_num().to_f64()), f(im.to_num().to_f64())),
-        None => Num::Float(f(v.to_num().to_f64())),
+    let changed = match parts(v) {
+        Parts::None => return,
+        Parts::One(x) => Num::Float(f(x)),
+        Parts::Two(re, im) => Num::Complex(f(re), f(im)),
     };
     if let Some(changed) = v.same_type(changed) {
         *v = changed;
+    }
+}
+
+/// Calls `f` on the real coordinates of a scalar.
+pub fn each_of_value(v: &Value, f: &mut dyn FnMut(f64)) {
+    match parts(v) {
+        Parts::None => {}
+        Parts::One(x) => f(x),
+        Parts::Two(re, im) => {
+            f(re);
+            f(im);
+        }
+    }
+}
+
+/// The real coordinates of a scalar: integers have none.
+enum Parts {
+    None,
+    One(f64),
+    Two(f64, f64),
+}
+
+fn parts(v: &Value) -> Parts {
+    match v.parts() {
+        _ if v.is_inactive() => Parts::None,
+        Some((re, im)) => Parts::Two(re.to_num().to_f64(), im.to_num().to_f64()),
+        None => Parts::One(v.to_num().to_f64()),
     }
 }
 

@@ -28,6 +28,7 @@ use crate::blocks::{self, Sums};
 use crate::context::{Context, Mode};
 use crate::fail;
 use crate::ordered;
+pub use crate::ordered::SumsInOrder;
 use crate::schedule::{self, MULTIPLICATION, OPERATION};
 use crate::scratch::Scratch;
 use crate::steps::Visits;
@@ -67,6 +68,8 @@ pub trait Target: Copy + Send + Sync {
     unsafe fn of(self, copy: &mut Self::Copy) -> Option<Self>;
     /// Adds up, on the threads of the context: `self ⊕= copy`.
     fn merge<C: Mode>(self, cx: Context<'_, C>, copy: &mut Self::Copy);
+    /// Exchanges what it holds with a whole copy.
+    fn exchange(self, copy: &mut Self::Copy);
 }
 
 impl Target for () {
@@ -85,6 +88,7 @@ impl Target for () {
         Some(())
     }
     fn merge<C: Mode>(self, _: Context<'_, C>, (): &mut ()) {}
+    fn exchange(self, (): &mut ()) {}
 }
 
 impl<A: Target, B: Target> Target for (A, B) {
@@ -112,6 +116,10 @@ impl<A: Target, B: Target> Target for (A, B) {
     fn merge<C: Mode>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
         self.0.merge(cx, &mut copy.0);
         self.1.merge(cx, &mut copy.1);
+    }
+    fn exchange(self, copy: &mut Self::Copy) {
+        self.0.exchange(&mut copy.0);
+        self.1.exchange(&mut copy.1);
     }
 }
 
@@ -255,6 +263,9 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Single<'_, P>> {
     fn merge<C: Mode>(self, _: Context<'_, C>, copy: &mut P) {
         O::combine(self.1.get(), copy);
     }
+    fn exchange(self, copy: &mut P) {
+        std::mem::swap(self.1.get(), copy);
+    }
 }
 
 /// An element of an array; where its index is out of range there is nothing to accumulate into, and
@@ -280,6 +291,11 @@ impl<P: Send + Sync, O: Combine<P>> Target for By<O, Option<Single<'_, P>>> {
     fn merge<C: Mode>(self, _: Context<'_, C>, copy: &mut Option<P>) {
         if let (Some(element), Some(copy)) = (self.1, copy) {
             O::combine(element.get(), copy);
+        }
+    }
+    fn exchange(self, copy: &mut Option<P>) {
+        if let (Some(element), Some(copy)) = (self.1, copy) {
+            std::mem::swap(element.get(), copy);
         }
     }
 }
@@ -315,6 +331,9 @@ impl<'a, E: Clone + Send + Sync + 'a, $(const $r: usize,)? O: Combine<E>> Target
             Some(cells) => combine_all::<E, O, C>(cx, cells, copy.elements()),
             None => self.1.cells_in_order().zip(copy.elements()).for_each(|(a, b)| O::combine(a, b)),
         }
+    }
+    fn exchange(self, copy: &mut Self::Copy) {
+        self.1.cells_in_order().zip(copy.elements()).for_each(|(a, b)| std::mem::swap(a, b));
     }
 }
     };
@@ -365,6 +384,9 @@ impl<'a, E: Clone + Send + Sync + 'a, const R: usize, O: Combine<E>> Target
     }
     fn merge<C: Mode>(self, cx: Context<'_, C>, copy: &mut Self::Copy) {
         By(self.0, self.1.all.at_indices(self.1.at)).merge(cx, copy);
+    }
+    fn exchange(self, copy: &mut Self::Copy) {
+        By(self.0, self.1.all.at_indices(self.1.at)).exchange(copy);
     }
 }
 
@@ -454,6 +476,16 @@ where
     }
     let (targets, arrays) = targets;
     run(cx, steps, work, targets, |cx, steps, targets| body(cx, steps, (targets, arrays), true))
+}
+
+/// Runs a body, whose first error is its own.
+///
+/// # Errors
+///
+/// The one of the body.
+#[cfg_attr(optimized, inline(always))]
+pub fn as_one(body: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    body()
 }
 
 /// Runs a body that is told whether something holds, and is compiled once for each answer.

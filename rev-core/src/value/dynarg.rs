@@ -240,10 +240,7 @@ macro_rules! tree {
             self.store(&Data::Scalar(value))
         }
         fn sides(&self, f: &mut dyn FnMut(&[f64])) {
-            coordinates::update_value(&mut self.to_value(), &mut |v| {
-                f(&[v]);
-                v
-            });
+            coordinates::each_of_value(&self.to_value(), &mut |v| f(&[v]));
         }
     };
 }

@@ -61,7 +61,7 @@ pub fn is_plain(e: &Expr) -> bool {
 }
 
 /// Whether an expression reads nothing that a loop declares or writes.
-fn is_fixed(e: &Expr, stmt: &Stmt, facts: &ParallelFacts) -> bool {
+pub fn is_fixed(e: &Expr, stmt: &Stmt, facts: &ParallelFacts) -> bool {
     let (mut bound, mut named, mut fixed) = (BTreeSet::new(), BTreeSet::new(), true);
     stmt.add_bound(&mut bound);
     mentioned_in(e, &mut named);

@@ -148,8 +148,8 @@ impl Uses {
                 (true, Some(rank)) if field.ranks.len() == 1 && !field.read => {
                     Some(u8::try_from(*rank).ok()?)
                 }
-                (true, _) if written => return None,
-                (false, _) if written => None,
+                (true, _) if field.written => return None,
+                _ if written => None,
                 _ => continue,
             };
             let place = Place { path: field.path.clone(), ..Place::var(self.var) };

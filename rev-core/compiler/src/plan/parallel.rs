@@ -9,6 +9,7 @@ use crate::ir::{Block, Function, Stmt, StmtKind, VarId};
 use super::claims::Claims;
 use super::element::Owned;
 use super::gathers::mostly_gathers;
+use super::in_order::sums_in_order;
 use super::inner::has_lanes;
 use super::lanes::{is_laned, passes, Lanes};
 use super::products::has_fused_product;
@@ -169,8 +170,13 @@ fn write_loops(
         match &stmt.kind {
             StmtKind::For { var, parallel: Some(_), .. } => {
                 let plan = Loop::of(function, values, around, stmt);
-                let in_order = || format!("for {}: in order", function.var(*var).name);
-                let line = plan.as_ref().map_or_else(in_order, |plan| plan.text(function));
+                let in_order = || {
+                    let sums = sums_in_order(function, values, around, stmt);
+                    let sums = sums.iter().map(|sum| sum.text(function));
+                    [format!("for {}: in order", function.var(*var).name)].into_iter().chain(sums).collect()
+                };
+                let line = plan.as_ref().map_or_else(|| in_order(), |plan| vec![plan.text(function)]);
+                let line = line.join(", ");
                 out.push_str(&format!("{}{line}\n", "    ".repeat(depth)));
                 (inside, deeper) = (plan.map_or(inside, |plan| plan.inside(around)), depth + 1);
             }

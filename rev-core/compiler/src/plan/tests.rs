@@ -232,7 +232,27 @@ fn a_field_and_a_part_of_it_are_lent_as_one() {
     assert!(plan.starts_with("par i: t read, y own, __s_p sum, __s_c read;"), "{plan}");
     // elements that are written have a handle, which a part of what is reached by reference hasn't
     let plan = of("s.p.v[i] += 1.0; s.p += t.p; y[i] += s.c");
-    assert_eq!(plan, "for i: in order");
+    assert_eq!(plan, "for i: in order, s.p sum");
+}
+
+/// What a loop in order adds to, where the deterministic mode can set it to zero for a block.
+#[test]
+fn sums_of_loops_in_order() {
+    let of = |params: &str, body: &str| {
+        let text = format!("fn f({params}) {{ par for i in 0..len(x) {{ {} }} }}", body.replace("; ", "\n"));
+        loops(&lend(parse_function(&text).unwrap())).trim().to_string()
+    };
+    let x = "x: [f64], k: [usize], n: usize";
+    let is = |z: &str, body: &str, sums: &str| {
+        assert_eq!(of(&format!("z: &mut {z}, {x}"), body), format!("for i: in order{sums}"), "{body}");
+    };
+    is("c64", "z.re += x[i] * z.im", ", z.re sum");
+    is("[f64; 3]", "z[0] += x[i]; z[0] += x[i] * z[1]", ", z[0] sum");
+    is("[f64; 3]", "z[n + 1] += x[i] * z[n]", ", z[n + 1] sum");
+    is("[f64; 3]", "z[0] += x[i] * z[2]; z[1] += x[i]", ", z[0] sum, z[1] sum");
+    is("(f64, f64)", "z.0 += x[i] * z.1", ", z.0 sum");
+    // the element changes in the loop, so that others may be read
+    is("[f64; 3]", "for j in 1..3 { z[j] += x[i] * z[0] }", "");
 }
 
 /// The plan of `fn f(params) { body }`.

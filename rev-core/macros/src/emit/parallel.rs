@@ -8,8 +8,10 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rev_compiler::facts::Sum;
-use rev_compiler::ir::{Axis, Block, Parallel, Place, Range, Step, Stmt, VarId};
-use rev_compiler::plan::{adds_by_field, is_plain, Adds, Claims, Lanes, Loop, Role, Take, Width};
+use rev_compiler::ir::{Axis, Block, Parallel, Place, Range, Step, Stmt, Type, VarId};
+use rev_compiler::plan::{
+    adds_by_field, is_plain, sums_in_order, Adds, Claims, Lanes, Loop, Role, SumInOrder, Take, Width,
+};
 
 use super::body::{Body, Repr};
 use super::expr::Reach;
@@ -47,8 +49,53 @@ impl Body<'_> {
     ) -> TokenStream {
         match Loop::of(self.function, &self.values, &self.around, stmt) {
             Some(plan) => self.tasks(&plan, range, declared, body),
-            None => self.for_loop(var, range, body),
+            None => {
+                let sums = sums_in_order(self.function, &self.values, &self.around, stmt);
+                self.in_order(&sums, var, range, body)
+            }
         }
+    }
+
+    /// A loop whose iterations run in order, with its sums.
+    fn in_order(&mut self, sums: &[SumInOrder], var: VarId, range: &Range, body: &Block) -> TokenStream {
+        if sums.is_empty() {
+            return self.for_loop(var, range, body);
+        }
+        self.only_by_reference();
+        let p = self.p;
+        let targets = sums.iter().rev().fold(quote!(()), |others, sum| {
+            let by = match (&self.function.var(sum.place.var).ty, sum.place.path.is_empty()) {
+                (Type::Shadow(_), _) | (_, true) => self.combination(sum.place.var, Sum::Add, sum.touched),
+                // its type isn't known
+                (_, false) => combined(p, "Fields", sum.touched),
+            };
+            let place = self.place(&sum.place, Reach::Write);
+            let target = match self.is_array(&sum.place) {
+                true => place,
+                false => quote!(#p::Single::new(&mut #place)),
+            };
+            quote!((#p::parallel::By(#by, #target), #others))
+        });
+        let (values, name) = (self.range(var, range), self.name(var));
+        let body = self.loop_body(var, body);
+        quote!({
+            let mut __sums = #p::parallel::SumsInOrder::new(__cx);
+            let __loop = #p::parallel::as_one(|| {
+                for #name in #values {
+                    if __sums.are_at_leaf() {
+                        __sums.begin_leaf(__cx, #targets)?;
+                    }
+                    #body
+                }
+                __Ok(())
+            });
+            if __sums.have_begun() {
+                __sums.finish(__cx, #targets);
+            }
+            if let __Err(__e) = __loop {
+                return __Err(__e);
+            }
+        })
     }
 
     fn tasks(&mut self, plan: &Loop, range: &Range, declared: &Parallel, body: &Block) -> TokenStream {
@@ -450,16 +497,12 @@ impl Body<'_> {
 
     /// How the copies of a variable's elements are put together.
     fn combination(&self, var: VarId, sum: Sum, touched: bool) -> TokenStream {
-        let p = self.p;
-        let by = ident(match sum {
+        let by = match sum {
             Sum::Add if adds_by_field(&self.function.var(var).ty) => "Fields",
             Sum::Add => "Sum",
             Sum::Xor => "Parity",
-        });
-        match touched {
-            false => quote!(#p::parallel::#by),
-            true => quote!(#p::parallel::Touched(#p::parallel::#by)),
-        }
+        };
+        combined(self.p, by, touched)
     }
 
     /// Records what a loop left in an ancilla from outside.
@@ -476,6 +519,15 @@ impl Body<'_> {
                 self.see(var, quote!(&#place))
             }
         }
+    }
+}
+
+/// An operation by which copies are put together.
+fn combined(p: &TokenStream, by: &str, touched: bool) -> TokenStream {
+    let by = ident(by);
+    match touched {
+        false => quote!(#p::parallel::#by),
+        true => quote!(#p::parallel::Touched(#p::parallel::#by)),
     }
 }
 
