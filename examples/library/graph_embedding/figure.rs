@@ -6,9 +6,9 @@ use plotters::prelude::*;
 use rev::prelude::*;
 use serde::Serialize;
 
-use super::loss::{embedding, Petersen, EDGES};
 use super::training::start;
 use rev_examples::support::{Failure, Stopwatch};
+use rev_networks::graph_embedding::{embedding, Petersen, EDGES};
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 

@@ -10,7 +10,6 @@
 //! comes near slowly, and still ends at 1e-17.
 
 mod figure;
-mod loss;
 mod training;
 
 use std::io::Write;
@@ -19,12 +18,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use indicatif::ProgressBar;
-use loss::Petersen;
 use rev::prelude::*;
 use rev_examples::support::{
     finish, number, positive, progress, write_json, Checks, Failure, Outcome, Report,
 };
 use rev_kernels::io::write_whole;
+use rev_networks::graph_embedding::{plain, Petersen, EDGES};
 use serde::Serialize;
 use training::{adam, start, trust_region, Found, Placement};
 
@@ -112,7 +111,7 @@ fn embed(options: &Options, graph: &Petersen, dim: usize, bar: &ProgressBar) -> 
     }
     let least = newton.into_iter().min_by(|a, b| a.0.loss.total_cmp(&b.0.loss));
     let Some((found, x)) = least else { return Err(Failure::Sizes("there is no start".into())) };
-    let [l1, l2] = graph.lengths(x.view()).means;
+    let [l1, l2] = plain::lengths(x.view(), &graph.a, &graph.b, EDGES).means;
     let Options { seed, starts, steps, .. } = *options;
     let (loss, iterations) = (found.loss, found.iterations);
     Ok(Record {
@@ -159,7 +158,8 @@ fn check(options: &Options, graph: &Petersen) -> Result<Outcome, Failure> {
         x[j] += h;
         x
     };
-    let (value, plain) = (placement.value(&x)?, graph.lengths(start.view()).loss());
+    let (value, plain) =
+        (placement.value(&x)?, plain::lengths(start.view(), &graph.a, &graph.b, EDGES).loss());
     if (value - plain).abs() > 1e-12 * plain.max(1.0) {
         writeln!(std::io::stdout().lock(), "the loss is {value}, and {plain} by plain Rust")?;
         return Ok(Outcome::CheckFailed);

@@ -15,7 +15,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rev::prelude::*;
 use rev_networks::adam::Adam;
 
-use super::loss::{embedding, Petersen, EDGES, VERTICES};
+use rev_networks::graph_embedding::{embedding, Petersen, EDGES, VERTICES};
 
 /// The first vertices, which are not moved. They share an edge, whose length every edge gets.
 pub const FIXED: usize = 2;

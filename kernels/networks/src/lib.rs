@@ -10,6 +10,7 @@
 //! | [`mod@residual`] | reversible residual networks |
 //! | [`mod@recurrent`] | a reversible gated recurrent unit |
 //! | [`ode`] | a differential equation with a network, by steps that can be undone |
+//! | [`graph_embedding`] | a graph drawn so that its edges have one length |
 //! | [`consistency`] | learning without derivatives, by running to and fro |
 //! | [`adam`] | the optimiser Adam, in plain Rust |
 //!
@@ -62,6 +63,7 @@ pub mod adam;
 pub mod attention;
 pub mod consistency;
 pub mod flows;
+pub mod graph_embedding;
 pub mod layers;
 pub mod losses;
 pub mod ode;

@@ -4,7 +4,7 @@ use crate::flows::coupling::{additive, affine};
 use crate::flows::nice::nice;
 use crate::flows::normal::{box_muller, box_muller_each};
 use crate::flows::real_nvp::{real_nvp, unlikelihood, Weights};
-use crate::{attention, consistency, layers, losses, ode, recurrent, residual};
+use crate::{attention, consistency, graph_embedding, layers, losses, ode, recurrent, residual};
 use ndarray::{Array, Dimension, ShapeBuilder};
 use rev_core::verify::{Outputs, Sample};
 
@@ -167,5 +167,10 @@ samples! {
     "learning by consistency", true, |d| {
         let learned = consistency::learn(d, consistency::Program::ForgetsInput, consistency::Task::PUBLISHED, 5)?;
         Ok(Outputs::new().with("outputs", &learned.outputs).with("p", &learned.p))
+    };
+    "graph embedding, gradient", true, |d| {
+        let (graph, x) = (graph_embedding::Petersen::new(), waves((graph_embedding::VERTICES, 3), 0.7));
+        let g = graph_embedding::embedding::gradient(d, x.view(), &graph.a, &graph.b, graph_embedding::EDGES)?;
+        Ok(Outputs::new().with("loss", &g.value).with("x", &g.x))
     };
 }

@@ -1,5 +1,6 @@
-//! How far a placement of the Petersen graph's vertices is from one in which all edges have one length `l1`, all other pairs of
-//! vertices another length `l2`, and `l2 > l1`.
+//! Drawing a graph in some dimensions so that its edges have one length: how far a placement of the vertices is from one in which all edges
+//! have a length `l1`, all other pairs of vertices another length `l2`, and `l2 > l1`. And the Petersen graph, for which that is possible from
+//! five dimensions on, with `l2 / l1 = √2`.
 //!
 //! ```text
 //! loss = Var(d over edges) + Var(d over other pairs) + e^max(0, l1 - l2 + 0.1) - 1
@@ -7,13 +8,20 @@
 //!
 //! `d` is the distance of a pair, `l1` and `l2` are the means of both kinds, `Var` is the sample variance, divided by one less than the
 //! number of pairs: equation 8 of Liu and Zhao, "Differentiate everything with a reversible programming language", and their
-//! program in its appendix D. (The embedding of `examples/derivatives` takes squared lengths, which have no root.)
+//! program in its appendix D.
+//!
+//! With the feature `tangents` it has products with its Hessian, and that.
 
 use ndarray::ArrayView2;
-use rev::prelude::*;
+use rev_cpu::prelude::*;
 
 /// `loss +=` the formula above. A row of `x` is a vertex; the pairs `a[e], b[e]` below `near` are edges. Memory: a number for each pair.
-#[reversible(tangent)]
+///
+/// # Errors
+///
+/// Vertices that `x` has no row for.
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn embedding<T: Real>(loss: &mut T, x: ArrayView2<T>, a: &[usize], b: &[usize], near: usize) {
     let pairs = a.len();
     let mut length = vec![T::zero(); pairs];
@@ -50,27 +58,12 @@ pub const VERTICES: usize = 10;
 pub const EDGES: usize = 15;
 
 /// The Petersen graph: pairs of vertices, edges first.
+#[derive(Clone, Debug)]
 pub struct Petersen {
     /// One of each pair.
     pub a: Vec<usize>,
     /// The other.
     pub b: Vec<usize>,
-}
-
-/// Two kinds of lengths in a placement: means and sample variances.
-pub struct Lengths {
-    /// Of edges, of other pairs.
-    pub means: [f64; 2],
-    /// The same of the variances.
-    pub variances: [f64; 2],
-}
-
-impl Lengths {
-    /// The loss that they have.
-    pub fn loss(&self) -> f64 {
-        let [l1, l2] = self.means;
-        self.variances[0] + self.variances[1] + (l1 - l2 + 0.1).max(0.0).exp() - 1.0
-    }
 }
 
 impl Petersen {
@@ -83,16 +76,43 @@ impl Petersen {
         let (a, b) = edges.iter().copied().chain(others).unzip();
         Petersen { a, b }
     }
+}
 
-    /// The lengths in a placement, and by them the loss, without rev.
-    pub fn lengths(&self, x: ArrayView2<f64>) -> Lengths {
-        let all: Vec<f64> = self
-            .a
-            .iter()
-            .zip(&self.b)
-            .map(|(&a, &b)| (&x.row(a) - &x.row(b)).mapv(|v| v * v).sum().sqrt())
-            .collect();
-        let (edges, others) = all.split_at(EDGES);
+impl Default for Petersen {
+    fn default() -> Petersen {
+        Petersen::new()
+    }
+}
+
+/// The same as plain Rust.
+pub mod plain {
+    use ndarray::ArrayView2;
+
+    /// Two kinds of lengths in a placement: means and sample variances.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Lengths {
+        /// Of edges, of other pairs.
+        pub means: [f64; 2],
+        /// The same of the variances.
+        pub variances: [f64; 2],
+    }
+
+    impl Lengths {
+        /// The loss that they have.
+        pub fn loss(&self) -> f64 {
+            let [l1, l2] = self.means;
+            self.variances[0] + self.variances[1] + (l1 - l2 + 0.1).max(0.0).exp() - 1.0
+        }
+    }
+
+    /// The lengths in a placement.
+    pub fn lengths(x: ArrayView2<f64>, a: &[usize], b: &[usize], near: usize) -> Lengths {
+        let apart = |(&a, &b): (&usize, &usize)| {
+            let squares = x.row(a).into_iter().zip(x.row(b)).map(|(p, q)| (p - q) * (p - q));
+            squares.sum::<f64>().sqrt()
+        };
+        let all: Vec<f64> = a.iter().zip(b).map(apart).collect();
+        let (edges, others) = all.split_at(near.min(all.len()));
         let mean = |kind: &[f64]| kind.iter().sum::<f64>() / kind.len() as f64;
         let means = [mean(edges), mean(others)];
         let variance = |kind: &[f64], mean: f64| {
