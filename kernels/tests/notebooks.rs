@@ -96,10 +96,23 @@ fn add_complex<T: Real>(z: &mut Complex<T>, x: Complex<T>) {
     z.im += x.im;
 }
 
+/// `(c, d) += (a, b)`, by complex numbers that the arguments are moved into, and out of them again.
 #[reversible]
-fn add_last(a: i64, b: i64, c: &i64, d: &mut i64) {
-    // only the last one changes
-    *d += a + b - *c;
+fn add_four<T: Real>(a: &mut T, b: &mut T, c: &mut T, d: &mut T) {
+    let mut x = Complex::new(T::zero(), T::zero());
+    let mut z = Complex::new(T::zero(), T::zero());
+    {
+        #[compute]
+        {
+            swap(x.re, a);
+            swap(x.im, b);
+            swap(z.re, c);
+            swap(z.im, d);
+        }
+        add_complex(&mut z, x);
+    }
+    release(x);
+    release(z);
 }
 
 #[reversible]
@@ -129,9 +142,14 @@ fn arguments() {
     let mut z = Complex::new(3.0, 4.0);
     add_complex(&mut z, Complex::new(1.0, 2.0)).unwrap();
     assert_eq!(z, Complex::new(4.0, 6.0));
-    let mut d = 4;
-    add_last(1, 2, &3, &mut d).unwrap();
-    assert_eq!(d, 4);
+    for device in devices() {
+        let d = &*device;
+        let (mut a, mut b, mut c, mut e) = (1.0, 2.0, 3.0, 4.0);
+        add_four::run(d, &mut a, &mut b, &mut c, &mut e).unwrap();
+        assert_eq!([a, b, c, e], [1.0, 2.0, 4.0, 6.0]);
+        add_four::run_inverse(d, &mut a, &mut b, &mut c, &mut e).unwrap();
+        assert_eq!([a, b, c, e], [1.0, 2.0, 3.0, 4.0]);
+    }
     let mut y = (0.0, 0.0, 0.0);
     axpy_of_tuples(&mut y, 2.0, (1.0, 2.0, 3.0)).unwrap();
     assert_eq!(y, (2.0, 4.0, 6.0));
