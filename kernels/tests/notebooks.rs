@@ -470,6 +470,19 @@ fn hessians_of_series() {
     close(g.z, 0.210_243_615_859_342_68);
 }
 
+/// Of `ln Σ e^x`: `diag(p) - p pᵀ` with `p = e^x / Σ e^x`.
+#[test]
+fn the_hessian_of_log_sum_exp() {
+    let x: Vec<f64> = (0..6).map(|i| 300.0 + 2.0 * (0.7 * f64::from(i)).sin()).collect();
+    let powers: Vec<f64> = x.iter().map(|x| (x - 300.0).exp()).collect();
+    let p: Vec<f64> = powers.iter().map(|e| e / powers.iter().sum::<f64>()).collect();
+    let h = hessian!(log_sum_exp::log_sum_exp, x);
+    assert_eq!(h.len(), 6);
+    for (i, j) in (0..6).flat_map(|i| (0..6).map(move |j| (i, j))) {
+        close(h[i][j], if i == j { p[i] - p[i] * p[i] } else { -p[i] * p[j] }, 1e-13);
+    }
+}
+
 // devices
 
 #[reversible]
