@@ -8,11 +8,19 @@ use allocation_counter::measure;
 use approx::abs_diff_eq;
 use ndarray::{Array1, Array2};
 use rev_cpu::prelude::*;
+use rev_cpu::scratch;
 use rev_networks::flows::nice::nice;
 use rev_networks::flows::real_nvp::{real_nvp, Weights};
 use rev_networks::recurrent::recurrent;
 use rev_networks::residual::revnet;
 use support::numbers;
+
+/// The most bytes at a time that a run takes, which the thread keeps none of from runs before. What is made once in a process isn't counted.
+fn peak(run: &mut dyn FnMut()) -> u64 {
+    run();
+    scratch::clear();
+    measure(run).bytes_max
+}
 
 /// The most bytes at a time that a flow takes beside its arguments: forward and back, and in its adjoint into the caller's buffers.
 fn bytes(layers: usize) -> [u64; 2] {
@@ -27,8 +35,7 @@ fn bytes(layers: usize) -> [u64; 2] {
         real_nvp::run(&cpu, x.view_mut(), &mut log_det, w, b, scale, r, shift, t).unwrap();
         real_nvp::run_inverse(&cpu, x.view_mut(), &mut log_det, w, b, scale, r, shift, t).unwrap();
     };
-    there_and_back();
-    let forward = measure(&mut there_and_back).bytes_max;
+    let forward = peak(&mut there_and_back);
     assert!((&x - &start).iter().all(|&v| abs_diff_eq!(v, 0.0, epsilon = 1e-10)));
 
     let mut bars = (x.map(|_| Batch([1.0])), vec![Batch([1.0]); 50]);
@@ -57,8 +64,7 @@ fn bytes(layers: usize) -> [u64; 2] {
         )
         .unwrap();
     };
-    adjoint();
-    let back = measure(&mut adjoint).bytes_max;
+    let back = peak(&mut adjoint);
     assert!(w_bar.iter().any(|v| v.0[0] != 0.0));
     [forward, back]
 }
@@ -79,8 +85,7 @@ fn bytes_of_blocks(blocks: usize) -> [u64; 2] {
         revnet::run(&cpu, x1.view_mut(), x2.view_mut(), kernels.view(), b.view()).unwrap();
         revnet::run_inverse(&cpu, x1.view_mut(), x2.view_mut(), kernels.view(), b.view()).unwrap();
     };
-    there_and_back();
-    let forward = measure(&mut there_and_back).bytes_max;
+    let forward = peak(&mut there_and_back);
     let mut bars = [&x1, &x2].map(|x| x.map(|_| Batch([1.0])));
     let (mut kernels_bar, mut b_bar) =
         (kernels.map(|x| x.zero_shadow::<1>()), b.map(|x| x.zero_shadow::<1>()));
@@ -99,8 +104,7 @@ fn bytes_of_blocks(blocks: usize) -> [u64; 2] {
         )
         .unwrap();
     };
-    adjoint();
-    let back = measure(&mut adjoint).bytes_max;
+    let back = peak(&mut adjoint);
     assert!(kernels_bar.iter().any(|v| v.0[0] != 0.0));
     [forward, back]
 }
@@ -125,8 +129,7 @@ fn bytes_of_additive_layers(layers: usize) -> [u64; 2] {
         nice::run(&cpu, x.view_mut(), &mut log_det, wv, bv, shift_v, tv, scale_v).unwrap();
         nice::run_inverse(&cpu, x.view_mut(), &mut log_det, wv, bv, shift_v, tv, scale_v).unwrap();
     };
-    there_and_back();
-    let forward = measure(&mut there_and_back).bytes_max;
+    let forward = peak(&mut there_and_back);
     assert!((&x - &start).iter().all(|&v| abs_diff_eq!(v, 0.0, epsilon = 1e-10)));
 
     let mut bars = (x.map(|_| Batch([1.0])), Batch([1.0]));
@@ -153,8 +156,7 @@ fn bytes_of_additive_layers(layers: usize) -> [u64; 2] {
         )
         .unwrap();
     };
-    adjoint();
-    let back = measure(&mut adjoint).bytes_max;
+    let back = peak(&mut adjoint);
     assert!(w_bar.iter().any(|v| v.0[0] != 0.0));
     [forward, back]
 }
@@ -180,8 +182,7 @@ fn bytes_of_sequence(steps: usize) -> [u64; 2] {
         recurrent::run(&cpu, h1.view_mut(), h2.view_mut(), xv, gate_v, bv, new_v, cv).unwrap();
         recurrent::run_inverse(&cpu, h1.view_mut(), h2.view_mut(), xv, gate_v, bv, new_v, cv).unwrap();
     };
-    there_and_back();
-    let forward = measure(&mut there_and_back).bytes_max;
+    let forward = peak(&mut there_and_back);
     for (h, start) in [(&h1, &start[0]), (&h2, &start[1])] {
         assert!((h - start).iter().all(|&v| abs_diff_eq!(v, 0.0, epsilon = 1e-10)));
     }
@@ -210,8 +211,7 @@ fn bytes_of_sequence(steps: usize) -> [u64; 2] {
         )
         .unwrap();
     };
-    adjoint();
-    let back = measure(&mut adjoint).bytes_max;
+    let back = peak(&mut adjoint);
     assert!(gate_bar.iter().any(|v| v.0[0] != 0.0));
     [forward, back]
 }
