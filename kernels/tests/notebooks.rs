@@ -6,7 +6,9 @@ mod support;
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array3, ArrayView3};
+use rev_core::coordinates;
 use rev_core::interp::Interpreter;
+use rev_core::value::{Data, DynArg};
 use rev_cpu::prelude::*;
 use rev_cuda::Emulator;
 use rev_kernels::{bessel, complex_log, exponential, fibonacci, log_sum_exp};
@@ -162,6 +164,17 @@ fn arguments() {
     let mut n = 0;
     area(&mut n, Array3::zeros((3, 4, 1)).view()).unwrap();
     assert_eq!(n, 12);
+}
+
+/// How many numbers that carry derivatives values hold: a complex number two, an integer or a truth value none.
+#[test]
+fn coordinates_of_values() {
+    let count = |data: &Data| coordinates::of(data).len();
+    assert_eq!(count(&(0.5, 3usize, true, -2i64).load()), 1);
+    assert_eq!(count(&vec![[1f32; 2]; 3].load()), 6);
+    assert_eq!(count(&Fixed43::from_num(1.5).load()), 1);
+    assert_eq!(count(&[Complex::new(1.0, 2.0); 5].load()), 10);
+    assert_eq!(count(&vec![1u8, 2].load()), 0);
 }
 
 #[reversible]
