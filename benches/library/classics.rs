@@ -6,7 +6,7 @@ use ndarray::{s, Array2};
 use rev::prelude::*;
 use rev_classics::spin_glass::{self, Glass};
 use rev_classics::{
-    advection, billiard, factors, kepler, lattice_gas, permutation, pyramid, root, run_length, xtea,
+    advection, billiard, factors, feistel, kepler, lattice_gas, permutation, pyramid, root, run_length, xtea,
 };
 
 use super::{matrix, numbers, Failure, Table, NONE};
@@ -42,6 +42,21 @@ fn classics(table: &mut Table) -> Result<(), Failure> {
         |d| {
             let mut blocks = blocks.clone();
             xtea::encipher_each::run(d, &mut blocks, &key).map(|()| blocks)
+        },
+        NONE,
+    )?;
+    let keys: Vec<u32> = (0..10_000u32).map(|k| k.wrapping_mul(0x9E37_79B9)).collect();
+    let mixed = |half: u32| (half << 4 ^ half >> 5).wrapping_add(half);
+    table.add(
+        "10⁴ rounds of a Feistel network",
+        || {
+            let round = |half: u32, other, key| half.wrapping_add(mixed(other) ^ key);
+            feistel::plain::feistel(black_box([1, 2]), &keys, round)
+        },
+        |d| {
+            let [mut left, mut right] = black_box([1, 2]);
+            feistel::feistel::run(d, &mut left, &mut right, &keys, feistel::xtea_round {})
+                .map(|()| [left, right])
         },
         NONE,
     )?;

@@ -6,8 +6,11 @@
 //! new arrays for its results included; encryption and the lattice gas have none.
 
 mod algebra;
+mod circuits;
 mod classics;
 mod networks;
+mod sparse;
+mod transforms;
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -85,9 +88,12 @@ fn run() -> Result<Outcome, Failure> {
     // the harness adds options of its own
     let named = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let mut table = Table { named, race: Race::new(ROUNDS), report };
+    sparse::all(&mut table)?;
     algebra::all(&mut table)?;
+    transforms::all(&mut table)?;
     networks::all(&mut table)?;
     classics::all(&mut table)?;
+    circuits::all(&mut table)?;
     drop(table.race);
     table.report.print()?;
     Ok(Outcome::Good)

@@ -2,15 +2,57 @@
 
 use ndarray::{Array1, Array2, Array3, Array4, ArrayView2};
 use rev::prelude::*;
-use rev_networks::flows::{normal, real_nvp};
+use rev_networks::flows::{nice, normal, real_nvp};
 use rev_networks::{attention, layers, losses, ode, recurrent, residual};
 
 use super::{matrix, numbers, Failure, Table};
 
 /// All of them.
 pub fn all(table: &mut Table) -> Result<(), Failure> {
+    layer_programs(table)?;
     network_programs(table)?;
     steps(table)
+}
+
+fn layer_programs(table: &mut Table) -> Result<(), Failure> {
+    let (x, w, bias) = (matrix((256, 64), 0.7), matrix((64, 64), 0.3), Array1::from(numbers(64, 0.5)));
+    let zeros = Array2::zeros((256, 64));
+    table.add(
+        "dense layer, 256 examples of 64 numbers to 64",
+        || layers::plain::dense(x.view(), w.view(), bias.view()),
+        |d| {
+            let mut y = zeros.clone();
+            layers::dense::run(d, y.view_mut(), x.view(), w.view(), bias.view()).map(|()| y)
+        },
+        Some(|d: &Cpu| layers::dense::vjp(d, x.view(), zeros.view(), x.view(), w.view(), bias.view())),
+    )?;
+    let signals = Array3::from_shape_fn((8, 4, 256), |(n, c, t)| (0.1 * (n + c * t) as f64).sin());
+    let kernel = Array3::from_shape_fn((8, 4, 5), |(o, c, k)| (0.3 * (o + c * k) as f64).cos());
+    let bias = Array1::from(numbers(8, 0.5));
+    let zeros = Array3::zeros((8, 8, 256));
+    table.add(
+        "convolution, 8 signals of 4 by 256 to 8 channels",
+        || layers::plain::convolution_1d(signals.view(), kernel.view(), bias.view(), (1, 2, 256)),
+        |d| {
+            let mut y = zeros.clone();
+            let (signals, kernel, bias) = (signals.view(), kernel.view(), bias.view());
+            layers::convolution_1d::run(d, y.view_mut(), signals, kernel, bias, 1, 2).map(|()| y)
+        },
+        Some(|d: &Cpu| {
+            let (signals, kernel, bias) = (signals.view(), kernel.view(), bias.view());
+            layers::convolution_1d::vjp(d, zeros.view(), zeros.view(), signals, kernel, bias, 1, 2)
+        }),
+    )?;
+    let (x, zeros) = (Array1::from(numbers(1000, 0.7)), Array1::zeros(1000));
+    table.add(
+        "softmax of 1000 numbers",
+        || losses::plain::softmax(x.view()),
+        |d| {
+            let mut y = zeros.clone();
+            losses::softmax::run(d, y.view_mut(), x.view()).map(|()| y)
+        },
+        Some(|d: &Cpu| losses::softmax::vjp(d, x.view(), zeros.view(), x.view())),
+    )
 }
 
 fn network_programs(table: &mut Table) -> Result<(), Failure> {
@@ -71,6 +113,25 @@ fn network_programs(table: &mut Table) -> Result<(), Failure> {
             real_nvp::unlikelihood::run(d, &mut y, samples.view(), w, b, scale, r, shift, t).map(|()| y)
         },
         Some(|d: &Cpu| real_nvp::unlikelihood::gradient(d, samples.view(), w, b, scale, r, shift, t)),
+    )?;
+    let layers = |rows, columns, by: f64| {
+        Array3::from_shape_fn((4, rows, columns), |(l, i, j)| 0.3 * (by * (l + 16 * i + j) as f64).cos())
+    };
+    let (w, shift, scale) = (layers(16, 2, 0.3), layers(2, 16, 0.7), Array1::from(numbers(4, 0.2)));
+    let (b, t) = (matrix((4, 16), 0.5), matrix((4, 2), 0.4));
+    let (w, b, shift, t, scale) = (w.view(), b.view(), shift.view(), t.view(), scale.view());
+    table.add(
+        "512 samples through NICE, 4 layers",
+        || {
+            let mut x = samples.clone();
+            let log_det = nice::plain::nice(x.view_mut(), w, b, shift, t, scale);
+            (x, log_det)
+        },
+        |d| {
+            let (mut x, mut log_det) = (samples.clone(), 0.0);
+            nice::nice::run(d, x.view_mut(), &mut log_det, w, b, shift, t, scale).map(|()| (x, log_det))
+        },
+        Some(|d: &Cpu| nice::nice::vjp(d, samples.view(), 1.0, samples.view(), &0.0, w, b, shift, t, scale)),
     )?;
     let halves = Array3::from_shape_fn((4, 8, 64), |(n, c, i)| (0.1 * (n + c * i) as f64).sin());
     let kernels =

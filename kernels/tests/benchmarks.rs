@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use approx::{abs_diff_eq, assert_relative_eq};
+use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -25,6 +26,80 @@ fn gmm_there_and_back() {
         close(loss, gmm::plain::objective(&i.alphas, means, icf, points, gamma, m));
         gmm::objective::inverse(&mut loss, alphas, means, icf, points, gamma, m).unwrap();
         close(loss, 0.0);
+    }
+}
+
+/// The mixture as GradBench defines it: the prior of the covariances is added where ADBench subtracts it.
+#[reversible(constant(points, gamma))]
+fn mixture_of_gradbench<T: Real>(
+    loss: &mut T,
+    alphas: &[T],
+    means: ArrayView2<T>,
+    icf: ArrayView2<T>,
+    points: ArrayView2<T>,
+    gamma: T,
+    m: usize,
+) {
+    let mut exp_q: Array2<T> = zeros((means.nrows(), means.ncols()));
+    for c in 0..means.nrows() {
+        for j in 0..means.ncols() {
+            exp_q[[c, j]] += icf[[c, j]].exp();
+        }
+    }
+    // of no points, so that it is that of the covariances alone
+    let mut prior = T::zero();
+    gmm::prior(&mut prior, alphas, icf, &exp_q, gamma, m, 0);
+    gmm::objective(&mut *loss, alphas, means, icf, points, gamma, m);
+    *loss -= 2.0 * prior;
+}
+
+/// The formula of GradBench's documentation:
+///
+/// ```text
+/// -N (D/2 ln 2π + lse(α)) + Σ_i lse_k(α_k - |Q_k (x_i - μ_k)|²/2 + Σ_j q_kj)
+///     + K (νD ln(γ/√2) - ln Γ_D(ν/2)) - γ²/2 Σ_k |Q_k|² + m Σ_kj q_kj
+/// ```
+///
+/// in one dimension, where `Q = e^q`, and in two, where ν is chosen such that `Γ_D` is known.
+#[test]
+fn gmm_of_gradbench() {
+    let (tau, pi) = (std::f64::consts::TAU, std::f64::consts::PI);
+    let lse = |x: &[f64]| x.iter().map(|x| x.exp()).sum::<f64>().ln();
+    // Γ_1(1) = Γ(1), and Γ_2(2) = √π Γ(2) Γ(3/2) = π/2
+    for (d, m, log_gamma) in [(1, 0, 0.0), (2, 1, (pi / 2.0).ln())] {
+        let (k, n, gamma) = (3, 7, 1.3);
+        let i = gmm::Instance { gamma, m, ..gmm::Instance::random(d, k, n, 3) };
+        let factor = |c: usize| -> Array2<f64> {
+            let row = i.icf.row(c);
+            Array2::from_shape_fn((d, d), |(r, j)| match r.cmp(&j) {
+                std::cmp::Ordering::Less => 0.0,
+                std::cmp::Ordering::Equal => row[j].exp(),
+                std::cmp::Ordering::Greater => row[d],
+            })
+        };
+        let log_sum = |c: usize| i.icf.row(c).iter().take(d).sum::<f64>();
+        let of_point = |x: ndarray::ArrayView1<f64>| {
+            let term = |c: usize| {
+                let z = factor(c).dot(&(&x - &i.means.row(c)));
+                i.alphas[c] - z.dot(&z) / 2.0 + log_sum(c)
+            };
+            lse(&(0..k).map(term).collect::<Vec<_>>())
+        };
+        let nu = (d + m + 1) as f64;
+        let norms: f64 = (0..k).map(|c| factor(c).mapv(|q| q * q).sum()).sum();
+        let expected = i.points.outer_iter().map(of_point).sum::<f64>()
+            - n as f64 * (d as f64 / 2.0 * tau.ln() + lse(&i.alphas))
+            + k as f64 * (nu * d as f64 * (gamma / 2f64.sqrt()).ln() - log_gamma)
+            - gamma * gamma / 2.0 * norms
+            + m as f64 * (0..k).map(log_sum).sum::<f64>();
+        let (means, icf, points) = (i.means.view(), i.icf.view(), i.points.view());
+        let cpu = Cpu::new();
+        let g = mixture_of_gradbench::gradient(&cpu, &i.alphas, means, icf, points, gamma, m).unwrap();
+        close(g.value, expected);
+        let report =
+            mixture_of_gradbench::check_gradient(&cpu, &0.5, &i.alphas, means, icf, points, gamma, m)
+                .unwrap();
+        assert!(report.passed(), "{report}");
     }
 }
 

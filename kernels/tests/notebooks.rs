@@ -6,7 +6,9 @@ mod support;
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array3, ArrayView3};
+use rev_core::coordinates;
 use rev_core::interp::Interpreter;
+use rev_core::value::{Data, DynArg};
 use rev_cpu::prelude::*;
 use rev_cuda::Emulator;
 use rev_kernels::{bessel, complex_log, exponential, fibonacci, log_sum_exp};
@@ -96,10 +98,23 @@ fn add_complex<T: Real>(z: &mut Complex<T>, x: Complex<T>) {
     z.im += x.im;
 }
 
+/// `(c, d) += (a, b)`, by complex numbers that the arguments are moved into, and out of them again.
 #[reversible]
-fn add_last(a: i64, b: i64, c: &i64, d: &mut i64) {
-    // only the last one changes
-    *d += a + b - *c;
+fn add_four<T: Real>(a: &mut T, b: &mut T, c: &mut T, d: &mut T) {
+    let mut x = Complex::new(T::zero(), T::zero());
+    let mut z = Complex::new(T::zero(), T::zero());
+    {
+        #[compute]
+        {
+            swap(x.re, a);
+            swap(x.im, b);
+            swap(z.re, c);
+            swap(z.im, d);
+        }
+        add_complex(&mut z, x);
+    }
+    release(x);
+    release(z);
 }
 
 #[reversible]
@@ -129,9 +144,14 @@ fn arguments() {
     let mut z = Complex::new(3.0, 4.0);
     add_complex(&mut z, Complex::new(1.0, 2.0)).unwrap();
     assert_eq!(z, Complex::new(4.0, 6.0));
-    let mut d = 4;
-    add_last(1, 2, &3, &mut d).unwrap();
-    assert_eq!(d, 4);
+    for device in devices() {
+        let d = &*device;
+        let (mut a, mut b, mut c, mut e) = (1.0, 2.0, 3.0, 4.0);
+        add_four::run(d, &mut a, &mut b, &mut c, &mut e).unwrap();
+        assert_eq!([a, b, c, e], [1.0, 2.0, 4.0, 6.0]);
+        add_four::run_inverse(d, &mut a, &mut b, &mut c, &mut e).unwrap();
+        assert_eq!([a, b, c, e], [1.0, 2.0, 3.0, 4.0]);
+    }
     let mut y = (0.0, 0.0, 0.0);
     axpy_of_tuples(&mut y, 2.0, (1.0, 2.0, 3.0)).unwrap();
     assert_eq!(y, (2.0, 4.0, 6.0));
@@ -144,6 +164,17 @@ fn arguments() {
     let mut n = 0;
     area(&mut n, Array3::zeros((3, 4, 1)).view()).unwrap();
     assert_eq!(n, 12);
+}
+
+/// How many numbers that carry derivatives values hold: a complex number two, an integer or a truth value none.
+#[test]
+fn coordinates_of_values() {
+    let count = |data: &Data| coordinates::of(data).len();
+    assert_eq!(count(&(0.5, 3usize, true, -2i64).load()), 1);
+    assert_eq!(count(&vec![[1f32; 2]; 3].load()), 6);
+    assert_eq!(count(&Fixed43::from_num(1.5).load()), 1);
+    assert_eq!(count(&[Complex::new(1.0, 2.0); 5].load()), 10);
+    assert_eq!(count(&vec![1u8, 2].load()), 0);
 }
 
 #[reversible]
@@ -450,6 +481,19 @@ fn hessians_of_series() {
     close(h[0][0], 0.134_466_838_914_568_9);
     let g = bessel::bessel_j::gradient(&Cpu::new(), 2, 1.0, 1e-16).unwrap();
     close(g.z, 0.210_243_615_859_342_68);
+}
+
+/// Of `ln Σ e^x`: `diag(p) - p pᵀ` with `p = e^x / Σ e^x`.
+#[test]
+fn the_hessian_of_log_sum_exp() {
+    let x: Vec<f64> = (0..6).map(|i| 300.0 + 2.0 * (0.7 * f64::from(i)).sin()).collect();
+    let powers: Vec<f64> = x.iter().map(|x| (x - 300.0).exp()).collect();
+    let p: Vec<f64> = powers.iter().map(|e| e / powers.iter().sum::<f64>()).collect();
+    let h = hessian!(log_sum_exp::log_sum_exp, x);
+    assert_eq!(h.len(), 6);
+    for (i, j) in (0..6).flat_map(|i| (0..6).map(move |j| (i, j))) {
+        close(h[i][j], if i == j { p[i] - p[i] * p[i] } else { -p[i] * p[j] }, 1e-13);
+    }
 }
 
 // devices

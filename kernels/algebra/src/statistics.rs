@@ -119,6 +119,8 @@ pub fn multivariate_normal<T: Real>(
 
 /// The same as plain Rust.
 pub mod plain {
+    use crate::factorize::{cholesky, triangular};
+    use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
     use num_traits::Float;
 
     fn real<T: Float>(n: usize) -> T {
@@ -136,8 +138,45 @@ pub mod plain {
         a.iter().zip(b).fold(T::zero(), |sum, (&a, &b)| sum + (a - p) * (b - q)) / real(a.len() - 1)
     }
 
+    /// The variance of a sample.
+    pub fn variance<T: Float>(x: &[T]) -> T {
+        covariance(x, x)
+    }
+
     /// The correlation coefficient.
     pub fn correlation<T: Float>(a: &[T], b: &[T]) -> T {
         covariance(a, b) / (covariance(a, a) * covariance(b, b)).sqrt()
+    }
+
+    /// The covariances of columns.
+    pub fn covariance_matrix<T: Float + 'static>(x: ArrayView2<T>) -> Array2<T> {
+        let centre = x.sum_axis(Axis(0)).mapv(|sum| sum / real(x.nrows()));
+        let deviations = &x - &centre;
+        deviations.t().dot(&deviations).mapv(|sum| sum / real(x.nrows() - 1))
+    }
+
+    /// `ln √(2π)`.
+    fn log_root<T: Float>() -> T {
+        T::from(0.5 * std::f64::consts::TAU.ln()).unwrap_or_else(T::nan)
+    }
+
+    /// `ln N(x; μ, σ)`.
+    pub fn normal_log_density<T: Float>(x: T, mean: T, deviation: T) -> T {
+        let z = (x - mean) / deviation;
+        -z * z / real(2) - deviation.ln() - log_root()
+    }
+
+    /// `Σ ln N(x_i; μ, Σ)` over the rows of `x`; `None` for covariances that aren't positive definite.
+    pub fn multivariate_normal<T: Float>(
+        x: ArrayView2<T>,
+        mean: ArrayView1<T>,
+        covariance: ArrayView2<T>,
+    ) -> Option<T> {
+        let l = cholesky::plain::cholesky(covariance)?;
+        let mut z = (&x - &mean).reversed_axes();
+        triangular::plain::solve_lower(z.view_mut(), l.view());
+        let squares = z.fold(T::zero(), |sum, &z| sum + z * z);
+        let constants = l.diag().fold(T::zero(), |sum, l| sum + l.ln() + log_root());
+        Some(-squares / real(2) - real::<T>(x.nrows()) * constants)
     }
 }

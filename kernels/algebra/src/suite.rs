@@ -73,6 +73,14 @@ samples! {
         sparse::transposed_product::run(d, t.view_mut(), 0.5, A.0, A.1, A.2, matrix(3, 2).view())?;
         Ok(Outputs::new().with("c", &c).with("t", &t))
     };
+    "complex sparse matrix and dense matrix, gradient", true, |d| {
+        let values: Vec<_> = A.2.iter().map(|v| Complex::new(*v, 1.0 - v)).collect();
+        let complex = |rows: usize, by: f64| matrix(rows, 2).mapv(|v| Complex::new(v, by * v * v));
+        let (b, seed, c, alpha) = (complex(4, 0.5), complex(3, -2.0), complex(3, 1.5), Complex::new(0.5, -0.25));
+        let g = sparse::product::vjp(d, seed.view(), c.view(), alpha, A.0, A.1, &values, b.view())?;
+        let outputs = Outputs::new().with("c", &g.c).with("alpha", &g.alpha_bar);
+        Ok(outputs.with("values", &g.values_bar).with("b", &g.b_bar))
+    };
     "sparse matrix times sparse matrix, gradient", true, |d| {
         let c = [0.5, 1.5, 2.5, 3.5];
         let g = sparse::multiply::vjp(d, &c, &c, &[0, 3, 3, 6], &[1, 0, 1, 3, 2, 3], A.0, A.1, A.2, T.0, T.2)?;

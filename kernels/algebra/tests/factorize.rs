@@ -3,7 +3,7 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
-use ndarray::{arr2, s, Array2, ArrayView2, Axis};
+use ndarray::{arr2, s, Array2, ArrayView2, ArrayViewMut2, Axis};
 use rev_algebra::factorize::triangular::BLOCK;
 use rev_algebra::factorize::{cholesky, lu, qr, triangular};
 use rev_cpu::prelude::*;
@@ -54,20 +54,29 @@ fn triangles() {
             });
             let b = matrix(n, columns, 0.8);
             let product = |triangle: &Array2<f64>, x: &Array2<f64>| triangle.dot(x);
+            let as_plain = |x: &Array2<f64>, solve: fn(ArrayViewMut2<f64>, ArrayView2<f64>)| {
+                let mut expected = b.clone();
+                solve(expected.view_mut(), t.view());
+                close(x.view(), expected.view(), 1e-11);
+            };
             let mut x = b.clone();
             triangular::solve_lower(x.view_mut(), t.view()).unwrap();
+            as_plain(&x, triangular::plain::solve_lower);
             close(product(&lower(&t, false), &x).view(), b.view(), 1e-11);
             triangular::solve_lower::inverse(x.view_mut(), t.view()).unwrap();
             close(x.view(), b.view(), 1e-11);
             triangular::solve_unit_lower(x.view_mut(), t.view()).unwrap();
+            as_plain(&x, triangular::plain::solve_unit_lower);
             close(product(&lower(&t, true), &x).view(), b.view(), 1e-11);
             triangular::solve_unit_lower::run_inverse(&interpreter, x.view_mut(), t.view()).unwrap();
             close(x.view(), b.view(), 1e-11);
             triangular::solve_upper(x.view_mut(), t.view()).unwrap();
+            as_plain(&x, triangular::plain::solve_upper);
             close(product(&upper(&t), &x).view(), b.view(), 1e-11);
             triangular::solve_upper::run_inverse(&interpreter, x.view_mut(), t.view()).unwrap();
             close(x.view(), b.view(), 1e-11);
             triangular::solve_lower_transposed(x.view_mut(), t.view()).unwrap();
+            as_plain(&x, triangular::plain::solve_lower_transposed);
             close(product(&lower(&t, false).t().to_owned(), &x).view(), b.view(), 1e-11);
             triangular::solve_lower_transposed::inverse(x.view_mut(), t.view()).unwrap();
             close(x.view(), b.view(), 1e-11);
@@ -131,6 +140,8 @@ fn determinants() {
         let mut y = 0.5;
         lu::det(&mut y, a.view()).unwrap();
         assert_abs_diff_eq!(y - 0.5, expected, epsilon = 1e-12 * size);
+        assert_abs_diff_eq!(lu::plain::det(a.view()), expected, epsilon = 1e-12 * size);
+        assert_abs_diff_eq!(lu::plain::logdet(a.view()), expected.abs().ln(), epsilon = 1e-12);
         lu::det::inverse(&mut y, a.view()).unwrap();
         assert_abs_diff_eq!(y, 0.5, epsilon = 1e-15 * size);
         // d det A = det A tr(A⁻¹ dA)
@@ -154,6 +165,8 @@ fn singular_matrices() {
     assert_eq!((g.value, g.a), (0.0, arr2(&[[4.0, -2.0], [-2.0, 1.0]])));
     let mut y = 0.0;
     let zeros = Array2::<f64>::zeros((3, 3));
+    assert_eq!((lu::plain::det(zeros.view()), lu::plain::logdet(zeros.view())), (0.0, f64::NEG_INFINITY));
+    assert_eq!((lu::plain::invert(zeros.view()), cholesky::plain::logdet(zeros.view())), (None, None));
     let error = lu::det(&mut y, zeros.view()).unwrap_err().to_string();
     assert!(error.contains("unscale_by(a[[i, k]], a[[k, k]])"), "{error}");
     let mut x = Array2::zeros((2, 1));
@@ -178,6 +191,7 @@ fn systems_and_inverses() {
         let mut c = Array2::zeros((n, n));
         lu::invert(c.view_mut(), a.view()).unwrap();
         close(c.dot(&a).view(), Array2::eye(n).view(), 1e-10);
+        close(c.view(), lu::plain::invert(a.view()).unwrap().view(), 1e-10);
         lu::invert::inverse(c.view_mut(), a.view()).unwrap();
         close(c.view(), Array2::zeros((n, n)).view(), 1e-11);
         // Ā = -A⁻ᵀ C̄ A⁻ᵀ
@@ -189,6 +203,7 @@ fn systems_and_inverses() {
         let spd = definite(n, 0.3);
         cholesky::solve(x.view_mut(), spd.view(), b.view()).unwrap();
         close(spd.dot(&x).view(), b.view(), 1e-11);
+        close(x.view(), cholesky::plain::solve(spd.view(), b.view()).unwrap().view(), 1e-11);
     }
     for n in SIZES {
         let (a, b, seed) = (matrix(n, n, 0.9), matrix(n, 2, 0.1), matrix(n, 2, 0.5));
@@ -230,6 +245,7 @@ fn cholesky_there_and_back() {
         let g = cholesky::logdet::gradient(&Cpu::new(), a.view()).unwrap();
         let inverse = theirs(&a).try_inverse().unwrap();
         assert_abs_diff_eq!(g.value, theirs(&a).determinant().ln(), epsilon = 1e-11);
+        assert_abs_diff_eq!(g.value, cholesky::plain::logdet(a.view()).unwrap(), epsilon = 1e-11);
         let expected = Array2::from_shape_fn((n, n), |(i, j)| match i.cmp(&j) {
             std::cmp::Ordering::Less => 0.0,
             std::cmp::Ordering::Equal => inverse[(i, i)],
@@ -246,6 +262,7 @@ fn reflections() {
         let mut factors = a.clone();
         qr::householder(factors.view_mut()).unwrap();
         // Q times the triangle is the matrix; Q is orthogonal
+        close(factors.view(), qr::plain::householder(a.view()).view(), 1e-12);
         let r = upper_part(&factors);
         let mut product = r.clone();
         qr::transposed_times::inverse(product.view_mut(), factors.view()).unwrap();

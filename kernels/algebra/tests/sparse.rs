@@ -1,10 +1,15 @@
 //! Sparse matrices against plain loops and other crates; structures that aren't.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../tests/support/hessian.rs"]
+mod support;
+
 use ndarray::Array2;
 use num_complex::Complex;
+use num_traits::Num;
 use rev_algebra::sparse::{self, plain, Matrix, Structure, StructureError};
 use rev_cpu::prelude::*;
+use support::hessian;
 
 /// A matrix of which about one place in three is an entry, with rows that are empty.
 fn random(rows: usize, width: usize, seed: f64) -> Matrix<f64> {
@@ -96,13 +101,16 @@ fn dense_matrices() {
     let by_columns = parts(&t);
     plain::product(expected.view_mut(), -1.5, by_columns.0, by_columns.1, by_columns.2, u.view());
     close(c.as_slice().unwrap(), expected.as_slice().unwrap());
+    let mut by_rows = Array2::zeros((5, 3));
+    plain::transposed_product(by_rows.view_mut(), -1.5, starts, columns, values, u.view());
+    close(c.as_slice().unwrap(), by_rows.as_slice().unwrap());
     let report =
         sparse::transposed_product::check_gradient(&cpu, b.view(), 0.5, starts, columns, values, u.view())
             .unwrap();
     assert!(report.passed(), "{report}");
 }
 
-fn dense(m: &Matrix<f64>) -> Array2<f64> {
+fn dense<T: Num + Copy>(m: &Matrix<T>) -> Array2<T> {
     let (s, mut dense) = (m.structure(), Array2::zeros((m.structure().rows(), m.structure().width())));
     for (i, ends) in s.starts().windows(2).enumerate() {
         (ends[0]..ends[1]).for_each(|k| dense[[i, s.columns()[k]]] = m.values()[k]);
@@ -182,6 +190,21 @@ fn inner_products() {
     }
 }
 
+/// The inner product is linear in each matrix: second derivatives are 1 where two entries have the same place, and 0 elsewhere.
+#[test]
+fn second_derivatives_of_inner_products() {
+    let (a, b) = (random(6, 9, 0.3), random(6, 9, 1.3));
+    let (p, q, common) = (parts(&a), parts(&b), a.structure().intersection(b.structure()).unwrap());
+    let (m, n) = (p.2.len(), q.2.len());
+    assert!(!common.first.is_empty() && common.first.len() < m.min(n));
+    let mut expected = vec![vec![0.0; m + n]; m + n];
+    for (i, j) in common.first.iter().zip(&common.second) {
+        (expected[*i][m + j], expected[m + j][*i]) = (1.0, 1.0);
+    }
+    assert_eq!(hessian!(sparse::dot, p.0, p.1, p.2, q.0, q.1, q.2), expected);
+    assert_eq!(hessian!(sparse::dot_at, p.2, &common.first, q.2, &common.second), expected);
+}
+
 #[test]
 fn common_entries() {
     // those of the list that every device runs
@@ -232,6 +255,132 @@ fn complex_matrices() {
     assert!(report.passed(), "{report}");
     let report = sparse::matvec::check_gradient(&cpu, &y, starts, columns, &values, &x).unwrap();
     assert!(report.passed(), "{report}");
+}
+
+fn complex_matrix(rows: usize, columns: usize, seed: f64) -> Array2<Complex<f64>> {
+    let parts = numbers(2 * rows * columns, seed);
+    Array2::from_shape_fn((rows, columns), |(i, j)| {
+        let at = 2 * (columns * i + j);
+        Complex::new(parts[at], parts[at + 1])
+    })
+}
+
+/// Complex values in the places of a matrix's entries.
+fn complex(m: &Matrix<f64>) -> Matrix<Complex<f64>> {
+    let values = m.values().iter().map(|v| Complex::new(*v, 1.0 - 3.0 * v * v)).collect();
+    Matrix::new(m.structure().clone(), values).unwrap()
+}
+
+/// The numbers of a dense matrix where a sparse one has entries.
+fn at_entries<T: Copy>(s: &Structure, all: &Array2<T>) -> Vec<T> {
+    let row = |i: usize| s.columns()[s.starts()[i]..s.starts()[i + 1]].iter().map(move |j| all[[i, *j]]);
+    (0..s.rows()).flat_map(row).collect()
+}
+
+fn adjoint(a: &Array2<Complex<f64>>) -> Array2<Complex<f64>> {
+    a.t().mapv(|v| v.conj())
+}
+
+fn near<'a>(
+    got: impl IntoIterator<Item = &'a Complex<f64>>,
+    expected: impl IntoIterator<Item = &'a Complex<f64>>,
+) {
+    let (got, expected): (Vec<_>, Vec<_>) = (got.into_iter().collect(), expected.into_iter().collect());
+    assert_eq!(got.len(), expected.len());
+    got.iter()
+        .zip(&expected)
+        .for_each(|(g, e)| approx::assert_abs_diff_eq!((*g - *e).norm(), 0.0, epsilon = 1e-13));
+}
+
+/// Derivatives of `C = α A B` are `Ā = ᾱ C̄ Bᴴ`, `B̄ = ᾱ Aᴴ C̄`, with the conjugate of `α`, and that by `α` is `Σ conj(AB) C̄`.
+#[test]
+fn complex_and_dense_matrices() {
+    let (m, alpha) = (complex(&random(7, 5, 0.9)), Complex::new(0.5, -1.5));
+    let (a, (starts, columns, values)) = (dense(&m), parts(&m));
+    let (narrow, wide) = (complex_matrix(5, 3, 0.2), complex_matrix(7, 3, 0.4));
+    let product_of = |a: &Array2<_>, b: &Array2<_>| a.dot(b).mapv(|v| alpha * v);
+    let by_alpha = |product: Array2<Complex<f64>>, seed: &Array2<Complex<f64>>| -> Complex<f64> {
+        product.iter().zip(seed).map(|(p, s)| p.conj() * s).sum()
+    };
+    for device in [&Cpu::with_threads(2) as &dyn Device, &rev_core::interp::Interpreter::new()] {
+        let (b, before, seed) = (&narrow, &wide, complex_matrix(7, 3, 0.6));
+        let mut c = before.clone();
+        sparse::product::run(device, c.view_mut(), alpha, starts, columns, values, b.view()).unwrap();
+        near(&c, &(before + &product_of(&a, b)));
+        sparse::product::run_inverse(device, c.view_mut(), alpha, starts, columns, values, b.view()).unwrap();
+        near(&c, before);
+        let g = sparse::product::vjp(device, seed.view(), c.view(), alpha, starts, columns, values, b.view())
+            .unwrap();
+        let values_bar = seed.dot(&adjoint(b)).mapv(|v| alpha.conj() * v);
+        near(&g.values_bar, &at_entries(m.structure(), &values_bar));
+        near(&g.b_bar, &adjoint(&a).dot(&seed).mapv(|v| alpha.conj() * v));
+        near([&g.alpha_bar], [&by_alpha(a.dot(b), &seed)]);
+
+        // `Aᵀ` isn't conjugated
+        let (b, before, seed) = (&wide, &narrow, complex_matrix(5, 3, 0.7));
+        let (t, mut c) = (a.t().to_owned(), before.clone());
+        sparse::transposed_product::run(device, c.view_mut(), alpha, starts, columns, values, b.view())
+            .unwrap();
+        near(&c, &(before + &product_of(&t, b)));
+        sparse::transposed_product::run_inverse(
+            device,
+            c.view_mut(),
+            alpha,
+            starts,
+            columns,
+            values,
+            b.view(),
+        )
+        .unwrap();
+        near(&c, before);
+        let (seed_view, start) = (seed.view(), c.view());
+        let g = sparse::transposed_product::vjp(
+            device,
+            seed_view,
+            start,
+            alpha,
+            starts,
+            columns,
+            values,
+            b.view(),
+        )
+        .unwrap();
+        let values_bar = seed.dot(&adjoint(b)).t().mapv(|v| alpha.conj() * v);
+        near(&g.values_bar, &at_entries(m.structure(), &values_bar));
+        near(&g.b_bar, &adjoint(&t).dot(&seed).mapv(|v| alpha.conj() * v));
+        near([&g.alpha_bar], [&by_alpha(t.dot(b), &seed)]);
+
+        let (x, before, seed) = (wide.column(0).to_vec(), narrow.column(1).to_vec(), seed.column(2).to_vec());
+        let mut y = before.clone();
+        sparse::transposed_matvec::run(device, &mut y, starts, columns, values, &x).unwrap();
+        near(&y, &(&narrow.column(1) + &t.dot(&wide.column(0))));
+        sparse::transposed_matvec::run_inverse(device, &mut y, starts, columns, values, &x).unwrap();
+        near(&y, &before);
+        let g = sparse::transposed_matvec::vjp(device, &seed, &before, starts, columns, values, &x).unwrap();
+        let values_bar = Array2::from_shape_fn((7, 5), |(i, j)| x[i].conj() * seed[j]);
+        near(&g.values_bar, &at_entries(m.structure(), &values_bar));
+        near(&g.x_bar, &adjoint(&t).dot(&ndarray::Array1::from(seed)));
+    }
+}
+
+#[test]
+fn complex_products_of_sparse_matrices() {
+    let (a, b) = (complex(&random(6, 5, 0.3)), complex(&random(5, 7, 0.8)));
+    let products = a.structure().product(b.structure()).unwrap();
+    let (p, q, firsts, places) = (parts(&a), parts(&b), &products.firsts, &products.places);
+    let of_product = |values| dense(&Matrix::new(products.structure.clone(), values).unwrap());
+    let before = complex_matrix(1, products.structure.entries(), 0.5).into_raw_vec_and_offset().0;
+    for device in [&Cpu::with_threads(2) as &dyn Device, &rev_core::interp::Interpreter::new()] {
+        let mut c = before.clone();
+        sparse::multiply::run(device, &mut c, firsts, places, p.0, p.1, p.2, q.0, q.2).unwrap();
+        near(&of_product(c.clone()), &(of_product(before.clone()) + dense(&a).dot(&dense(&b))));
+        sparse::multiply::run_inverse(device, &mut c, firsts, places, p.0, p.1, p.2, q.0, q.2).unwrap();
+        near(&c, &before);
+        let g = sparse::multiply::vjp(device, &before, &c, firsts, places, p.0, p.1, p.2, q.0, q.2).unwrap();
+        let seed = of_product(before.clone());
+        near(&g.a_values_bar, &at_entries(a.structure(), &seed.dot(&adjoint(&dense(&b)))));
+        near(&g.b_values_bar, &at_entries(b.structure(), &adjoint(&dense(&a)).dot(&seed)));
+    }
 }
 
 #[test]

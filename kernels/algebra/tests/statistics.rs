@@ -36,7 +36,7 @@ fn moments() {
     close(g.value, plain::mean(&a));
     assert!(g.x.iter().all(|&x| abs_diff_eq!(x, 0.02, epsilon = 1e-16)));
     let g = statistics::variance::gradient(&cpu, &a).unwrap();
-    close(g.value, plain::covariance(&a, &a));
+    close(g.value, plain::variance(&a));
     let centre = plain::mean(&a);
     g.x.iter().zip(&a).for_each(|(g, a)| close(*g, 2.0 * (a - centre) / 49.0));
     close(statistics::covariance::gradient(&cpu, &a, &b).unwrap().value, plain::covariance(&a, &b));
@@ -64,6 +64,7 @@ fn covariances_of_columns() {
     for ((i, j), c) in c.indexed_iter() {
         close(*c, plain::covariance(&x.column(i).to_vec(), &x.column(j).to_vec()));
     }
+    c.iter().zip(&plain::covariance_matrix(x.view())).for_each(|(c, p)| close(*c, *p));
     let report = statistics::covariance_matrix::check_gradient(&Cpu::new(), c.view(), x.view()).unwrap();
     assert!(report.passed(), "{report}");
     statistics::covariance_matrix::inverse(c.view_mut(), x.view()).unwrap();
@@ -75,6 +76,7 @@ fn densities() {
     let cpu = Cpu::new();
     let g = statistics::normal_log_density::gradient(&cpu, 1.0, 0.3, 1.5).unwrap();
     close(g.value, -1.433_292_530_201_725_9);
+    close(g.value, plain::normal_log_density(1.0, 0.3, 1.5));
     // -z/σ, z/σ and (z² - 1)/σ
     let z = 0.7 / 1.5;
     close(g.x, -z / 1.5);
@@ -91,12 +93,14 @@ fn densities() {
     };
     let g = statistics::multivariate_normal::gradient(&cpu, x.view(), mean.view(), c.view()).unwrap();
     close(g.value, x.outer_iter().map(density).sum());
+    close(g.value, plain::multivariate_normal(x.view(), mean.view(), c.view()).unwrap());
     let report =
         statistics::multivariate_normal::check_gradient(&cpu, &0.5, x.view(), mean.view(), c.view()).unwrap();
     assert!(report.passed(), "{report}");
     let wrong = arr2(&[[1.0, 0.0], [2.0, 1.0]]);
     let point = arr2(&[[0.0, 0.0]]);
     assert!(statistics::multivariate_normal(&mut 0.0, point.view(), point.row(0), wrong.view()).is_err());
+    assert_eq!(plain::multivariate_normal(point.view(), point.row(0), wrong.view()), None);
 }
 
 #[test]
@@ -279,4 +283,82 @@ fn second_derivatives() {
     for (i, j) in (0..5).flat_map(|i| (0..5).map(move |j| (i, j))) {
         close(h[i][j], 2.0 * (f64::from(u8::from(i == j)) - 0.2) / 4.0);
     }
+}
+
+/// The matrix by which an element of the lower triangle changes a symmetric one, at both of its places; zero for one of the upper triangle.
+fn lower_unit(n: usize, p: usize) -> DMatrix<f64> {
+    let (i, j) = (p / n, p % n);
+    DMatrix::from_fn(n, n, |k, l| f64::from(u8::from(i >= j && ((k, l) == (i, j) || (l, k) == (i, j)))))
+}
+
+fn same(found: &[Vec<f64>], expected: impl Fn(usize, usize) -> f64) {
+    for (i, row) in found.iter().enumerate() {
+        assert_eq!(row.len(), found.len());
+        for (j, h) in row.iter().enumerate() {
+            let expected = expected(i, j);
+            assert!(
+                relative_eq!(*h, expected, epsilon = 1e-11, max_relative = 1e-11),
+                "({i}, {j}): {h} {expected}"
+            );
+        }
+    }
+}
+
+/// Of `ln det A` by elements of the lower triangle, which change `A` by `E` and `F`: `-tr(A⁻¹ E A⁻¹ F)`.
+#[test]
+fn second_derivatives_of_a_determinant_by_cholesky() {
+    // of one block of columns, and of two
+    for n in [3, 9] {
+        let a = definite(n);
+        let inverse = DMatrix::from_fn(n, n, |i, j| a[[i, j]]).try_inverse().unwrap();
+        let by: Vec<_> = (0..n * n).map(|p| &inverse * lower_unit(n, p)).collect();
+        let h = hessian!(cholesky::logdet, a);
+        assert_eq!(h.len(), n * n);
+        same(&h, |p, q| -by[p].component_mul(&by[q].transpose()).sum());
+    }
+}
+
+/// Of `Σ ln N(x_i; μ, S)` with `z_i = x_i - μ`. By `x` and `μ` they are `±S⁻¹`, by one of them and an element of `S`, which changes it by `E`,
+/// `±S⁻¹ E S⁻¹ z`, and by two elements `Σ -zᵀ S⁻¹ E S⁻¹ F S⁻¹ z + tr(S⁻¹ E S⁻¹ F)/2`.
+#[test]
+fn second_derivatives_of_a_multivariate_density() {
+    let (d, n) = (3, 2);
+    let (x, mean, c) = (matrix(n, d, 0.8), Array1::from(numbers(d, 0.1)) - 5.0, definite(d));
+    let inverse = DMatrix::from_fn(d, d, |i, j| c[[i, j]]).try_inverse().unwrap();
+    let z: Vec<_> = x.outer_iter().map(|x| DVector::from_fn(d, |k, _| x[k] - mean[k])).collect();
+    let by: Vec<_> = (0..d * d).map(|p| &inverse * lower_unit(d, p)).collect();
+    // which samples an argument moves, by which sign, along which axis; none for elements of `S`
+    let moved = |p: usize| match p / d {
+        sample if sample < n => Some((sample..sample + 1, 1.0, p % d)),
+        sample if sample == n => Some((0..n, -1.0, p % d)),
+        _ => None,
+    };
+    let first = (n + 1) * d;
+    let expected = |p: usize, q: usize| match (moved(p), moved(q)) {
+        (Some((a, by_a, i)), Some((b, by_b, j))) => {
+            -by_a * by_b * inverse[(i, j)] * a.filter(|sample| b.contains(sample)).count() as f64
+        }
+        (Some((samples, sign, i)), None) | (None, Some((samples, sign, i))) => {
+            let slope = |sample: usize| (&by[p.max(q) - first] * &inverse * &z[sample])[i];
+            sign * samples.map(slope).sum::<f64>()
+        }
+        (None, None) => {
+            let both = &by[p - first] * &by[q - first];
+            let squares = z.iter().map(|z| (z.transpose() * &both * &inverse * z)[0]);
+            n as f64 * both.trace() / 2.0 - squares.sum::<f64>()
+        }
+    };
+    let h = hessian!(statistics::multivariate_normal, x, mean, c);
+    assert_eq!(h.len(), first + d * d);
+    same(&h, expected);
+}
+
+/// The covariance is linear in each sample: `(δ_ij - 1/n)/(n - 1)` by one number of each.
+#[test]
+fn second_derivatives_of_covariances() {
+    let n = 5;
+    let across = |i: usize, j: usize| (f64::from(u8::from(i == j)) - 0.2) / 4.0;
+    let h = hessian!(statistics::covariance, numbers(n, 0.2), numbers(n, 0.9));
+    assert_eq!(h.len(), 2 * n);
+    same(&h, |p, q| if p / n == q / n { 0.0 } else { across(p % n, q % n) });
 }

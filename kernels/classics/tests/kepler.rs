@@ -1,9 +1,13 @@
 //! Kepler's problem: the twin, the way back, the energy and derivatives.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../tests/support/hessian.rs"]
+mod support;
+
 use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq, relative_eq};
 use rev_classics::kepler::{self, plain};
 use rev_cpu::prelude::*;
+use support::hessian;
 
 const STEPS_PER_ORBIT: usize = 1000;
 
@@ -32,7 +36,7 @@ fn fixed_point_goes_back_bit_for_bit() {
     let (x, v) = kepler::perihelion(0.5);
     let start = (x.map(number), v.map(number));
     let (mut x, mut v) = start;
-    let steps = 100 * STEPS_PER_ORBIT;
+    let steps = 1_000_000;
     kepler::orbit(&mut x, &mut v, number(dt()), steps).unwrap();
     assert_ne!((x, v), start);
     let energy = plain::energy(x.map(|x| x.to_num::<f64>()), v.map(|v| v.to_num::<f64>()));
@@ -106,5 +110,48 @@ fn the_jacobian_is_symplectic() {
             };
             assert!(abs_diff_eq!(area, expected, epsilon = 1e-9), "{a} {b}: {area}");
         }
+    }
+}
+
+/// `out += w·v` for the velocity that a kick leaves.
+#[reversible(loss = out)]
+fn after_kick<T: Real>(out: &mut T, position: &[T; 2], velocity: &mut [T; 2], time: T, w: [T; 2]) {
+    kepler::kick(&mut velocity, &position, time);
+    for k in 0..2 {
+        *out += w[k] * velocity[k];
+    }
+}
+
+/// Of `w·(v - t f(x))` with `f(x) = x/r³`. The force's derivatives are `∂f_i/∂x_j = δ_ij/r³ - 3 x_i x_j/r⁵`, and its second ones along `w`
+///
+/// ```text
+/// Σ_k w_k ∂²f_k/∂x_i∂x_j = -3 (w_i x_j + w_j x_i + δ_ij w·x)/r⁵ + 15 (w·x) x_i x_j/r⁷
+/// ```
+#[test]
+fn second_derivatives_of_a_kick() {
+    let (x, v, t, w) = ([0.6, -0.3], [0.5, 1.1], 0.7, [0.8, -1.3]);
+    let (r, along) = (f64::hypot(x[0], x[1]), w[0] * x[0] + w[1] * x[1]);
+    let unit = |i: usize, j: usize| f64::from(u8::from(i == j));
+    let slope = |i: usize, j: usize| unit(i, j) / r.powi(3) - 3.0 * x[i] * x[j] / r.powi(5);
+    let second = |i: usize, j: usize| {
+        let linear = w[i] * x[j] + w[j] * x[i] + unit(i, j) * along;
+        -3.0 * linear / r.powi(5) + 15.0 * along * x[i] * x[j] / r.powi(7)
+    };
+    // position, velocity, time, weights
+    let mut expected = [[0.0; 7]; 7];
+    let mut set = |i: usize, j: usize, value: f64| (expected[i][j], expected[j][i]) = (value, value);
+    for i in 0..2 {
+        (0..2).for_each(|j| set(i, j, -t * second(i, j)));
+        (0..2).for_each(|k| set(i, 5 + k, -t * slope(k, i)));
+        set(i, 4, -(w[0] * slope(0, i) + w[1] * slope(1, i)));
+        set(2 + i, 5 + i, 1.0);
+        set(4, 5 + i, -x[i] / r.powi(3));
+    }
+    let h = hessian!(after_kick, x, v, t, w);
+    assert_eq!(h.len(), 7);
+    for (row, expected) in h.iter().zip(expected) {
+        row.iter()
+            .zip(expected)
+            .for_each(|(h, e)| assert_relative_eq!(*h, e, epsilon = 1e-12, max_relative = 1e-12));
     }
 }

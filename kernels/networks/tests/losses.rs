@@ -1,11 +1,14 @@
 //! Losses and attention against plain Rust.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../tests/support/hessian.rs"]
+mod pushed;
 #[path = "support/numbers.rs"]
 mod support;
 
 use approx::assert_abs_diff_eq;
-use ndarray::{arr1, arr2, Array1};
+use ndarray::{arr1, arr2, Array1, ArrayView1};
+use pushed::hessian;
 use rev_cpu::prelude::*;
 use rev_networks::attention::{attention, plain::attention as plain_attention};
 use rev_networks::losses::*;
@@ -52,6 +55,67 @@ fn cross_entropies() {
     let x = arr2(&[[2000.0, -2000.0]]);
     let g = cross_entropy::gradient(&Cpu::new(), x.view(), arr2(&[[0.0, 1.0]]).view()).unwrap();
     assert_eq!((g.value, g.x), (4000.0, arr2(&[[1.0, -1.0]])));
+}
+
+fn same(found: &[Vec<f64>], expected: impl Fn(usize, usize) -> f64) {
+    for (i, row) in found.iter().enumerate() {
+        assert_eq!(row.len(), found.len());
+        row.iter().enumerate().for_each(|(j, h)| assert_abs_diff_eq!(*h, expected(i, j), epsilon = 1e-13));
+    }
+}
+
+fn unit(i: usize, j: usize) -> f64 {
+    f64::from(u8::from(i == j))
+}
+
+/// Of the mean of `N` cross entropies, with `s = softmax(x)` and the sum `P` of weights that are no probabilities: `P (diag(s) - s sᵀ)/N` by the scores
+/// of a row, `s - 1` and `s` by a score and a weight, 0 by two weights.
+#[test]
+fn second_derivatives_of_cross_entropies() {
+    let (rows, columns) = (2, 4);
+    let (x, p) = (3.0 * numbers((rows, columns), 1), numbers((rows, columns), 2));
+    let s: Vec<_> = x.outer_iter().map(plain::softmax).collect();
+    let of_row = |n: usize, i: usize, j: usize| match [i, j].map(|k| k / (rows * columns)) {
+        [0, 0] => p.row(n).sum() * s[n][i % columns] * (unit(i, j) - s[n][j % columns]),
+        [1, 1] => 0.0,
+        _ => s[n][i.min(j) % columns] - unit(i % columns, j % columns),
+    };
+    let h = hessian!(cross_entropy, x, p);
+    assert_eq!(h.len(), 2 * rows * columns);
+    same(&h, |i, j| {
+        let [n, m] = [i, j].map(|k| k / columns % rows);
+        if n == m {
+            of_row(n, i, j) / rows as f64
+        } else {
+            0.0
+        }
+    });
+}
+
+#[reversible]
+fn weighted<T: Real>(out: &mut T, x: ArrayView1<T>, w: ArrayView1<T>) {
+    let mut s: Array1<T> = zeros(x.len());
+    softmax(&mut s, x);
+    for c in 0..x.len() {
+        *out += w[c] * s[c];
+    }
+}
+
+/// Of `w·s`, with `s = softmax(x)`: `s_i (δ_ij - s_j)(w_i - w·s) - s_i s_j (w_j - w·s)` by two scores, `s_i (δ_ij - s_j)` by a score and a weight.
+#[test]
+fn second_derivatives_of_softmax() {
+    let n = 5;
+    let (x, w): (Array1<f64>, Array1<f64>) = (2.0 * numbers(n, 1), numbers(n, 2));
+    let s = plain::softmax(x.view());
+    let from_mean = &w - w.dot(&s);
+    let slope = |i: usize, j: usize| s[i] * (unit(i, j) - s[j]);
+    let h = hessian!(weighted, x, w);
+    assert_eq!(h.len(), 2 * n);
+    same(&h, |i, j| match [i / n, j / n] {
+        [0, 0] => slope(i, j) * from_mean[i] - s[i] * s[j] * from_mean[j],
+        [1, 1] => 0.0,
+        _ => slope(i % n, j % n),
+    });
 }
 
 #[test]

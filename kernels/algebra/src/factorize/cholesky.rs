@@ -89,6 +89,7 @@ pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T
 
 /// The same as plain Rust.
 pub mod plain {
+    use super::super::triangular::plain::{solve_lower, solve_lower_transposed};
     use ndarray::{Array2, ArrayView2};
     use num_traits::Float;
 
@@ -105,5 +106,19 @@ pub mod plain {
             }
         }
         Some(l)
+    }
+
+    /// `ln det A`; `None` where `A` isn't positive definite.
+    pub fn logdet<T: Float>(a: ArrayView2<T>) -> Option<T> {
+        let l = cholesky(a)?;
+        Some(l.diag().fold(T::zero(), |sum, pivot| sum + pivot.ln() + pivot.ln()))
+    }
+
+    /// `A⁻¹ B`; `None` where `A` isn't positive definite.
+    pub fn solve<T: Float>(a: ArrayView2<T>, b: ArrayView2<T>) -> Option<Array2<T>> {
+        let (l, mut x) = (cholesky(a)?, b.to_owned());
+        solve_lower(x.view_mut(), l.view());
+        solve_lower_transposed(x.view_mut(), l.view());
+        Some(x)
     }
 }

@@ -193,6 +193,7 @@ pub fn invert<T: Real>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>) {
 
 /// The same as plain Rust.
 pub mod plain {
+    use super::super::triangular::plain::{solve_unit_lower, solve_upper};
     use ndarray::{Array2, ArrayView2};
     use num_traits::Float;
 
@@ -216,20 +217,32 @@ pub mod plain {
         Some((a, rows))
     }
 
+    /// `det A`.
+    pub fn det<T: Float>(a: ArrayView2<T>) -> T {
+        let Some((factors, rows)) = lu(a) else { return T::zero() };
+        let inversions = (0..rows.len()).map(|i| rows[..i].iter().filter(|row| **row > rows[i]).count());
+        let sign = if inversions.sum::<usize>().is_multiple_of(2) { T::one() } else { -T::one() };
+        factors.diag().fold(sign, |product, &pivot| product * pivot)
+    }
+
+    /// `ln |det A|`.
+    pub fn logdet<T: Float>(a: ArrayView2<T>) -> T {
+        lu(a).map_or(T::neg_infinity(), |(factors, _)| {
+            factors.diag().fold(T::zero(), |sum, pivot| sum + pivot.abs().ln())
+        })
+    }
+
     /// `A⁻¹ B`; `None` for a singular matrix.
     pub fn solve<T: Float>(a: ArrayView2<T>, b: ArrayView2<T>) -> Option<Array2<T>> {
         let (factors, rows) = lu(a)?;
         let mut x = Array2::from_shape_fn(b.dim(), |(i, j)| b[[rows[i], j]]);
-        let n = factors.nrows();
-        for j in 0..x.ncols() {
-            for i in 0..n {
-                x[[i, j]] = (0..i).fold(x[[i, j]], |sum, k| sum - factors[[i, k]] * x[[k, j]]);
-            }
-            for i in (0..n).rev() {
-                let sum = (i + 1..n).fold(x[[i, j]], |sum, k| sum - factors[[i, k]] * x[[k, j]]);
-                x[[i, j]] = sum / factors[[i, i]];
-            }
-        }
+        solve_unit_lower(x.view_mut(), factors.view());
+        solve_upper(x.view_mut(), factors.view());
         Some(x)
+    }
+
+    /// `A⁻¹`; `None` for a singular matrix.
+    pub fn invert<T: Float>(a: ArrayView2<T>) -> Option<Array2<T>> {
+        solve(a, Array2::eye(a.nrows()).view())
     }
 }

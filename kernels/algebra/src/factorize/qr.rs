@@ -195,43 +195,50 @@ pub mod plain {
         (q, r)
     }
 
+    /// The factors by reflections.
+    pub fn householder<T: Float>(a: ArrayView2<T>) -> Array2<T> {
+        let mut a = a.to_owned();
+        (0..a.ncols()).for_each(|k| reflect(&mut a, k));
+        a
+    }
+
+    /// How long what is left of column `j` is after `k` reflections.
+    fn length<T: Float>(a: &Array2<T>, k: usize, j: usize) -> T {
+        (k..a.nrows()).fold(T::zero(), |sum, i| sum + a[[i, j]] * a[[i, j]]).sqrt()
+    }
+
+    /// Reflection `k`, which takes what is left of the column to its first element.
+    fn reflect<T: Float>(a: &mut Array2<T>, k: usize) {
+        let size = length(a, k, k);
+        let limit = -size / T::from(16).unwrap_or_else(T::nan);
+        let beta = if a[[k, k]] < limit { size } else { -size };
+        let (scale, tau) = (a[[k, k]] - beta, T::one() - a[[k, k]] / beta);
+        (k + 1..a.nrows()).for_each(|i| a[[i, k]] = a[[i, k]] / scale);
+        a[[k, k]] = beta;
+        for j in k + 1..a.ncols() {
+            let along = (k + 1..a.nrows()).fold(a[[k, j]], |sum, i| sum + a[[i, k]] * a[[i, j]]);
+            a[[k, j]] = a[[k, j]] - tau * along;
+            (k + 1..a.nrows()).for_each(|i| a[[i, j]] = a[[i, j]] - tau * along * a[[i, k]]);
+        }
+    }
+
     /// The factors by reflections, the place that each column had before, and the rank.
     pub fn pivoted<T: Float>(a: ArrayView2<T>, tolerance: T) -> (Array2<T>, Vec<usize>, usize) {
         let (mut a, mut order) = (a.to_owned(), (0..a.ncols()).collect::<Vec<_>>());
-        let length = |a: &Array2<T>, k: usize, j: usize| {
-            (k..a.nrows()).fold(T::zero(), |sum, i| sum + a[[i, j]] * a[[i, j]]).sqrt()
-        };
         let mut limit = T::zero();
         for k in 0..a.nrows().min(a.ncols()) {
-            let longest =
-                (k..a.ncols()).fold(
-                    k,
-                    |best, j| {
-                        if length(&a, k, j) > length(&a, k, best) {
-                            j
-                        } else {
-                            best
-                        }
-                    },
-                );
+            let longer = |best, j| if length(&a, k, j) > length(&a, k, best) { j } else { best };
+            let longest = (k..a.ncols()).fold(k, longer);
             let size = length(&a, k, longest);
             if size <= limit {
                 return (a, order, k);
             }
-            order.swap(k, longest);
-            (0..a.nrows()).for_each(|i| a.swap([i, k], [i, longest]));
-            let beta = if a[[k, k]] > T::zero() { -size } else { size };
-            let (scale, tau) = (a[[k, k]] - beta, T::one() - a[[k, k]] / beta);
-            (k + 1..a.nrows()).for_each(|i| a[[i, k]] = a[[i, k]] / scale);
-            a[[k, k]] = beta;
-            for j in k + 1..a.ncols() {
-                let along = (k + 1..a.nrows()).fold(a[[k, j]], |sum, i| sum + a[[i, k]] * a[[i, j]]);
-                a[[k, j]] = a[[k, j]] - tau * along;
-                (k + 1..a.nrows()).for_each(|i| a[[i, j]] = a[[i, j]] - tau * along * a[[i, k]]);
-            }
             if k == 0 {
                 limit = tolerance * size;
             }
+            order.swap(k, longest);
+            (0..a.nrows()).for_each(|i| a.swap([i, k], [i, longest]));
+            reflect(&mut a, k);
         }
         let rank = a.nrows().min(a.ncols());
         (a, order, rank)

@@ -91,3 +91,43 @@ pub fn solve_lower_transposed<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>
         }
     }
 }
+
+/// The same as plain Rust, in place as well.
+pub mod plain {
+    use ndarray::{ArrayView2, ArrayViewMut2};
+    use num_traits::Float;
+
+    /// `b := L⁻¹ b`.
+    pub fn solve_lower<T: Float>(b: ArrayViewMut2<T>, l: ArrayView2<T>) {
+        downwards(b, l, |i| l[[i, i]]);
+    }
+
+    /// `b := L⁻¹ b` with ones on the diagonal.
+    pub fn solve_unit_lower<T: Float>(b: ArrayViewMut2<T>, l: ArrayView2<T>) {
+        downwards(b, l, |_| T::one());
+    }
+
+    fn downwards<T: Float>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>, pivot: impl Fn(usize) -> T) {
+        for j in 0..b.ncols() {
+            for i in 0..b.nrows() {
+                let rest = (0..i).fold(b[[i, j]], |rest, k| rest - l[[i, k]] * b[[k, j]]);
+                b[[i, j]] = rest / pivot(i);
+            }
+        }
+    }
+
+    /// `b := U⁻¹ b`.
+    pub fn solve_upper<T: Float>(mut b: ArrayViewMut2<T>, u: ArrayView2<T>) {
+        for j in 0..b.ncols() {
+            for i in (0..b.nrows()).rev() {
+                let rest = (i + 1..b.nrows()).fold(b[[i, j]], |rest, k| rest - u[[i, k]] * b[[k, j]]);
+                b[[i, j]] = rest / u[[i, i]];
+            }
+        }
+    }
+
+    /// `b := L⁻ᵀ b`.
+    pub fn solve_lower_transposed<T: Float>(b: ArrayViewMut2<T>, l: ArrayView2<T>) {
+        solve_upper(b, l.t());
+    }
+}

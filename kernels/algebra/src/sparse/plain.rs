@@ -43,6 +43,22 @@ pub fn product<T: NumAssign + Copy>(
     }
 }
 
+/// `C += α Aᵀ B`.
+pub fn transposed_product<T: NumAssign + Copy>(
+    mut c: ArrayViewMut2<T>,
+    alpha: T,
+    starts: &[usize],
+    columns: &[usize],
+    values: &[T],
+    b: ArrayView2<T>,
+) {
+    for (b, ends) in b.rows().into_iter().zip(starts.windows(2)) {
+        for k in ends[0]..ends[1] {
+            c.row_mut(columns[k]).zip_mut_with(&b, |c, &b| *c += alpha * values[k] * b);
+        }
+    }
+}
+
 /// The values of `C += A B`, where `C` has the structure of its starts and columns.
 pub fn multiply<T: NumAssign + Copy>(
     c: (&[usize], &[usize], &mut [T]),
