@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, Array3, Array4, ArrayView2};
 use rev::prelude::*;
 use rev_networks::flows::{nice, normal, real_nvp};
-use rev_networks::{attention, layers, losses, ode, recurrent, residual};
+use rev_networks::{attention, graph_embedding, layers, losses, ode, recurrent, residual};
 
 use super::{matrix, numbers, Failure, Table};
 
@@ -82,6 +82,17 @@ fn network_programs(table: &mut Table) -> Result<(), Failure> {
             losses::cross_entropy::run(d, &mut y, x.view(), p.view()).map(|()| y)
         },
         Some(|d: &Cpu| losses::cross_entropy::gradient(d, x.view(), p.view())),
+    )?;
+    let (graph, x) = (graph_embedding::Petersen::new(), matrix((graph_embedding::VERTICES, 5), 0.7));
+    let (a, b, near) = (&graph.a[..], &graph.b[..], graph_embedding::EDGES);
+    table.add(
+        "embedding of the Petersen graph in 5 dimensions",
+        || graph_embedding::plain::lengths(x.view(), a, b, near).loss(),
+        |d| {
+            let mut y = 0.0;
+            graph_embedding::embedding::run(d, &mut y, x.view(), a, b, near).map(|()| y)
+        },
+        Some(|d: &Cpu| graph_embedding::embedding::gradient(d, x.view(), a, b, near)),
     )?;
     let [q, k, v] = [0.3, 0.5, 0.7].map(|by| matrix((64, 32), by));
     fn views<'a>([q, k, v]: [&'a Array2<f64>; 3]) -> [ArrayView2<'a, f64>; 3] {
