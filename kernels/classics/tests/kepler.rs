@@ -132,6 +132,7 @@ fn second_derivatives_of_a_kick() {
     let (x, v, t, w) = ([0.6, -0.3], [0.5, 1.1], 0.7, [0.8, -1.3]);
     let (r, along) = (f64::hypot(x[0], x[1]), w[0] * x[0] + w[1] * x[1]);
     let unit = |i: usize, j: usize| f64::from(u8::from(i == j));
+    let force = |i: usize| x[i] / r.powi(3);
     let slope = |i: usize, j: usize| unit(i, j) / r.powi(3) - 3.0 * x[i] * x[j] / r.powi(5);
     let second = |i: usize, j: usize| {
         let linear = w[i] * x[j] + w[j] * x[i] + unit(i, j) * along;
@@ -145,7 +146,7 @@ fn second_derivatives_of_a_kick() {
         (0..2).for_each(|k| set(i, 5 + k, -t * slope(k, i)));
         set(i, 4, -(w[0] * slope(0, i) + w[1] * slope(1, i)));
         set(2 + i, 5 + i, 1.0);
-        set(4, 5 + i, -x[i] / r.powi(3));
+        set(4, 5 + i, -force(i));
     }
     let h = hessian!(after_kick, x, v, t, w);
     assert_eq!(h.len(), 7);
