@@ -111,7 +111,7 @@ fn a_gradient_holds_less_than_the_formula_of_the_paper() {
 }
 
 /// Outputs that are turned, so that the way back needs them, structs, a matrix and integers.
-#[reversible(tangent)]
+#[reversible(tangent, taylor = 2)]
 fn bent<T: Real>(out: &mut [T], e: &mut T, hinges: &[Hinge<T>], x: ArrayView2<T>, k: T, of: &[usize]) {
     for i in par(0..of.len()) {
         let turn = hinges[of[i]].angle * x[[i, 0]] + hinges[of[i]].at[1] * k;
@@ -218,6 +218,41 @@ fn products_into_buffers_allocate_nothing() {
     };
     let expected = tangent();
     assert_eq!(measure(|| _ = tangent()).count_total, 0);
+    // f::taylor: the same line, to the second order
+    let (mut y_1, mut y_2) = (vec![0.0; n], vec![0.0; n]);
+    let (flat, none) = (Array2::zeros(x.dim()), vec![Hinge { angle: 0.0, at: [0.0; 2], kind: 0 }]);
+    let mut taylor = || {
+        y.copy_from_slice(&start);
+        y_1.fill(0.0);
+        y_2.fill(0.0);
+        let (mut e, mut e_1, mut e_2) = (0.0, 0.0, 0.0);
+        bent::taylor(
+            cpu,
+            &mut y,
+            &mut y_1,
+            &mut y_2,
+            &mut e,
+            &mut e_1,
+            &mut e_2,
+            &hinges,
+            &still,
+            &none,
+            x.view(),
+            x.view(),
+            flat.view(),
+            0.5,
+            1.0,
+            0.0,
+            &of,
+            &of,
+            &of,
+        )
+        .unwrap();
+        (e_1, e_2)
+    };
+    let (first, second) = taylor();
+    assert_eq!(measure(|| _ = taylor()).count_total, 0);
+    assert_relative_eq!(first, expected, epsilon = 0.0, max_relative = 1e-12);
     // f::tangents and f::adjoint_tangents: from the state before the function to that after it, and back
     let (mut y_dots, mut y_bar, mut y_bar_dots) = (y.zero_shadow::<2>(), vec![0.0; n], y.zero_shadow::<2>());
     let (mut h_dots, mut h_bar, mut h_bar_dots) =
@@ -297,6 +332,9 @@ fn products_into_buffers_allocate_nothing() {
             .unwrap();
     assert_relative_eq!(g.k, gradient, epsilon = 0.0, max_relative = 1e-9);
     assert_relative_eq!(h.k, product, epsilon = 0.0, max_relative = 1e-9);
+    let along = [bent::HINGES.along(&still), bent::X.along(&x), bent::K.along(&1.0)];
+    let d = bent::directional_wrt(cpu, &along, &start, &0.0, &hinges, x.view(), 0.5, &of).unwrap();
+    assert_relative_eq!(2.0 * second, d.e[2], epsilon = 0.0, max_relative = 1e-12);
 }
 
 /// A GPU that does nothing, and counts what is allocated on it: what is left is the host's part of a call.

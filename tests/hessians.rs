@@ -4,11 +4,14 @@
 
 #[path = "../examples/derivatives/graph.rs"]
 mod graph;
+#[path = "../examples/derivatives/grid.rs"]
+mod grid;
 #[path = "../examples/derivatives/series.rs"]
 mod series;
 
 use approx::{abs_diff_eq, assert_abs_diff_eq, assert_relative_eq};
-use graph::{each_unit, embedding, Graph, EDGES};
+use graph::{each_unit, Graph};
+use grid::{heights, is_laplacian, springs};
 use ndarray::{Array2, ArrayView2};
 use rev::prelude::*;
 use rev::sparse::SparseMatrix;
@@ -238,7 +241,7 @@ fn the_embedding_of_a_graph() {
         let x = Graph::start(dimensions);
         let tangents = graph.hessian(&cpu, x.view()).unwrap();
         let reverse = graph.reverse_over_reverse(&cpu, x.view()).unwrap();
-        let pushed = dense(&embedding::hessian_pushed(x.view(), &graph.a, &graph.b, EDGES).unwrap());
+        let pushed = graph.pushed(x.view()).unwrap();
         same(&format!("tangents of the adjoint, k = {dimensions}"), tangents.view(), pushed.view());
         same(&format!("adjoint over adjoint, k = {dimensions}"), reverse.view(), pushed.view());
     }
@@ -249,4 +252,26 @@ fn the_embedding_of_a_graph() {
     same("forward over reverse", forward.view(), hessian.view());
     // not made symmetric
     same("products", products.view(), hessian.view());
+}
+
+#[test]
+fn the_laplacian_of_a_grid() {
+    let mut of_four = None;
+    for side in [1, 2, 3, 4, 19] {
+        let u = heights(side);
+        let pattern = grid::pattern(&u, side).unwrap();
+        assert_eq!(pattern.nonzeros(), if side > 1 { 5 * side * side - 4 * side } else { 0 });
+        let plan = grid::plan(pattern).unwrap();
+        let (few, all) = (Cpu::with_threads(1).checks(false), Cpu::with_threads(3).parallel_from(0));
+        for device in [&few as &dyn Device, &all, &Interpreter::new()] {
+            let found = springs::hessian_sparse(device, &plan, &u, side).unwrap();
+            assert!(is_laplacian(&found, side), "{side} on {}", device.name());
+            assert_eq!(found, springs::hessian_pushed(&u, side).unwrap());
+            of_four = Some(found).filter(|_| side == 4).or(of_four);
+        }
+        // the number of products doesn't grow with the grid
+        assert!(plan.groups() <= 8, "{} groups", plan.groups());
+    }
+    // what is looked for can be missed
+    assert!(!is_laplacian(&of_four.unwrap(), 2));
 }

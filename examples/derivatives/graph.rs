@@ -1,4 +1,4 @@
-//! The embedding of a graph, whose loss has a dense Hessian, and three ways to that.
+//! The embedding of a graph, whose loss has a dense Hessian, and four ways to that.
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 use rev::prelude::*;
@@ -100,6 +100,12 @@ impl Graph {
         each_unit(x.dim(), |unit| {
             Ok(embedding_slope::vjp(device, unit, still.view(), x, &self.a, &self.b, EDGES)?.x_bar)
         })
+    }
+
+    /// Second derivatives that are changed as each statement is undone, on the interpreter.
+    pub fn pushed(&self, x: ArrayView2<f64>) -> Result<Array2<f64>, Error> {
+        let rows = embedding::hessian_pushed(x, &self.a, &self.b, EDGES)?.to_dense();
+        Ok(Array2::from_shape_fn((rows.len(), rows.len()), |(i, j)| rows[i][j]))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Derivatives of first, second and third order on small instances, and derivatives inside of programs.
 
+mod gradbench;
 mod graph;
+mod grid;
 mod programs;
 mod series;
 #[path = "../support/mod.rs"]
@@ -10,15 +12,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use gradbench::{particles, saddles, Modes, PARTICLE, SADDLE};
 use graph::{embedding, Graph, EDGES};
+use grid::{heights, is_laplacian, springs};
 use ndarray::Array2;
-use programs::*;
 use rev::prelude::*;
 use serde::Serialize;
-use series::{bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
+use series::{bessel_derivatives, bessel_taylor, BESSEL_SECOND, BESSEL_THIRD};
 use support::{finish, largest, number, write_json, Failure, Outcome, Report, Stopwatch, Timing};
 
-/// Tangents, Hessians in three ways, and gradients inside of programs, on small instances.
+/// Tangents, Taylor coefficients, Hessians in four ways and sparse, and gradients inside of programs, on small instances.
 #[derive(Parser)]
 #[command(version)]
 struct Options {
@@ -33,18 +36,22 @@ struct Options {
     check: bool,
 }
 
-/// A number for each order of modes, the outer one first: `r` reverse, `f` forward.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Modes<T> {
-    rr: T,
-    ff: T,
-    fr: T,
-    rf: T,
+/// The sparse Hessian of a grid of springs.
+#[derive(Serialize)]
+struct Grid {
+    unknowns: usize,
+    nonzeros: usize,
+    groups: usize,
+    right: bool,
 }
 
-impl<T> Modes<T> {
-    fn each(self) -> [(&'static str, T); 4] {
-        [("rr", self.rr), ("ff", self.ff), ("fr", self.fr), ("rf", self.rf)]
+impl Grid {
+    fn new(device: &Cpu, side: usize) -> Result<Grid, Failure> {
+        let u = heights(side);
+        let plan = grid::plan(grid::pattern(&u, side)?)?;
+        let matrix = springs::hessian_sparse(device, &plan, &u, side)?;
+        let (nonzeros, groups) = (matrix.nonzeros(), plan.groups());
+        Ok(Grid { unknowns: u.len(), nonzeros, groups, right: is_laplacian(&matrix, side) })
     }
 }
 
@@ -55,6 +62,8 @@ struct Record {
     bessel_third: f64,
     graph_asymmetry: f64,
     graph_ways: f64,
+    bessel_taylor: [f64; 2],
+    grid: Grid,
     particle: Modes<f64>,
     saddle: Modes<[f64; 4]>,
     gradient_ms: Timing,
@@ -69,94 +78,6 @@ struct Record {
 /// The largest difference between two matrices, relative to the largest number in them.
 fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     largest(&(a - b)) / largest(a).max(f64::MIN_POSITIVE)
-}
-
-/// Gradient descent of GradBench: steps that are taken ten times in a row become twice as long, others half as long.
-/// Ends where the gradient or the step is at most 1e-5 long.
-fn descend<const N: usize>(
-    mut x: [f64; N],
-    value: impl Fn(&[f64; N]) -> Result<f64, Error>,
-    gradient: impl Fn(&[f64; N]) -> Result<[f64; N], Error>,
-) -> Result<[f64; N], Error> {
-    const SMALL: f64 = 1e-5;
-    let length = |v: &[f64; N]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let (mut at, mut slope, mut step, mut taken) = (value(&x)?, gradient(&x)?, 1e-5, 0);
-    while length(&slope) > SMALL {
-        if taken == 10 {
-            (step, taken) = (2.0 * step, 0);
-            continue;
-        }
-        if step * length(&slope) <= SMALL {
-            break;
-        }
-        let next = std::array::from_fn(|k| x[k] - step * slope[k]);
-        let there = value(&next)?;
-        if there < at {
-            (x, at, slope, taken) = (next, there, gradient(&next)?, taken + 1);
-        } else {
-            (step, taken) = (0.5 * step, 0);
-        }
-    }
-    Ok(x)
-}
-
-/// The steps that a particle may take, and the second player.
-const MOST: usize = 2048;
-
-/// Where the upper charge has to be for the particle to arrive at 0, by each pair of modes.
-fn particles(device: &Cpu) -> Result<Modes<f64>, Error> {
-    let reverse_value = |w: &[f64; 1]| Ok(particle::gradient(device, force_reverse {}, w[0], MOST)?.value);
-    let forward_value = |w: &[f64; 1]| Ok(particle::gradient(device, force_forward {}, w[0], MOST)?.value);
-    let rr = |w: &[f64; 1]| Ok([particle::gradient(device, force_reverse {}, w[0], MOST)?.w]);
-    let rf = |w: &[f64; 1]| Ok([particle::gradient(device, force_forward {}, w[0], MOST)?.w]);
-    let fr = |w: &[f64; 1]| {
-        Ok([particle::jvp(device, &0.0, force_reverse::TANGENT, 1.0, &0.0, force_reverse {}, w[0], MOST)?
-            .loss_dot])
-    };
-    let ff = |w: &[f64; 1]| {
-        Ok([particle::jvp(device, &0.0, force_forward::TANGENT, 1.0, &0.0, force_forward {}, w[0], MOST)?
-            .loss_dot])
-    };
-    Ok(Modes {
-        rr: descend([0.0], reverse_value, rr)?[0],
-        ff: descend([0.0], forward_value, ff)?[0],
-        fr: descend([0.0], reverse_value, fr)?[0],
-        rf: descend([0.0], forward_value, rf)?[0],
-    })
-}
-
-/// A point of the first player with the answer to it, where neither gains, by each pair of modes.
-fn saddles(device: &Cpu) -> Result<Modes<[f64; 4]>, Error> {
-    let still = [0.0; 2];
-    let by_reverse =
-        |x: &[f64; 2]| answer::vjp(device, 1.0, still, &0.0, &still, climb_reverse {}, x[0], x[1], MOST);
-    let by_forward =
-        |x: &[f64; 2]| answer::vjp(device, 1.0, still, &0.0, &still, climb_forward {}, x[0], x[1], MOST);
-    let along_reverse = |x: &[f64; 2], (dx, dy): (f64, f64)| {
-        let (of, climb) = (climb_reverse::TANGENT, climb_reverse {});
-        answer::jvp(device, &0.0, &still, of, dx, dy, &0.0, &still, climb, x[0], x[1], MOST)
-    };
-    let along_forward = |x: &[f64; 2], (dx, dy): (f64, f64)| {
-        let (of, climb) = (climb_forward::TANGENT, climb_forward {});
-        answer::jvp(device, &0.0, &still, of, dx, dy, &0.0, &still, climb, x[0], x[1], MOST)
-    };
-    let (right, up) = ((1.0, 0.0), (0.0, 1.0));
-    let gain_reverse = |x: &[f64; 2]| Ok(by_reverse(x)?.gain);
-    let gain_forward = |x: &[f64; 2]| Ok(by_forward(x)?.gain);
-    let rr = |x: &[f64; 2]| by_reverse(x).map(|v| [v.x1_bar, v.y1_bar]);
-    let rf = |x: &[f64; 2]| by_forward(x).map(|v| [v.x1_bar, v.y1_bar]);
-    let fr = |x: &[f64; 2]| Ok([along_reverse(x, right)?.gain_dot, along_reverse(x, up)?.gain_dot]);
-    let ff = |x: &[f64; 2]| Ok([along_forward(x, right)?.gain_dot, along_forward(x, up)?.gain_dot]);
-    let with_answer = |x: [f64; 2]| {
-        let best = by_reverse(&x)?.best;
-        Ok::<_, Error>([x[0], x[1], best[0], best[1]])
-    };
-    Ok(Modes {
-        rr: with_answer(descend([1.0; 2], gain_reverse, rr)?)?,
-        ff: with_answer(descend([1.0; 2], gain_forward, ff)?)?,
-        fr: with_answer(descend([1.0; 2], gain_reverse, fr)?)?,
-        rf: with_answer(descend([1.0; 2], gain_forward, rf)?)?,
-    })
 }
 
 /// Times of the embedding in ten dimensions.
@@ -215,7 +136,8 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     let reverse = graph.reverse_over_reverse(&device, x.view())?;
     let products = graph.products(&device, x.view())?;
     let asymmetry = largest(&(&products - &products.t()));
-    let ways = largest(&[apart(&hessian, &forward), apart(&hessian, &reverse), apart(&forward, &reverse)]);
+    let ways = [&hessian, &forward, &reverse, &graph.pushed(x.view())?];
+    let ways = ways.iter().flat_map(|a| ways.map(|b| apart(a, b))).fold(0.0, f64::max);
     let (particle, saddle) = (particles(&device)?, saddles(&device)?);
     let times = times(&device, &graph, options.repeat)?;
     let columns = 100.0;
@@ -224,6 +146,8 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         bessel_third,
         graph_asymmetry: asymmetry,
         graph_ways: ways,
+        bessel_taylor: bessel_taylor(&device)?,
+        grid: Grid::new(&device, 30)?,
         particle,
         saddle,
         gradient_ms: times.gradient,
@@ -246,9 +170,17 @@ fn print(record: &Record) -> Result<(), Failure> {
     };
     report.row(digits("J2''(1)", record.bessel_second, BESSEL_SECOND));
     report.row(digits("J2'''(1)", record.bessel_third, BESSEL_THIRD));
+    let [second, third] = record.bessel_taylor;
+    report.row(digits("J2''(1) by Taylor coefficients", second, BESSEL_SECOND));
+    report.row(digits("J2'''(1) by Taylor coefficients", third, BESSEL_THIRD));
     let zero = |name: &str, found: f64| [name.to_string(), format!("{found:.1e}"), "0".to_string()];
     report.row(zero("embedding, k = 5: |H - Hᵀ|", record.graph_asymmetry));
-    report.row(zero("embedding, k = 5: H in three ways", record.graph_ways));
+    report.row(zero("embedding, k = 5: H in four ways", record.graph_ways));
+    let grid = &record.grid;
+    let side = grid.unknowns.isqrt();
+    let name = format!("Laplacian of {side} x {side} unknowns: nonzeros");
+    report.row([name, grid.nonzeros.to_string(), (5 * grid.unknowns - 4 * side).to_string()]);
+    report.row([String::from("its colours"), grid.groups.to_string(), String::new()]);
     for (modes, w) in record.particle.each() {
         report.row(digits(&format!("particle, {modes}"), w, PARTICLE));
     }
@@ -272,16 +204,15 @@ fn print(record: &Record) -> Result<(), Failure> {
     Ok(report.print()?)
 }
 
-/// What the implementations of GradBench give.
-const PARTICLE: f64 = 0.207_191_874_648_611_6;
-const SADDLE: f64 = 8.246_324_826_140_356e-6;
-
 fn is_right(record: &Record) -> bool {
     let near = |a: f64, b: f64, most: f64| (a - b).abs() <= most * b.abs();
     near(record.bessel_second, BESSEL_SECOND, 1e-12)
         && near(record.bessel_third, BESSEL_THIRD, 1e-12)
         && record.graph_asymmetry < 1e-12
         && record.graph_ways < 1e-12
+        && near(record.bessel_taylor[0], BESSEL_SECOND, 1e-12)
+        && near(record.bessel_taylor[1], BESSEL_THIRD, 1e-12)
+        && record.grid.right
         && record.particle.each().iter().all(|(_, w)| near(*w, PARTICLE, 1e-8))
         && record.saddle.each().iter().all(|(_, at)| at.iter().all(|v| near(*v, SADDLE, 1e-6)))
 }

@@ -10,7 +10,7 @@ pub const BESSEL_THIRD: f64 = -0.212_720_254_845_242_5;
 
 /// `out += J_ν(z)` by 12 terms of its power series: `Σ_k s_k`, `s_0 = (z/2)^ν / ν!`,
 /// `s_k = -s_{k-1} (z/2)² / (k (k + ν))`.
-#[reversible(tangent = 2, adjoint)]
+#[reversible(tangent = 2, adjoint, taylor = 3)]
 pub fn bessel<T: Real>(out: &mut T, order: usize, z: T) {
     let square = 0.25 * z * z;
     let mut terms = [T::zero(); 12];
@@ -33,5 +33,11 @@ pub fn bessel_derivatives(device: &Cpu) -> Result<[f64; 2], Error> {
     let second = bessel::hvp(device, 1.0, 2, 1.0)?.z;
     // the loss of the tangent is the derivative along z_dot
     let third = <bessel as HasTangent>::Tangent::hvp(device, &0.0, 1.0, 0.0, &0.0, 2, 2, 1.0, 1.0)?.z;
+    Ok([second, third])
+}
+
+/// The same two as Taylor coefficients along the line through 1.
+pub fn bessel_taylor(device: &Cpu) -> Result<[f64; 2], Error> {
+    let [_, _, second, third] = bessel::directional(device, &0.0, 1.0, &0.0, 2, 1.0)?.out;
     Ok([second, third])
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use rev::checkpoint::CheckpointError;
+use rev::sparse::PatternError;
 use rev_kernels::io::{ReadError, WriteError};
 use thiserror::Error;
 
@@ -22,6 +23,9 @@ pub enum Failure {
     /// A loop that stopped with an error.
     #[error(transparent)]
     Loop(#[from] CheckpointError),
+    /// A matrix that has no plan of the kind that is asked for.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     /// Sizes that can't be worked with.
     #[error("{0}")]
     Sizes(String),

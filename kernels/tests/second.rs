@@ -17,7 +17,7 @@ fn same_and_symmetric(ways: [(&str, ArrayView2<f64>); 3]) {
         for ((i, j), v) in found.indexed_iter() {
             for other in [first[[i, j]], found[[j, i]]] {
                 assert!(
-                    abs_diff_eq!(v, other, epsilon = 1e-12 * largest),
+                    abs_diff_eq!(*v, other, epsilon = 1e-12 * largest),
                     "{way}, ({i}, {j}): {v} and {other}"
                 );
             }
@@ -45,7 +45,7 @@ fn near_differences(found: ArrayView2<f64>, expected: ArrayView2<f64>) {
     let largest = expected.iter().fold(0.0f64, |most, v| most.max(v.abs()));
     for ((i, j), v) in found.indexed_iter() {
         let other = expected[[i, j]];
-        assert!(abs_diff_eq!(v, other, epsilon = 1e-7 * largest), "({i}, {j}): {v} and {other}");
+        assert!(abs_diff_eq!(*v, other, epsilon = 1e-7 * largest), "({i}, {j}): {v} and {other}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `f::jvp_wrt`, `f::hvp_wrt` and their kin: directions along some arguments, with zeros along all others.
+//! `f::jvp_wrt`, `f::hvp_wrt`, `f::directional_wrt` and their kin: directions along some arguments, with zeros along all others.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use rev_compiler::ir::{Direction, Mode};
 
+use super::along::along;
 use super::tangent::{both, in_place, inputs, start, Pair};
 use super::{scalar, Api};
 
@@ -58,9 +59,12 @@ fn directional(pair: &Pair, order: usize) -> Option<(Api, TokenStream)> {
     let run = pair.tangent.dispatch(Direction::FORWARD, &start.slots, None);
     let code = start.code;
     let body = quote!(#code #run; #scaled __Ok(#name { #values }));
-    let both = both(pair, "directional", &inputs(pair, None), &quote!(#name<#(#types),*>), &body);
-    let of = both.of;
+    let result = quote!(#name<#(#types),*>);
+    let both = both(pair, "directional", &inputs(pair, None), &result, &body);
+    let (of, along) = (both.of, along(pair, "directional", None, &result, None));
     let functions = quote! {
+        #along
+
         /// The outputs of the function and their derivatives along a direction: element `k` of each is the derivative of
         /// order `k`, and element 0 the output itself. A tangent is given for each argument that carries a derivative, shaped
         /// like it, in their order, then all arguments, which stay as they are.
