@@ -172,11 +172,10 @@ fn write_loops(
                 let plan = Loop::of(function, values, around, stmt);
                 let in_order = || {
                     let sums = sums_in_order(function, values, around, stmt);
-                    let sums = sums.iter().map(|sum| sum.text(function));
-                    [format!("for {}: in order", function.var(*var).name)].into_iter().chain(sums).collect()
+                    let sums: String = sums.iter().map(|sum| format!(", {}", sum.text(function))).collect();
+                    format!("for {}: in order{sums}", function.var(*var).name)
                 };
-                let line = plan.as_ref().map_or_else(|| in_order(), |plan| vec![plan.text(function)]);
-                let line = line.join(", ");
+                let line = plan.as_ref().map_or_else(in_order, |plan| plan.text(function));
                 out.push_str(&format!("{}{line}\n", "    ".repeat(depth)));
                 (inside, deeper) = (plan.map_or(inside, |plan| plan.inside(around)), depth + 1);
             }
