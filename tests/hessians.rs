@@ -15,7 +15,7 @@ use grid::{heights, is_laplacian, springs};
 use ndarray::{Array2, ArrayView2};
 use rev::prelude::*;
 use rev::sparse::SparseMatrix;
-use series::{bessel, bessel_derivatives, BESSEL_SECOND, BESSEL_THIRD};
+use series::{bessel, bessel_derivatives, bessel_taylor, BESSEL_SECOND, BESSEL_THIRD};
 
 /// What the ways may differ by, of the largest number in the matrix.
 const NEAR: f64 = 1e-12;
@@ -70,6 +70,9 @@ fn a_bessel_function() {
         |found: f64, expected: f64| assert_relative_eq!(found, expected, epsilon = 0.0, max_relative = NEAR);
     for device in [&Cpu::new(), &Cpu::new().checks(false)] {
         let [second, third] = bessel_derivatives(device).unwrap();
+        near(second, BESSEL_SECOND);
+        near(third, BESSEL_THIRD);
+        let [second, third] = bessel_taylor(device).unwrap();
         near(second, BESSEL_SECOND);
         near(third, BESSEL_THIRD);
         near(bessel_slope::gradient(device, 2, 1.0).unwrap().z, BESSEL_SECOND);
