@@ -1,6 +1,7 @@
 //! Sparse matrices to other crates' and back: their own access finds what was put in.
 
 #![cfg(any(feature = "sprs", feature = "faer", feature = "nalgebra-sparse"))]
+#![allow(clippy::unwrap_used)] // tests
 
 use rev_core::sparse::SparseMatrix;
 
