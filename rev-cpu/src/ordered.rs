@@ -1,6 +1,6 @@
 //! How a parallel loop is cut in the deterministic mode: into the leaves of [`rev_core::tree`], one copy of the targets
-//! for each, which are added up pairwise. And how a loop keeps the same order whose iterations run in one another's order, with
-//! access to all variables.
+//! for each, which are added up pairwise. And how a loop keeps the order of these sums whose iterations run one after the other
+//! on one thread, on the variables themselves.
 
 use std::ops::Range;
 
