@@ -66,12 +66,12 @@ fn the_particle_at_the_start_on_every_device() {
     }
 }
 
-#[reversible(tangent = 2, adjoint)]
+#[reversible(tangent = 2, adjoint = 2)]
 fn sum<T: Real>(s: &mut T, x: T, y: T) {
     *s += x + y;
 }
 
-#[reversible(tangent = 2, adjoint)]
+#[reversible(tangent = 2, adjoint = 2)]
 fn product<T: Real>(p: &mut T, x: T, y: T) {
     *p += x * x * y * y * y;
 }
@@ -86,7 +86,7 @@ macro_rules! times_slope {
             *out += x * f_dot;
         }
 
-        #[reversible(tangent)]
+        #[reversible(tangent, adjoint)]
         fn $reverse<T: Real>(out: &mut T, x: T, y: T) {
             let (mut x_bar, mut y_bar) = (T::zero(), T::zero());
             $f::gradient(x, &mut x_bar, y, &mut y_bar);
@@ -145,11 +145,20 @@ fn three_reverse<T: Real>(out: &mut T, x: T, y: T) {
     *out += x * x_bar;
 }
 
+/// The same by a gradient of a gradient, which is differentiated by a third.
+#[reversible(tangent)]
+fn three_in_reverse<T: Real>(out: &mut T, x: T, y: T) {
+    let (mut x_bar, mut y_bar) = (T::zero(), T::zero());
+    product_reverse::gradient(x, &mut x_bar, y, &mut y_bar);
+    *out += x * x_bar;
+}
+
 #[test]
 fn nor_among_three() {
     let (x, y) = (0.7f64, -1.3f64);
     let expected = [27.0 * x * x * y * y, 18.0 * x.powi(3) * y];
     derivatives!(three_reverse, x, y, expected);
+    derivatives!(three_in_reverse, x, y, expected);
     for device in devices() {
         let slope = three_forward::gradient(&*device, x, y).unwrap();
         assert_relative_eq!(&[slope.x, slope.y][..], &expected[..], epsilon = 0.0, max_relative = 1e-14);

@@ -4,6 +4,9 @@
 
 use approx::assert_relative_eq;
 use ndarray::Array2;
+use rev::cuda::driver::Target;
+use rev::cuda::ptxas::Assembler;
+use rev::cuda::{emulator, Gpu};
 use rev::prelude::*;
 use rev::sparse::{Branches, Order, Plan, SparseMatrix};
 
@@ -347,4 +350,42 @@ fn a_pushed_hessian() {
     let e = Exact::new(37);
     let found = dense(&loss::hessian_pushed(&e.x, e.k).unwrap());
     assert_relative_eq!(&found[..], &flat(&e.hessian())[..], epsilon = 1e-12, max_relative = 1e-12);
+}
+
+/// The texts of what a GPU would run for each kind of operator.
+macro_rules! texts {
+    ($gpu:expr, $t:ty) => {{
+        let (x, v, k, w) = (&[0.5 as $t; 37], &[1.0 as $t; 37], 1.5 as $t, 1.0 as $t);
+        let (sides, widths) = (&[Batch([1.0 as $t; 4]); 37], Batch([1.0 as $t; 4]));
+        let still = &[0.0 as $t; 37];
+        $gpu.ptx_of(|d| {
+            loss::jvp(d, &0.0, v, w, &0.0, x, k)?;
+            loss::jvp_batch::<$t, 4>(d, Batch([0.0; 4]), sides, widths, &0.0, x, k)?;
+            loss::directional(d, &0.0, v, w, &0.0, x, k)?;
+            wave::second_derivative(d, &0.0, k)?;
+            loss::gradient_and_hvp(d, v, w, x, k)?;
+            loss::hvp_batch::<$t, 4>(d, sides, widths, x, k)?;
+            loss::hessian(d, x, k)?;
+            slope::vjp(d, v, w, still, &0.0, x, k)?;
+            slope::jvp(d, still, &0.0, v, w, still, &0.0, x, k)?;
+            ring::jacobian(d, still, x, k).map(drop)
+        })
+    }};
+}
+
+#[test]
+fn ptxas_takes_what_a_gpu_runs() {
+    let Some(assembler) = Assembler::find() else {
+        return eprintln!("skipped: no ptxas (REV_PTXAS, PATH)");
+    };
+    for target in [60, 75, 90].map(Target) {
+        let gpu = Gpu::over(emulator::Emulator::new().with_target(target));
+        for texts in [texts!(gpu, f64).unwrap(), texts!(gpu, f32).unwrap()] {
+            assert!(texts.len() > 10 && texts.iter().all(|text| text.contains(".visible .entry")));
+            for text in texts {
+                let kernels = assembler.assemble(&text, target);
+                assert!(kernels.is_ok_and(|kernels| !kernels.is_empty()), "sm_{}\n{text}", target.0);
+            }
+        }
+    }
 }

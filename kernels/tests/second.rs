@@ -4,10 +4,21 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use rev_core::device::Device;
+use rev_core::interp::Interpreter;
 use rev_core::sparse::SparseMatrix;
 use rev_cpu::prelude::*;
+use rev_cuda::driver::Target;
+use rev_cuda::ptxas::Assembler;
+use rev_cuda::{emulator, Emulator, Gpu};
 use rev_kernels::ba::CAMERA;
 use rev_kernels::{ba, gmm, kmeans};
+
+/// The CPU in two ways, the interpreter and the emulated GPU.
+fn devices() -> [Box<dyn Device>; 4] {
+    let plain = Cpu::with_threads(1).checks(false);
+    [Box::new(Cpu::new()), Box::new(plain), Box::new(Interpreter::new()), Box::new(Emulator::new())]
+}
 
 /// That three matrices are the same and symmetric, up to `1e-12` of the largest number.
 fn same_and_symmetric(ways: [(&str, ArrayView2<f64>); 3]) {
@@ -101,8 +112,9 @@ fn the_mixtures_hessian() {
         flat(&g.alphas, &g.means, &g.icf)
     });
     near_differences(pushed.view(), by_hand.view());
-    for device in [Cpu::new(), Cpu::with_threads(1).checks(false)] {
-        let tangents = gmm::objective::hessian(&device, alphas, means, icf, points, i.gamma, i.m).unwrap();
+    for device in devices() {
+        let device = &*device;
+        let tangents = gmm::objective::hessian(device, alphas, means, icf, points, i.gamma, i.m).unwrap();
         let (a, b, c) = parts(&vec![0.0; n]);
         let mut reverse = Array2::zeros((n, n));
         for j in 0..n {
@@ -110,7 +122,7 @@ fn the_mixtures_hessian() {
             unit[j] = 1.0;
             let (by_alphas, by_means, by_icf) = parts(&unit);
             let v = mixture_slope::vjp(
-                &device,
+                device,
                 &by_alphas,
                 by_means.view(),
                 by_icf.view(),
@@ -187,8 +199,9 @@ fn bundle_adjustments_hessian() {
         flat(&g.cameras, &g.points, &g.weights)
     });
     near_differences(pushed.view(), by_hand.view());
-    for device in [Cpu::new(), Cpu::with_threads(1).checks(false)] {
-        let tangents = ba::objective::hessian(&device, c, p, w, camera_of, point_of, features).unwrap();
+    for device in devices() {
+        let device = &*device;
+        let tangents = ba::objective::hessian(device, c, p, w, camera_of, point_of, features).unwrap();
         let (still_c, still_p, still_w) = parts(&vec![0.0; n]);
         let mut reverse = Array2::zeros((n, n));
         for j in 0..n {
@@ -196,7 +209,7 @@ fn bundle_adjustments_hessian() {
             unit[j] = 1.0;
             let (by_c, by_p, by_w) = parts(&unit);
             let v = adjustment_slope::vjp(
-                &device, &by_c, &by_p, &by_w, &still_c, &still_p, &still_w, c, p, w, camera_of, point_of,
+                device, &by_c, &by_p, &by_w, &still_c, &still_p, &still_w, c, p, w, camera_of, point_of,
                 features,
             );
             let v = v.unwrap();
@@ -232,5 +245,48 @@ fn directions_of_k_means() {
             assert!(i == j || *v == 0.0, "({i}, {j}): {v}");
             assert_eq!(*v, pushed[[i, j]]);
         }
+    }
+}
+
+/// The texts of what a GPU would run for second derivatives of the mixture, bundle adjustment and k-means.
+fn texts<D: rev_cuda::driver::Driver>(gpu: &Gpu<D>) -> Vec<String> {
+    let (mixture, bundle) = (gmm::Instance::random(2, 3, 40, 3), ba::Instance::random(2, 3, 20, 11));
+    let (means, icf, points) = (mixture.means.view(), mixture.icf.view(), mixture.points.view());
+    let (gamma, m) = (mixture.gamma, mixture.m);
+    let ba::Instance { cameras, points: world, weights, camera_of, point_of, features, .. } = &bundle;
+    gpu.ptx_of(|d| {
+        gmm::objective::gradient_and_hvp(
+            d,
+            &mixture.alphas,
+            means,
+            icf,
+            &mixture.alphas,
+            means,
+            icf,
+            points,
+            gamma,
+            m,
+        )?;
+        gmm::objective::hessian(d, &mixture.alphas, means, icf, points, gamma, m)?;
+        ba::objective::gradient_and_hvp(
+            d, cameras, world, weights, cameras, world, weights, camera_of, point_of, features,
+        )?;
+        ba::objective::hessian(d, cameras, world, weights, camera_of, point_of, features)?;
+        kmeans::cost::hessian(d, means, points).map(drop)
+    })
+    .unwrap()
+}
+
+#[test]
+fn ptxas_takes_second_derivatives() {
+    let Some(assembler) = Assembler::find() else {
+        return eprintln!("skipped: no ptxas (REV_PTXAS, PATH)");
+    };
+    let target = Target(90);
+    let texts = texts(&Gpu::over(emulator::Emulator::new().with_target(target)));
+    assert!(texts.len() >= 5 && texts.iter().all(|text| text.contains(".visible .entry")));
+    for text in texts {
+        let kernels = assembler.assemble(&text, target).unwrap();
+        assert!(!kernels.is_empty());
     }
 }

@@ -16,6 +16,8 @@ mod expand;
 mod fuse;
 #[path = "passes/share.rs"]
 mod share;
+#[path = "passes/tangent.rs"]
+mod tangent;
 #[path = "passes/taylor.rs"]
 mod taylor;
 #[path = "passes/untaken.rs"]

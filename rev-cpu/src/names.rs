@@ -28,7 +28,7 @@ pub trait IsReversible {
 #[diagnostic::on_unimplemented(
     message = "[R0607] this function has no tangent",
     label = "its tangent is asked for here",
-    note = "say `#[reversible(tangent)]` where it is declared, and at all that it calls"
+    note = "say `#[reversible(tangent)]` where it is declared, and at all that it calls; `tangent = 2` for the tangent of a tangent"
 )]
 pub trait HasTangent {
     /// The reversible function that its tangent is.
@@ -54,7 +54,7 @@ pub trait HasTaylor<const ORDER: usize> {
 #[diagnostic::on_unimplemented(
     message = "[R0607] this function has no adjoint that a program can call",
     label = "its adjoint is asked for here",
-    note = "say `#[reversible(adjoint)]` where it is declared, and at all that it calls"
+    note = "say `#[reversible(adjoint)]` where it is declared, and at all that it calls; `adjoint = 2` for the adjoint of a gradient or an adjoint"
 )]
 pub trait HasAdjoint {
     /// The reversible function that its adjoint is.
@@ -67,7 +67,8 @@ pub trait HasAdjoint {
 #[diagnostic::on_unimplemented(
     message = "[R0607] this function has no gradient that a program can call",
     label = "its gradient is asked for here",
-    note = "say `#[reversible(adjoint)]` where it is declared, and at all that it calls; its loss is its first `&mut` real number"
+    note = "say `#[reversible(adjoint)]` where it is declared, and at all that it calls; its loss is its first `&mut` real number",
+    note = "for the gradient of a function that calls the gradient of `g`, `#[reversible(adjoint = 2)]` at `g`"
 )]
 pub trait HasGradient {
     /// The reversible function that its gradient is.

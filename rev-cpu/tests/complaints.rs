@@ -520,3 +520,51 @@ fn a_sparse_hessian_needs_no_probes() {
         }
     }
 }
+
+/// JuliaDiff/DifferentiationInterface.jl#855, EnzymeAD/Enzyme.jl#2437, #2348: products with the Hessian of what is linear, by forward mode
+/// over forward mode, forward over reverse, side by side, and by colours. Each is zero, and has the shape of the argument.
+#[reversible(tangent, taylor = 2)]
+fn total<T: Real>(y: &mut T, x: &[T]) {
+    for v in x {
+        *y += *v;
+    }
+}
+
+/// The sum of the differences of neighbours, `x[n - 1] - x[0]`, which are stored on the way.
+#[reversible(tangent, taylor = 2)]
+fn total_difference<T: Real>(y: &mut T, x: &[T]) {
+    let mut differences = vec![T::zero(); x.len() - 1];
+    for i in 0..differences.len() {
+        differences[i] += x[i + 1] - x[i];
+    }
+    for d in &differences {
+        *y += *d;
+    }
+}
+
+macro_rules! linear {
+    ($f:ident, $x:expr, $gradient:expr) => {
+        let (x, gradient): (&[f64], &[f64]) = (&$x, &$gradient);
+        let v: Vec<f64> = (0..x.len()).map(|i| 6.0 + i as f64).collect();
+        for device in devices() {
+            let d = &*device;
+            let zeros = vec![0.0; x.len()];
+            let (slope, product) = $f::gradient_and_hvp(d, &v, x).unwrap();
+            assert_eq!((&slope.x[..], &product.x), (gradient, &zeros));
+            assert_eq!($f::hvp(d, &v, x).unwrap().x, zeros);
+            let along = $f::directional(d, &0.0, &v, &0.0, x).unwrap();
+            let slope: f64 = gradient.iter().zip(&v).map(|(g, v)| g * v).sum();
+            assert_eq!(along.y, [x.iter().zip(gradient).map(|(x, g)| x * g).sum::<f64>(), slope, 0.0]);
+            assert!($f::hessian(d, x).unwrap().matrix().iter().all(|h| *h == 0.0));
+        }
+        assert_eq!($f::hessian_pattern(Branches::All, x).unwrap().nonzeros(), 0);
+        assert!($f::hessian_pushed(x).unwrap().values().is_empty());
+    };
+}
+
+#[test]
+fn the_hessian_of_what_is_linear() {
+    linear!(total, [1.0], [1.0]);
+    linear!(total, [1.0, -2.0, 0.5], [1.0; 3]);
+    linear!(total_difference, [1.0, 2.0, 3.0, 4.0, 5.0], [-1.0, 0.0, 0.0, 0.0, 1.0]);
+}
