@@ -18,6 +18,8 @@ use crate::Dice;
 #[derive(Clone, Debug, PartialEq)]
 enum Holds {
     Real,
+    /// A number of a constant table.
+    Tabled,
     Int,
     Truth,
     /// An array of so many real numbers, as a whole.
@@ -237,6 +239,15 @@ impl Maker<'_> {
             };
             self.know(slot, &p.ty);
         }
+        let n = self.form.long;
+        for (name, holds, lengths) in [
+            ("WEIGHTS", Holds::Tabled, vec![n]),
+            ("ROWS", Holds::Tabled, vec![3, 2]),
+            ("STEPS", Holds::Int, vec![4]),
+        ] {
+            let pieces = lengths.into_iter().map(|length| Piece::Index(vec![length])).collect();
+            self.slots.push(Slot { pieces, holds, ..self.own(name, Holds::Real) });
+        }
     }
 
     /// All places in something of a type.
@@ -282,7 +293,7 @@ impl Maker<'_> {
         let declared = |s: &str| Type::Declared(s.into());
         let param =
             |name: &str, ty: Type, written: bool| Param { name: name.into(), ty, written, zero: false };
-        let mut params = vec![param("y", Type::Real, true)];
+        let (mut params, mut of) = (vec![param("y", Type::Real, true)], None);
         match self.form.theme {
             Theme::Matches | Theme::Checkpoints => {
                 params.push(param("e", declared("Kind"), false));
@@ -292,8 +303,13 @@ impl Maker<'_> {
                 }
             }
             Theme::Structs => {
-                params.push(param("r", declared("Part"), true));
                 params.push(param("t", declared("Part"), false));
+                if self.dice.chance(50) {
+                    of = Some("Part".into());
+                    params.insert(0, param("self", declared("Part"), true));
+                } else {
+                    params.insert(1, param("r", declared("Part"), true));
+                }
             }
             Theme::Numbers => {
                 params.push(param("l", Type::Number(System::Log), true));
@@ -304,7 +320,7 @@ impl Maker<'_> {
         self.begin(&params);
         self.budget = 4;
         let body = self.block(3);
-        self.helpers.push(Function { name: "helper".into(), params, body });
+        self.helpers.push(Function { name: "helper".into(), params, body, of });
     }
 
     fn main(&mut self) {
@@ -380,7 +396,7 @@ impl Maker<'_> {
             false => self.block(7),
         };
         params.retain(|p| super::mentions(&body, &p.name));
-        self.form.functions.push(Function { name: "program".into(), params, body });
+        self.form.functions.push(Function { name: "program".into(), params, body, of: None });
     }
 
     // ---- places ----

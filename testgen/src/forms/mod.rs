@@ -12,6 +12,7 @@ mod text;
 mod tree;
 mod walk;
 
+use crate::Dice;
 pub use plain::ODD;
 use tree::*;
 use walk::{
@@ -105,7 +106,22 @@ impl Form {
                 }
             })
             .collect::<String>();
-        format!("pub const LEN: usize = 2;\npub const TWO: i64 = 2;\n\n{types}")
+        format!("pub const LEN: usize = 2;\npub const TWO: i64 = 2;\n{}\n{types}", self.tables())
+    }
+
+    /// Tables that expressions read and loops visit.
+    fn tables(&self) -> String {
+        let mut dice = Dice::new(self.seed ^ 0x7ab1e);
+        let mut list = |n: usize| {
+            let each = (0..n).map(|_| format!("{:?}", (dice.below(129) as f64 - 64.0) / 64.0));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        let (weights, rows) = (list(self.long), [list(2), list(2), list(2)].join("], ["));
+        format!(
+            "pub const WEIGHTS: [f64; {}] = [{weights}];\npub const ROWS: [[f64; 2]; 3] = [[{rows}]];\n\
+             pub const STEPS: [i64; 4] = [1, -2, 0, 3];\n",
+            self.long
+        )
     }
 
     fn variant(&self, (name, fields): &(String, Vec<(String, Type)>)) -> String {

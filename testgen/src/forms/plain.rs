@@ -37,9 +37,12 @@ pub fn program(form: &Form) -> String {
 
 impl Plain<'_> {
     fn function(&mut self, f: &Function, back: bool) {
-        let params: Vec<String> =
-            f.params.iter().map(|p| format!("{}: {}", p.name, self.form.parameter(p, "f64", "3"))).collect();
-        let name = name(&f.name, back);
+        let params: Vec<String> = f
+            .params
+            .iter()
+            .map(|p| format!("{}: {}", D.variable(&p.name), self.form.parameter(p, "f64", "3")))
+            .collect();
+        let name = name(&f.path(), back);
         let _ = writeln!(self.out, "pub fn {name}({}) {{", params.join(", "));
         self.indent += 1;
         self.block(&f.body, back);
@@ -325,6 +328,7 @@ pub fn odd_inverse(a: u64) -> u64 {
 ";
 
 fn name(f: &str, back: bool) -> String {
+    let f = f.replace("::", "_");
     format!("plain_{f}{}", if back { "_back" } else { "" })
 }
 

@@ -53,15 +53,27 @@ impl Source<'_> {
         let params: Vec<String> = f
             .params
             .iter()
-            .map(|p| format!("{}: {}", p.name, form.parameter(p, form.scalar(), "N")))
+            .map(|p| match &p.name[..] {
+                "self" => "&mut self".to_string(),
+                name => format!("{name}: {}", form.parameter(p, form.scalar(), "N")),
+            })
             .collect();
         let generics = if generics.is_empty() { String::new() } else { format!("<{}>", generics.join(", ")) };
         let (options, params) = (options.join(", "), params.join(", "));
-        let _ = writeln!(self.out, "#[reversible({options})]\npub fn {}{generics}({params}) {{", f.name);
-        self.indent += 1;
-        self.block(&f.body);
-        self.indent -= 1;
-        self.out.push_str("}\n\n");
+        let mut own = &generics[..];
+        if let Some(of) = &f.of {
+            self.line("#[reversible]");
+            self.line(&format!("impl{generics} {} {{", form.declared_type(of, form.scalar(), "N")));
+            self.indent += 1;
+            own = "";
+        }
+        self.line(&format!("#[reversible({options})]"));
+        self.braces(&format!("pub fn {}{own}({params}) ", f.name), &f.body);
+        if f.of.is_some() {
+            self.indent -= 1;
+            self.line("}");
+        }
+        self.out.push('\n');
     }
 
     fn line(&mut self, text: &str) {
@@ -192,17 +204,7 @@ impl Source<'_> {
             }
             Stmt::Inverse(body) => self.braces("#[inverse] ", body),
             Stmt::Call(name, inverse, args) => {
-                let args: Vec<String> = args
-                    .iter()
-                    .map(|a| match a {
-                        Arg::Write(p) => format!("&mut {}", self.place(p)),
-                        Arg::Read(p) => format!("&{}", self.place(p)),
-                        Arg::Made(of, made) => format!("&{}", self.made(of, made)),
-                        Arg::Value(e) => d.expr(e),
-                    })
-                    .collect();
-                let inverse = if *inverse { "::inverse" } else { "" };
-                self.line(&format!("{name}{inverse}({});", args.join(", ")));
+                self.call(name, *inverse, args);
             }
             Stmt::Convert { from, to, lost, types: _ } => {
                 let lost = lost.as_ref().map_or(String::new(), |s| format!(", {}", self.place(s)));
@@ -219,6 +221,26 @@ impl Source<'_> {
             Stmt::Assign(p, e) => self.line(&format!("{} = {};", self.place(p), d.expr(e))),
             Stmt::AssignInt(p, n) => self.line(&format!("{} = {};", self.place(p), d.int(n))),
         }
+    }
+
+    fn call(&mut self, name: &str, inverse: bool, args: &[Arg]) {
+        let text = |a: &Arg| match a {
+            Arg::Write(p) => format!("&mut {}", self.place(p)),
+            Arg::Read(p) => format!("&{}", self.place(p)),
+            Arg::Made(of, made) => format!("&{}", self.made(of, made)),
+            Arg::Value(e) => self.dialect.expr(e),
+        };
+        let all: Vec<String> = args.iter().map(text).collect();
+        // of a variable or an element the type is known, so a method may be called by its own name
+        let method = name.split_once("::").filter(|_| !inverse && self.out.len().is_multiple_of(2));
+        let known = |p: &&Place| p.path.iter().all(|step| matches!(step, Step::Index(_)));
+        let text = match (method, args.first()) {
+            (Some((_, method)), Some(Arg::Write(p))) if known(&p) => {
+                format!("{}.{method}({});", self.place(p), all[1..].join(", "))
+            }
+            _ => format!("{name}{}({});", if inverse { "::inverse" } else { "" }, all.join(", ")),
+        };
+        self.line(&text);
     }
 
     fn scope(&mut self, declaration: &str, body: &[Stmt]) {

@@ -18,8 +18,8 @@ pub struct Dialect {
 impl Dialect {
     pub fn place(&self, p: &Place) -> String {
         let mut text = match self.stars && p.by_reference && p.path.is_empty() {
-            true => format!("(*{})", p.root),
-            false => p.root.clone(),
+            true => format!("(*{})", self.variable(&p.root)),
+            false => self.variable(&p.root).to_string(),
         };
         for step in &p.path {
             text += &match step {
@@ -30,6 +30,14 @@ impl Dialect {
             };
         }
         text
+    }
+
+    /// The name of a variable: outside of an `impl` block `self` has another one.
+    pub fn variable<'a>(&self, name: &'a str) -> &'a str {
+        match (self.stars, name) {
+            (true, "self") => "this",
+            (_, name) => name,
+        }
     }
 
     /// A real number; parts of operations stand in parentheses.
@@ -43,6 +51,9 @@ impl Dialect {
             Expr::Neg(a) => format!("-({})", self.expr(a)),
             Expr::Binary(op, a, b) => format!("{} {op} {}", self.operand(a), self.operand(b)),
             Expr::Function(name, a) => format!("({}).{name}()", self.expr(a)),
+            Expr::Tabled(p) if self.scalar == "T" => format!("T::from_f64({})", self.place(p)),
+            Expr::Tabled(p) => self.place(p),
+            Expr::Clamp(a, least, most) => format!("({}).clamp({least:?}, {most:?})", self.expr(a)),
             Expr::OfInt(n) => format!("(({}) as {})", self.int(n), self.scalar),
             Expr::If(c, a, b) => {
                 format!("if {} {{ {} }} else {{ {} }}", self.cond(c), self.expr(a), self.expr(b))
@@ -122,9 +133,12 @@ impl Dialect {
 
     fn operand(&self, e: &Expr) -> String {
         match e {
-            Expr::Read(_) | Expr::Number(_) | Expr::Constant(_) | Expr::OfInt(_) | Expr::Call(..) => {
-                self.expr(e)
-            }
+            Expr::Read(_)
+            | Expr::Number(_)
+            | Expr::Constant(_)
+            | Expr::Tabled(_)
+            | Expr::OfInt(_)
+            | Expr::Call(..) => self.expr(e),
             e => format!("({})", self.expr(e)),
         }
     }

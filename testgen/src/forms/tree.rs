@@ -50,6 +50,10 @@ pub enum Expr {
     Binary(char, Box<Expr>, Box<Expr>),
     /// `e.sin()`
     Function(&'static str, Box<Expr>),
+    /// A number of a constant table: `T::from_f64(TABLE[i])`.
+    Tabled(Place),
+    /// `e.clamp(a, b)`
+    Clamp(Box<Expr>, f64, f64),
     /// `n as T`
     OfInt(Int),
     /// `if c { a } else { b }`
@@ -427,6 +431,15 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Its body.
     pub body: Vec<Stmt>,
+    /// The struct of which it is a function, its first parameter being `self`.
+    pub of: Option<String>,
+}
+
+impl Function {
+    /// Its name in calls: `S::f`.
+    pub fn path(&self) -> String {
+        self.of.as_ref().map_or(self.name.clone(), |of| format!("{of}::{}", self.name))
+    }
 }
 
 impl Kind {

@@ -59,9 +59,9 @@ fn place(p: &Place, out: &mut Names) {
 
 fn expr(e: &Expr, out: &mut Names) {
     match e {
-        Expr::Read(p) => place(p, out),
+        Expr::Read(p) | Expr::Tabled(p) => place(p, out),
         Expr::Number(_) | Expr::Constant(_) => {}
-        Expr::Neg(a) | Expr::Function(_, a) => expr(a, out),
+        Expr::Neg(a) | Expr::Function(_, a) | Expr::Clamp(a, _, _) => expr(a, out),
         Expr::Binary(_, a, b) | Expr::Block(_, a, b) => {
             expr(a, out);
             expr(b, out);

@@ -204,7 +204,7 @@ impl Maker<'_> {
 
     /// An array of numbers, to be visited.
     pub(super) fn visited(&mut self, length: Option<usize>) -> Option<(Slot, Slot)> {
-        let slot = self.pick(false, false, |h| *h == Holds::Real)?;
+        let slot = self.pick(false, false, |h| matches!(h, Holds::Real | Holds::Tabled))?;
         // of what iterations around own, each reads its own element only
         if matches!(slot.permission, Permission::Own(_)) {
             return None;
@@ -214,7 +214,7 @@ impl Maker<'_> {
             return None;
         }
         let name = self.name("x");
-        let element = Slot { behind: slot.root.clone(), ..self.own(&name, Holds::Real) };
+        let element = Slot { behind: slot.root.clone(), ..self.own(&name, slot.holds.clone()) };
         Some((slot, element))
     }
 
@@ -432,6 +432,6 @@ impl Maker<'_> {
                 args.push(Arg::Read(self.place(&slot)));
             }
         }
-        Some(Stmt::Call("helper".into(), self.dice.chance(40), args))
+        Some(Stmt::Call(helper.path(), self.dice.chance(40), args))
     }
 }

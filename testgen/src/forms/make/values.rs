@@ -8,7 +8,9 @@ impl Maker<'_> {
             return self.leaf();
         }
         let b = |e| Box::new(e);
-        match self.dice.below(18) {
+        match self.dice.below(20) {
+            18 => self.clamped().unwrap_or_else(|| self.leaf()),
+            19 => Expr::Function(["atan", "asinh"][self.dice.below(2)], b(self.value(depth - 1))),
             0..=3 => self.leaf(),
             4 | 5 => Expr::Binary('*', b(self.value(depth - 1)), b(self.value(depth - 1))),
             6 => Expr::Binary('+', b(self.value(depth - 1)), b(self.value(depth - 1))),
@@ -54,7 +56,21 @@ impl Maker<'_> {
         self.dice.decimal(0.1, 0.9)
     }
 
+    /// A number between bounds, of what nothing changes.
+    fn clamped(&mut self) -> Option<Expr> {
+        let fixed = |s: &&Slot| s.holds == Holds::Real && self.is_constant(s);
+        let all: Vec<Slot> = self.slots.iter().filter(fixed).cloned().collect();
+        let slot = self.dice.pick(&all)?.clone();
+        let (least, more) = (self.decimal() - 0.5, self.decimal());
+        Some(Expr::Clamp(Box::new(Expr::Read(self.place(&slot))), least, least + more))
+    }
+
     pub(super) fn leaf(&mut self) -> Expr {
+        if self.dice.chance(8) {
+            if let Some(p) = self.read(|h| *h == Holds::Tabled) {
+                return Expr::Tabled(p);
+            }
+        }
         if self.dice.chance(12) {
             return match self.dice.below(4) {
                 0 => Expr::Constant("zero"),

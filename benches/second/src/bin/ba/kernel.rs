@@ -3,12 +3,12 @@
 #[path = "../../../../../kernels/src/ba/instance.rs"]
 mod instance;
 #[path = "../../../../../kernels/src/ba/plain.rs"]
-mod plain;
+pub mod plain;
 #[path = "../../../../../kernels/src/ba/program.rs"]
 mod program;
 
 pub use instance::Instance;
-pub use program::objective;
+pub use program::{objective, residual};
 
 /// Numbers of a camera.
 pub const CAMERA: usize = 11;
