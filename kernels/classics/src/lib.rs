@@ -12,6 +12,7 @@
 //! | [`lattice_gas`] | particles on a lattice, with exact momentum | the past, bit for bit |
 //! | [`billiard`] | the billiard-ball automaton | the past, bit for bit |
 //! | [`kepler`] | a planet's orbit by leapfrog | the past; bit for bit in fixed point |
+//! | [`lorenz`] | Lorenz' system, whose steps lose what was there, for derivatives | |
 //! | [`advection`] | a wave on a ring, its states kept | clears them |
 //! | [`pyramid`] | levels of sines and cosines, for derivatives | |
 //! | [`spin_glass`] | the energy of a ground state; the configuration is its gradient | |
@@ -41,6 +42,7 @@ pub mod factors;
 pub mod feistel;
 pub mod kepler;
 pub mod lattice_gas;
+pub mod lorenz;
 pub mod permutation;
 pub mod pyramid;
 pub mod root;

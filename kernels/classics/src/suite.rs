@@ -1,7 +1,7 @@
 //! Every program of this crate on small arguments: what each device has to give the same bits for, in the deterministic mode.
 
 use crate::{
-    adder, advection, billiard, factors, feistel, kepler, lattice_gas, permutation, pyramid, root,
+    adder, advection, billiard, factors, feistel, kepler, lattice_gas, lorenz, permutation, pyramid, root,
     run_length, spin_glass, xtea,
 };
 use ndarray::Array2;
@@ -86,6 +86,14 @@ samples! {
         let (x, v) = kepler::perihelion(0.3);
         let g = kepler::orbit::vjp(d, [1.0, 0.5], [0.0, -1.0], &x, &v, 0.01, 50)?;
         Ok(Outputs::new().with("x", &g.position_bar).with("v", &g.velocity_bar).with("dt", &g.dt_bar))
+    };
+    "Lorenz' system, a state and derivatives", true, |d| {
+        let (start, parameters) = ([1.0, -0.5, 20.0], [10.0, 28.0, 8.0 / 3.0]);
+        let mut end = [0.0; 3];
+        lorenz::solution::run(d, &mut end, &start, &parameters, 0.01, 50)?;
+        let g = lorenz::solution::vjp(d, [1.0, 0.5, -1.0], &[0.0; 3], &start, &parameters, 0.01, 50)?;
+        let outputs = Outputs::new().with("end", &end).with("start", &g.start_bar);
+        Ok(outputs.with("parameters", &g.parameters_bar).with("h", &g.h_bar))
     };
     "wave on a ring and its inverse", true, |d| {
         let mut states = Array2::zeros((5, 9));
