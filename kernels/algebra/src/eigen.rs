@@ -51,7 +51,8 @@ pub fn angle<T: Real>(first: T, second: T, off: T, tolerance: T) -> T {
 /// # Errors
 ///
 /// A part of a sweep in `angles`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn diagonalize<T: Real>(mut a: ArrayViewMut2<T>, angles: &mut [T], tolerance: T) {
     let n = a.nrows();
     let mut at = 0usize;
@@ -81,7 +82,8 @@ pub fn diagonalize<T: Real>(mut a: ArrayViewMut2<T>, angles: &mut [T], tolerance
 /// # Errors
 ///
 /// A part of a sweep in `angles`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn rotate<T: Real>(mut v: ArrayViewMut2<T>, angles: &[T]) {
     let n = v.ncols();
     for k in par(0..v.nrows()) {
@@ -100,7 +102,8 @@ pub fn rotate<T: Real>(mut v: ArrayViewMut2<T>, angles: &[T]) {
 
 /// `values +=` the eigenvalues of a symmetric matrix, after so many sweeps and up to the tolerance of [`diagonalize()`], in no given
 /// order. Memory: a copy of the matrix, and the angles of the sweeps.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, sweeps: usize, tolerance: T) {
     let n = a.nrows();
     let mut copy: Array2<T> = zeros((n, n));
@@ -117,7 +120,8 @@ pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, swee
 /// # Errors
 ///
 /// An eigenvalue that isn't simple, where the equations of the step are singular.
-#[reversible(constant(guess, guessed_value))]
+#[cfg_attr(feature = "tangents", reversible(tangent, constant(guess, guessed_value)))]
+#[cfg_attr(not(feature = "tangents"), reversible(constant(guess, guessed_value)))]
 pub fn improve<T: Real>(vector: &mut [T], value: &mut T, a: ArrayView2<T>, guess: &[T], guessed_value: T) {
     let n = guess.len();
     let mut equations: Array2<T> = zeros((n + 1, n + 1));

@@ -25,7 +25,8 @@ use rev_cpu::prelude::*;
 pub const MARGIN: f64 = 1.05;
 
 /// `at +=` the index of the largest `|x|`, up to [`MARGIN`]. Memory: an index for each element.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn largest<T: Real>(at: &mut usize, x: ArrayView1<T>) {
     let mut best = vec![0usize; x.len()];
     for i in 1..x.len() {
@@ -40,7 +41,8 @@ pub fn largest<T: Real>(at: &mut usize, x: ArrayView1<T>) {
 /// # Errors
 ///
 /// A pivot of zero that isn't the last one: the matrix is singular.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn lu<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize]) {
     for from in (0..a.nrows()).step_by(BLOCK) {
         let to = min(from + BLOCK, a.nrows());
@@ -72,7 +74,8 @@ pub fn lu<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize]) {
 /// # Errors
 ///
 /// A pivot of zero that isn't the last one.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn det<T: Real>(y: &mut T, a: ArrayView2<T>) {
     let n = a.nrows();
     let mut factors: Array2<T> = zeros((n, n));
@@ -96,7 +99,8 @@ pub fn det<T: Real>(y: &mut T, a: ArrayView2<T>) {
 /// # Errors
 ///
 /// A pivot of zero that isn't the last one.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
     let n = a.nrows();
     let mut factors: Array2<T> = zeros((n, n));
@@ -113,7 +117,8 @@ pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
 /// # Errors
 ///
 /// A pivot of zero.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve_with<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>, pivots: &[usize]) {
     for k in 0..b.nrows() {
         for j in 0..b.ncols() {
@@ -136,7 +141,8 @@ pub fn solve_with<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>, pivo
 /// # Errors
 ///
 /// A pivot of zero.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T>) {
     let n = a.nrows();
     let mut factors: Array2<T> = zeros((n, n));
@@ -164,7 +170,8 @@ pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T
 /// # Errors
 ///
 /// A pivot of zero.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn invert<T: Real>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>) {
     let n = a.nrows();
     let mut factors: Array2<T> = zeros((n, n));
