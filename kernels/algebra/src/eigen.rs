@@ -13,6 +13,9 @@
 //! eigenvalues are off by its square over their distance. And `2θ`, an angle that could be `π` or `-π` where `a_pq` is zero, lies within
 //! half a turn around [`CENTRE`].
 //!
+//! What is left alone has no angle, nor a derivative of it, which second derivatives are made of. So they take a tolerance below zero, with which
+//! every angle is computed, eigenvalues that are well apart, and a sweep more than the values do.
+//!
 //! [`improve()`] takes one step of Newton's method for an eigenvector `x` of length 1 and its eigenvalue `λ`, the roots of `A x - λ x` and
 //! `(1 - xᵀx)/2`. From what an iteration such as [`search()`] found, which isn't differentiated, that step has the derivatives of the fixed point:
 //!
@@ -115,13 +118,12 @@ pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, swee
 
 /// `vector +=` an eigenvector of length 1 and `value +=` its eigenvalue, which has to be a simple one, by one step from a guess. The error is
 /// the square of that of the guess in the result, and of its order in the derivative by the matrix. By the guess there is none.
-/// Memory: 2 (n + 1)² numbers.
+/// Memory: 2 (n + 1)² numbers. Second derivatives would take another step, from a guess that has derivatives, so there is no tangent.
 ///
 /// # Errors
 ///
 /// An eigenvalue that isn't simple, where the equations of the step are singular.
-#[cfg_attr(feature = "tangents", reversible(tangent, constant(guess, guessed_value)))]
-#[cfg_attr(not(feature = "tangents"), reversible(constant(guess, guessed_value)))]
+#[reversible(constant(guess, guessed_value))]
 pub fn improve<T: Real>(vector: &mut [T], value: &mut T, a: ArrayView2<T>, guess: &[T], guessed_value: T) {
     let n = guess.len();
     let mut equations: Array2<T> = zeros((n + 1, n + 1));

@@ -24,6 +24,9 @@ use rev_cpu::prelude::*;
 /// How much larger a pivot has to be than one above it.
 pub const MARGIN: f64 = 1.05;
 
+/// Whether [`solve()`] makes the step that second derivatives take.
+const TWICE: bool = cfg!(feature = "tangents");
+
 /// `at +=` the index of the largest `|x|`, up to [`MARGIN`]. Memory: an index for each element.
 #[cfg_attr(feature = "tangents", reversible(tangent))]
 #[cfg_attr(not(feature = "tangents"), reversible)]
@@ -136,7 +139,8 @@ pub fn solve_with<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>, pivo
 /// ```
 ///
 /// It makes up for rounding, and has the first derivatives of the solution, which then take products of n² multiplications instead of the way
-/// back through the factorization. For second ones it would take another step, so there is no tangent.
+/// back through the factorization. Another step has the second ones; it is made with the feature `tangents` only. So without the feature a Hessian by
+/// edge pushing is wrong, as third derivatives are with it.
 ///
 /// # Errors
 ///
@@ -163,6 +167,14 @@ pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T
     step -= matmul(a, solution);
     solve_with(&mut step, &factors, &pivots);
     x += entries(solution) + entries(step);
+    if TWICE {
+        let mut second: Array2<T> = zeros((n, b.ncols()));
+        second += entries(b);
+        second -= matmul(a, solution);
+        second -= matmul(a, step);
+        solve_with(&mut second, &factors, &pivots);
+        x += entries(second);
+    }
 }
 
 /// `c += A⁻¹`, which is `U⁻¹ L⁻¹ P`. Memory: 2 n² numbers.
