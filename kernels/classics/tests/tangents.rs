@@ -126,7 +126,7 @@ fn a_ground_state() {
     let ground = spin_glass::plain::exhaustive(&glass);
     let along = spin_glass::Glass::new(v.clone(), w.clone(), u.clone()).unwrap();
     let views = (right.view(), down.view(), field.view());
-    let d = spin_glass::ground_energy::jvp(&cpu, 0.0, v.view(), w.view(), u.view(), &0.0, views.0, views.1, views.2);
+    let d = spin_glass::ground_energy::jvp(&cpu, &0.0, v.view(), w.view(), u.view(), &0.0, views.0, views.1, views.2);
     let d = d.unwrap();
     assert_abs_diff_eq!(d.energy, ground.energy, epsilon = 1e-12);
     assert_abs_diff_eq!(d.energy_dot, along.energy(&ground.spins), epsilon = 1e-12);

@@ -9,7 +9,7 @@ mod support;
 use formulas::{differences, near, of_layer, of_normal, of_shift, rows, Layer};
 use ndarray::{Array, Array1, Array2, Array3, ArrayView1, ArrayView2, Axis, Dimension};
 use rev_cpu::prelude::*;
-use rev_networks::attention::{self, attention};
+use rev_networks::attention::{attention, plain as plain_attention};
 use rev_networks::flows::nice::{nice, plain as plain_nice};
 use rev_networks::flows::real_nvp::{self, unlikelihood, Weights};
 use rev_networks::graph_embedding::{embedding, Petersen, EDGES, VERTICES};
@@ -141,7 +141,7 @@ fn flows_that_keep_volumes() {
     let d = nice::jvp(
         &Cpu::new(),
         v.0.view(),
-        0.0,
+        &0.0,
         v.1.view(),
         v.2.view(),
         v.3.view(),
@@ -273,7 +273,7 @@ fn attentions() {
         );
         let expected = slope(|by| {
             let (q, k, value) = (&p.0 + by * &v.0, &p.1 + by * &v.1, &p.2 + by * &v.2);
-            attention::plain::attention(q.view(), k.view(), value.view(), causal)
+            plain_attention::attention(q.view(), k.view(), value.view(), causal)
         });
         assert!(apart(&d.unwrap().y_dot, &expected) < 1e-9);
     }
@@ -402,10 +402,10 @@ fn an_embedding() {
 #[test]
 fn programs_that_learn_backwards() {
     let (x, p, dx, dp) = (0.3f64, 1.6f64, 0.7, -0.4);
-    let d = consistency::keeps_input::jvp(&Cpu::new(), 0.0, dx, dp, &0.0, x, &p).unwrap();
+    let d = consistency::keeps_input::jvp(&Cpu::new(), &0.0, dx, &dp, &0.0, x, &p).unwrap();
     let expected = (p + x).exp() * (dp + dx) - x.exp() * dx;
     assert!((d.y_dot - expected).abs() < 1e-13);
-    let d = consistency::forgets_input::jvp(&Cpu::new(), 0.0, dx, dp, &0.0, &x, &p).unwrap();
+    let d = consistency::forgets_input::jvp(&Cpu::new(), &0.0, &dx, &dp, &0.0, &x, &p).unwrap();
     assert!((d.y_dot - expected).abs() < 1e-13 && d.x_dot.abs() < 1e-15);
     assert!((d.p_dot - dp - dx).abs() < 1e-15);
 }
