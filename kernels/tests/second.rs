@@ -1,5 +1,5 @@
-//! Second derivatives of the mixture, bundle adjustment and k-means: three ways to a Hessian, and differences of
-//! gradients derived by hand.
+//! Second derivatives of the mixture, bundle adjustment, k-means and log-sum-exp: three ways to a Hessian, differences of
+//! gradients derived by hand, and formulas.
 #![allow(clippy::unwrap_used)]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rev_core::sparse::SparseMatrix;
 use rev_cpu::prelude::*;
 use rev_kernels::ba::CAMERA;
-use rev_kernels::{ba, gmm, kmeans};
+use rev_kernels::{ba, gmm, kmeans, log_sum_exp};
 
 /// That three matrices are the same and symmetric, up to `1e-12` of the largest number.
 fn same_and_symmetric(ways: [(&str, ArrayView2<f64>); 3]) {
@@ -208,6 +208,22 @@ fn bundle_adjustments_hessian() {
             ("tangents of the adjoint", tangents.matrix().view()),
             ("adjoint over adjoint", reverse.view()),
         ]);
+    }
+}
+
+/// Of `ln Σ exp(x)`, with `s = softmax(x)`: `diag(s) - s sᵀ`.
+#[test]
+fn log_sum_exps() {
+    let x = [0.3, -1.2, 2.5, 2.5, 40.0, 39.1];
+    let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers = x.map(|x| (x - largest).exp());
+    let s = powers.map(|p| p / powers.iter().sum::<f64>());
+    for device in [Cpu::new(), Cpu::with_threads(1).checks(false)] {
+        let h = log_sum_exp::log_sum_exp::hessian(&device, &x).unwrap();
+        for ((i, j), v) in h.matrix().indexed_iter() {
+            let expected = s[i] * (f64::from(u8::from(i == j)) - s[j]);
+            assert!(abs_diff_eq!(*v, expected, epsilon = 1e-15), "({i}, {j}): {v} and {expected}");
+        }
     }
 }
 

@@ -7,7 +7,8 @@ mod formulas;
 mod support;
 
 use formulas::{
-    along_symmetric, definite, lower_unit, matrix, near, of_det, of_eigenvalues, of_rotations, of_solution, unit,
+    along_symmetric, definite, lower_unit, matrix, near, of_det, of_eigenvalues, of_rotations, of_solution,
+    unit,
 };
 use ndarray::{Array1, Array2};
 use rev_algebra::{eigen, factorize::lu};
@@ -16,7 +17,12 @@ use support::hessian;
 #[test]
 fn determinants() {
     // with exchanges and without, of one block and of two
-    for a in [matrix(2, 2, 0.3), matrix(3, 3, 0.7), matrix(4, 4, 0.2) + 3.0 * Array2::<f64>::eye(4), matrix(9, 9, 0.7)] {
+    for a in [
+        matrix(2, 2, 0.3),
+        matrix(3, 3, 0.7),
+        matrix(4, 4, 0.2) + 3.0 * Array2::<f64>::eye(4),
+        matrix(9, 9, 0.7),
+    ] {
         near(&hessian!(lu::det, a), &of_det(&a), 1e-10);
     }
 }

@@ -69,7 +69,8 @@ fn inverses() {
         same(&d.c, &c, 1e-10);
         same(&d.c_dot, &-(&c * theirs(&a_dot) * &c), 1e-10);
         let w = matrix(n, n, 0.4);
-        let h = formulas::weighted_inverse::hessian_wrt(&cpu, formulas::weighted_inverse::A, a.view(), w.view());
+        let h =
+            formulas::weighted_inverse::hessian_wrt(&cpu, formulas::weighted_inverse::A, a.view(), w.view());
         let expected = of_solution(&a, &Array2::eye(n), &w, |n, p| unit(n, n, p));
         near(&rows(&h.unwrap()), &expected.view((0, 0), (n * n, n * n)).into_owned(), 1e-10);
     }
@@ -82,15 +83,8 @@ fn systems() {
     for (n, m) in [(1, 1), (3, 2), (9, 1)] {
         let (a, a_dot) = (matrix(n, n, 0.7), matrix(n, n, 0.2));
         let (b, b_dot, zero) = (matrix(n, m, 0.8), matrix(n, m, 0.5), Array2::zeros((n, m)));
-        let d = lu::solve::jvp(
-            &cpu,
-            zero.view(),
-            a_dot.view(),
-            b_dot.view(),
-            zero.view(),
-            a.view(),
-            b.view(),
-        );
+        let d =
+            lu::solve::jvp(&cpu, zero.view(), a_dot.view(), b_dot.view(), zero.view(), a.view(), b.view());
         let (d, c) = (d.unwrap(), inverse(&a));
         let x = &c * theirs(&b);
         same(&d.x_dot, &(&c * (theirs(&b_dot) - theirs(&a_dot) * &x)), 1e-10);
@@ -184,7 +178,10 @@ fn eigenvalues() {
         let w = matrix(1, n, 0.6).row(0).to_owned();
         let by_a = formulas::weighted_eigenvalues::A;
         let hessian = |tolerance: f64| {
-            rows(&formulas::weighted_eigenvalues::hessian_wrt(&cpu, by_a, a.view(), w.view(), 10, tolerance).unwrap())
+            rows(
+                &formulas::weighted_eigenvalues::hessian_wrt(&cpu, by_a, a.view(), w.view(), 10, tolerance)
+                    .unwrap(),
+            )
         };
         let expected = of_eigenvalues(&a, &d.values.to_vec(), &w.to_vec());
         near(&along_symmetric(&hessian(-1.0), n), &expected, 1e-9);
@@ -218,7 +215,8 @@ fn moments_and_densities() {
     near(&rows(&h), &DMatrix::from_fn(3, 3, |i, j| by_hand[i][j] / (s * s)), 1e-14);
     // (Ẋᵀ D + Dᵀ Ẋ)/(n - 1) for deviations D
     let (x_dot, zero) = (matrix(n, 3, 0.1), Array2::zeros((3, 3)));
-    let d = statistics::covariance_matrix::jvp(&cpu, zero.view(), x_dot.view(), zero.view(), x.view()).unwrap();
+    let d =
+        statistics::covariance_matrix::jvp(&cpu, zero.view(), x_dot.view(), zero.view(), x.view()).unwrap();
     let deviations = &x - &x.mean_axis(ndarray::Axis(0)).unwrap();
     let product = theirs(&x_dot).transpose() * theirs(&deviations) / 6.0;
     same(&d.c_dot, &(&product + product.transpose()), 1e-13);
@@ -228,7 +226,8 @@ fn moments_and_densities() {
     let h = statistics::correlation::hessian(&cpu, &a, &b).unwrap();
     near(&rows(&h), &DMatrix::from_fn(2 * n, 2 * n, |i, j| pushed[i][j]), 1e-12);
     let (mean, c) = (x.row(0), definite(3, 0.3));
-    let pushed = statistics::multivariate_normal::hessian_pushed(x.view(), mean, c.view()).unwrap().to_dense();
+    let pushed =
+        statistics::multivariate_normal::hessian_pushed(x.view(), mean, c.view()).unwrap().to_dense();
     let h = statistics::multivariate_normal::hessian(&cpu, x.view(), mean, c.view()).unwrap();
     let size = 3 * n + 3 + 9;
     near(&rows(&h), &DMatrix::from_fn(size, size, |i, j| pushed[i][j]), 1e-12);
@@ -281,7 +280,11 @@ fn transforms() {
         let (x, v) = (signal(n, 0.7), signal(n, 1.9));
         let d = fft::fft::jvp(&cpu, v.view(), x.view()).unwrap();
         let near = |found: &Array1<Complex<f64>>, expected: &Array1<Complex<f64>>| {
-            assert!(found.iter().zip(expected).all(|(f, e)| abs_diff_eq!((f - e).norm(), 0.0, epsilon = 1e-13)));
+            assert!(found.iter().zip(expected).all(|(f, e)| abs_diff_eq!(
+                (f - e).norm(),
+                0.0,
+                epsilon = 1e-13
+            )));
         };
         near(&d.x, &fft::plain::dft(x.as_slice().unwrap()).into());
         near(&d.x_dot, &fft::plain::dft(v.as_slice().unwrap()).into());
@@ -323,7 +326,8 @@ fn sorts_and_running_sums() {
     assert_eq!(d.y_dot, [1.0, 1.0, 3.0, 4.0, 4.0, 4.0]);
     let d = sorting::records::jvp(&cpu, &zero, &v, &zero, &[0; 6], &0, &x).unwrap();
     assert_eq!((d.y_dot.to_vec(), d.count), (vec![1.0, 3.0, 4.0, 0.0, 0.0, 0.0], 3));
-    let d = sorting::histogram::jvp(&cpu, &[0.0; 2], &zero, &v, 0.0, 0.0, &[0.0; 2], &x, &v, -2.0, 4.0).unwrap();
+    let d =
+        sorting::histogram::jvp(&cpu, &[0.0; 2], &zero, &v, 0.0, 0.0, &[0.0; 2], &x, &v, -2.0, 4.0).unwrap();
     assert_eq!(d.bins_dot, [1.0 + 2.0 + 5.0, 3.0 + 4.0 + 6.0 - 6.0 + 6.0]);
     // Σ x⁴
     let (square, tangent) = (add_square {}, add_square::TANGENT);
@@ -348,13 +352,7 @@ fn products_with_the_factor_of_reflections() {
     // with the tangent that the factorization gives, A's own columns turn into R
     let a_dot = matrix(6, 3, 0.2);
     let factored = qr::householder::jvp(&cpu, a_dot.view(), a.view()).unwrap();
-    let d = qr::transposed_times::jvp(
-        &cpu,
-        a_dot.view(),
-        factored.a_dot.view(),
-        a.view(),
-        factored.a.view(),
-    );
+    let d = qr::transposed_times::jvp(&cpu, a_dot.view(), factored.a_dot.view(), a.view(), factored.a.view());
     let d = d.unwrap();
     for ((i, j), found) in d.b_dot.indexed_iter() {
         let expected = if i <= j { factored.a_dot[[i, j]] } else { 0.0 };

@@ -17,7 +17,8 @@ fn an_orbit_keeps_areas() {
     let j = kepler::orbit::jacobian(&Cpu::new(), &position, &velocity, 0.05, 40).unwrap();
     let whole = j.matrix();
     let by_state = Array2::from_shape_fn((4, 4), |(i, k)| whole[[i, k]]);
-    let pairs = arr2(&[[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [-1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0]]);
+    let pairs =
+        arr2(&[[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [-1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0]]);
     let kept = by_state.t().dot(&pairs).dot(&by_state);
     assert!(kept.iter().zip(&pairs).all(|(k, p)| abs_diff_eq!(k, p, epsilon = 1e-11)), "{kept}");
     assert!(by_state.iter().any(|d| d.abs() > 1.5));
@@ -62,7 +63,11 @@ fn the_energy_of_an_orbit() {
     for (dt, steps, tolerance) in [(0.1, 0, 1e-12), (1e-3, 20, 1e-3)] {
         let h = energy_after::hessian_wrt(&cpu, wrt, &x, &v, dt, steps).unwrap();
         for ((i, j), h) in h.matrix().indexed_iter() {
-            assert!(abs_diff_eq!(*h, expected(i, j), epsilon = tolerance), "({i}, {j}): {h} {}", expected(i, j));
+            assert!(
+                abs_diff_eq!(*h, expected(i, j), epsilon = tolerance),
+                "({i}, {j}): {h} {}",
+                expected(i, j)
+            );
         }
     }
     let pushed = energy_after::hessian_pushed(&x, &v, 0.1, 10).unwrap().to_dense();
@@ -126,10 +131,21 @@ fn a_ground_state() {
     let ground = spin_glass::plain::exhaustive(&glass);
     let along = spin_glass::Glass::new(v.clone(), w.clone(), u.clone()).unwrap();
     let views = (right.view(), down.view(), field.view());
-    let d = spin_glass::ground_energy::jvp(&cpu, &0.0, v.view(), w.view(), u.view(), &0.0, views.0, views.1, views.2);
+    let d = spin_glass::ground_energy::jvp(
+        &cpu,
+        &0.0,
+        v.view(),
+        w.view(),
+        u.view(),
+        &0.0,
+        views.0,
+        views.1,
+        views.2,
+    );
     let d = d.unwrap();
     assert_abs_diff_eq!(d.energy, ground.energy, epsilon = 1e-12);
     assert_abs_diff_eq!(d.energy_dot, along.energy(&ground.spins), epsilon = 1e-12);
-    let h = spin_glass::ground_energy::hvp(&cpu, v.view(), w.view(), u.view(), views.0, views.1, views.2).unwrap();
+    let h = spin_glass::ground_energy::hvp(&cpu, v.view(), w.view(), u.view(), views.0, views.1, views.2)
+        .unwrap();
     assert!(h.right.iter().chain(&h.down).chain(&h.field).all(|h| *h == 0.0));
 }

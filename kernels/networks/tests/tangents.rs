@@ -88,7 +88,8 @@ fn real_nvps() {
     let (shift, t) = (p.shift.view(), p.t.view());
     let (dw, db, dscale, dr) = (v.w.view(), v.b.view(), v.scale.view(), v.r.view());
     let (dshift, dt) = (v.shift.view(), v.t.view());
-    let h = unlikelihood::hvp(&cpu, dw, db, dscale, dr, dshift, dt, x.view(), w, b, scale, r, shift, t).unwrap();
+    let h =
+        unlikelihood::hvp(&cpu, dw, db, dscale, dr, dshift, dt, x.view(), w, b, scale, r, shift, t).unwrap();
     let h = Weights { w: h.w, b: h.b, scale: h.scale, r: h.r, shift: h.shift, t: h.t };
     let expected = slope(gradient);
     assert!(expected.iter().any(|e| e.abs() > 0.1));
@@ -127,10 +128,12 @@ fn real_nvps() {
 fn flows_that_keep_volumes() {
     let all = |seed: u64| {
         let (x, w, b) = (numbers((6, 4), seed), numbers((3, 5, 2), seed + 1), numbers((3, 5), seed + 2));
-        let (shift, t, scale) = (numbers((3, 2, 5), seed + 3), numbers((3, 2), seed + 4), numbers(4, seed + 5));
+        let (shift, t, scale) =
+            (numbers((3, 2, 5), seed + 3), numbers((3, 2), seed + 4), numbers(4, seed + 5));
         (x, w, b, shift, t, scale)
     };
-    let (p, v): ((Array2<f64>, Array3<f64>, Array2<f64>, Array3<f64>, Array2<f64>, Array1<f64>), _) = (all(1), all(11));
+    let (p, v): ((Array2<f64>, Array3<f64>, Array2<f64>, Array3<f64>, Array2<f64>, Array1<f64>), _) =
+        (all(1), all(11));
     let expected = slope(|by| {
         let mut x = &p.0 + by * &v.0;
         let (w, b) = (&p.1 + by * &v.1, &p.2 + by * &v.2);
@@ -240,8 +243,19 @@ fn convolutions() {
     });
     let zero = Array3::zeros((2, 2, 4));
     let (dxv, dkv, dbv) = (dx.view(), dk.view(), db.view());
-    let d =
-        convolution_1d::jvp(&Cpu::new(), zero.view(), dxv, dkv, dbv, zero.view(), x.view(), k.view(), b.view(), 2, 1);
+    let d = convolution_1d::jvp(
+        &Cpu::new(),
+        zero.view(),
+        dxv,
+        dkv,
+        dbv,
+        zero.view(),
+        x.view(),
+        k.view(),
+        b.view(),
+        2,
+        1,
+    );
     // a bilinear map
     let sizes = (2, 1, 4);
     let none = Array1::zeros(2);

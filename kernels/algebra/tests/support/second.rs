@@ -29,7 +29,13 @@ pub fn weighted_solution<T: Real>(y: &mut T, a: ArrayView2<T>, b: ArrayView2<T>,
 /// `y += Σ w_i λ_i`, in the order of [`eigen::eigenvalues()`].
 #[cfg_attr(feature = "tangents", reversible(tangent))]
 #[cfg_attr(not(feature = "tangents"), reversible)]
-pub fn weighted_eigenvalues<T: Real>(y: &mut T, a: ArrayView2<T>, w: ArrayView1<T>, sweeps: usize, tolerance: T) {
+pub fn weighted_eigenvalues<T: Real>(
+    y: &mut T,
+    a: ArrayView2<T>,
+    w: ArrayView1<T>,
+    sweeps: usize,
+    tolerance: T,
+) {
     let mut values: Array1<T> = zeros(w.len());
     eigen::eigenvalues(&mut values, &a, sweeps, tolerance);
     *y += dot(w, values);
@@ -82,7 +88,9 @@ pub fn lower_unit(n: usize, p: usize) -> DMatrix<f64> {
 /// Compares the first rows and columns of a matrix, up to `tolerance` of the largest number that is expected.
 pub fn near(found: &[Vec<f64>], expected: &DMatrix<f64>, tolerance: f64) {
     let largest = expected.amax();
-    for ((i, j), e) in (0..expected.nrows()).flat_map(|i| (0..expected.ncols()).map(move |j| ((i, j), expected[(i, j)]))) {
+    for ((i, j), e) in
+        (0..expected.nrows()).flat_map(|i| (0..expected.ncols()).map(move |j| ((i, j), expected[(i, j)])))
+    {
         let h = found[i][j];
         assert!(abs_diff_eq!(h, e, epsilon = tolerance * largest), "({i}, {j}): {h} and {e}");
     }

@@ -142,7 +142,8 @@ impl Layer {
 
     pub fn new(flat: &[f64]) -> Layer {
         let mut rest = flat.iter().copied();
-        let mut next = |rows: usize, columns: usize| Array2::from_shape_fn((rows, columns), |_| rest.next().unwrap());
+        let mut next =
+            |rows: usize, columns: usize| Array2::from_shape_fn((rows, columns), |_| rest.next().unwrap());
         let (y, x, w) = (next(2, 2), next(2, 3), next(3, 3));
         let (b, scale, r) = (next(1, 3), next(2, 3), next(1, 2));
         let (shift, t) = (next(2, 3), next(1, 2));
@@ -184,7 +185,11 @@ pub fn near(found: &[Vec<f64>], expected: &[Vec<f64>], tolerance: f64) {
     assert!(found.len() >= expected.len());
     for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
         for (j, e) in expected.iter().enumerate() {
-            assert!(abs_diff_eq!(found[j], *e, epsilon = tolerance * largest), "({i}, {j}): {} and {e}", found[j]);
+            assert!(
+                abs_diff_eq!(found[j], *e, epsilon = tolerance * largest),
+                "({i}, {j}): {} and {e}",
+                found[j]
+            );
         }
     }
 }
