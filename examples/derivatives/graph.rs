@@ -1,4 +1,5 @@
-//! The embedding of a graph, whose loss has a dense Hessian, and four ways to that.
+//! The embedding of a graph, whose loss has a dense Hessian, and four ways to that. `rev_networks::graph_embedding` has the graph and a loss of lengths too;
+//! this is compiled without the library.
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 use rev::prelude::*;

@@ -1,13 +1,20 @@
 //! The variational circuit of a chain of spins: its energy against plain Rust and exact diagonalisation, its derivatives against finite
-//! differences, and its search for the ground state.
+//! differences and shifted angles, its memory, and its search for the ground state.
 #![allow(clippy::unwrap_used)]
 
+#[path = "support/hessian.rs"]
+mod support;
+
+use allocation_counter::measure;
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
 use ndarray::Array2;
 use rev_core::interp::Interpreter;
 use rev_cpu::prelude::*;
+use rev_cpu::scratch;
 use rev_kernels::ising_chain::{self, plain};
+use std::f64::consts::FRAC_PI_2;
+use support::hessian;
 
 /// Angles that look random.
 fn angles(layers: usize, n: usize, by: f64) -> Array2<f64> {
@@ -86,6 +93,87 @@ fn derivatives_by_all_angles() {
     // the energy is linear in both strengths
     assert_abs_diff_eq!(g.coupling, energy(&bonds, &fields, 1.0, 0.0), epsilon = 1e-10);
     assert_abs_diff_eq!(g.field, energy(&bonds, &fields, 0.0, 1.0), epsilon = 1e-10);
+}
+
+/// Second derivatives by all angles and both strengths. The energy is `a + b cos θ + c sin θ` in each angle, so that
+/// `(E(θ + π/2) - E(θ - π/2))/2` is its derivative (K. Mitarai et al., Phys. Rev. A 98 (2018), 032309), and linear in the strengths.
+#[test]
+fn second_derivatives_by_shifted_angles() {
+    let (layers, n, strengths) = (2, 3, [1.1, 0.6]);
+    let (bonds, fields) = (angles(layers, n - 1, 1.7), angles(layers, n, 0.6));
+    let flat: Vec<f64> = bonds.iter().chain(&fields).chain(&strengths).copied().collect();
+    let (first, second) = (bonds.len(), bonds.len() + fields.len());
+    let energy = |moves: [(usize, f64); 2]| {
+        let mut at = flat.clone();
+        moves.iter().for_each(|(p, by)| at[*p] += by);
+        let bonds = Array2::from_shape_vec(bonds.dim(), at[..first].to_vec()).unwrap();
+        let fields = Array2::from_shape_vec(fields.dim(), at[first..second].to_vec()).unwrap();
+        plain::expect(&plain::state(bonds.view(), fields.view()), at[second], at[second + 1])
+    };
+    let steps = |p: usize| match p < second {
+        true => [(FRAC_PI_2, 0.5), (-FRAC_PI_2, -0.5)],
+        false => [(1.0, 1.0), (0.0, -1.0)],
+    };
+    let found = hessian!(ising_chain::energy, bonds, fields, strengths[0], strengths[1]);
+    assert_eq!(found.len(), flat.len());
+    for (p, q) in (0..flat.len()).flat_map(|p| (0..flat.len()).map(move |q| (p, q))) {
+        let pairs = steps(p).into_iter().flat_map(|a| steps(q).into_iter().map(move |b| (a, b)));
+        let expected: f64 = pairs.map(|((a, by_a), (b, by_b))| by_a * by_b * energy([(p, a), (q, b)])).sum();
+        assert_abs_diff_eq!(found[p][q], expected, epsilon = 1e-12);
+    }
+}
+
+/// The most bytes at a time that the adjoint of the energy takes beside its arguments, and those that a gradient takes.
+fn bytes(layers: usize, n: usize) -> [u64; 2] {
+    let (bonds, fields) = (angles(layers, n - 1, 1.7), angles(layers, n, 0.6));
+    let cpu = Cpu::with_threads(1);
+    let mut bars = [&bonds, &fields].map(|a| a.map(|x| x.zero_shadow::<1>()));
+    let mut adjoint = || {
+        let ([bonds_bar, fields_bar], mut energy) = (&mut bars, 0.0);
+        let (mut coupling_bar, mut field_bar) = (Batch([0.0]), Batch([0.0]));
+        ising_chain::energy::run(&cpu, &mut energy, bonds.view(), fields.view(), 1.0, 1.0).unwrap();
+        ising_chain::energy::adjoint(
+            &cpu,
+            &mut energy,
+            &mut Batch([1.0]),
+            bonds.view(),
+            bonds_bar.view_mut(),
+            fields.view(),
+            fields_bar.view_mut(),
+            1.0,
+            &mut coupling_bar,
+            1.0,
+            &mut field_bar,
+        )
+        .unwrap();
+    };
+    let mut gradient = || {
+        ising_chain::energy::gradient(&cpu, bonds.view(), fields.view(), 1.0, 1.0).unwrap();
+    };
+    let runs: [&mut dyn FnMut(); 2] = [&mut adjoint, &mut gradient];
+    let peaks = runs.map(|run| {
+        // what is made once in a process isn't counted
+        run();
+        scratch::clear();
+        measure(run).bytes_max
+    });
+    assert!(bars[0].iter().any(|v| v.0[0] != 0.0));
+    peaks
+}
+
+#[test]
+fn derivatives_take_two_states() {
+    let n = 10;
+    let state = 16 << n;
+    let [adjoint, gradient] = bytes(2, n);
+    let deep = bytes(32, n);
+    assert_eq!(deep[0], adjoint);
+    // the state, its cotangent, and less than a tenth of one
+    assert!((2 * state..2 * state + state / 10).contains(&adjoint), "{adjoint}");
+    // beside them what is returned, a number for each angle
+    let returned = |layers: usize| (layers * (2 * n - 1) * 8) as u64;
+    assert!(gradient < adjoint + returned(2) + 1024, "{gradient}");
+    assert!(deep[1] < adjoint + 2 * returned(32) + 1024, "{deep:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Second derivatives of the mixture, bundle adjustment and k-means: three ways to a Hessian, and differences of
-//! gradients derived by hand.
+//! Second derivatives of the mixture, bundle adjustment, k-means and log-sum-exp: three ways to a Hessian, differences of
+//! gradients derived by hand, and formulas.
 #![allow(clippy::unwrap_used)]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
@@ -12,7 +12,7 @@ use rev_cuda::driver::Target;
 use rev_cuda::ptxas::Assembler;
 use rev_cuda::{emulator, Emulator, Gpu};
 use rev_kernels::ba::CAMERA;
-use rev_kernels::{ba, gmm, kmeans};
+use rev_kernels::{ba, gmm, kmeans, log_sum_exp};
 
 /// The CPU in two ways, the interpreter and the emulated GPU.
 fn devices() -> [Box<dyn Device>; 4] {
@@ -221,6 +221,22 @@ fn bundle_adjustments_hessian() {
             ("tangents of the adjoint", tangents.matrix().view()),
             ("adjoint over adjoint", reverse.view()),
         ]);
+    }
+}
+
+/// Of `ln Σ exp(x)`, with `s = softmax(x)`: `diag(s) - s sᵀ`.
+#[test]
+fn log_sum_exps() {
+    let x = [0.3, -1.2, 2.5, 2.5, 40.0, 39.1];
+    let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers = x.map(|x| (x - largest).exp());
+    let s = powers.map(|p| p / powers.iter().sum::<f64>());
+    for device in [Cpu::new(), Cpu::with_threads(1).checks(false)] {
+        let h = log_sum_exp::log_sum_exp::hessian(&device, &x).unwrap();
+        for ((i, j), v) in h.matrix().indexed_iter() {
+            let expected = s[i] * (f64::from(u8::from(i == j)) - s[j]);
+            assert!(abs_diff_eq!(*v, expected, epsilon = 1e-15), "({i}, {j}): {v} and {expected}");
+        }
     }
 }
 

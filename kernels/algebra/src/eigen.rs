@@ -13,6 +13,9 @@
 //! eigenvalues are off by its square over their distance. And `2θ`, an angle that could be `π` or `-π` where `a_pq` is zero, lies within
 //! half a turn around [`CENTRE`].
 //!
+//! What is left alone has no angle, nor a derivative of it, which second derivatives are made of. So they take a tolerance below zero, with which
+//! every angle is computed, eigenvalues that are well apart, and a sweep more than the values do.
+//!
 //! [`improve()`] takes one step of Newton's method for an eigenvector `x` of length 1 and its eigenvalue `λ`, the roots of `A x - λ x` and
 //! `(1 - xᵀx)/2`. From what an iteration such as [`search()`] found, which isn't differentiated, that step has the derivatives of the fixed point:
 //!
@@ -51,7 +54,8 @@ pub fn angle<T: Real>(first: T, second: T, off: T, tolerance: T) -> T {
 /// # Errors
 ///
 /// A part of a sweep in `angles`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn diagonalize<T: Real>(mut a: ArrayViewMut2<T>, angles: &mut [T], tolerance: T) {
     let n = a.nrows();
     let mut at = 0usize;
@@ -81,7 +85,8 @@ pub fn diagonalize<T: Real>(mut a: ArrayViewMut2<T>, angles: &mut [T], tolerance
 /// # Errors
 ///
 /// A part of a sweep in `angles`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn rotate<T: Real>(mut v: ArrayViewMut2<T>, angles: &[T]) {
     let n = v.ncols();
     for k in par(0..v.nrows()) {
@@ -100,7 +105,8 @@ pub fn rotate<T: Real>(mut v: ArrayViewMut2<T>, angles: &[T]) {
 
 /// `values +=` the eigenvalues of a symmetric matrix, after so many sweeps and up to the tolerance of [`diagonalize()`], in no given
 /// order. Memory: a copy of the matrix, and the angles of the sweeps.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, sweeps: usize, tolerance: T) {
     let n = a.nrows();
     let mut copy: Array2<T> = zeros((n, n));
@@ -112,7 +118,7 @@ pub fn eigenvalues<T: Real>(mut values: ArrayViewMut1<T>, a: ArrayView2<T>, swee
 
 /// `vector +=` an eigenvector of length 1 and `value +=` its eigenvalue, which has to be a simple one, by one step from a guess. The error is
 /// the square of that of the guess in the result, and of its order in the derivative by the matrix. By the guess there is none.
-/// Memory: 2 (n + 1)² numbers.
+/// Memory: 2 (n + 1)² numbers. Second derivatives would take another step, from a guess that has derivatives, so there is no tangent.
 ///
 /// # Errors
 ///

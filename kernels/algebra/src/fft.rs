@@ -39,7 +39,8 @@ fn reversed(k: usize, count: usize) -> usize {
 }
 
 /// Brings each element to the place that has its index' bits in the reverse order.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn reverse_bits<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
     let count = log2_of(x.len());
     #[disjoint(x)]
@@ -58,7 +59,8 @@ pub fn reverse_bits<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
 /// # Errors
 ///
 /// A length that isn't a power of two.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn fft<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
     let n = x.len();
     let mut beyond_a_power_of_two = 0usize;
@@ -102,7 +104,8 @@ pub fn fft<T: Real>(mut x: ArrayViewMut1<Complex<T>>) {
 /// # Errors
 ///
 /// A length that isn't a power of two.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn real_fft<T: Real>(mut z: ArrayViewMut1<Complex<T>>) {
     let m = z.len();
     fft(&mut z);
@@ -127,7 +130,8 @@ pub fn real_fft<T: Real>(mut z: ArrayViewMut1<Complex<T>>) {
 /// # Errors
 ///
 /// A number of rows or columns that isn't a power of two.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn fft2<T: Real>(mut x: ArrayViewMut2<Complex<T>>) {
     for i in par(0..x.nrows()) {
         fft(&mut x.row_mut(i));

@@ -11,6 +11,9 @@
 //! | [`map`] | an ordered map: values under integer keys, which come and go |
 //! | [`statistics`] | means, variances, correlations, normal distributions |
 //! | [`eigen`] | eigenvalues of symmetric matrices; an eigenvector with the derivatives of a fixed point |
+//!
+//! With the feature `tangents` they have tangents, products with Hessians and Hessians too (`factorize::lu::logdet::hessian`), all but
+//! [`eigen::improve()`], which says why; those of [`map`] have them always.
 
 pub mod eigen;
 pub mod factorize;

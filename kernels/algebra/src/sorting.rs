@@ -18,7 +18,8 @@ fn levels(n: usize) -> usize {
 /// stand for.
 ///
 /// Which run an index came from is seen from the index itself, so nothing is kept beside it.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn merge<T: Real>(mut merged: ArrayViewMut1<usize>, order: ArrayView1<usize>, x: &[T], width: usize) {
     for start in (0..x.len()).step_by(2 * width) {
         let middle = min(start + width, x.len());
@@ -41,7 +42,8 @@ pub fn merge<T: Real>(mut merged: ArrayViewMut1<usize>, order: ArrayView1<usize>
 }
 
 /// `order +=` the indices of `x` such that its elements ascend: `x[order[0]] ≤ x[order[1]] ≤ …`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn argsort<T: Real>(order: &mut [usize], x: &[T]) {
     let n = x.len();
     let mut runs: Array2<usize> = zeros((levels(n) + 1, n));
@@ -61,7 +63,8 @@ pub fn argsort<T: Real>(order: &mut [usize], x: &[T]) {
 /// # Errors
 ///
 /// An index that is there twice, or is out of range.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn permute<T: Ring>(x: &mut [T], order: &[usize]) {
     let mut old = vec![T::zero(); x.len()];
     for i in par(0..x.len()) {
@@ -78,14 +81,16 @@ pub fn permute<T: Ring>(x: &mut [T], order: &[usize]) {
 }
 
 /// Sorts `x` in place, ascending. `order`, zeros before and as long as `x`, gets where each element came from.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn sort<T: Real>(x: &mut [T], order: &mut [usize]) {
     argsort(&mut order, &x);
     permute(&mut x, &order);
 }
 
 /// `y +=` the elements of `x`, sorted, the smallest ones where `y` is shorter; what order they have is taken back.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn sorted<T: Real>(y: &mut [T], x: &[T]) {
     let mut order = vec![0usize; x.len()];
     argsort(&mut order, &x);
@@ -95,7 +100,8 @@ pub fn sorted<T: Real>(y: &mut [T], x: &[T]) {
 }
 
 /// `x_i := x_0 + … + x_i` in place. The inverse are the differences.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn cumulative_sum<T: Ring>(x: &mut [T]) {
     for i in 1..x.len() {
         x[i] += x[i - 1];
@@ -103,7 +109,8 @@ pub fn cumulative_sum<T: Ring>(x: &mut [T]) {
 }
 
 /// `y_i += x_0 ⋯ x_i`. Zeros may be among them. Memory: the products.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn cumulative_product<T: Ring>(y: &mut [T], x: &[T]) {
     let mut upto = vec![T::zero(); x.len() + 1];
     upto[0] += T::one();
@@ -114,7 +121,8 @@ pub fn cumulative_product<T: Ring>(y: &mut [T], x: &[T]) {
 }
 
 /// `y_i += max(x_0, …, x_i)`; of equal elements the first one has the derivative. Memory: an index for each element.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn running_maximum<T: Real>(y: &mut [T], x: &[T]) {
     let mut best = vec![0usize; x.len()];
     for i in 0..x.len() {
@@ -132,7 +140,8 @@ pub fn running_maximum<T: Real>(y: &mut [T], x: &[T]) {
 /// # Errors
 ///
 /// More records than `y` or `at` have places for.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn records<T: Real>(y: &mut [T], at: &mut [usize], count: &mut usize, x: &[T]) {
     for i in 0..x.len() {
         #[post(*count > 0 && at[*count - 1] == i)]
@@ -150,7 +159,8 @@ pub fn records<T: Real>(y: &mut [T], at: &mut [usize], count: &mut usize, x: &[T
 /// # Errors
 ///
 /// More elements than `y` has places for.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn filter<T: Real>(y: &mut [T], count: &mut usize, x: &[T], keep: impl Reversible<(&mut bool, &T)>) {
     let mut kept = vec![false; x.len()];
     let mut before = vec![0usize; x.len() + 1];
@@ -167,7 +177,8 @@ pub fn filter<T: Real>(y: &mut [T], count: &mut usize, x: &[T], keep: impl Rever
 }
 
 /// Maps each element of `x` and folds what comes out: `fold(&mut out, &y_i)`, where `map(&mut y_i, &x_i)` has made `y_i` from zero.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn map_and_fold<T: Real>(
     out: &mut T,
     x: &[T],
@@ -195,7 +206,8 @@ fn bin_of<T: Real>(x: T, low: T, high: T, n: usize) -> usize {
 /// `bins_b += Σ w_i` over the elements `x_i` in bin `b` of equal ones from `low` up to `high`, which is outside; other elements don't
 /// count.
 /// The gradient is by the weights; by `x` and the limits it is zero. All elements add to the bins in parallel.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn histogram<T: Real>(bins: &mut [T], x: &[T], weights: &[T], low: T, high: T) {
     for i in par(0..x.len()) {
         let bin = bin_of(x[i], low, high, bins.len());

@@ -14,7 +14,8 @@ use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
 /// `y += x̄`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn mean<T: Real>(y: &mut T, x: &[T]) {
     let mut sum = T::zero();
     for i in par(0..x.len()) {
@@ -28,7 +29,8 @@ pub fn mean<T: Real>(y: &mut T, x: &[T]) {
 /// # Errors
 ///
 /// Samples of different lengths.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn covariance<T: Real>(y: &mut T, a: &[T], b: &[T]) {
     let mut difference_in_length = 0usize;
     difference_in_length += a.len() - b.len();
@@ -44,7 +46,8 @@ pub fn covariance<T: Real>(y: &mut T, a: &[T], b: &[T]) {
 }
 
 /// `y +=` the variance of at least two numbers.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn variance<T: Real>(y: &mut T, x: &[T]) {
     covariance(&mut y, &x, &x);
 }
@@ -54,7 +57,8 @@ pub fn variance<T: Real>(y: &mut T, x: &[T]) {
 /// # Errors
 ///
 /// Samples of different lengths.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn correlation<T: Real>(y: &mut T, a: &[T], b: &[T]) {
     let mut both = T::zero();
     let mut of_a = T::zero();
@@ -66,7 +70,8 @@ pub fn correlation<T: Real>(y: &mut T, a: &[T], b: &[T]) {
 }
 
 /// `c +=` the covariances of the columns of `x`, in which each row is an observation: d × d for d columns. Memory: as much as `x`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn covariance_matrix<T: Real>(mut c: ArrayViewMut2<T>, x: ArrayView2<T>) {
     let mut centre: Array1<T> = zeros(x.ncols());
     let mut deviations: Array2<T> = zeros((x.nrows(), x.ncols()));
@@ -81,7 +86,8 @@ pub fn covariance_matrix<T: Real>(mut c: ArrayViewMut2<T>, x: ArrayView2<T>) {
 }
 
 /// `y += ln N(x; μ, σ)` for a standard deviation above 0.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn normal_log_density<T: Real>(y: &mut T, x: T, mean: T, deviation: T) {
     let z = (x - mean) / deviation;
     *y -= 0.5 * z * z + deviation.ln() + 0.5 * (2.0 * T::pi()).ln();
@@ -93,7 +99,8 @@ pub fn normal_log_density<T: Real>(y: &mut T, x: T, mean: T, deviation: T) {
 /// # Errors
 ///
 /// Covariances that aren't positive definite.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn multivariate_normal<T: Real>(
     y: &mut T,
     x: ArrayView2<T>,

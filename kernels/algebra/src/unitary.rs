@@ -18,7 +18,8 @@ use rev_cpu::prelude::*;
 /// # Errors
 ///
 /// Fewer angles than that.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn rotations<T: Real>(mut x: ArrayViewMut2<T>, angles: &[T]) {
     let n = x.nrows();
     for column in par(0..x.ncols()) {

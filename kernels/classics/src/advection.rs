@@ -15,7 +15,8 @@ use ndarray::{ArrayView1, ArrayViewMut1, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
 /// `next +=` the state after `q`. The cells are in parallel.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn step<T: Real>(mut next: ArrayViewMut1<T>, q: ArrayView1<T>, c: T) {
     let n = q.len();
     for i in par(0..n) {
@@ -25,7 +26,8 @@ pub fn step<T: Real>(mut next: ArrayViewMut1<T>, q: ArrayView1<T>, c: T) {
 }
 
 /// Adds to each row but the first what becomes of the row before it: `states`, zeros below its first row, holds all states afterwards.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn advance<T: Real>(mut states: ArrayViewMut2<T>, c: T) {
     for t in 1..states.nrows() {
         step(states.row_mut(t), states.row(t - 1), c);

@@ -15,7 +15,8 @@
 use rev_cpu::prelude::*;
 
 /// The velocity changes by `time` times the force.
-#[reversible(inverse_adjoint)]
+#[cfg_attr(feature = "tangents", reversible(tangent, inverse_adjoint))]
+#[cfg_attr(not(feature = "tangents"), reversible(inverse_adjoint))]
 pub fn kick<T: Real>(velocity: &mut [T; 2], position: &[T; 2], time: T) {
     let square = position[0] * position[0] + position[1] * position[1];
     let pull = time / (square * square.sqrt());
@@ -25,7 +26,8 @@ pub fn kick<T: Real>(velocity: &mut [T; 2], position: &[T; 2], time: T) {
 }
 
 /// The position changes by `time` times the velocity.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn drift<T: Real>(position: &mut [T; 2], velocity: &[T; 2], time: T) {
     for k in 0..2 {
         position[k] += velocity[k] * time;
@@ -33,7 +35,8 @@ pub fn drift<T: Real>(position: &mut [T; 2], velocity: &[T; 2], time: T) {
 }
 
 /// `steps` steps of velocity Verlet of length `dt`. Between two of them the halves of two kicks are one.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn orbit<T: Real>(position: &mut [T; 2], velocity: &mut [T; 2], dt: T, steps: usize) {
     kick(&mut velocity, &position, dt / 2.0);
     for _ in 0..steps {

@@ -17,6 +17,9 @@
 //! | [`pyramid`] | levels of sines and cosines, for derivatives | |
 //! | [`spin_glass`] | the energy of a ground state; the configuration is its gradient | |
 //!
+//! With the feature `tangents` the last four, which are about real numbers, have tangents, products with Hessians and Hessians too
+//! (`kepler::orbit::jacobian`).
+//!
 //! ```
 //! use rev_classics::{factors, xtea};
 //!

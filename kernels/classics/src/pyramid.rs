@@ -14,7 +14,8 @@ use rev_cpu::prelude::*;
 /// # Errors
 ///
 /// An `x` without elements.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn pyramid<T: Real>(y: &mut T, x: &[T]) {
     let n = x.len();
     let mut v: Array2<T> = zeros((n, n));

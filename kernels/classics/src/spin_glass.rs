@@ -24,7 +24,8 @@ use thiserror::Error;
 
 /// A new spin takes the place of the one above it: `after` is increased by the most over that one. It is coupled to the one above, to the
 /// one on its left, and to the first one of its row. `columns` are its own and that of the one on its left.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn place<T: Real>(
     mut after: ArrayViewMut1<T>,
     before: ArrayView1<T>,
@@ -46,7 +47,8 @@ pub fn place<T: Real>(
 }
 
 /// A row is added to a lattice: `after` is increased by the most that the rows up to row `i` can add, for each configuration of that one.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn add_row<T: Real>(
     mut after: ArrayViewMut1<T>,
     before: ArrayView1<T>,
@@ -74,7 +76,8 @@ pub fn add_row<T: Real>(
 ///
 /// `right` (`h x w`) couples each spin to the one on its right, and the last ones to the first ones of their rows: a last column of zeros is a
 /// lattice with open sides. `down` (`h - 1` rows) couples each to the one below, and `field` (`h x w`) is that at each spin.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn ground_energy<T: Real>(
     energy: &mut T,
     right: ArrayView2<T>,

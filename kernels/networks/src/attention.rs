@@ -13,7 +13,8 @@ use rev_cpu::prelude::*;
 
 /// `y += softmax(q kᵀ / √d) v`. If `causal`, a query looks at the keys up to its own place only. Memory of an iteration: two numbers and an
 /// index for each key.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn attention<T: Real>(
     mut y: ArrayViewMut2<T>,
     q: ArrayView2<T>,

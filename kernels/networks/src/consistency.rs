@@ -13,7 +13,8 @@
 use rev_cpu::prelude::*;
 
 /// `p += x`, then `y += eᵖ - eˣ`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn keeps_input<T: Real>(y: &mut T, x: T, p: &mut T) {
     *p += x;
     *y -= x.exp();
@@ -21,7 +22,8 @@ pub fn keeps_input<T: Real>(y: &mut T, x: T, p: &mut T) {
 }
 
 /// The same, and `x` is taken back to what it isn't in the output: to zero where `y` was zero. Needs `y < eˣ` before, and back `y < eᵖ`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn forgets_input<T: Real>(y: &mut T, x: &mut T, p: &mut T) {
     *p += *x;
     *y -= x.exp();

@@ -9,8 +9,6 @@
 //! `d` is the distance of a pair, `l1` and `l2` are the means of both kinds, `Var` is the sample variance, divided by one less than the
 //! number of pairs: equation 8 of Liu and Zhao, "Differentiate everything with a reversible programming language", and their
 //! program in its appendix D.
-//!
-//! With the feature `tangents` it has products with its Hessian, and that.
 
 use ndarray::ArrayView2;
 use rev_cpu::prelude::*;

@@ -14,7 +14,8 @@ use ndarray::{ArrayView1, ArrayView2, ArrayView3, ArrayView4, ArrayViewMut2, Arr
 use rev_cpu::prelude::*;
 
 /// `y += x Wᵀ + b`: N examples by I inputs, weights O by I, a bias for each output, N by O outputs.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn dense<T: Real>(mut y: ArrayViewMut2<T>, x: ArrayView2<T>, w: ArrayView2<T>, b: ArrayView1<T>) {
     y += matmul(x, w.t());
     for n in par(0..y.nrows()) {
@@ -25,7 +26,8 @@ pub fn dense<T: Real>(mut y: ArrayViewMut2<T>, x: ArrayView2<T>, w: ArrayView2<T
 }
 
 /// `y +=` the convolution of signals with kernels: N by C by L inputs, kernels O by C by K, N by O by [`output_length`] outputs.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn convolution_1d<T: Real>(
     mut y: ArrayViewMut3<T>,
     x: ArrayView3<T>,
@@ -53,7 +55,8 @@ pub fn convolution_1d<T: Real>(
 
 /// `y +=` the convolution of pictures with kernels: N by C by H by W inputs, kernels O by C by K by L, N by O outputs whose height
 /// and width are [`output_length`]s.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn convolution_2d<T: Real>(
     mut y: ArrayViewMut4<T>,
     x: ArrayView4<T>,
@@ -88,7 +91,8 @@ pub fn convolution_2d<T: Real>(
 }
 
 /// `y +=` an activation of each element of `x`, of the same shape.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn activate<T: Real>(
     mut y: ArrayViewMut2<T>,
     x: ArrayView2<T>,
@@ -144,7 +148,8 @@ pub fn gelu<T: Real>(x: T) -> T {
 }
 
 /// `y += gelu(x)`, as an argument of [`activate()`]. Others are as short.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn add_gelu<T: Real>(y: &mut T, x: T) {
     *y += gelu(x);
 }

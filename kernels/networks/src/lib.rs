@@ -14,6 +14,8 @@
 //! | [`consistency`] | learning without derivatives, by running to and fro |
 //! | [`adam`] | the optimiser Adam, in plain Rust |
 //!
+//! With the feature `tangents` they have tangents, products with Hessians and Hessians too (`losses::cross_entropy::hvp`).
+//!
 //! Two layers, and the gradient of the loss by all their weights:
 //!
 //! ```

@@ -13,7 +13,8 @@ use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
 use rev_cpu::prelude::*;
 
 /// `at +=` the index of the largest element, of equal ones the first. Memory: an index for each element.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn largest<T: Real>(at: &mut usize, x: ArrayView1<T>) {
     let mut best = vec![0usize; x.len()];
     for i in 1..x.len() {
@@ -23,7 +24,8 @@ pub fn largest<T: Real>(at: &mut usize, x: ArrayView1<T>) {
 }
 
 /// `y += softmax(x)`, of the same length.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn softmax<T: Real>(mut y: ArrayViewMut1<T>, x: ArrayView1<T>) {
     let mut at = 0usize;
     largest(&mut at, x);
@@ -37,7 +39,8 @@ pub fn softmax<T: Real>(mut y: ArrayViewMut1<T>, x: ArrayView1<T>) {
 }
 
 /// `loss +=` the mean cross entropy of N examples with probabilities `p`, N by C like the scores. A row of `p` has the sum 1.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn cross_entropy<T: Real>(loss: &mut T, x: ArrayView2<T>, p: ArrayView2<T>) {
     for n in par(0..x.nrows()) {
         let mut at = 0usize;
@@ -55,7 +58,8 @@ pub fn cross_entropy<T: Real>(loss: &mut T, x: ArrayView2<T>, p: ArrayView2<T>) 
 
 /// `loss +=` the mean cross entropy of N examples that belong to one class each; `found[n] +=` the class with the largest score. Scores are
 /// N by C; a label that is no class is an error of the run.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn cross_entropy_of_labels<T: Real>(
     loss: &mut T,
     found: &mut [usize],

@@ -19,7 +19,8 @@ use rev_cpu::prelude::*;
 use crate::flows::coupling::additive;
 
 /// `u += f(x)/2`, from zero: the second half of a state that begins at `x`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn begin<T: Real>(
     mut u: ArrayViewMut2<T>,
     x: ArrayView2<T>,
@@ -35,7 +36,8 @@ pub fn begin<T: Real>(
 
 /// `steps` steps of length `h` of both halves of a state: N samples of D numbers. With H hidden numbers the weights `w` are H by D, `shift`
 /// D by H, the biases `b` H and `t` D numbers. Memory of an iteration: H numbers.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn advance<T: Real>(
     mut x: ArrayViewMut2<T>,
     mut u: ArrayViewMut2<T>,
@@ -59,7 +61,8 @@ pub fn advance<T: Real>(
 }
 
 /// `y +=` the solution at the time 1 that begins at `x`. Memory: both halves of a state.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solution<T: Real>(
     mut y: ArrayViewMut2<T>,
     x: ArrayView2<T>,

@@ -14,7 +14,8 @@ use rev_cpu::prelude::*;
 
 /// `h ← z h + (1 - z) g` by input `x` and the other half of the state: N by H states, N by I inputs; the weights of the gate and of the new values are H by
 /// I + H each.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn update<T: Real>(
     mut h: ArrayViewMut2<T>,
     other: ArrayView2<T>,
@@ -46,7 +47,8 @@ pub fn update<T: Real>(
 
 /// Runs a sequence through both halves of a state, in place. Inputs are S steps by N by I; weights as [`update()`] has them, those of the first half
 /// and of the second half in an array, 2 by H by I + H, their biases 2 by H.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn recurrent<T: Real>(
     mut h1: ArrayViewMut2<T>,
     mut h2: ArrayViewMut2<T>,

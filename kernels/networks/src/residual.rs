@@ -14,7 +14,8 @@ use rev_cpu::prelude::*;
 use crate::layers::relu;
 
 /// `y += K * relu(x) + b` for kernels C by C by K of odd length and a bias for each channel.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn residual<T: Real>(mut y: ArrayViewMut3<T>, x: ArrayView3<T>, kernel: ArrayView3<T>, b: ArrayView1<T>) {
     let middle = kernel.dim(2) / 2;
     for n in par(0..y.dim(0)) {
@@ -34,7 +35,8 @@ pub fn residual<T: Real>(mut y: ArrayViewMut3<T>, x: ArrayView3<T>, kernel: Arra
 }
 
 /// L blocks on the two halves of the channels, in place: kernels 2L by C by C by K, those of `F` and `G` in turn, biases 2L by C.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn revnet<T: Real>(
     mut x1: ArrayViewMut3<T>,
     mut x2: ArrayViewMut3<T>,

@@ -17,7 +17,8 @@ use ndarray::{ArrayView2, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
 /// `x := √x`, whose inverse is the square.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn root<T: Real>(x: &mut T) {
     let mut r = T::zero();
     r += x.sqrt();
@@ -30,7 +31,8 @@ pub fn root<T: Real>(x: &mut T) {
 /// # Errors
 ///
 /// A matrix that isn't positive definite.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn cholesky<T: Real>(mut a: ArrayViewMut2<T>) {
     for from in (0..a.nrows()).step_by(BLOCK) {
         let to = min(from + BLOCK, a.nrows());
@@ -60,7 +62,8 @@ pub fn cholesky<T: Real>(mut a: ArrayViewMut2<T>) {
 /// # Errors
 ///
 /// A matrix that isn't positive definite.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
     let mut l: Array2<T> = zeros((a.nrows(), a.nrows()));
     l += contract("ij:lower->ij", a);
@@ -75,7 +78,8 @@ pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
 /// # Errors
 ///
 /// A matrix that isn't positive definite.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T>) {
     let mut l: Array2<T> = zeros((a.nrows(), a.nrows()));
     let mut solution: Array2<T> = zeros((b.nrows(), b.ncols()));

@@ -24,8 +24,12 @@ use rev_cpu::prelude::*;
 /// How much larger a pivot has to be than one above it.
 pub const MARGIN: f64 = 1.05;
 
+/// Whether [`solve()`] makes the step that second derivatives take.
+const TWICE: bool = cfg!(feature = "tangents");
+
 /// `at +=` the index of the largest `|x|`, up to [`MARGIN`]. Memory: an index for each element.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn largest<T: Real>(at: &mut usize, x: ArrayView1<T>) {
     let mut best = vec![0usize; x.len()];
     for i in 1..x.len() {
@@ -40,7 +44,8 @@ pub fn largest<T: Real>(at: &mut usize, x: ArrayView1<T>) {
 /// # Errors
 ///
 /// A pivot of zero that isn't the last one: the matrix is singular.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn lu<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize]) {
     for from in (0..a.nrows()).step_by(BLOCK) {
         let to = min(from + BLOCK, a.nrows());
@@ -72,7 +77,8 @@ pub fn lu<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize]) {
 /// # Errors
 ///
 /// A pivot of zero that isn't the last one.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn det<T: Real>(y: &mut T, a: ArrayView2<T>) {
     let n = a.nrows();
     let mut factors: Array2<T> = zeros((n, n));
@@ -96,7 +102,8 @@ pub fn det<T: Real>(y: &mut T, a: ArrayView2<T>) {
 /// # Errors
 ///
 /// A pivot of zero that isn't the last one.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
     let n = a.nrows();
     let mut factors: Array2<T> = zeros((n, n));
@@ -113,7 +120,8 @@ pub fn logdet<T: Real>(y: &mut T, a: ArrayView2<T>) {
 /// # Errors
 ///
 /// A pivot of zero.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve_with<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>, pivots: &[usize]) {
     for k in 0..b.nrows() {
         for j in 0..b.ncols() {
@@ -131,12 +139,14 @@ pub fn solve_with<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>, pivo
 /// ```
 ///
 /// It makes up for rounding, and has the first derivatives of the solution, which then take products of n² multiplications instead of the way
-/// back through the factorization. For second ones it would take another step, so there is no tangent.
+/// back through the factorization. Another step has the second ones; it is made with the feature `tangents` only. So without the feature a Hessian by
+/// edge pushing is wrong, as third derivatives are with it.
 ///
 /// # Errors
 ///
 /// A pivot of zero.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T>) {
     let n = a.nrows();
     let mut factors: Array2<T> = zeros((n, n));
@@ -157,6 +167,14 @@ pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T
     step -= matmul(a, solution);
     solve_with(&mut step, &factors, &pivots);
     x += entries(solution) + entries(step);
+    if TWICE {
+        let mut second: Array2<T> = zeros((n, b.ncols()));
+        second += entries(b);
+        second -= matmul(a, solution);
+        second -= matmul(a, step);
+        solve_with(&mut second, &factors, &pivots);
+        x += entries(second);
+    }
 }
 
 /// `c += A⁻¹`, which is `U⁻¹ L⁻¹ P`. Memory: 2 n² numbers.
@@ -164,7 +182,8 @@ pub fn solve<T: Real>(mut x: ArrayViewMut2<T>, a: ArrayView2<T>, b: ArrayView2<T
 /// # Errors
 ///
 /// A pivot of zero.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn invert<T: Real>(mut c: ArrayViewMut2<T>, a: ArrayView2<T>) {
     let n = a.nrows();
     let mut factors: Array2<T> = zeros((n, n));

@@ -23,7 +23,8 @@ use rev_cpu::prelude::*;
 /// # Errors
 ///
 /// A column of zeros.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn reflector<T: Real>(mut x: ArrayViewMut1<T>) {
     let mut first = T::zero();
     target(&mut first, &x);
@@ -39,7 +40,8 @@ pub fn reflector<T: Real>(mut x: ArrayViewMut1<T>) {
 }
 
 /// `y += β`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn target<T: Real>(y: &mut T, x: ArrayView1<T>) {
     let mut length = T::zero();
     norm(&mut length, &x);
@@ -47,7 +49,8 @@ pub fn target<T: Real>(y: &mut T, x: ArrayView1<T>) {
 }
 
 /// `B := H B`, where `v` is a reflector with anything in the place of its first element, which is 1.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn reflect<T: Real>(mut b: ArrayViewMut2<T>, v: ArrayView1<T>) {
     let mut square = T::one();
     for i in 1..v.len() {
@@ -79,7 +82,8 @@ pub fn reflect<T: Real>(mut b: ArrayViewMut2<T>, v: ArrayView1<T>) {
 /// # Errors
 ///
 /// Columns that depend on those before them exactly, so that nothing but zeros is left of one.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn householder<T: Real>(mut a: ArrayViewMut2<T>) {
     for k in 0..a.ncols() {
         reflector(a.slice_mut(s![k.., k]));
@@ -89,7 +93,8 @@ pub fn householder<T: Real>(mut a: ArrayViewMut2<T>) {
 
 /// `pivot +=` which column of `rest` is the longest, and `rank += 1`, where `rank` is `step` and the column is longer than `limit`.
 /// Memory: a number and an index for each column.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn choose<T: Real>(pivot: &mut usize, rank: &mut usize, rest: ArrayView2<T>, step: usize, limit: T) {
     let mut squares: Array1<T> = zeros(rest.ncols());
     let mut at = 0usize;
@@ -113,7 +118,8 @@ pub fn choose<T: Real>(pivot: &mut usize, rank: &mut usize, rest: ArrayView2<T>,
 /// # Errors
 ///
 /// A `rank` that isn't 0, too few pivots.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn pivoted<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize], rank: &mut usize, tolerance: T) {
     for k in 0..min(a.nrows(), a.ncols()) {
         choose(
@@ -134,7 +140,8 @@ pub fn pivoted<T: Real>(mut a: ArrayViewMut2<T>, pivots: &mut [usize], rank: &mu
 }
 
 /// `B := Qᵀ B` for the factors that [`householder()`] leaves; its inverse is `B := Q B`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn transposed_times<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>) {
     for k in 0..factors.ncols() {
         reflect(b.slice_mut(s![k.., ..]), factors.slice(s![k.., k]));
@@ -142,7 +149,8 @@ pub fn transposed_times<T: Real>(mut b: ArrayViewMut2<T>, factors: ArrayView2<T>
 }
 
 /// `y += |x|`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn norm<T: Real>(y: &mut T, x: ArrayView1<T>) {
     let mut square = T::zero();
     for i in 0..x.len() {
@@ -157,7 +165,8 @@ pub fn norm<T: Real>(y: &mut T, x: ArrayView1<T>) {
 /// # Errors
 ///
 /// Columns that depend on those before them exactly.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn gram_schmidt<T: Real>(mut a: ArrayViewMut2<T>, mut r: ArrayViewMut2<T>) {
     for j in 0..a.ncols() {
         for k in 0..j {

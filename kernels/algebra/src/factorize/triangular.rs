@@ -18,7 +18,8 @@ pub const BLOCK: usize = 8;
 /// # Errors
 ///
 /// A zero on the diagonal.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
     for from in (0..b.nrows()).step_by(BLOCK) {
         let to = min(from + BLOCK, b.nrows());
@@ -35,7 +36,8 @@ pub fn solve_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
 }
 
 /// `b := L⁻¹ b`, where `L` is the strict lower triangle of `l` with ones on the diagonal.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve_unit_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
     for from in (0..b.nrows()).step_by(BLOCK) {
         let to = min(from + BLOCK, b.nrows());
@@ -55,7 +57,8 @@ pub fn solve_unit_lower<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
 /// # Errors
 ///
 /// A zero on the diagonal.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve_upper<T: Real>(mut b: ArrayViewMut2<T>, u: ArrayView2<T>) {
     for from in (0..b.nrows()).step_by(BLOCK).rev() {
         let to = min(from + BLOCK, b.nrows());
@@ -76,7 +79,8 @@ pub fn solve_upper<T: Real>(mut b: ArrayViewMut2<T>, u: ArrayView2<T>) {
 /// # Errors
 ///
 /// A zero on the diagonal.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solve_lower_transposed<T: Real>(mut b: ArrayViewMut2<T>, l: ArrayView2<T>) {
     for from in (0..b.nrows()).step_by(BLOCK).rev() {
         let to = min(from + BLOCK, b.nrows());

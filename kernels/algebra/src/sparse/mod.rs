@@ -26,7 +26,8 @@ pub use structure::{Intersection, Matrix, Products, Structure, StructureError};
 /// # Errors
 ///
 /// Indices that are out of range.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn matvec<T: Field>(y: &mut [T], starts: &[usize], columns: &[usize], values: &[T], x: &[T]) {
     for i in par(0..y.len()) {
         for k in starts[i]..starts[i + 1] {
@@ -40,7 +41,8 @@ pub fn matvec<T: Field>(y: &mut [T], starts: &[usize], columns: &[usize], values
 /// # Errors
 ///
 /// Indices that are out of range.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn transposed_matvec<T: Field>(y: &mut [T], starts: &[usize], columns: &[usize], values: &[T], x: &[T]) {
     for i in par(0..x.len()) {
         for k in starts[i]..starts[i + 1] {
@@ -55,7 +57,8 @@ pub fn transposed_matvec<T: Field>(y: &mut [T], starts: &[usize], columns: &[usi
 /// # Errors
 ///
 /// Indices that are out of range.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn product<T: Field>(
     mut c: ArrayViewMut2<T>,
     alpha: T,
@@ -80,7 +83,8 @@ pub fn product<T: Field>(
 /// # Errors
 ///
 /// Indices that are out of range.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn transposed_product<T: Field>(
     mut c: ArrayViewMut2<T>,
     alpha: T,
@@ -105,7 +109,8 @@ pub fn transposed_product<T: Field>(
 /// # Errors
 ///
 /// Indices that are out of range; places of other structures, where a row has another number of products.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn multiply<T: Field>(
     c_values: &mut [T],
     firsts: &[usize],
@@ -136,7 +141,8 @@ pub fn multiply<T: Field>(
 /// # Errors
 ///
 /// Indices that are out of range; columns that don't ascend, where they mislead the way back.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn dot<T: Field>(
     y: &mut T,
     a_starts: &[usize],
@@ -170,7 +176,8 @@ pub fn dot<T: Field>(
 /// # Errors
 ///
 /// Indices that are out of range; fewer of them in `second` than in `first`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn dot_at<T: Field>(y: &mut T, a_values: &[T], first: &[usize], b_values: &[T], second: &[usize]) {
     for k in par(0..first.len()) {
         *y += conj(a_values[first[k]]) * b_values[second[k]];

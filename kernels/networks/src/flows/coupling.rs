@@ -15,7 +15,8 @@ use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2};
 use rev_cpu::prelude::*;
 
 /// `y += T tanh(W x + b) + t`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn additive<T: Real>(
     mut y: ArrayViewMut2<T>,
     x: ArrayView2<T>,
@@ -44,7 +45,8 @@ pub fn additive<T: Real>(
 
 /// `y ← y e^s + T h + t` with `h = tanh(W x + b)` and `s = tanh(S h + r)`, whose sum is added to `log_det` of each sample. The bound of `s`
 /// keeps the layer from squeezing numbers to where they can't be brought back.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn affine<T: Real>(
     mut y: ArrayViewMut2<T>,
     log_det: &mut [T],

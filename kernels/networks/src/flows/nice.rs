@@ -11,7 +11,8 @@ use super::coupling::additive;
 /// Turns samples N by D in place: L layers with H hidden numbers, whose weights are `w`, L by H by D/2, and `shift`, L by D/2 by H, with
 /// biases `b`, L by H, and `t`, L by D/2; then every number times `e^scale` of its column. `log_det` gets the sum of `scale`, which is that
 /// of every sample.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn nice<T: Real>(
     mut x: ArrayViewMut2<T>,
     log_det: &mut T,

@@ -23,7 +23,8 @@ pub fn turns<T: Real>(x: T, y: T) -> T {
 }
 
 /// `(u, v) ← (z₁, z₂)` for `u` and `v` between 0 and 1.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn box_muller<T: Real>(u: &mut T, v: &mut T) {
     let mut x = T::zero();
     let mut y = T::zero();
@@ -36,7 +37,8 @@ pub fn box_muller<T: Real>(u: &mut T, v: &mut T) {
 }
 
 /// The same of many pairs: rows of N by 2 numbers.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn box_muller_each<T: Real>(pairs: &mut [[T; 2]]) {
     for i in par(0..pairs.len()) {
         box_muller(&mut pairs[i][0], &mut pairs[i][1]);

@@ -12,7 +12,8 @@ use rev_cpu::prelude::*;
 use super::coupling::affine;
 
 /// Turns samples N by D in place; `log_det[i]` gets the logarithm of the determinant at sample `i`.
-#[reversible]
+#[cfg_attr(feature = "tangents", reversible(tangent))]
+#[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn real_nvp<T: Real>(
     mut x: ArrayViewMut2<T>,
     log_det: &mut [T],
@@ -54,7 +55,8 @@ pub fn real_nvp<T: Real>(
 }
 
 /// `loss +=` the mean of `-ln p(x)` over samples N by D: `½ |z|² + D/2 ln 2π - ln |det|` at what the flow makes of them.
-#[reversible(constant(x))]
+#[cfg_attr(feature = "tangents", reversible(tangent, constant(x)))]
+#[cfg_attr(not(feature = "tangents"), reversible(constant(x)))]
 pub fn unlikelihood<T: Real>(
     loss: &mut T,
     x: ArrayView2<T>,
