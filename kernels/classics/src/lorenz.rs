@@ -43,19 +43,22 @@ pub fn step<T: Real>(next: &mut [T; 3], x: &[T; 3], parameters: &[T; 3], h: T) {
 #[cfg_attr(feature = "tangents", reversible(tangent))]
 #[cfg_attr(not(feature = "tangents"), reversible)]
 pub fn solution<T: Real>(end: &mut [T; 3], start: &[T; 3], parameters: &[T; 3], h: T, steps: usize) {
-    let mut x = [T::zero(); 3];
-    for i in 0..3 {
-        x[i] += start[i];
-    }
+    let (mut x, mut y, mut z) = (T::zero(), T::zero(), T::zero());
+    x += start[0];
+    y += start[1];
+    z += start[2];
     #[checkpoint]
     for _ in 0..steps {
+        let at = [x, y, z];
         let mut next = [T::zero(); 3];
-        step(&mut next, &x, parameters, h);
-        x = next;
+        step(&mut next, &at, parameters, h);
+        x = next[0];
+        y = next[1];
+        z = next[2];
     }
-    for i in 0..3 {
-        end[i] += x[i];
-    }
+    end[0] += x;
+    end[1] += y;
+    end[2] += z;
 }
 
 /// The same as plain Rust.

@@ -88,8 +88,8 @@ samples! {
         Ok(Outputs::new().with("x", &g.position_bar).with("v", &g.velocity_bar).with("dt", &g.dt_bar))
     };
     "Lorenz' system, a state and derivatives", true, |d| {
-        let (start, parameters) = ([1.0, -0.5, 20.0], [10.0, 28.0, 8.0 / 3.0]);
-        let mut end = [0.0; 3];
+        let (start, parameters) = ([1.0f64, -0.5, 20.0], [10.0, 28.0, 8.0 / 3.0]);
+        let mut end = [0.0f64; 3];
         lorenz::solution::run(d, &mut end, &start, &parameters, 0.01, 50)?;
         let g = lorenz::solution::vjp(d, [1.0, 0.5, -1.0], &[0.0; 3], &start, &parameters, 0.01, 50)?;
         let outputs = Outputs::new().with("end", &end).with("start", &g.start_bar);

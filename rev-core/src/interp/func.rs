@@ -23,7 +23,8 @@ pub(super) fn apply(func: Func, args: &[Data]) -> Result<Data, Cause> {
         return Err(mistyped(func, args));
     }
     let on_shadow = matches!(row.args.first(), Some(Shape::S | Shape::SR));
-    if on_shadow && args[0] == Data::None {
+    // no shadow, or one that there isn't as a factor: in the adjoint of an adjoint shadows are numbers as well
+    if (on_shadow || func == Func::Conj) && args.contains(&Data::None) {
         return Ok(Data::None);
     }
     let width = args.iter().find_map(|a| if let Data::Lanes(l) = a { Some(l.len()) } else { None });

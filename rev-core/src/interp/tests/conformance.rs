@@ -281,6 +281,14 @@ fn c20_second_derivatives() {
     };
     close(second_derivatives("fn f(y: &mut f64, x: f64) { y += x * x * x }", &[2.0]), &[&[12.0]]);
     close(second_derivatives("fn f(y: &mut f64, x: f64) { y += sin(x) }", &[2.0]), &[&[-2f64.sin()]]);
+    // `z` reaches `y` by way of a truth value and an integer, which have no cotangents
+    let by_way_of_integers = "
+        pure fn which(n: i64, b: bool) -> i64 { if b { quot(n, 3) } else { n - 1 } }
+        pure fn gauge(n: i64, x: f64, b: bool) -> (bool, f64, i64) {
+            (n > 1 || b, if b { 0.5 * sin(x) } else { 0.25 * x * x * x }, which(n, b))
+        }
+        fn f(y: &mut f64, x: f64, z: f64) { y += gauge(which(5, gauge(3, z, true).0), x, false).1 }";
+    close(second_derivatives(by_way_of_integers, &[2.0, 1.0]), &[&[3.0, 0.0], &[0.0, 0.0]]);
     close(
         second_derivatives("fn f(y: &mut f64, a: f64, b: f64) { y += a / b }", &[3.0, 2.0]),
         &[&[0.0, -0.25], &[-0.25, 0.75]],
