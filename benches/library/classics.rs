@@ -6,7 +6,8 @@ use ndarray::{s, Array2};
 use rev::prelude::*;
 use rev_classics::spin_glass::{self, Glass};
 use rev_classics::{
-    advection, billiard, factors, feistel, kepler, lattice_gas, permutation, pyramid, root, run_length, xtea,
+    advection, billiard, factors, feistel, kepler, lattice_gas, lorenz, permutation, pyramid, root,
+    run_length, xtea,
 };
 
 use super::{matrix, numbers, Failure, Table, NONE};
@@ -33,6 +34,16 @@ fn classics(table: &mut Table) -> Result<(), Failure> {
                 .map(|()| (position, velocity))
         },
         Some(|d: &Cpu| kepler::orbit::vjp(d, [1.0, 0.0], [0.0, 0.0], &position, &velocity, 1e-3, 1000)),
+    )?;
+    let (start, parameters) = ([1.0f64, -0.5, 20.0], [10.0, 28.0, 8.0 / 3.0]);
+    table.add(
+        "1000 steps of Lorenz' system",
+        || lorenz::plain::solution(black_box(start), parameters, 1e-3, 1000),
+        |d| {
+            let mut end = [0.0; 3];
+            lorenz::solution::run(d, &mut end, &black_box(start), &parameters, 1e-3, 1000).map(|()| end)
+        },
+        Some(|d: &Cpu| lorenz::solution::vjp(d, [1.0, 0.0, 0.0], &[0.0; 3], &start, &parameters, 1e-3, 1000)),
     )?;
     let blocks: Vec<[u32; 2]> = (0..10_000).map(|i| [i, i ^ 0x5555]).collect();
     let key = [1, 2, 3, 4];
