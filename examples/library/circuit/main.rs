@@ -139,6 +139,7 @@ struct Record {
     gradients: u64,
     /// Why the search ended.
     ended: String,
+    seconds_per_value: f64,
     seconds_per_gradient: f64,
     state_bytes: usize,
     /// Before the first iteration and after each.
@@ -161,6 +162,7 @@ impl Record {
         let iterations = self.energies.len().saturating_sub(1);
         report.row(["iterations, gradients".to_string(), format!("{iterations}, {}", self.gradients)]);
         report.row(["ended by".to_string(), self.ended.clone()]);
+        report.row(["seconds of a value".to_string(), number(self.seconds_per_value)]);
         report.row(["seconds of a gradient".to_string(), number(self.seconds_per_gradient)]);
         report.row(["bytes of a state".to_string(), self.state_bytes.to_string()]);
         report.print()
@@ -203,7 +205,10 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
     bar.finish_and_clear();
     let Found { angles, energies, gradients, ended } = found?;
     let seconds = clock.elapsed().as_secs_f64() / gradients.max(1) as f64;
-    let (energy, exact) = (chain.energy(&angles)?, plain::ground_energy(qubits, coupling, field));
+    let clock = Instant::now();
+    let energy = chain.energy(&angles)?;
+    let seconds_per_value = clock.elapsed().as_secs_f64();
+    let exact = plain::ground_energy(qubits, coupling, field);
     let record = Record {
         device: options.device,
         threads,
@@ -217,6 +222,7 @@ fn run(options: &Options) -> Result<Outcome, Failure> {
         error: (energy - exact) / exact.abs().max(1e-300),
         gradients,
         ended,
+        seconds_per_value,
         seconds_per_gradient: seconds,
         state_bytes: 16 << qubits,
         energies,

@@ -9,6 +9,8 @@
 //! `d` is the distance of a pair, `l1` and `l2` are the means of both kinds, `Var` is the sample variance, divided by one less than the
 //! number of pairs: equation 8 of Liu and Zhao, "Differentiate everything with a reversible programming language", and their
 //! program in its appendix D.
+//!
+//! With the feature `embedding`, which is a part of `tangents`, it has products with its Hessian, and that.
 
 use ndarray::ArrayView2;
 use rev_cpu::prelude::*;
@@ -18,8 +20,8 @@ use rev_cpu::prelude::*;
 /// # Errors
 ///
 /// Vertices that `x` has no row for.
-#[cfg_attr(feature = "tangents", reversible(tangent))]
-#[cfg_attr(not(feature = "tangents"), reversible)]
+#[cfg_attr(feature = "embedding", reversible(tangent))]
+#[cfg_attr(not(feature = "embedding"), reversible)]
 pub fn embedding<T: Real>(loss: &mut T, x: ArrayView2<T>, a: &[usize], b: &[usize], near: usize) {
     let pairs = a.len();
     let mut length = vec![T::zero(); pairs];

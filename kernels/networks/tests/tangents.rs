@@ -132,8 +132,7 @@ fn flows_that_keep_volumes() {
             (numbers((3, 2, 5), seed + 3), numbers((3, 2), seed + 4), numbers(4, seed + 5));
         (x, w, b, shift, t, scale)
     };
-    let (p, v): ((Array2<f64>, Array3<f64>, Array2<f64>, Array3<f64>, Array2<f64>, Array1<f64>), _) =
-        (all(1), all(11));
+    let (p, v) = (all(1), all(11));
     let expected = slope(|by| {
         let mut x = &p.0 + by * &v.0;
         let (w, b) = (&p.1 + by * &v.1, &p.2 + by * &v.2);
