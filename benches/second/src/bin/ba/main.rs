@@ -6,7 +6,7 @@
 //! With `--jax`, `in_jax.py` takes the same times in JAX on the same numbers, and compares its products with the
 //! ones from here.
 
-#[allow(dead_code)] // other programs, and derivatives by hand
+#[allow(dead_code, unused_imports)] // other programs, and derivatives by hand
 mod kernel;
 #[allow(dead_code)]
 #[path = "../../../../../kernels/src/rotation.rs"]
