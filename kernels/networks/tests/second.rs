@@ -1,4 +1,4 @@
-//! Second derivatives by edge pushing: the transformation of Box and Muller, coupling layers, flows.
+//! Second derivatives of `rev_networks::flows` by edge pushing: the transformation of Box and Muller, and coupling layers.
 #![allow(clippy::unwrap_used)]
 
 #[path = "support/second.rs"]
