@@ -522,7 +522,7 @@ fn a_sparse_hessian_needs_no_probes() {
 }
 
 /// JuliaDiff/DifferentiationInterface.jl#855, EnzymeAD/Enzyme.jl#2437, #2348: products with the Hessian of what is linear, by forward mode
-/// over forward mode, forward over reverse, side by side, and by colours. Each is zero, and has the shape of the argument.
+/// over forward mode and forward over reverse. Each is zero, and has the shape of the argument; patterns are empty.
 #[reversible(tangent, taylor = 2)]
 fn total<T: Real>(y: &mut T, x: &[T]) {
     for v in x {

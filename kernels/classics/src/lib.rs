@@ -17,7 +17,7 @@
 //! | [`pyramid`] | levels of sines and cosines, for derivatives | |
 //! | [`spin_glass`] | the energy of a ground state; the configuration is its gradient | |
 //!
-//! With the feature `tangents` the last four, which are about real numbers, have tangents, products with Hessians and Hessians too
+//! With the feature `tangents` the last five, which are about real numbers, have tangents, products with Hessians and Hessians too
 //! (`kepler::orbit::jacobian`).
 //!
 //! ```
